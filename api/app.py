@@ -37,22 +37,22 @@ from api.http import (
     webhook_endpoints,
 )
 from api.ingress import admission, api_reference, openapi
-from api.ingress.api_reference import Manual
+from api.ingress.api_reference import ApiReference
 from api.ingress.content_type import JsonByDefault
-from api.ingress.dependencies import Door
-from api.ingress.route_bounds import Table
-from api.ingress.settling import Settling
+from api.ingress.dependencies import Dependencies
+from api.ingress.route_bounds import RouteTable
+from api.ingress.settling import SettleWatcher
 from api.mcp import server as mcp
 from core.config import Settings
 from core.context import retrievers
 from core.events import settle_tokens
-from core.events.doorbell import Bell
+from core.events.doorbell import Doorbell
 from core.index import reembedding
-from core.inference.batching_embedder import GatheredEmbedder
+from core.inference.batching_embedder import BatchingEmbedder
 from core.inference.configured_embedder import embedder, require_model
 from core.inference.embedders import CachedEmbedder, Embedder
 from core.inference.embedding_model import identity
-from core.maintenance.cache_sweeper import Sweeper
+from core.maintenance.cache_sweeper import CacheSweeper
 from core.search.recall_log import Recalls
 from core.sessions import recent_messages
 from core.storage import db, schema
@@ -96,7 +96,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         if settings.embedding == "local":  # The first question should not wait for the model to be read.
             threading.Thread(target=opened.embedder.embed, args=(["Imprint"],), name="warm-up", daemon=True).start()
-        sweeper = Sweeper()
+        sweeper = CacheSweeper()
         try:
             async with app.state.mcp.run():
                 yield
@@ -116,18 +116,18 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         redirect_slashes=False,  # A redirect is built from the Host header, which the caller writes.
     )
     app.state.deps = opened
-    app.state.manual = Manual()
-    app.state.mcp = mcp.opened(app.version)
+    app.state.manual = ApiReference()
+    app.state.mcp = mcp.session_manager(app.version)
     app.add_middleware(JsonByDefault)
     for router in ROUTERS:
         openapi.summarise(router.routes)
         app.include_router(router)
-    admission.install(app, opened, Table(iter_route_contexts(app.routes), settings))
+    admission.install(app, opened, RouteTable(iter_route_contexts(app.routes), settings))
     return app
 
 
-def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door:
-    opened = reembedding.opened(settings, settings.database_pool)
+def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Dependencies:
+    opened = reembedding.open_database(settings, settings.database_pool)
     database: Database = replace(opened, statement_seconds=settings.http_statement_seconds)
     try:
         db.require_bound(database)
@@ -137,9 +137,9 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Door
         database.close()  # It opens again with the first request: where what follows fails, nobody would close it.
     model = vectors or embedder(settings)
     # A remote one answers many at once by itself.
-    model = GatheredEmbedder(model) if settings.embedding == "local" else model
+    model = BatchingEmbedder(model) if settings.embedding == "local" else model
     cached = CachedEmbedder(model)
-    bell = Bell(broker_url)
-    found, recalls, kept = retrievers.opened(settings), Recalls(database, bell), recent_messages.usual(settings)
-    settling, tokens = Settling(database, bell), settle_tokens.opened(settings)
-    return Door(settings, database, cached, bell, recalls, kept, tokens, {}, {}, settling, retrievers=found)
+    bell = Doorbell(broker_url)
+    found, recalls, kept = retrievers.open_all(settings), Recalls(database, bell), recent_messages.on_broker(settings)
+    settling, tokens = SettleWatcher(database, bell), settle_tokens.load(settings)
+    return Dependencies(settings, database, cached, bell, recalls, kept, tokens, {}, {}, settling, retrievers=found)

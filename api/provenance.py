@@ -7,7 +7,7 @@ from uuid import UUID
 
 from api.serializers import dispatch_json, event_json, memory_json
 from core.memory import memories, origins
-from core.memory.memories import Version
+from core.memory.memories import MemoryVersion
 from core.memory.origins import Origin
 from core.storage.db import Tx
 from core.types import Json
@@ -22,7 +22,7 @@ def of(tx: Tx, memory_id: UUID) -> Json:
     }
 
 
-def _step_json(version: Version, origin: Origin | None) -> Json:
+def _step_json(version: MemoryVersion, origin: Origin | None) -> Json:
     step: Json = {name: value for name, value in asdict(version).items() if name not in {"snapshot", "dispatch_id"}}
     if origin is None:
         return step

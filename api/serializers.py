@@ -58,7 +58,7 @@ def source_json(evidence: Evidence, *, raw: bool = False) -> Json:
 
 def message_json(message: Message, *, raw: bool = False) -> Json:
     """Return a message without its secrets, and whether it would command its reader; `raw`: as it was sent."""
-    seen = output.shown(message.content)
+    seen = output.screened_output(message.content)
     content = message.content if raw else seen.text
     return asdict(message) | {"content": content, "trust": Trust.QUARANTINED if seen.hostile else None}
 

@@ -46,7 +46,7 @@ err = SafeConsole(stderr=True)
 
 def visible(text: str) -> str:
     """The text with each control and invisible character as something that is seen: `␛`, `‹U+202E›`."""
-    return _HIDDEN.sub(lambda found: _shown(ord(found.group())), text)
+    return _HIDDEN.sub(lambda found: _visible(ord(found.group())), text)
 
 
 def escape(text: str) -> str:
@@ -69,7 +69,7 @@ def write(text: str) -> None:
     sys.stdout.write(visible(text))
 
 
-def _shown(code: int) -> str:
+def _visible(code: int) -> str:
     if code < _FIRST_PRINTABLE:
         return chr(_PICTURES + code)
     return "␡" if code == _DELETE else f"‹U+{code:04X}›"

@@ -26,7 +26,7 @@ def of(db: Database, tenant_id: str, event_id: str, meanings: Meanings) -> Json:
 
 def _consequences(tx: Tx, event: Event) -> Json:
     dispatches = dispatch_queries.of_event(tx, event)
-    changes = memories.made_by(tx, [d.id for d in dispatches])
+    changes = memories.versions_by_dispatch(tx, [d.id for d in dispatches])
     return {
         "dispatches": [dispatch_json(d) for d in dispatches],
         "changes": [_change_json(version) for version in changes],

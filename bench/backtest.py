@@ -25,7 +25,7 @@ from core.storage import db
 from core.storage.db import Database
 from core.tenancy import tenants
 from core.types import Json
-from rules.backtest.backtest import Asked, Backtest, Result
+from rules.backtest.backtest import Backtest, BacktestRequest, Result
 from rules.backtest.log_window import PAGE
 from rules.engine.similarity import Meanings
 from rules.registry import store
@@ -94,7 +94,7 @@ def _measure(app: Database, connection: psycopg.Connection, count: int) -> dict[
 
 def _backtest(app: Database, draft: Json, count: int) -> Iterator[float]:
     """Runs it to its end; how large the process is on the way."""
-    asked = Asked(store.checked(draft), None, BEGAN + timedelta(days=365))
+    asked = BacktestRequest(store.check(draft), None, BEGAN + timedelta(days=365))
     ends = 0 if "flow" in draft else count // (MESSAGES + 1)
     for step in Backtest(app, TENANT, asked, Meanings(HashEmbedder()), max_hops=8).run():
         yield _resident()

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bench.stand import database, show
 from bench.write import AUTHOR, TENANT, WHO, Bench, Prepared, fill, statement
 from core.consolidation import pipeline
-from core.context.builder import Asked, Reads, build
+from core.context.builder import ContextDeps, ContextQuery, build
 from core.events import parsing
 from core.index import search_index
 from core.inference.embedders import Embedder
@@ -70,10 +70,10 @@ def run(known: int, messages: int, questions: int) -> dict[str, float]:
     with database() as (settings, postgres):
         app = db.connect(db.app_url(settings), 2)
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
-            fill(Bench(app, pipeline.usual(app, prepared, settings), admin), known)
+            fill(Bench(app, pipeline.from_settings(app, prepared, settings), admin), known)
             talk(app, messages)
             admin.execute("VACUUM ANALYZE")
-        reads = Reads(app, Timed(LocalEmbedder()), settings)
+        reads = ContextDeps(app, Timed(LocalEmbedder()), settings)
         figures = {"memories": float(known), "messages of the session": float(messages)}
         figures |= measured("search alone (floor)", reads, questions, lambda n: searched(reads, n))
         figures |= measured("context (to reach: p95 60)", reads, questions, lambda n: built(reads, n))
@@ -86,10 +86,10 @@ def talk(app: Database, messages: int) -> None:
     for start in range(0, messages, 500):
         say(app, range(start, min(start + 500, messages)))
     with app.tenant(TENANT) as tx:
-        session = sessions.unindexed(tx, [SESSION])[0]
+        session = sessions.find_unindexed(tx, [SESSION])[0]
         while session.indexed_to < session.message_count:
             search_index.put_messages(
-                tx, TENANT, [(session, search_index.plan(session, search_index.unindexed(tx, session)))]
+                tx, TENANT, [(session, search_index.plan(session, search_index.unindexed_messages(tx, session)))]
             )
             session = sessions.get(tx, SESSION)
 
@@ -109,16 +109,16 @@ def question(n: int) -> str:
     return f"What has Ada to do with {WHO[n % len(WHO)]}, and when was it that she {statement(n * 37)[4:40]}?"
 
 
-def searched(reads: Reads, n: int) -> None:
+def searched(reads: ContextDeps, n: int) -> None:
     query.search(reads.db, TENANT, Question(question(n), "ada", limit=30), reads.embedder)
 
 
-def built(reads: Reads, n: int) -> None:
-    context = build(reads, TENANT, Asked("ada", None, SESSION, question(n), LIMIT), AUTHOR)
+def built(reads: ContextDeps, n: int) -> None:
+    context = build(reads, TENANT, ContextQuery("ada", None, SESSION, question(n), LIMIT), AUTHOR)
     assert context.tokens <= LIMIT
 
 
-def measured(name: str, reads: Reads, questions: int, work: Callable[[int], None]) -> dict[str, float]:
+def measured(name: str, reads: ContextDeps, questions: int, work: Callable[[int], None]) -> dict[str, float]:
     """Milliseconds without the embedding, and those of the embedding."""
     assert isinstance(reads.embedder, Timed)
     took = []

@@ -16,7 +16,7 @@ from typing import Any
 
 from core.types import Event, Json
 from rules.document.schema import parse
-from rules.engine.cost import EVENT_BYTES, bound
+from rules.engine.cost import EVENT_BYTES, upper_bound
 from rules.engine.ruleset import Ruleset
 
 ROUNDS = 5
@@ -30,7 +30,7 @@ def main() -> None:
     worst = 0.0
     for name, leaves, payload in cases(size):
         rule = parse({"name": "r", "event_type": "x", "conditions": {"any": leaves}, "actions": [NOTE]})
-        units = bound(rule).units * size / EVENT_BYTES
+        units = upper_bound(rule).units * size / EVENT_BYTES
         microseconds = 1e6 * seconds(Ruleset([(rule, 1)]), event(payload))
         worst = max(worst, microseconds / units)
         print(f"{name:44} {units:>11,.0f} {microseconds:>11,.1f} {microseconds / units:>8.4f}")

@@ -20,7 +20,7 @@ import psycopg
 from bench.stand import database, timed
 from bench.write import AUTHOR, FILLED, TENANT, candidate
 from core.consolidation import dedup_sweep, pipeline
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.inference.embedders import HashEmbedder
 from core.memory import writer
 from core.memory.changes import Add, Owner
@@ -48,7 +48,7 @@ def run(total: Sequence[int] = TOTAL, new: Sequence[int] = NEW) -> list[Figure]:
     print(f"{'total':>8} {'new':>8} {'seconds':>9} {'ms a new one':>13} {'merged':>7}")
     with database() as (settings, postgres):
         app = db.connect(db.app_url(settings), 2)
-        gate = pipeline.usual(app, HashEmbedder(), settings)
+        gate = pipeline.from_settings(app, HashEmbedder(), settings)
         fill(app, gate, [candidate(n) for n in range(max(total))], [more(n) for n in range(max(new))])
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
             figures = [measure(app, gate, admin, one, other) for one in total for other in new]
@@ -64,7 +64,7 @@ def more(n: int) -> Candidate:
     return replace(known, content=f"{known.content[:-1]}, as everybody knows.")
 
 
-def fill(app: Database, gate: Gateway, known: Sequence[Candidate], new: Sequence[Candidate]) -> None:
+def fill(app: Database, gate: Consolidation, known: Sequence[Candidate], new: Sequence[Candidate]) -> None:
     with app.tenant(TENANT) as tx:
         tenants.ensure(tx, TENANT)
     everything = [*known, *new]
@@ -76,7 +76,7 @@ def fill(app: Database, gate: Gateway, known: Sequence[Candidate], new: Sequence
             writer.apply(tx, TENANT, SOURCE, adds, AUTHOR)
 
 
-def measure(app: Database, gate: Gateway, admin: psycopg.Connection, total: int, new: int) -> Figure:
+def measure(app: Database, gate: Consolidation, admin: psycopg.Connection, total: int, new: int) -> Figure:
     user, known = f"{new} of {total}", total - new
     for statement in (_COPIES, _MEMORIES, _INDEX, "DROP TABLE copies", _MARK, "VACUUM ANALYZE"):
         admin.execute(statement, {"user": user, "known": known, "new": new, "source": SOURCE.user_id, "tenant": TENANT})

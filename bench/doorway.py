@@ -29,8 +29,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api import app as application
 from api.ingress import admission, error_responses
 from api.ingress.connection_limits import Config
-from api.ingress.dependencies import ADMITTED, Admitted, Door
-from api.ingress.route_bounds import Table
+from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
+from api.ingress.route_bounds import RouteTable
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
 from bench.stand import free_port, show
@@ -55,7 +55,7 @@ REQUESTS: dict[str, tuple[str, str, object]] = {
 class Bare:
     """In place of the layer: hands the caller to the endpoint, with the scope that its route asks for."""
 
-    def __init__(self, app: ASGIApp, at: Door, table: Table) -> None:  # noqa: ARG002 - as Gate takes it
+    def __init__(self, app: ASGIApp, at: Dependencies, table: RouteTable) -> None:  # noqa: ARG002 - as Gate takes it
         self._app, self._who = app, Caller(TENANT, "0" * 32, frozenset({"admin"}))
         self._scopes = {
             path: table.find(method, path).scope for method, path, _ in REQUESTS.values() if path != "/healthz"
@@ -71,7 +71,7 @@ def serve(variant: str, port: int) -> None:
     """One of the three servers, as a process of its own."""
     settings = Settings()
     if variant == "none":
-        admission.Gate, error_responses.PROTECTIVE = Bare, ()  # type: ignore[misc,assignment]
+        admission.AdmissionControl, error_responses.PROTECTIVE = Bare, ()  # type: ignore[misc,assignment]
     app = application.create(settings, str(settings.broker_url and settings.broker_url.get_secret_value()))
     if variant == "layer":
         config = Config(

@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table
 
 from api.stack.broker import Broker
-from api.stack.host import packaged
+from api.stack.host import packaged_program
 from api.stack.postgres import Postgres
 from api.stack.process import wait_released
 from core.errors import Misconfigured
@@ -47,7 +47,7 @@ def main() -> None:
     for wheel, pattern in (*POSTGRES_WHEELS.items(), *BROKER_WHEELS.items()):
         measure = postgres_round if wheel in POSTGRES_WHEELS else broker_round
         try:
-            program = packaged(wheel, pattern)
+            program = packaged_program(wheel, pattern)
         except Misconfigured:
             continue
         table.add_row(wheel, *row([measure(program) for _ in range(asked.rounds)]))

@@ -186,7 +186,7 @@ def compared(conversation: Conversation, look: Look) -> list[tuple[Pair, Feature
         for old, shown in endings.pairs(new.candidate, older, look):
             if not endings.may_be_ended(new.candidate, old):
                 continue
-            rule = revision.revises(endings.reading(new.candidate), endings.reading(old)) is not None
+            rule = revision.revises(endings.rule_view(new.candidate), endings.rule_view(old)) is not None
             wanted = any(conversation.ends.get(fact) in new.facts for fact in old.facts)
             kinds = endings.of_categories(new.category, old.category) | {"a rule": float(rule)}
             found.append((Pair(place[id(old)], at, rule, wanted), shown | kinds))

@@ -131,12 +131,12 @@ def _first_memory(tx: db.Tx) -> UUID:
 
 def _erase_memory(app: Database, memory_id: UUID) -> None:
     with app.tenant(TENANT) as tx:
-        erasure_memory.memory(tx, TENANT, memory_id, AUTHOR)
+        erasure_memory.erase(tx, TENANT, memory_id, AUTHOR)
 
 
 def _erase_user(app: Database, settings: Settings) -> dict[str, int]:
     with app.tenant(TENANT) as tx:
-        return dict(erasure_user.user(tx, TENANT, "ada", AUTHOR, settings).counts)
+        return dict(erasure_user.erase(tx, TENANT, "ada", AUTHOR, settings).counts)
 
 
 if __name__ == "__main__":

@@ -19,14 +19,24 @@ from pathlib import Path
 from uuid import UUID
 
 from bench.judge_pairs import Pair, made
-from core.consolidation.judge import USUAL, Kind, Thresholds, Verdict, Word, conflicting, judge, opined, unclear
+from core.consolidation.judge import (
+    USUAL,
+    Kind,
+    OpinionKind,
+    Thresholds,
+    Verdict,
+    conflict_between,
+    judge,
+    undecided,
+    verdict_from_opinions,
+)
 from core.inference.local_embedder import LocalEmbedder
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 SAME = {Kind.CONFIRM, Kind.MERGE, Kind.REPLACE}
 SUPERSEDED = {Kind.SUPERSEDE, Kind.PREDATES}
-WORDS = {"same": Word.SAME, "supersede": Word.SUPERSEDES, "other": Word.DIFFERENT}
+WORDS = {"same": OpinionKind.SAME, "supersede": OpinionKind.SUPERSEDES, "other": OpinionKind.DIFFERENT}
 CURVE = (0.80, 0.85, 0.88, 0.90, 0.92, 0.94, 0.95, 0.96, 0.98)
 
 
@@ -62,13 +72,13 @@ def cosines(pairs: Sequence[Pair]) -> list[float]:
 def verdict(pair: Pair, cosine: float, thresholds: Thresholds = USUAL, model: str | None = None) -> Kind:
     """What the judge says to the second statement where the first is known, with a model's word where that is open."""
     c = pair.first
-    known = Known(UUID(int=1), 1, c.content, c.subject, c.attribute, c.value, c.occurred_at, cosine, c.category)
+    known = KnownMemory(UUID(int=1), 1, c.content, c.subject, c.attribute, c.value, c.occurred_at, cosine, c.category)
     judged = judge(pair.second, [known], thresholds)
     if model is None or judged.kind is not Kind.ADD:
         return judged.kind
-    asked = unclear(pair.second, [known], thresholds)
-    said: Verdict | None = opined(
-        pair.second, [(one, WORDS[pair.expected] if model == "right" else Word.SAME) for one in asked]
+    asked = undecided(pair.second, [known], thresholds)
+    said: Verdict | None = verdict_from_opinions(
+        pair.second, [(one, WORDS[pair.expected] if model == "right" else OpinionKind.SAME) for one in asked]
     )
     return (said or judged).kind
 
@@ -104,7 +114,7 @@ def curve(pairs: Sequence[Pair], near: Sequence[float]) -> Iterator[str]:
     ways = " | ".join(f"{way}: precision | recall | false" for way in ("judge", "cosine alone", "with guards"))
     yield f"| cosine | {ways} |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
-    free = [conflicting(p.first.content, p.second.content) is None for p in pairs]
+    free = [conflict_between(p.first.content, p.second.content) is None for p in pairs]
     for at in CURVE:
         moved = replace(USUAL, near=at, merge=max(at, USUAL.merge))
         judged = [outcome(verdict(p, c, moved)) for p, c in zip(pairs, near, strict=True)]

@@ -17,7 +17,7 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
-from core.extraction.rule_extractor import stated as extract
+from core.extraction.rule_extractor import statements_of_rules as extract
 from core.types import Candidate, Category, Message, Topic
 
 Json = dict[str, Any]

@@ -33,7 +33,7 @@ from bench.context import LIMIT, SESSION, question, talk
 from bench.stand import database, show
 from bench.write import AUTHOR, TENANT, Bench, Prepared, fill, statement
 from core.consolidation import pipeline
-from core.context.builder import Asked, Reads, build
+from core.context.builder import ContextDeps, ContextQuery, build
 from core.search import query
 from core.search.query import Question
 from core.search.resident import cache
@@ -45,7 +45,7 @@ WARM: Final = 20
 
 Statements = Sequence[tuple[TextClause, Mapping[str, object]]]
 Work = Callable[[int], object]
-WRITTEN: Final = multiquery.answers
+WRITTEN: Final = multiquery.run_statements
 
 
 def pipelined(
@@ -80,7 +80,7 @@ def run(known: int, messages: int, questions: int, delay_s: float) -> dict[str, 
     figures = {"memories": float(known), "messages of the session": float(messages)}
     with database() as (settings, postgres), closing(db.connect(db.app_url(settings), 2)) as app:
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
-            fill(Bench(app, pipeline.usual(app, prepared, settings), admin), known)
+            fill(Bench(app, pipeline.from_settings(app, prepared, settings), admin), known)
             talk(app, messages)
             admin.execute("VACUUM ANALYZE")
 
@@ -88,15 +88,15 @@ def run(known: int, messages: int, questions: int, delay_s: float) -> dict[str, 
             return Question(question(n), "ada", limit=30)
 
         def opening(n: int) -> None:
-            first = query._asking(cache.of(app.engine), TENANT, asking(n), prepared)  # noqa: SLF001
+            first = query._opening_queries(cache.of(app.engine), TENANT, asking(n), prepared)  # noqa: SLF001
             with app.asking(TENANT, *first.statements):
                 pass
 
-        reads = Reads(app, prepared, settings)
+        reads = ContextDeps(app, prepared, settings)
         works: dict[str, Work] = {
             "statements that open a search": opening,
             "search": lambda n: query.search(app, TENANT, asking(n), prepared),
-            "context": lambda n: build(reads, TENANT, Asked("ada", None, SESSION, question(n), LIMIT), AUTHOR),
+            "context": lambda n: build(reads, TENANT, ContextQuery("ada", None, SESSION, question(n), LIMIT), AUTHOR),
         }
         for name, work in works.items():
             figures |= in_turn(name, work, questions)
@@ -110,11 +110,11 @@ def in_turn(name: str, work: Work, questions: int) -> dict[str, float]:
     """Milliseconds of both ways for the same questions."""
     ways: dict[str, Any] = {"written": WRITTEN, "pipelined": pipelined}
     took: dict[str, list[float]] = {way: [] for way in ways}
-    with mock.patch.object(multiquery, "answers", WRITTEN):
+    with mock.patch.object(multiquery, "run_statements", WRITTEN):
         work(0)  # Fills the cache by a stream of chunks, after which the driver cannot begin a pipeline.
     for n in range(questions + WARM):
         for way in ways if n % 2 else reversed(ways):
-            with mock.patch.object(multiquery, "answers", ways[way]):
+            with mock.patch.object(multiquery, "run_statements", ways[way]):
                 began = time.perf_counter()
                 work(n)
                 took[way].append(1000 * (time.perf_counter() - began))

@@ -64,7 +64,7 @@ def run(messages: int = 100, characters: Sequence[int] = CHARACTERS, turns: int 
 
 def measure(app: Database, settings: Settings, kind: str, size: int, added: int, turns: int) -> Figure:
     """Both ways in turn, so that whatever else the machine does falls on both."""
-    kept, session = recent_messages.usual(settings), f"{kind}-{size}"
+    kept, session = recent_messages.on_broker(settings), f"{kind}-{size}"
     say(app, session, size, settings.recent_messages)
     kept.window(app, TENANT, session)
     cached, plain = [], []

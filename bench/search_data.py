@@ -22,7 +22,7 @@ import psycopg
 from api.stack.postgres import Postgres
 from bench.search_said import Floats, Said, ids, said, sparse, vectors
 from core.config import Settings
-from core.index.answer_cues import tells_time, told
+from core.index.answer_cues import count_stated_terms, tells_time
 from core.index.bm25 import document_weights
 from core.index.search_index import DOCUMENTS
 from core.inference.local_embedder import LocalEmbedder
@@ -184,7 +184,7 @@ def _message(rows: Rows, who: tuple[str, int], of: int, when: datetime, seq: int
         (TENANT, session, position, message, seq, f"{user}-{message}", user, "user", one.content, when)
     )
     words = sparse(document_weights(one.words, near, further)), ids(one.words)
-    says = told(one.content), tells_time(one.content)
+    says = count_stated_terms(one.content), tells_time(one.content)
     rows["search_index"].append((TENANT, "message", session, message, position, user, when, *says, *words, vector))
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from bench.extract import sessions
 from core.inference.local_embedder import LocalEmbedder
 from core.summaries import segmentation, unit_rule_text
-from core.summaries.segmentation import Turn, Vectors
+from core.summaries.segmentation import SegmentTurn, Vectors
 from core.types import Message
 
 CONVERSATIONS: Final = Path("../shared/data/locomo_dev.json")
@@ -46,7 +46,7 @@ AT: Final = datetime(2026, 11, 21, tzinfo=UTC)
 class Stream:
     """Turns said at once, their vectors, and where the topic changes."""
 
-    turns: Sequence[Turn]
+    turns: Sequence[SegmentTurn]
     vectors: Vectors
     changes: frozenset[int]
 
@@ -127,7 +127,7 @@ WAYS: Final[Mapping[str, Callable[[Stream], list[int]]]] = {
 }
 
 
-def _cut(turns: Sequence[Turn], vectors: Vectors) -> list[int]:
+def _cut(turns: Sequence[SegmentTurn], vectors: Vectors) -> list[int]:
     return [one.start for one in segmentation.cut(turns, vectors, GAP)][1:]
 
 
@@ -183,8 +183,8 @@ def rates(path: Path, whole: Sequence[Stream]) -> tuple[float, float]:
     talks = [talk for sample in json.loads(path.read_text(encoding="utf-8")) for talk in sessions(sample)]
     start = time.process_time()
     for talk in talks:
-        plain = list(unit_rule_text.screened(talk))
-        unit_rule_text.tell(plain, list(unit_rule_text.lines(plain)))
+        plain = list(unit_rule_text.screen_messages(talk))
+        unit_rule_text.rule_text(plain, list(unit_rule_text.lines(plain)))
     return cut, sum(map(len, talks)) / (time.process_time() - start)
 
 

@@ -21,12 +21,12 @@ from pathlib import Path
 
 from core.language.terms import terms, token_estimate
 from core.summaries import extractive, key_messages, rolling
-from core.summaries.rolling import Limits, Part
+from core.summaries.rolling import SummaryInput, SummaryLimits
 from core.types import Json, Message
 
 ROOT = Path(__file__).resolve().parent.parent
 LABELLED = ROOT / "tests" / "core" / "summaries" / "keys.jsonl"
-LIMITS = Limits(200, 8000)
+LIMITS = SummaryLimits(200, 8000)
 
 
 def detected(rows: list[Json]) -> tuple[Counter[str], list[str]]:
@@ -35,7 +35,7 @@ def detected(rows: list[Json]) -> tuple[Counter[str], list[str]]:
     mistakes: list[str] = []
     for row in rows:
         said = Message("s", "m", 1, "e", "ada", row.get("role", "user"), row["text"], datetime.now(UTC))
-        wanted, got = set(row["kinds"]), {key.kind for key in key_messages.found(said)}
+        wanted, got = set(row["kinds"]), {key.kind for key in key_messages.key_messages_of(said)}
         counts.update(right=len(wanted & got), wrong=len(got - wanted), missed=len(wanted - got))
         if wanted != got:
             mistakes.append(f"  {row['text']}  expected {sorted(wanted)}, found {sorted(got)}")
@@ -56,15 +56,17 @@ def conversation(sample: Json) -> list[Message]:
 
 def summarised(messages: Sequence[Message]) -> tuple[str, int]:
     """The last summary of a session that has grown to these messages, and how many it stands for."""
-    content, known, upto = "", list[key_messages.Key](), 0
+    content, known, upto = "", list[key_messages.KeyMessage](), 0
     for end in range(1, len(messages) + 1):
         half = rolling.first_half(messages[upto:end], LIMITS)
         if half:
             upto += len(half)
-            known = extractive.fitted(key_messages.merged(known, [key for m in half for key in key_messages.found(m)]))
+            known = extractive.fit_key_messages(
+                key_messages.merge(known, [key for m in half for key in key_messages.key_messages_of(m)])
+            )
             covered = sum(token_estimate(m.content) for m in messages[:upto])
-            content = rolling.plainly(Part(content, half, known, extractive.room(known, covered))).content
-    return extractive.rendered(content, known), upto
+            content = rolling.by_rules(SummaryInput(content, half, known, extractive.room(known, covered))).content
+    return extractive.render(content, known), upto
 
 
 def beginning(messages: Sequence[Message], tokens: int) -> str:
@@ -88,7 +90,7 @@ def _within(messages: Sequence[Message], tokens: int) -> Iterator[str]:
 
 def kept(text: str, covered: Sequence[Message]) -> tuple[int, int]:
     """Of the key sentences of these messages: how many there are, and how many can be read in a text."""
-    quotes = [key.quote for message in covered for key in key_messages.found(message)]
+    quotes = [key.quote for message in covered for key in key_messages.key_messages_of(message)]
     return len(quotes), sum(quote.rstrip(" .!") in text for quote in quotes)
 
 

@@ -87,12 +87,12 @@ def _sweep(app: Database, page: int) -> None:
     archived = page
     while archived == page:
         with app.tenant(TENANT) as tx:
-            archived = sweeps.faded(tx, TENANT, AUTHOR, page)
+            archived = sweeps.archive_faded(tx, TENANT, AUTHOR, page)
 
 
 def _overflow(app: Database, settings: Settings) -> None:
     with app.tenant(TENANT) as tx:
-        assert sweeps.overflowing(tx, TENANT, AUTHOR, settings.memories_per_user, sweeps.PAGE) == 0
+        assert sweeps.archive_weakest(tx, TENANT, AUTHOR, settings.memories_per_user, sweeps.PAGE) == 0
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from bench.stand import database, show
 from core.consolidation import pipeline
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.events.publishing import Author
 from core.index.vector_notation import vector_literal
 from core.inference.local_embedder import LocalEmbedder
@@ -87,7 +87,7 @@ class Bench:
     """What the measurements share."""
 
     app: Database
-    gate: Gateway
+    gate: Consolidation
     admin: psycopg.Connection
 
 
@@ -119,7 +119,7 @@ def run(known: int, candidates: int, others: int) -> dict[str, float]:
     with database() as (settings, postgres):
         app = db.connect(db.app_url(settings), 2)
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
-            bench = Bench(app, pipeline.usual(app, prepared, settings), admin)
+            bench = Bench(app, pipeline.from_settings(app, prepared, settings), admin)
             fill(bench, known)
             figures = {"memories of the user": float(known), "embedding alone, texts/s": embedded}
             alone = measure(bench, Owner("ada"), known, candidates)
@@ -183,7 +183,7 @@ def again(n: int) -> Candidate:
 
 def judge_all(bench: Bench, owner: Owner, said: Sequence[Candidate], size: int) -> None:
     for start in range(0, len(said), size):
-        wanted = pipeline.judged(bench.gate, TENANT, owner, said[start : start + size])
+        wanted = pipeline.consolidate(bench.gate, TENANT, owner, said[start : start + size])
         with bench.app.tenant(TENANT) as tx:
             writer.apply(tx, TENANT, owner, wanted, AUTHOR)
 

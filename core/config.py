@@ -31,7 +31,7 @@ from pydantic_settings import (
 
 from core.errors import Misconfigured
 from core.settings import faults, hosts
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 
 Positive = Annotated[float, Field(gt=0)]
 Count = Annotated[int, Field(ge=1)]
@@ -41,14 +41,14 @@ class _Environment(EnvSettingsSource):
     """Reads the environment; names the variable if a list or object is not JSON."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
-        return _decoded(super().decode_complex_value, field_name, field, value)
+        return _decode(super().decode_complex_value, field_name, field, value)
 
 
 class _EnvFile(DotEnvSettingsSource):
     """Reads `.env`, likewise."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
-        return _decoded(super().decode_complex_value, field_name, field, value)
+        return _decode(super().decode_complex_value, field_name, field, value)
 
 
 class Settings(BaseSettings):
@@ -102,8 +102,8 @@ class Settings(BaseSettings):
     http_statement_seconds: Positive = Field(
         30, description="Longest time of one database statement of an HTTP request, seconds; then it answers 503."
     )
-    tenant_limits: Limits = Field(
-        Limits(), description="Limits of each tenant where they differ from the defaults, as JSON; see limits.md."
+    tenant_limits: TenantLimits = Field(
+        TenantLimits(), description="Limits of each tenant where they differ from the defaults, as JSON; see limits.md."
     )
     bus_tenant: str = Field("default", description="Tenant of bus messages that carry no key.")
 
@@ -293,7 +293,7 @@ class Settings(BaseSettings):
     def _are_hosts(cls, entries: list[str]) -> list[str]:
         for entry in entries:
             try:
-                hosts.parsed(entry)
+                hosts.parse(entry)
             except ValueError as error:
                 raise ValueError(f"{entry!r} {error}") from None
         return entries
@@ -339,7 +339,7 @@ def unknown() -> list[str]:
     return faults.unknown(Settings.model_fields)
 
 
-def _decoded(decode: Callable[[str, FieldInfo, Any], Any], name: str, field: FieldInfo, value: Any) -> Any:
+def _decode(decode: Callable[[str, FieldInfo, Any], Any], name: str, field: FieldInfo, value: Any) -> Any:
     if value == "":
         return value
     try:

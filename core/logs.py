@@ -27,7 +27,7 @@ def configure(level: str, form: Literal["json", "text"], process: str) -> None:
         structlog.stdlib.add_log_level,
         structlog.stdlib.ExtraAdder(),
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.ExceptionRenderer(_written),
+        structlog.processors.ExceptionRenderer(_format_traceback),
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -75,7 +75,7 @@ def _kind(error: BaseException) -> str:
     return f"{name}: {error.detail}" if isinstance(error, Misconfigured) else name
 
 
-def _written(exc_info: structlog.typing.ExcInfo) -> str:
+def _format_traceback(exc_info: structlog.typing.ExcInfo) -> str:
     """Format a traceback without the messages of its exceptions."""
     return "\n".join(_chain(exc_info[1]))
 

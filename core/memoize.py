@@ -1,7 +1,8 @@
 """Memoization keyed by digests, so no user text is retained; one scope per unit of work.
 
-Erased data must disappear from all processes, and no message reaches each of them. So there are two ways: `Kept` caches
-values under digests until they have not been used for a while; `once` caches anything, but only within a unit of work.
+Erased data must disappear from all processes, and no message reaches each of them. So there are two ways: `DigestCache`
+caches values under digests until they have not been used for a while; `memoized_in_scope` caches anything, but only
+within a unit of work.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def digest(*said: object, size: int = 16) -> bytes:
     return blake2b(repr(said).encode(), digest_size=size, key=_SECRET).digest()
 
 
-class Kept(Generic[V]):
+class DigestCache(Generic[V]):
     """LRU cache of values under digests of their inputs. Thread-safe.
 
     Values contain no text and no word: only numbers, and digests of this process.
@@ -46,8 +47,8 @@ class Kept(Generic[V]):
         self._lock = threading.Lock()
         self._values: OrderedDict[bytes, tuple[float, V]] = OrderedDict()
         """Least recently used first, each with the time of its last use."""
-        with _LISTING:
-            _ALL.add(self)
+        with _CACHES_LOCK:
+            _CACHES.add(self)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -81,12 +82,12 @@ class Kept(Generic[V]):
                 self._values.popitem(last=False)
 
 
-class Remembered(Generic[P, V]):
+class MemoizedFunction(Generic[P, V]):
     """A function with a cache of its results. It must depend on its arguments alone: texts, numbers, None."""
 
     def __init__(self, work: Callable[P, V], most: int) -> None:
         self.work = work
-        self.kept = Kept[V](most)
+        self.kept = DigestCache[V](most)
 
     def __call__(self, *given: P.args, **named: P.kwargs) -> V:
         key = digest(given, named)
@@ -98,41 +99,41 @@ class Remembered(Generic[P, V]):
         return found  # type: ignore[no-any-return]
 
 
-def remembered(most: int) -> Callable[[Callable[P, V]], Remembered[P, V]]:
+def memoized(most: int) -> Callable[[Callable[P, V]], MemoizedFunction[P, V]]:
     """Cache the `most` results of a function that were used last, under digests of the arguments."""
 
-    def decorated(work: Callable[P, V]) -> Remembered[P, V]:
-        return Remembered(work, most)
+    def decorated(work: Callable[P, V]) -> MemoizedFunction[P, V]:
+        return MemoizedFunction(work, most)
 
     return decorated
 
 
-def everything() -> list[Kept[Any]]:
+def all_caches() -> list[DigestCache[Any]]:
     """Return all digest caches of this process."""
-    with _LISTING:
-        return list(_ALL)
+    with _CACHES_LOCK:
+        return list(_CACHES)
 
 
 def sweep() -> None:
     """Evict values that were not used lately from all caches."""
-    for one in everything():
+    for one in all_caches():
         one.sweep()
 
 
 @contextmanager
-def at_work() -> Iterator[None]:
-    """Open the scope of one unit of work, in which `once` caches; nested scopes share the outer one."""
-    if _DESK.get() is not None:
+def memo_scope() -> Iterator[None]:
+    """Open the scope of one unit of work, in which `memoized_in_scope` caches; nested scopes share the outer one."""
+    if _SCOPE.get() is not None:
         yield
         return
-    token = _DESK.set({})
+    token = _SCOPE.set({})
     try:
         yield
     finally:
-        _DESK.reset(token)
+        _SCOPE.reset(token)
 
 
-def once(work: Callable[P, V]) -> Callable[P, V]:
+def memoized_in_scope(work: Callable[P, V]) -> Callable[P, V]:
     """Cache a function's results within a unit of work; outside of one it is called each time.
 
     It must depend on its arguments alone.
@@ -140,7 +141,7 @@ def once(work: Callable[P, V]) -> Callable[P, V]:
 
     @wraps(work)
     def known(*given: P.args, **named: P.kwargs) -> V:
-        desk = _DESK.get()
+        desk = _SCOPE.get()
         if desk is None or named:
             return work(*given, **named)
         key: Hashable = (work, given)
@@ -153,8 +154,8 @@ def once(work: Callable[P, V]) -> Callable[P, V]:
 
 _NOTHING: Final = object()
 
-_LISTING: Final = threading.Lock()
+_CACHES_LOCK: Final = threading.Lock()
 
-_ALL: Final[WeakSet[Kept[Any]]] = WeakSet()
+_CACHES: Final[WeakSet[DigestCache[Any]]] = WeakSet()
 
-_DESK: Final[ContextVar[dict[Hashable, Any] | None]] = ContextVar("desk", default=None)
+_SCOPE: Final[ContextVar[dict[Hashable, Any] | None]] = ContextVar("desk", default=None)

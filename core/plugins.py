@@ -27,11 +27,11 @@ OWN: Final[Mapping[str, frozenset[str]]] = {
 
 
 def names(group: str) -> tuple[str, ...]:
-    """Return the names that packages claim in a group, in order; `named` explains those that are not usable."""
+    """Return the names that packages claim in a group, in order; `load` explains those that are not usable."""
     return tuple(sorted(_claims(group)))
 
 
-def named(group: str, name: str) -> Any:
+def load(group: str, name: str) -> Any:
     """Return the object of the one package that claims `name` in `group`.
 
     Raises Misconfigured: nobody claims it, several do, it is built in, or the package cannot be imported.

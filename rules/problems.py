@@ -70,7 +70,7 @@ def unknown(what: str, name: str, known: Sequence[str]) -> str:
     return f"unknown {what} `{name[:100]}`; {guess}Known are: {', '.join(known)}"
 
 
-def oversized(document: object, nesting: int, nodes: int, text: int) -> Iterator[Problem]:
+def size_problems(document: object, nesting: int, nodes: int, text: int) -> Iterator[Problem]:
     """Yield at most one problem: the first place where a document is too deep or large, or a text or number is bad."""
     waiting: list[tuple[str, object, int]] = [("", document, 1)]
     seen = 0
@@ -93,7 +93,7 @@ def oversized(document: object, nesting: int, nodes: int, text: int) -> Iterator
         if longest > text:
             yield Problem(pointer, f"there is a text of {longest} characters, {text} are allowed")
             return
-        waiting.extend((f"{pointer}/{escaped(name)}", part, depth + 1) for name, part in _parts(value))
+        waiting.extend((f"{pointer}/{escape_step(name)}", part, depth + 1) for name, part in _parts(value))
 
 
 def _parts(value: object) -> Iterator[tuple[object, object]]:
@@ -114,12 +114,12 @@ def _is_storable(text: str) -> bool:
     return not any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in text)
 
 
-def escaped(step: object) -> str:
+def escape_step(step: object) -> str:
     """Escape a step of a JSON pointer (RFC 6901)."""
     return str(step).replace("~", "~0").replace("/", "~1")
 
 
-def translated(error: ValidationError, document: object, fields: Mapping[str, Sequence[str]]) -> list[Problem]:
+def translate(error: ValidationError, document: object, fields: Mapping[str, Sequence[str]]) -> list[Problem]:
     """Translate the errors of pydantic to problems; `fields`: the known fields of each part."""
     listed = [_problem(found, document, fields) for found in error.errors(include_url=False)]
     return list(dict.fromkeys(listed))[:MAX_LISTED]
@@ -141,7 +141,7 @@ def _pointer(location: tuple[int | str, ...], document: object) -> str:
     for place, step in enumerate(location):
         is_known, below = _below(here, step)
         if is_known or (place == len(location) - 1 and _may_be_absent(here, step)):
-            pointer, here = f"{pointer}/{escaped(step)}", below
+            pointer, here = f"{pointer}/{escape_step(step)}", below
     return pointer
 
 

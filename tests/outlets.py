@@ -11,7 +11,7 @@ from core.config import Settings
 from core.storage import db
 from core.tenancy import destinations, vault
 from core.tenancy import secrets as tenancy_secrets
-from core.tenancy.destinations import Wanted
+from core.tenancy.destinations import OutletChanges
 from rules.registry.limits import Allowed
 from tests.samples import TENANT
 
@@ -34,9 +34,9 @@ def open_to(
         update={"webhook_hosts": bound, "celery_queues": {**given, tenant: list(queues)}, **more}
     )
     with closing(db.connect(db.app_url(settings), 1)) as app, app.tenant(tenant) as tx:
-        destinations.put(tx, wider, tenant, Wanted(entries, channels or {}, signing or ""), by="test")
+        destinations.put(tx, wider, tenant, OutletChanges(entries, channels or {}, signing or ""), by="test")
         for name, value in (secrets or {}).items():
-            tenancy_secrets.put(tx, vault.opened(wider), tenant, "header", name, value, by="test")
+            tenancy_secrets.put(tx, vault.load(wider), tenant, "header", name, value, by="test")
     return wider
 
 

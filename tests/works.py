@@ -14,7 +14,7 @@ from rules.flow import flow_rows
 from workers import wiring
 from workers.dispatch import ledger as dispatch_ledger
 from workers.dispatch.model import Ledger
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 from workers.routing import router as routing_router
 from workers.routing.router import Router
 
@@ -41,7 +41,7 @@ class Works:
                 return done
         raise AssertionError("It does not come to an end.")
 
-    def run(self, owed: list[Owed]) -> int:
+    def run(self, owed: list[DispatchRef]) -> int:
         """Run these dispatches and those that follow; how many there were."""
         done, waiting = 0, list(owed)
         while waiting:

@@ -21,24 +21,24 @@ from sqlalchemy.exc import DBAPIError
 from core import metrics
 from core.config import Settings
 from core.events import log as event_log
-from core.events.doorbell import BROKER_ERRORS, Bell, broker_url
+from core.events.doorbell import BROKER_ERRORS, Doorbell, broker_url
 from core.inference.embedding_model import identity
 from core.maintenance import heartbeat
-from core.maintenance.heartbeat import Heart
+from core.maintenance.heartbeat import Heartbeat
 from core.storage import db, schema
 from core.storage.db import Database
 from rules.engine.ruleset import Ruleset
 from rules.flow import flow_rows, schedules
 from rules.flow.schedules import Fired, Scheduled
-from rules.registry.live_rules import Book
+from rules.registry.live_rules import LiveRules
 from workers import app as celery_app
 from workers.dispatch import fair_share, relay, sweep
 from workers.dispatch.policy import policy_of
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 
 log = structlog.get_logger()
 
-TROUBLE_SECONDS = 1.0
+FAILURE_PAUSE_SECONDS = 1.0
 """Pause after a lost database before the next turn."""
 
 GAUGE_SECONDS = 5.0
@@ -93,7 +93,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
 
     def __init__(self, *args: Any, settings: Settings | None = None, **options: Any) -> None:
         self._settings = settings or Settings()
-        self._open: list[Heart | Bell | Database] = []
+        self._open: list[Heartbeat | Doorbell | Database] = []
         self._gauged = float("-inf")
         super().__init__(*args, **options)
 
@@ -106,10 +106,10 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         except BaseException:
             self._db.close()
             raise
-        self._book = Book(self._settings.rules_poll_seconds)
+        self._book = LiveRules(self._settings.rules_poll_seconds)
         self._agenda = Agenda()
-        self._bell = Bell(broker_url(self._settings))
-        self._open = [Heart(self._db, "clock"), self._bell, self._db]
+        self._bell = Doorbell(broker_url(self._settings))
+        self._open = [Heartbeat(self._db, "clock"), self._bell, self._db]
 
     def tick(self) -> float:
         """Take one turn; return the seconds until the next. A lost database or broker costs a pause only."""
@@ -117,7 +117,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             return self._turn()
         except (DBAPIError, *BROKER_ERRORS) as error:
             log.warning("turn.failed", error=str(error).splitlines()[0])
-            return TROUBLE_SECONDS
+            return FAILURE_PAUSE_SECONDS
 
     def close(self) -> None:
         """Close all connections; Celery may call this twice."""
@@ -153,16 +153,16 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         relay.send(self.app, owed)
         metrics.DISPATCHES_RESENT.inc(len(owed))
         if expired:
-            self._bell.ring()
+            self._bell.notify()
         return now
 
-    def _owed(self) -> list[Owed]:
+    def _owed(self) -> list[DispatchRef]:
         """Return dispatches to send; in two transactions, because each ends with the turns locked."""
         policy = policy_of(self._settings)
         with self._db.queue() as tx:
             released = sweep.release(tx, policy)
         with self._db.queue() as tx:
-            return released + sweep.owed(tx, policy)
+            return released + sweep.due(tx, policy)
 
     def _fire(self, now: datetime) -> None:
         """Fire what is due, rule by rule and page by page, until the next sweep is due."""
@@ -185,7 +185,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             fired = schedules.fire(tx, scheduled, now, policy, page) or Fired(0, self._later(now))
         self._agenda.put(scheduled, fired.again_at)
         if fired.events:
-            self._bell.ring()
+            self._bell.notify()
             log.debug("schedule.fired", tenant=scheduled.tenant_id, rule=scheduled.rule.name, events=fired.events)
         return fired
 
@@ -223,7 +223,7 @@ def gauge(database: Database) -> None:
         statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
         oldest = tx.execute(_OLDEST).scalar_one()
         tenants = Counter(queue for _, queue in fair_share.ready(tx))
-        processes = heartbeat.processes(tx)
+        processes = heartbeat.processes_by_queue(tx)
     metrics.LOG_UNROUTED.set(waiting.events)
     metrics.LOG_LAG.set(waiting.lag)
     for status in ("pending", "running", "retrying", "dead"):

@@ -14,42 +14,42 @@ from core import logs
 from core.errors import Later
 from core.loop import Loop
 from core.mirror import edit_events, files
-from core.mirror.edit_events import Edit
+from core.mirror.edit_events import FileEdit
 from core.mirror.files import Stamp
-from core.mirror.front_matter import Unreadable
+from core.mirror.front_matter import UnreadableFile
 from core.storage.db import Database
 
 log = structlog.get_logger()
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """Interval of the polls. A file must be unchanged from one to the next, so an editor has this long to save."""
 
-SHARE = 0.1
+POLL_SHARE = 0.1
 """Share of the time that polling may take, however many files there are."""
 
 
 @dataclass(slots=True)
-class _Known:
+class _SeenFile:
     """A file as it was at the last poll, and whether that state was compared."""
 
     stamp: Stamp
     compared: bool = False
 
 
-class Watch:
+class MirrorPoll:
     """State of the files between two polls. Several watches announce each save once."""
 
     def __init__(self, db: Database, root: Path) -> None:
         self._db = db
         self._root = root.absolute()
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _SeenFile] = {}
 
     def look(self) -> int:
         """Poll once; return how many saves were announced that no other watch had announced."""
         settled = self._settled()
-        found = defaultdict[str, list[Edit]](list)
+        found = defaultdict[str, list[FileEdit]](list)
         for path in settled:
-            tenant_id, edit = _edit(Path(path))
+            tenant_id, edit = _edit_of(Path(path))
             if tenant_id is not None and edit is not None:
                 found[tenant_id].append(edit)
         announced = 0
@@ -67,17 +67,17 @@ class Watch:
         for path, stamp in files.stamps(self._root):
             known = before.get(path)
             same = known is not None and known.stamp == stamp
-            self._known[path] = known if known is not None and same else _Known(stamp)
+            self._known[path] = known if known is not None and same else _SeenFile(stamp)
             if same and not self._known[path].compared:
                 settled.append(path)
         return settled
 
 
-class Watcher:
+class MirrorWatcher:
     """Polls from a thread of its own until closed."""
 
     def __init__(self, db: Database, root: Path) -> None:
-        self._watch = Watch(db, root)
+        self._watch = MirrorPoll(db, root)
         self._loop = Loop("mirror watcher", self._look, expected=(DBAPIError,))
         self._loop.start()
 
@@ -90,18 +90,18 @@ class Watcher:
         announced = self._watch.look()
         if announced:
             log.info("mirror.edited", files=announced)
-        return max(LOOK_SECONDS, (time.monotonic() - began) / SHARE)
+        return max(POLL_SECONDS, (time.monotonic() - began) / POLL_SHARE)
 
 
-def _edit(path: Path) -> tuple[str | None, Edit | None]:
+def _edit_of(path: Path) -> tuple[str | None, FileEdit | None]:
     """Return the file as an edit that someone may have made, and its tenant; None for one that cannot be read now."""
     try:
         seen = files.read(path)
-    except (Later, Unreadable) as error:
+    except (Later, UnreadableFile) as error:
         log.warning("mirror.unreadable", file=str(path), **logs.fault(error))
         return None, None
-    tenant_id = files.named(path.parent.parent.name)
-    user_id = edit_events.whose(path, seen) if seen else None
+    tenant_id = files.user_of_folder(path.parent.parent.name)
+    user_id = edit_events.user_of(path, seen) if seen else None
     if seen is None or user_id is None:
         return None, None
-    return tenant_id, Edit(user_id, path.name, seen)
+    return tenant_id, FileEdit(user_id, path.name, seen)

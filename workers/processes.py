@@ -11,18 +11,18 @@ from celery.signals import worker_ready, worker_shutting_down
 from sqlalchemy.exc import DBAPIError
 
 from core.config import Settings
-from core.events.doorbell import BROKER_ERRORS, Ear, broker_url
+from core.events.doorbell import BROKER_ERRORS, DoorbellListener, broker_url
 from core.inference.configured_embedder import require_model
 from core.inference.embedding_model import identity
 from core.loop import Loop
-from core.maintenance.cache_sweeper import Sweeper
-from core.maintenance.heartbeat import Heart
+from core.maintenance.cache_sweeper import CacheSweeper
+from core.maintenance.heartbeat import Heartbeat
 from core.storage import db, schema
 from core.storage.db import Database
 from workers import app as celery_app
 from workers import task, wiring
 from workers.dispatch import relay
-from workers.mirror_watcher import Watcher
+from workers.mirror_watcher import MirrorWatcher
 from workers.routing import router
 from workers.routing.bus_consumer import BusConsumer, Intake
 
@@ -50,7 +50,11 @@ def run_router(settings: Settings) -> None:
     loop = Loop("router", turn, expected=(DBAPIError, *BROKER_ERRORS))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: loop.stop())
-    ear, heart, sweeper = Ear(url, loop.wake), Heart(routing.db, "router", tenants=routing.at_work.count), Sweeper()
+    ear, heart, sweeper = (
+        DoorbellListener(url, loop.wake),
+        Heartbeat(routing.db, "router", tenants=routing.at_work.count),
+        CacheSweeper(),
+    )
     limits = settings.batch_events, settings.event_bytes
     bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, loop.wake, settings.request_bytes))
     try:
@@ -65,17 +69,17 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
     require_model(settings)
     app = db.connect(db.app_url(settings), 2)
     _require(None, app, settings)  # It leaves no connection open, which the children of the fork would share.
-    beside: list[Heart | Watcher] = []
+    beside: list[Heartbeat | MirrorWatcher] = []
 
     processes = concurrency or CONCURRENCY[queue]
     if processes == 1:
         log.warning("worker.alone", queue=queue, hint="One process serves all tenants in turn; start two or more.")
 
     def begin(**_: object) -> None:
-        beside.append(Heart(app, f"worker-{queue}"))
-        beside.append(Heart(app, f"{queue}@{socket.gethostname()}:{os.getpid()}", queue, processes))
+        beside.append(Heartbeat(app, f"worker-{queue}"))
+        beside.append(Heartbeat(app, f"{queue}@{socket.gethostname()}:{os.getpid()}", queue, processes))
         if queue == "io" and settings.mirror_dir is not None:
-            beside.append(Watcher(app, settings.mirror_dir))
+            beside.append(MirrorWatcher(app, settings.mirror_dir))
 
     def stop(**_: object) -> None:
         for one in beside:

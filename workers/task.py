@@ -12,7 +12,7 @@ from celery.signals import worker_process_init, worker_process_shutdown
 
 from core import logs
 from core.config import Settings
-from core.maintenance.cache_sweeper import Sweeper
+from core.maintenance.cache_sweeper import CacheSweeper
 from workers import wiring
 from workers.dispatch import ledger, relay
 from workers.dispatch.model import Ledger
@@ -21,7 +21,7 @@ from workers.dispatch.model import Ledger
 def with_task(app: Celery, settings: Settings) -> Celery:
     """Register the task, and give each worker process a ledger of its own: connections do not survive a fork."""
     held: list[Ledger] = []
-    beside: list[Sweeper] = []
+    beside: list[CacheSweeper] = []
 
     @app.task(name=relay.TASK)  # type: ignore[untyped-decorator]
     def run(tenant_id: str, dispatch_ids: list[str], queue: str | None = None) -> None:
@@ -30,7 +30,7 @@ def with_task(app: Celery, settings: Settings) -> Celery:
     def begin(**_: Any) -> None:
         logs.configure(settings.log_level, settings.log_format, "worker")
         held[:] = [replace(wiring.ledger(settings), interrupts=True)]
-        beside[:] = [Sweeper()]
+        beside[:] = [CacheSweeper()]
 
     def end(**_: Any) -> None:
         # Both lists are empty in a child that ends before it has begun.

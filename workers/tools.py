@@ -11,7 +11,7 @@ from sqlalchemy import text
 from core import metrics
 from core.config import Settings
 from core.consolidation import pipeline
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.inference.client import Call
 from core.inference.embedders import Embedder
 from core.storage.db import Database
@@ -38,9 +38,9 @@ class Tools:
     settings: Settings
 
     @property
-    def gate(self) -> Gateway:
+    def gate(self) -> Consolidation:
         """Settings of the consolidation, without a model."""
-        return pipeline.usual(self.db, self.embedder, self.settings)
+        return pipeline.from_settings(self.db, self.embedder, self.settings)
 
 
 def count_changes(counts: Mapping[str, int]) -> None:

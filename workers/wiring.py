@@ -9,7 +9,7 @@ from core.config import Settings
 from core.extraction import configured_extractor, windows
 from core.index import reembedding
 from core.inference import quota
-from core.inference.client import Client
+from core.inference.client import ChatClient
 from core.inference.configured_embedder import embedder
 from core.inference.embedders import CachedEmbedder, Embedder
 from core.inference.openai_client import OpenAIClient
@@ -17,12 +17,12 @@ from core.inference.quota import Meter
 from core.storage import db
 from core.storage.db import Database
 from rules.engine.similarity import Meanings
-from rules.registry.live_rules import Book
+from rules.registry.live_rules import LiveRules
 from workers.agents import table
-from workers.dispatch.admission import Gate
+from workers.dispatch.admission import AdmissionControl
 from workers.dispatch.model import Ledger
 from workers.dispatch.policy import policy_of
-from workers.routing.action_dispatches import Workshop
+from workers.routing.action_dispatches import ActionLimits
 from workers.routing.router import Router
 from workers.tools import Tools
 
@@ -32,13 +32,13 @@ ROUTE_BATCH: Final = 500
 
 def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     """Wire a worker process: the tenant-bound role, the agents with their tools, the policy, the model."""
-    app = reembedding.opened(settings, settings.database_pool)
+    app = reembedding.open_database(settings, settings.database_pool)
     tools = Tools(app, CachedEmbedder(vectors or embedder(settings)), settings)
     model = _model(settings, app)
-    configured_extractor.chosen(settings, model)  # A wrong setting stops the process, and not each dispatch.
+    configured_extractor.load_extractor(settings, model)  # A wrong setting stops the process, and not each dispatch.
     return Ledger(
         db=app,
-        agents=table.bound(tools),
+        agents=table.bind(tools),
         queues=table.queues(settings),
         policy=policy_of(settings),
         gate=gate(settings),
@@ -47,12 +47,12 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     )
 
 
-def gate(settings: Settings) -> Gate | None:
+def gate(settings: Settings) -> AdmissionControl | None:
     """Return admission control for agents that ask a model; None: no model is configured."""
     if settings.llm_base_url is None:
         return None
     reads = settings.extractor != "offline"
-    return Gate(
+    return AdmissionControl(
         provider=quota.provider(settings),
         asking=table.ADMITTED if reads else table.ADMITTED - agents.EXTRACTORS,
         reading=agents.EXTRACTORS,
@@ -69,9 +69,11 @@ def router(settings: Settings) -> Router:
     queue = db.connect(db.router_url(settings), settings.database_pool)
     return Router(
         db=queue,
-        book=Book(settings.rules_poll_seconds),
+        book=LiveRules(settings.rules_poll_seconds),
         # Room for a whole event, and as much again for the rest of the action.
-        shop=Workshop(table.queues(settings), agents.EXCLUSIVE, settings.approval_seconds, 2 * settings.event_bytes),
+        shop=ActionLimits(
+            table.queues(settings), agents.EXCLUSIVE, settings.approval_seconds, 2 * settings.event_bytes
+        ),
         meanings=Meanings(embedder(settings)),
         batch=ROUTE_BATCH,
         max_hops=settings.max_hops,
@@ -79,7 +81,7 @@ def router(settings: Settings) -> Router:
     )
 
 
-def _model(settings: Settings, app: Database) -> Client | None:
+def _model(settings: Settings, app: Database) -> ChatClient | None:
     if settings.llm_base_url is None:
         return None
     key = settings.llm_api_key.get_secret_value()

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli.client import AsJson, connected, moment, read, short, show_json
+from api.cli.client import AsJson, moment, open_client, read, short, show_json
 from api.terminal import err, escape, out
 
 commands = typer.Typer(help="What waits for somebody's word.", no_args_is_help=True, add_completion=False)
@@ -64,7 +64,7 @@ def reject(dispatch_id: Id, comment: Comment = None) -> None:
 
 
 def _decide(dispatch_id: str, word: str, comment: str | None) -> None:
-    with connected() as client:
+    with open_client() as client:
         client.post(f"/v1/dispatches/{dispatch_id}/{word}", {"comment": comment})
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from api.cli.client import AsJson, Client, Refused, connected, moment, short, show_json
+from api.cli.client import AsJson, Client, Refused, moment, open_client, short, show_json
 from api.terminal import err, escape, out
 from core.errors import ImprintError
 from core.types import Json
@@ -44,7 +44,7 @@ def backtest(given: Given, since: From = None, until: To = None, samples: Sample
     """
     asked = {"from": _moment(since, "--from"), "to": _moment(until, "--to")}
     body: Json = {name: value for name, value in asked.items() if value is not None} | {"limit_samples": samples}
-    with connected() as client:
+    with open_client() as client:
         result = _result(client, body | {"rule": _draft(client, given)}, quiet=as_json)
     if as_json:
         show_json(result)

@@ -28,7 +28,7 @@ def backup(place: To, as_json: AsJson = False) -> None:
 
     Example: imprint backup /mnt/backups/2026-11-21
     """
-    settings = _embedded()
+    settings = _require_embedded()
     with err.status("Copying …"):
         copied = backups.write(settings.home, place)
     if as_json:
@@ -45,7 +45,7 @@ def restore(place: From, as_json: AsJson = False) -> None:
 
     Example: IMPRINT_HOME=/srv/imprint imprint restore /mnt/backups/2026-11-21
     """
-    settings = _embedded()
+    settings = _require_embedded()
     with err.status("Restoring …"):
         copied = backups.restore(settings.home, place, schema.migrations())
     if as_json:
@@ -54,7 +54,7 @@ def restore(place: From, as_json: AsJson = False) -> None:
     out.print(escape(f"{settings.home.absolute()} holds the data of {place}. Start it: imprint up"), soft_wrap=True)
 
 
-def _embedded() -> Settings:
+def _require_embedded() -> Settings:
     settings = Settings()
     if settings.database_url is not None:
         raise Misconfigured(OWN_SERVER)

@@ -129,7 +129,7 @@ class Client:
 
 
 @contextmanager
-def connected() -> Iterator[Client]:
+def open_client() -> Iterator[Client]:
     """A client for the server that this environment names, for as long as a command lasts."""
     client = Client(Settings())
     try:
@@ -140,7 +140,7 @@ def connected() -> Iterator[Client]:
 
 def read(path: str, **params: Any) -> Any:
     """One answer of the server that this environment names."""
-    with connected() as client:
+    with open_client() as client:
         return client.get(path, **params)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from api.cli.client import AsJson, connected, show_json
+from api.cli.client import AsJson, open_client, show_json
 from api.terminal import escape, out
 from core.types import Json
 
@@ -40,7 +40,7 @@ def context(
         raise typer.BadParameter("Say whose context to build: --user, --group or both.")
     asked: Json = {"user_id": user, "group_id": group, "session_id": session, "query": query}
     asked |= {"max_tokens": max_tokens, "model": model, "format": form, "adaptive": adaptive}
-    with connected() as client:
+    with open_client() as client:
         answer = client.post("/v1/context", {name: value for name, value in asked.items() if value is not None})
     if as_json:
         show_json(answer)

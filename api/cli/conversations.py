@@ -31,7 +31,7 @@ class Unreadable(ImprintError):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """One message of a conversation."""
 
     id: str
@@ -43,7 +43,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DemoQuestion:
     """A question, the turns that hold its answer, and a word on why it is worth asking."""
 
     query: str
@@ -52,44 +52,44 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class DemoConversation:
     """A conversation of one user, in order, and what to ask about it."""
 
     title: str
     user_id: str
-    turns: Sequence[Turn]
-    questions: Sequence[Asked]
+    turns: Sequence[ConversationTurn]
+    questions: Sequence[DemoQuestion]
 
     @property
     def sessions(self) -> list[str]:
         """The sessions in their order."""
         return list(dict.fromkeys(turn.session_id for turn in self.turns))
 
-    def turn(self, turn_id: str) -> Turn:
+    def turn(self, turn_id: str) -> ConversationTurn:
         """The turn with that id."""
         return next(turn for turn in self.turns if turn.id == turn_id)
 
 
-def shipped() -> Talk:
+def shipped_conversation() -> DemoConversation:
     """The conversation that comes with Imprint: a turn's id is its session and its number, from 1."""
     document = json.loads(files("api.demo").joinpath("conversation.json").read_text(encoding="utf-8"))
     turns = [turn for session in document["sessions"] for turn in _shipped_session(session, document["speaker"])]
-    questions = [Asked(q["query"], frozenset([q["expects"]]), q["note"]) for q in document["questions"]]
-    return Talk(f"{document['speaker']} and her agent", document["user_id"], turns, questions)
+    questions = [DemoQuestion(q["query"], frozenset([q["expects"]]), q["note"]) for q in document["questions"]]
+    return DemoConversation(f"{document['speaker']} and her agent", document["user_id"], turns, questions)
 
 
-def of_locomo(path: Path, name: str | None) -> Talk:
+def of_locomo(path: Path, name: str | None) -> DemoConversation:
     """One conversation of a file in LoCoMo's format: the first, or the one whose `sample_id` is `name`."""
     try:
         samples = json.loads(path.read_text(encoding="utf-8"))
-        return _sample(_chosen(samples, name))
+        return _sample(_sample_of(samples, name))
     except OSError as error:
         raise Unreadable(f"{path} cannot be read: {error.strerror}.") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Unreadable(f"{path} is not in LoCoMo's format ({type(error).__name__}: {error}).") from None
 
 
-def events(talk: Talk) -> Iterator[list[Json]]:
+def events(talk: DemoConversation) -> Iterator[list[Json]]:
     """Yield the events to publish, a session at a time: each message, then the end of the session."""
     lengths = Counter(turn.session_id for turn in talk.turns)
     for session_id in talk.sessions:
@@ -99,7 +99,7 @@ def events(talk: Talk) -> Iterator[list[Json]]:
         yield [*(_message(talk, turn) for turn in turns), end]
 
 
-def _message(talk: Talk, turn: Turn) -> Json:
+def _message(talk: DemoConversation, turn: ConversationTurn) -> Json:
     payload = {
         "session_id": turn.session_id,
         "user_id": talk.user_id,
@@ -121,46 +121,48 @@ def _event(event_type: str, event_id: str, time: datetime, payload: Json) -> Jso
     }
 
 
-def _shipped_session(session: Json, speaker: str) -> Iterator[Turn]:
+def _shipped_session(session: Json, speaker: str) -> Iterator[ConversationTurn]:
     start = datetime.fromisoformat(session["time"])
     for number, turn in enumerate(session["turns"]):
         said_by = speaker if turn["role"] == "user" else None
         at = start + timedelta(seconds=TURN_SECONDS * number)
-        yield Turn(f"{session['id']}:{number + 1}", session["id"], turn["role"], said_by, turn["content"], at)
+        yield ConversationTurn(
+            f"{session['id']}:{number + 1}", session["id"], turn["role"], said_by, turn["content"], at
+        )
 
 
-def _chosen(samples: Sequence[Json], name: str | None) -> Json:
+def _sample_of(samples: Sequence[Json], name: str | None) -> Json:
     names = [str(sample["sample_id"]) for sample in samples]
     if not names or (name is not None and name not in names):
         raise Unreadable(f"There is no conversation {name or ''} in this file; it has: {', '.join(names) or 'none'}.")
     return samples[names.index(name) if name else 0]
 
 
-def _sample(sample: Json) -> Talk:
+def _sample(sample: Json) -> DemoConversation:
     talk, found = sample["conversation"], []
     for key in sorted(filter(_SESSION.fullmatch, talk), key=lambda key: int(key.removeprefix("session_"))):
         start = datetime.strptime(talk[key + "_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
         found += [_turn(talk, key, start + timedelta(seconds=TURN_SECONDS * i), t) for i, t in enumerate(talk[key])]
     title = f"{talk['speaker_a']} and {talk['speaker_b']} ({sample['sample_id']})"
     questions = list(_questions(sample["qa"], {turn.id for turn in found}))
-    return Talk(title, str(sample["sample_id"]), found, _spread(questions))
+    return DemoConversation(title, str(sample["sample_id"]), found, _spread(questions))
 
 
-def _turn(talk: Json, session: str, time: datetime, turn: Json) -> Turn:
+def _turn(talk: Json, session: str, time: datetime, turn: Json) -> ConversationTurn:
     picture = f" [shares a picture: {turn['blip_caption']}]" if turn.get("blip_caption") else ""
     role = "user" if turn["speaker"] == talk["speaker_a"] else "assistant"
-    return Turn(turn["dia_id"], session, role, turn["speaker"], turn["text"] + picture, time)
+    return ConversationTurn(turn["dia_id"], session, role, turn["speaker"], turn["text"] + picture, time)
 
 
-def _questions(pairs: Sequence[Json], turns: set[str]) -> Iterator[Asked]:
+def _questions(pairs: Sequence[Json], turns: set[str]) -> Iterator[DemoQuestion]:
     """The questions that have an answer and say in which of the turns it stands."""
     for pair in pairs:
         gold = {f"D{int(a)}:{int(b)}" for line in pair.get("evidence", []) for a, b in _EVIDENCE.findall(line)}
         if gold & turns and pair["category"] != ADVERSARIAL:
-            yield Asked(pair["question"], frozenset(gold & turns), f"The answer in the file: {pair['answer']}")
+            yield DemoQuestion(pair["question"], frozenset(gold & turns), f"The answer in the file: {pair['answer']}")
 
 
-def _spread(questions: Sequence[Asked]) -> list[Asked]:
+def _spread(questions: Sequence[DemoQuestion]) -> list[DemoQuestion]:
     """A few of many, evenly chosen."""
     wanted = min(QUESTIONS, len(questions))
     return [questions[i * len(questions) // wanted] for i in range(wanted)]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.pretty import Pretty
 
-from api.cli.client import AsJson, Client, connected, moment, read, short, show_items, show_json, whole_id
+from api.cli.client import AsJson, Client, moment, open_client, read, short, show_items, show_json, whole_id
 from api.terminal import err, escape, out
 
 commands = typer.Typer(
@@ -80,8 +80,8 @@ def replay(
     """
     if bool(dispatch_ids) == everything:
         raise typer.BadParameter("Name dead letters by their ids, or give --all.")
-    with connected() as client:
-        replayed = _all(client, rule, target) if everything else _named(client, dispatch_ids or [])
+    with open_client() as client:
+        replayed = _all(client, rule, target) if everything else _retry_each(client, dispatch_ids or [])
     if as_json:
         show_items(replayed)
         return
@@ -91,7 +91,7 @@ def replay(
         err.print("There is no such dead letter.")
 
 
-def _named(client: Client, dispatch_ids: list[str]) -> list[str]:
+def _retry_each(client: Client, dispatch_ids: list[str]) -> list[str]:
     for dispatch_id in dispatch_ids:
         client.post(f"/v1/dispatches/{dispatch_id}/retry", {})
     return dispatch_ids

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.client import AsJson, MemoryId, connected, moment, read, short, show_json, whole_id
+from api.cli.client import AsJson, MemoryId, moment, open_client, read, short, show_json, whole_id
 from api.terminal import err, escape, out
 from core.types import Json
 
@@ -60,7 +60,7 @@ def undo(
     """
     if (memory_id is None) == (change is None):
         raise typer.BadParameter("Name a memory, or a change with --change.")
-    with connected() as client:
+    with open_client() as client:
         if change:
             done = client.post(f"/v1/memories/decisions/{change}/undo", {"reason": reason, "keep": keep})
         else:

@@ -15,8 +15,8 @@ import typer
 
 from api.cli import conversations, demo_view
 from api.cli.client import AsJson, Client, Refused, show_json
-from api.cli.conversations import Asked, Talk
-from api.cli.demo_view import View
+from api.cli.conversations import DemoConversation, DemoQuestion
+from api.cli.demo_view import DemoView
 from api.cli.service import stack
 from api.terminal import err
 from core.config import Settings
@@ -41,7 +41,7 @@ def demo(file: File = None, conversation: Conversation = None, keep: Keep = Fals
 
     Example: imprint demo --keep
     """
-    talk = conversations.of_locomo(file, conversation) if file else conversations.shipped()
+    talk = conversations.of_locomo(file, conversation) if file else conversations.shipped_conversation()
     with _home(keep=keep) as home:
         report = _on_own_stack(home, talk, demo_view.view(as_json=as_json))
     if report is None:
@@ -52,7 +52,7 @@ def demo(file: File = None, conversation: Conversation = None, keep: Keep = Fals
         demo_view.say_kept(home)
 
 
-def _on_own_stack(home: Path, talk: Talk, view: View) -> Json | None:
+def _on_own_stack(home: Path, talk: DemoConversation, view: DemoView) -> Json | None:
     """Play the conversation on a stack of its own; None where it did not come to its end (and why has been said)."""
     settings = _settings(home)
     done: list[Json] = []
@@ -63,7 +63,7 @@ def _on_own_stack(home: Path, talk: Talk, view: View) -> Json | None:
     return done[0] if code == 0 and done else None
 
 
-def _play(client: Client, talk: Talk, view: View) -> Json:
+def _play(client: Client, talk: DemoConversation, view: DemoView) -> Json:
     """Publish, wait, ask; what came of it."""
     view.ready(client.url)
     counts, seconds = _remember(client, talk, view)
@@ -81,7 +81,7 @@ def _play(client: Client, talk: Talk, view: View) -> Json:
     }
 
 
-def _remember(client: Client, talk: Talk, view: View) -> tuple[Json, float]:
+def _remember(client: Client, talk: DemoConversation, view: DemoView) -> tuple[Json, float]:
     """Publish a session at a time until all that follows from them has ended; the counts and the seconds it took."""
     began, sent, token = time.monotonic(), 0, ""
     with view.live_panel():
@@ -100,7 +100,7 @@ def _remember(client: Client, talk: Talk, view: View) -> tuple[Json, float]:
     return counts, round(seconds, 2)
 
 
-def _ask(client: Client, talk: Talk, asked: Asked) -> Json:
+def _ask(client: Client, talk: DemoConversation, asked: DemoQuestion) -> Json:
     """One question, with the results, why each memory is there, and at which place the expected turn is cited."""
     answer = client.post("/v1/search", {"user_id": talk.user_id, "query": asked.query, "limit": TOP})
     results = [{**result, "why": _why(client, result)} for result in answer["results"]]

@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from api.cli.client import short
-from api.cli.conversations import Asked, Talk, Turn
+from api.cli.conversations import ConversationTurn, DemoConversation, DemoQuestion
 from api.terminal import err, escape, out
 from core.types import Json
 
@@ -32,7 +32,7 @@ LINE_SECONDS = 1.0
 """Between two lines of progress where there is no terminal to draw a panel on."""
 
 
-class View:
+class DemoView:
     """Tells how the demo goes."""
 
     def __init__(self, console: Console, *, answers: bool) -> None:
@@ -44,7 +44,7 @@ class View:
         self._next_line = 0.0
         self._total = 0
 
-    def start(self, talk: Talk) -> None:
+    def start(self, talk: DemoConversation) -> None:
         first, last = talk.turns[0].time, talk.turns[-1].time
         self._total = len(talk.turns) + len(talk.sessions)
         self._say(
@@ -82,7 +82,7 @@ class View:
         for memory in sorted(memories, key=lambda m: -m["importance"])[:SHOWN]:
             self._say(f"  • {escape(short(memory['content'], QUOTE_LENGTH))} [dim]({memory['category']})[/]")
 
-    def answer(self, number: int, talk: Talk, asked: Asked, answer: Json) -> None:
+    def answer(self, number: int, talk: DemoConversation, asked: DemoQuestion, answer: Json) -> None:
         """One question with what was found for it."""
         if not self._answers:
             return
@@ -93,7 +93,7 @@ class View:
         if answer["found_at"] is None or answer["found_at"] > SHOWN:
             self._show_miss(talk, asked, answer["found_at"])
 
-    def end(self, talk: Talk, answers: Sequence[Json]) -> None:
+    def end(self, talk: DemoConversation, answers: Sequence[Json]) -> None:
         """Print the overall result."""
         found = sum(answer["found_at"] is not None for answer in answers)
         self._say(
@@ -101,7 +101,7 @@ class View:
             f"{time.monotonic() - self._began:.0f} s in all; stopping …"
         )
 
-    def _result(self, talk: Talk, asked: Asked, result: Json) -> None:
+    def _result(self, talk: DemoConversation, asked: DemoQuestion, result: Json) -> None:
         if result["type"] == "memory":
             about = f"{result['category']}, {result['topic']}"
             self._row("memory", "green", f"{escape(result['content'])} [dim]{about}[/]")
@@ -109,17 +109,17 @@ class View:
             label = "message" if result["type"] == "message" else ""
             mark = " [bold yellow]← here[/]" if source["message_id"] in asked.expects else ""
             quote = escape(short(source["quote"], QUOTE_LENGTH))
-            self._row(label, "blue", f"“{quote}” [dim]{_said(talk.turn(source['message_id']))}[/]{mark}")
+            self._row(label, "blue", f"“{quote}” [dim]{_speaker_and_day(talk.turn(source['message_id']))}[/]{mark}")
         if result["why"]:
             path = "{event} → rule {rule} → {agent}: {reason}".format_map(result["why"])
             self._row("", "dim", f"[dim]why: {escape(path)}[/]")
 
-    def _show_miss(self, talk: Talk, asked: Asked, place: int | None) -> None:
+    def _show_miss(self, talk: DemoConversation, asked: DemoQuestion, place: int | None) -> None:
         where = f"at place {place}" if place else "not among the results"
         for turn_id in sorted(asked.expects)[:QUOTES]:
             turn = talk.turn(turn_id)
             quote = escape(short(turn.content, QUOTE_LENGTH))
-            self._row("expected", "yellow", f"“{quote}” [dim]{_said(turn)}; {where}[/]")
+            self._row("expected", "yellow", f"“{quote}” [dim]{_speaker_and_day(turn)}; {where}[/]")
 
     def _row(self, label: str, colour: str, line: str) -> None:
         """A line under its question; on a terminal it is folded under itself."""
@@ -136,9 +136,9 @@ class View:
         self._console.print(line, soft_wrap=not self._console.is_terminal, highlight=False)
 
 
-def view(*, as_json: bool) -> View:
+def view(*, as_json: bool) -> DemoView:
     """On standard output; with JSON there, on standard error."""
-    return View(err if as_json else out, answers=not as_json)
+    return DemoView(err if as_json else out, answers=not as_json)
 
 
 def say_kept(home: Path) -> None:
@@ -164,12 +164,12 @@ def _counts(sent: int, total: int, counts: Json) -> Table:
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     told, own = _split(counts["events"])
-    table.add_row("events in", f"{sent} of {total}: {_listed(told)}")
-    table.add_row("rules", _listed(_verdicts(counts)) or "–")
-    table.add_row("tasks done", _listed(_by(counts["dispatches"], "target", status="done")) or "–")
-    table.add_row("still to do", _listed(_open(counts)) or "nothing")
-    table.add_row("memories", _listed(_by(counts["memories"], "category", status="active")) or "–")
-    table.add_row("events out", _listed(own) or "–")
+    table.add_row("events in", f"{sent} of {total}: {_joined_counts(told)}")
+    table.add_row("rules", _joined_counts(_verdicts(counts)) or "–")
+    table.add_row("tasks done", _joined_counts(_by(counts["dispatches"], "target", status="done")) or "–")
+    table.add_row("still to do", _joined_counts(_open(counts)) or "nothing")
+    table.add_row("memories", _joined_counts(_by(counts["memories"], "category", status="active")) or "–")
+    table.add_row("events out", _joined_counts(own) or "–")
     return table
 
 
@@ -209,11 +209,11 @@ def _open(counts: Json) -> Counter[str]:
     return _by(waiting, "status")
 
 
-def _listed(counts: Counter[str]) -> str:
+def _joined_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{n} {name}" for name, n in counts.most_common())
 
 
-def _said(turn: Turn) -> str:
+def _speaker_and_day(turn: ConversationTurn) -> str:
     """Return the speaker and the time."""
     return f"{turn.speaker or turn.role}, {_day(turn.time)}"
 

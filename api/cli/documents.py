@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.client import AsJson, Client, connected, moment, read, short, show_items, show_json
+from api.cli.client import AsJson, Client, moment, open_client, read, short, show_items, show_json
 from api.terminal import err, escape, out, write
 from core.errors import ImprintError
 from core.types import Json
@@ -49,7 +49,7 @@ def add(
     named = {"user_id": user, "group_id": group, "title": title, "uri": uri}
     given = {name: value for name, value in named.items() if value is not None}
     texts = [(file, _read(file)) for file in files]
-    with connected() as client:
+    with open_client() as client:
         answers = [_send(client, file, content, given) for file, content in texts]
     if as_json:
         show_items(answers)
@@ -103,7 +103,7 @@ def delete(document_id: str, as_json: AsJson = False) -> None:
 
     Example: imprint documents delete 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """
-    with connected() as client:
+    with open_client() as client:
         answer = client.delete(f"/v1/documents/{document_id}")
     if as_json:
         show_json(answer)

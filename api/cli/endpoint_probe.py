@@ -12,7 +12,7 @@ from core.settings.faults import MASK, URL_LOGIN
 SECONDS: Final = 5.0
 
 
-def reached(base_url: str, key: str, setting: str) -> str:
+def probe(base_url: str, key: str, setting: str) -> str:
     """Ask an OpenAI-compatible endpoint for its models. Misconfigured: it does not answer, or refuses the key."""
     shown = URL_LOGIN.sub(f"{MASK}@", base_url)
     headers = {"Authorization": f"Bearer {key}"} if key else {}

@@ -12,7 +12,7 @@ import typer
 from rich.tree import Tree
 
 from api.cli import condition_view
-from api.cli.client import AsJson, Client, connected, moment, read, short, show_json, show_json_line
+from api.cli.client import AsJson, Client, moment, open_client, read, short, show_json, show_json_line
 from api.terminal import escape, out
 from core.types import Json
 
@@ -93,7 +93,7 @@ def tail(
     """
     wanted = [word.strip() for word in types.split(",") if word.strip()]
     show = show_json_line if as_json else _show
-    with connected() as client, suppress(KeyboardInterrupt):
+    with open_client() as client, suppress(KeyboardInterrupt):
         follower = Follower(client, wanted, session, user)
         for event in follower.begin(last):
             show(event)

@@ -17,7 +17,7 @@ COLOURS: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """The result of one check and, where it failed, what to do."""
 
     name: str
@@ -28,14 +28,14 @@ class Finding:
         return {"name": self.name, "state": self.state, "detail": self.said}
 
 
-def checked(name: str, look: Callable[[], str]) -> Finding:
+def run_check(name: str, look: Callable[[], str]) -> CheckResult:
     """Run a check and return its finding; errors of this project say what to do."""
     try:
-        return Finding(name, "ok", look())
+        return CheckResult(name, "ok", look())
     except ImprintError as error:
-        return Finding(name, "fail", " ".join(error.detail.split()))
+        return CheckResult(name, "fail", " ".join(error.detail.split()))
     except DBAPIError as error:
-        return Finding(name, "fail", first_line(error))
+        return CheckResult(name, "fail", first_line(error))
 
 
 def first_line(error: DBAPIError) -> str:

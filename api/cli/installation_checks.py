@@ -11,10 +11,10 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
 from api.cli.client import Client, Refused
-from api.cli.findings import Finding, checked, first_line
+from api.cli.findings import CheckResult, first_line, run_check
 from api.stack import run_files
 from api.stack.external import External
-from api.stack.up import running
+from api.stack.up import is_running
 from core.config import Settings
 from core.errors import Misconfigured, Unauthorized
 from core.events.doorbell import broker_url
@@ -26,51 +26,51 @@ from core.tenancy import tenants
 WAY_OUT = "Start it with `imprint up`, or name the folder it runs on with IMPRINT_HOME, or a server with IMPRINT_URL."
 
 
-def findings(settings: Settings) -> Iterator[Finding]:
+def findings(settings: Settings) -> Iterator[CheckResult]:
     """Check the running installation from the outside in; if nothing runs, that is a failure with what to do."""
     remote = settings.url is not None
     servers = settings.database_url is not None or settings.database_app_url is not None
-    if not remote and not servers and not running(settings.home):
+    if not remote and not servers and not is_running(settings.home):
         yield _port(settings)
-        yield Finding("stack", "fail", f"nothing runs on {settings.home.absolute()}. {WAY_OUT}")
+        yield CheckResult("stack", "fail", f"nothing runs on {settings.home.absolute()}. {WAY_OUT}")
         return
     api = _api(settings)
     yield api
     if api.state != "fail":
-        yield checked("key", partial(_key, settings))
+        yield run_check("key", partial(_key, settings))
     if not servers and "database_url" not in settings.stack:
         return  # A server elsewhere: what is behind its API is for whoever runs it.
-    reached = checked("database", partial(_reached, settings))
+    reached = run_check("database", partial(_check_database_answers, settings))
     yield reached
     if reached.state == "ok":
         yield from _inside(settings)
-    yield checked("broker", partial(_broker, settings))
+    yield run_check("broker", partial(_broker, settings))
 
 
-def _port(settings: Settings) -> Finding:
+def _port(settings: Settings) -> CheckResult:
     """The HTTP port that a stack to come would listen on."""
     place = f"{settings.http_host}:{settings.http_port}"
     try:
         free = run_files.is_free(settings.http_host, settings.http_port)
     except OSError as error:
         said = f"Cannot listen on {place}: {error.strerror or error}. Set IMPRINT_HTTP_HOST and IMPRINT_HTTP_PORT."
-        return Finding("port", "fail", said)
+        return CheckResult("port", "fail", said)
     if not free:
         said = f"{place} is taken by something else. Stop it, or set IMPRINT_HTTP_PORT to a free one."
-        return Finding("port", "warn", said)
-    return Finding("port", "ok", f"{place} is free")
+        return CheckResult("port", "warn", said)
+    return CheckResult("port", "ok", f"{place} is free")
 
 
-def _api(settings: Settings) -> Finding:
+def _api(settings: Settings) -> CheckResult:
     """Return whether the API answers where the commands would ask it, and says that it is ready."""
     with closing(Client(settings, key="none")) as client:
         try:
             client.get("/readyz")
         except Refused as refused:
             if refused.status is None:
-                return Finding("api", "fail", refused.title)
-            return Finding("api", "fail", f"{client.url} answers, but is not ready: {refused.title}")
-        return Finding("api", "ok", f"ready at {client.url}")
+                return CheckResult("api", "fail", refused.title)
+            return CheckResult("api", "fail", f"{client.url} answers, but is not ready: {refused.title}")
+        return CheckResult("api", "ok", f"ready at {client.url}")
 
 
 def _key(settings: Settings) -> str:
@@ -98,14 +98,14 @@ def _scopes(settings: Settings, key: str) -> list[str]:
         database.close()
 
 
-def _inside(settings: Settings) -> Iterator[Finding]:
+def _inside(settings: Settings) -> Iterator[CheckResult]:
     """Check what only the database knows; none of it makes sense before the migration is the newest."""
-    migrated = checked("migration", partial(_migration, settings))
+    migrated = run_check("migration", partial(_migration, settings))
     yield migrated
     if migrated.state != "ok":
         return
-    yield checked("tenancy", partial(_bound, settings))
-    yield checked("vectors", partial(_vectors, settings))
+    yield run_check("tenancy", partial(_check_roles, settings))
+    yield run_check("vectors", partial(_vectors, settings))
     yield _processes(settings)
 
 
@@ -117,7 +117,7 @@ def _first_url(settings: Settings) -> URL:
         return db.app_url(settings)
 
 
-def _reached(settings: Settings) -> str:
+def _check_database_answers(settings: Settings) -> str:
     url = _first_url(settings).set(drivername="postgresql")
     external = External("postgres", url.render_as_string(hide_password=False))
     external.start()
@@ -144,7 +144,7 @@ def _migration(settings: Settings) -> str:
     return f"at {found}, the newest"
 
 
-def _bound(settings: Settings) -> str:
+def _check_roles(settings: Settings) -> str:
     """Each role that is known here owns nothing; a process of the service knows one or two of them."""
     urls = [db.app_url(settings)]
     with suppress(Misconfigured):
@@ -168,17 +168,17 @@ def _vectors(settings: Settings) -> str:
     return f"made by {identity[0]} ({identity[1]} dimensions), as configured"
 
 
-def _processes(settings: Settings) -> Finding:
+def _processes(settings: Settings) -> CheckResult:
     """List the processes with a heartbeat in the last seconds."""
     database = db.connect(db.app_url(settings), 1)
     try:
         with database.queue() as tx:
-            missing = heartbeat.missing(tx)
+            missing = heartbeat.missing_processes(tx)
     except DBAPIError as error:
-        return Finding("processes", "fail", first_line(error))
+        return CheckResult("processes", "fail", first_line(error))
     finally:
         database.close()
     if missing:
         said = f"not at work: {', '.join(missing)}. Start them with `imprint up`; their logs say why they ended."
-        return Finding("processes", "fail", said)
-    return Finding("processes", "ok", f"at work: {', '.join(heartbeat.WORKING)}")
+        return CheckResult("processes", "fail", said)
+    return CheckResult("processes", "ok", f"at work: {', '.join(heartbeat.REQUIRED_PROCESSES)}")

@@ -95,7 +95,7 @@ def main() -> None:
     try:
         code = app(standalone_mode=not program)
     except ImprintError as error:
-        sys.exit(_failed(error, as_program=program))
+        sys.exit(_report(error, as_program=program))
     except Abort:
         sys.exit(1)
     except TyperException as error:  # Only with --json: else Typer has shown it and ended.
@@ -104,7 +104,7 @@ def main() -> None:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _failed(error: ImprintError, *, as_program: bool) -> int:
+def _report(error: ImprintError, *, as_program: bool) -> int:
     if not as_program:
         err.print(f"[red]Error:[/] {escape(error.detail)}", soft_wrap=True, highlight=False)
         return 1

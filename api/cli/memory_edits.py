@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.client import AsJson, MemoryId, connected, short, show_json
+from api.cli.client import AsJson, MemoryId, open_client, short, show_json
 from api.terminal import err, escape, out
 from core.errors import ImprintError
 from core.types import Category, Json, Topic
@@ -46,7 +46,7 @@ def add(
     """
     given: Json = {"user_id": user, "group_id": group, "category": category, "topic": topic, "importance": importance}
     body = {name: value for name, value in given.items() if value is not None} | {"content": content}
-    with connected() as client:
+    with open_client() as client:
         answer = client.post("/v1/memories", body | ({"tags": tags} if tags else {}))
     if as_json:
         show_json(answer)
@@ -76,7 +76,7 @@ def edit(
     if not changed:
         raise typer.BadParameter("Say what to change: --content, --category, --topic, --importance or --tag.")
     beside = {name: value for name, value in {"version": version, "reason": reason}.items() if value is not None}
-    with connected() as client:
+    with open_client() as client:
         memory = client.patch(f"/v1/memories/{memory_id}", changed | beside)
     if as_json:
         show_json(memory)
@@ -89,7 +89,7 @@ def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: A
 
     Example: imprint memory pin 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """
-    with connected() as client:
+    with open_client() as client:
         memory = client.post(f"/v1/memories/{memory_id}/pin", {"pinned": not off, "reason": reason})
     if as_json:
         show_json(memory)
@@ -102,7 +102,7 @@ def forget(memory_id: MemoryId, evidence: Evidence = False, yes: Yes = False, as
 
     Example: imprint memory forget 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --evidence --yes
     """
-    with connected() as client:
+    with open_client() as client:
         if not yes:
             _confirm(client.get(f"/v1/memories/{memory_id}"))
         receipt = client.delete(f"/v1/memories/{memory_id}", evidence=evidence)

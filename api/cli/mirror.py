@@ -20,9 +20,9 @@ from core.errors import Later, Misconfigured
 from core.events import log
 from core.events.log import Announcement
 from core.mirror import arrangement, edit_events, sync_state
-from core.mirror.edit_events import Edit
+from core.mirror.edit_events import FileEdit
 from core.mirror.markdown import FILES
-from core.mirror.sync_state import Mirror, State
+from core.mirror.sync_state import Mirror, SyncState
 from core.storage import db
 from core.storage.db import Tx
 from core.types import Json
@@ -60,7 +60,7 @@ def show(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
     """
     root = _root(Settings())
     with _tenant(tenant) as tx:
-        rows = [row for one in _users(tx, user) for row in _standing(tx, Mirror(root, tenant, one))]
+        rows = [row for one in _users(tx, user) for row in _file_states(tx, Mirror(root, tenant, one))]
     if as_json:
         show_items(rows)
         return
@@ -94,13 +94,13 @@ def _request(user_id: str) -> Announcement:
     return Announcement(str(uuid7()), "mirror.requested", datetime.now(UTC), payload, f"user:{user_id}")
 
 
-def _saves(tx: Tx, mirror: Mirror) -> Iterator[Edit]:
+def _saves(tx: Tx, mirror: Mirror) -> Iterator[FileEdit]:
     for file, seen in sync_state.load(tx, mirror).seen.items():
         if seen is not None:
-            yield Edit(mirror.user_id, file, seen)
+            yield FileEdit(mirror.user_id, file, seen)
 
 
-def _standing(tx: Tx, mirror: Mirror) -> Iterator[Json]:
+def _file_states(tx: Tx, mirror: Mirror) -> Iterator[Json]:
     """Return the state of each file of a user."""
     synced = {row.file: row.synced_at.isoformat() for row in tx.execute(_SYNCED, {"user": mirror.user_id})}
     try:
@@ -109,12 +109,12 @@ def _standing(tx: Tx, mirror: Mirror) -> Iterator[Json]:
         stands, said = None, error.detail
     for file in FILES:
         place = {"user_id": mirror.user_id, "file": file, "path": str(mirror.path(file))}
-        memories = arrangement.counted(stands.now[file]) if stands else 0
+        memories = arrangement.memory_count(stands.now[file]) if stands else 0
         word = _word(stands, file) if stands else said
         yield {**place, "synced_at": synced.get(file), "memories": memories, "stands": word}
 
 
-def _word(stands: State, file: str) -> str:
+def _word(stands: SyncState, file: str) -> str:
     if file in stands.refused:
         return f"refused: {stands.refused[file]}"
     seen, agreed = stands.seen[file], stands.agreed.get(file)

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from api.cli.client import AsJson, Client, Refused, connected, moment, short, show_json, wait_politely
+from api.cli.client import AsJson, Client, Refused, moment, open_client, short, show_json, wait_politely
 from api.terminal import err, out
 from core.errors import ImprintError, Problem
 from core.types import Json
@@ -76,10 +76,10 @@ def publish(
         events: Sequence[Any] = [_event(type_ or "message.added", source, event_id, fields, payload)]
     else:
         events = _read(file or STDIN)
-    with connected() as client:
+    with open_client() as client:
         answer = _send(client, events)
         pending = _settle(client, answer["settle_token"], timeout) if settle and events else None
-        waiting = _waiting(client) if pending else []
+        waiting = _pending_dispatches(client) if pending else []
     _report(answer, pending, as_json=as_json)
     if pending:
         said = f"Not settled after {timeout:g} s: {pending} still pending. What was accepted stays accepted."
@@ -160,13 +160,13 @@ def _post(client: Client, batch: Sequence[Any], start: int, before: int) -> Any:
             return client.post("/v1/events", batch)
         except Refused as refused:
             if refused.retry_after_s is None:
-                problems = [Problem(_shifted(p.pointer, start), p.detail) for p in refused.problems]
+                problems = [Problem(_shift(p.pointer, start), p.detail) for p in refused.problems]
                 said = f" (the {before} events before are accepted; with ids they count once if sent again)"
                 raise Refused(refused.title + (said if before else ""), problems) from None
             wait_politely(refused)
 
 
-def _shifted(pointer: str, start: int) -> str:
+def _shift(pointer: str, start: int) -> str:
     return re.sub(r"^/(\d+)", lambda match: f"/{int(match[1]) + start}", pointer)
 
 
@@ -183,7 +183,7 @@ def _settle(client: Client, token: str, timeout: float) -> int:
     return pending
 
 
-def _waiting(client: Client) -> list[str]:
+def _pending_dispatches(client: Client) -> list[str]:
     """The dispatches that have not ended, each with what it waits for; without any, events wait for the router."""
     found = [
         _why(item) for status in WAITING for item in client.get("/v1/dispatches", status=status, limit=NAMED)["items"]

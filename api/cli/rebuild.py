@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli.client import AsJson, Client, Refused, connected, show_json
+from api.cli.client import AsJson, Client, Refused, open_client, show_json
 from api.terminal import escape, out
 from core.errors import ImprintError
 from core.types import Json
@@ -52,7 +52,7 @@ def rebuild(
     """
     if sum(value is not None for value in (user, apply, drop)) != 1:
         raise typer.BadParameter("give one of --user, --apply and --drop")
-    with connected() as client:
+    with open_client() as client:
         if apply is not None:
             _tell(client.post(f"/v1/rebuilds/{apply}/apply", {}), as_json=as_json)
         elif drop is not None:

@@ -18,7 +18,7 @@ from core.inference.embedders import CachedEmbedder, Embedder
 from core.inference.embedding_model import identity
 from core.storage import db, vector_spaces
 from core.storage.db import Database
-from core.storage.vector_spaces import Model
+from core.storage.vector_spaces import EmbeddingModel
 from core.tenancy import tenants
 
 Finish = Annotated[bool, typer.Option("--finish", help="Every process runs with the new model: let the old one's go.")]
@@ -38,8 +38,8 @@ def reembed(finish: Finish = False) -> None:
     """
     settings = Settings()
     require_model(settings)
-    model, makes = Model(*identity(settings)), embedder(settings)
-    place, free = _taken(settings, model)
+    model, makes = EmbeddingModel(*identity(settings)), embedder(settings)
+    place, free = _take_place(settings, model)
     if free:
         # A process that went on with the model of an earlier change has left vectors there, which would be compared.
         _clear(settings, place)
@@ -53,13 +53,13 @@ def reembed(finish: Finish = False) -> None:
         out.print(f"{words} --finish", soft_wrap=True, highlight=False)
 
 
-def _taken(settings: Settings, model: Model) -> tuple[str, bool]:
+def _take_place(settings: Settings, model: EmbeddingModel) -> tuple[str, bool]:
     """The model's place, and whether that was nobody's until now."""
     owner = create_engine(db.owner_url(settings))
     try:
         with owner.begin() as tx:
             free = vector_spaces.of(tx, model) is None
-            return vector_spaces.take(tx, model), free
+            return vector_spaces.reserve(tx, model), free
     finally:
         owner.dispose()
 
@@ -82,7 +82,7 @@ def _finish(settings: Settings, mine: str) -> None:
     owner = create_engine(db.owner_url(settings))
     try:
         with owner.begin() as tx:
-            model = vector_spaces.leave(tx, old)
+            model = vector_spaces.release(tx, old)
     finally:
         owner.dispose()
     if model is None:

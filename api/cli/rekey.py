@@ -23,7 +23,7 @@ def reseal(as_json: AsJson = False) -> None:
 
 def reseal_all(settings: Settings) -> int:
     """Encrypt the secrets of every tenant with the first key; how many there are."""
-    sealer, done = vault.opened(settings), 0
+    sealer, done = vault.load(settings), 0
     queue, app = db.connect(db.router_url(settings), 1), db.connect(db.app_url(settings), 1)
     try:
         with queue.queue() as tx:

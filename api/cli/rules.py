@@ -17,12 +17,12 @@ from rich.tree import Tree
 
 from api.cli import condition_view
 from api.cli.backtest import backtest
-from api.cli.client import AsJson, Client, Refused, connected, moment, read, short, show_items, show_json
+from api.cli.client import AsJson, Client, Refused, moment, open_client, read, short, show_items, show_json
 from api.terminal import err, escape, json_escaped, out
 from core.errors import ImprintError
 from core.types import Json
 from rules.document import formatting
-from rules.problems import escaped
+from rules.problems import escape_step
 
 commands = typer.Typer(help="The rules in force: read them, change them.", no_args_is_help=True, add_completion=False)
 commands.command("backtest")(backtest)
@@ -70,7 +70,7 @@ def show(name: str, as_json: AsJson = False) -> None:
         show_json(item)
         return
     err.print(f"[dim]{escape(item['name'])}, version {item['version']}[/]", highlight=False)
-    written = json_escaped(formatting.formatted(item["rule"]))
+    written = json_escaped(formatting.canonical_text(item["rule"]))
     colours = Syntax("", "json", background_color="default")
     # Wrapped by the terminal and not here: a line that is broken is no JSON any more.
     out.print(colours.highlight(written), soft_wrap=True, end="")
@@ -101,7 +101,7 @@ def apply(
     """
     files = _files(place)
     asked = {"files": {name: written for name, (_, written) in files.items()}, "prune": prune, "comment": comment}
-    with connected() as client:
+    with open_client() as client:
         answer = _import(client, files, asked | {"dry_run": True})
         todo = [step for step in answer["plan"] if step["does"] != "keep"]
         if not as_json:
@@ -133,7 +133,7 @@ def try_out(
     happened.setdefault("source", "imprint rules test")
     file = Path(rule)
     draft = {"rule": _object(rule, _json(rule, _read(file)))} if file.is_file() else {"names": [rule]}
-    with connected() as client:
+    with open_client() as client:
         try:
             answer = client.post("/v1/rules/test", {**draft, "event": happened})
         except Refused as refused:
@@ -142,7 +142,7 @@ def try_out(
     if as_json:
         show_json(told)
     else:
-        out.print(_told(told))
+        out.print(_trial_tree(told))
         _show_warnings(told | {"name": told["rule"]})
 
 
@@ -160,7 +160,7 @@ def run(
     """
     emitted: list[Json] = []
     body: Json = {} if user is None else {"user_id": user}
-    with connected() as client:
+    with open_client() as client:
         while True:
             answer = client.post(f"/v1/rules/{name}/run", body)
             emitted += answer["events"]
@@ -200,7 +200,7 @@ def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None)
 
     Example: imprint rules rollback decay 3
     """
-    with connected() as client:
+    with open_client() as client:
         found = client.get(f"/v1/rules/{name}/versions", limit=1)["items"][0]
         wanted = client.get(f"/v1/rules/{name}/versions", after=version + 1, limit=1)["items"]
         if not wanted or wanted[0]["version"] != version or wanted[0]["rule"] is None:
@@ -229,7 +229,7 @@ def stats(
 
     Example: imprint rules stats decay
     """
-    with connected() as client:
+    with open_client() as client:
         names = [name] if name else [item["name"] for item in client.get("/v1/rules")["items"]]
         found = [client.get(f"/v1/rules/{one}/stats") for one in names]
     if as_json:
@@ -247,7 +247,7 @@ def allow_high_risk(switch: Switch) -> None:
 
     Example: imprint rules allow-high-risk off
     """
-    with connected() as client:
+    with open_client() as client:
         answer = client.patch("/v1/tenant", {"allow_high_risk": switch is Switch.ON})
     said = "may run without approval" if answer["allow_high_risk"] else "never run without approval"
     err.print(f"Rules of high risk {said} in the tenant {answer['id']}.", highlight=False)
@@ -291,7 +291,7 @@ def _with_files(refused: Refused, files: Mapping[str, str], said: str) -> Imprin
 
 def _place(files: Files, pointer: str) -> str:
     for name, (file, _) in files.items():
-        start = f"/files/{escaped(name)}"
+        start = f"/files/{escape_step(name)}"
         if pointer == start or pointer.startswith(f"{start}/"):
             return f"{file}{pointer.removeprefix(start)}"
     return pointer
@@ -360,7 +360,7 @@ def _ask(question: str) -> None:
         raise typer.Exit(1)
 
 
-def _told(told: Json) -> Tree:
+def _trial_tree(told: Json) -> Tree:
     verdict = "[green]matches[/]" if told["matched"] else "[red]does not match[/]"
     held = f", held back by [yellow]{told['held_by']}[/]" if told["held_by"] else ""
     tree = Tree(f"[bold]{escape(told['rule'])}[/] {verdict}{held}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from api.terminal import err
 from core.config import Settings
 from core.erasure import scrub
-from core.erasure.scrub import Scrubbed
+from core.erasure.scrub import ScrubResult
 
 MEBIBYTE = 1024 * 1024
 
 
-def scrub_all(settings: Settings) -> Scrubbed:
+def scrub_all(settings: Settings) -> ScrubResult:
     """Have all files written anew, telling of each step; what could not be done is said."""
     with err.status("Scrubbing …") as status:
         done = scrub.run(settings, lambda step: status.update(f"Scrubbing: {step} …"))

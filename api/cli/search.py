@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from api.cli.client import AsJson, connected, moment, short, show_json
+from api.cli.client import AsJson, moment, open_client, short, show_json
 from api.terminal import escape, out
 from core.search import recipes
 from core.types import Json
@@ -48,7 +48,7 @@ def search(
     asked |= {"group_by": group_by}
     body: Json = {name: value for name, value in asked.items() if value is not None}
     body |= {"query": query, "recipe": recipe, "method": method, "explain": explain}
-    with connected() as client:
+    with open_client() as client:
         answer = client.post("/v1/search", body)
     if as_json:
         show_json(answer)

@@ -16,7 +16,7 @@ import typer
 from api.cli.client import AsJson, moment, show_items, show_json
 from api.cli.scrub import scrub_all
 from api.stack.supervisor import Child
-from api.stack.up import Listener
+from api.stack.up import ListenAddress
 from api.stack.up import up as run_stack
 from api.terminal import err, escape, out
 from core.config import Settings
@@ -59,8 +59,10 @@ def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None] | Non
     return run_stack(
         settings_env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(metrics), "OMP_NUM_THREADS": "1"},
         home=settings.home,
-        http=Listener(settings.http_host, settings.http_port),
-        metrics=Listener(settings.metrics_host, settings.metrics_port, "metrics_port" in settings.model_fields_set),
+        http=ListenAddress(settings.http_host, settings.http_port),
+        metrics=ListenAddress(
+            settings.metrics_host, settings.metrics_port, "metrics_port" in settings.model_fields_set
+        ),
         quiet=quiet,
         database_url=settings.database_url.get_secret_value() if settings.database_url else None,
         broker_url=settings.broker_url.get_secret_value() if settings.broker_url else None,
@@ -202,7 +204,7 @@ def _prepare(env: Mapping[str, str]) -> Mapping[str, str]:
     _upgrade(settings)
     with closing(_app_database(settings)) as database:
         with database.queue() as tx:
-            heartbeat.forget(tx)
+            heartbeat.delete_all(tx)
         path = settings.home / "run" / "api.key"
         if not path.exists():
             key = make_key(database, DEFAULT_TENANT, ["admin"], KEY_NAME)[1]

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import typer
 
-from api.cli.client import AsJson, connected, moment, read, show_json
+from api.cli.client import AsJson, moment, open_client, read, show_json
 from api.terminal import err, escape, out
 from core.types import Json
 
@@ -49,7 +49,7 @@ def show(session_id: str, last: Last = 50, as_json: AsJson = False) -> None:
     Example: imprint session show chat-17 --last 20
     """
     path = f"/v1/sessions/{quote(session_id, safe='')}"
-    with connected() as client:
+    with open_client() as client:
         session = client.get(path)
         messages = client.get(f"{path}/messages", last=last)["items"]
         summary = client.find(f"{path}/summary")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from api.cli.client import AsJson, Client, Refused, connected, show_json
+from api.cli.client import AsJson, Client, Refused, open_client, show_json
 from api.terminal import escape, out
 from core.types import Json
 
@@ -16,8 +16,8 @@ def status(as_json: AsJson = False) -> None:
 
     Example: imprint status --json
     """
-    with connected() as client:
-        told = _told(client)
+    with open_client() as client:
+        told = _read_status(client)
     if as_json:
         show_json(told)
     else:
@@ -26,7 +26,7 @@ def status(as_json: AsJson = False) -> None:
         raise typer.Exit(1)
 
 
-def _told(client: Client) -> Json:
+def _read_status(client: Client) -> Json:
     try:
         client.get("/readyz")
         ready, detail = True, None

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from api.cli import lazy
-from api.cli.client import AsJson, connected, moment, read, show_json
+from api.cli.client import AsJson, moment, open_client, read, show_json
 from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import err, escape, out
 from core.errors import ImprintError
@@ -100,7 +100,7 @@ def set_webhooks(
 
     Example: imprint tenant webhooks set --host hooks.example.com
     """
-    with connected() as client:
+    with open_client() as client:
         now = client.get("/v1/tenant/webhooks")
         asked: Json = {}
         if host or no_host:
@@ -137,7 +137,7 @@ def set_secret(name: Name, as_json: AsJson = False) -> None:
     Example: imprint tenant secrets set crm-token < token.txt
     """
     value = _from_stdin(f"The value of {name}: ")
-    with connected() as client:
+    with open_client() as client:
         answer = client.put(f"/v1/tenant/secrets/{name}", {"value": value})
     if as_json:
         show_json(answer)
@@ -151,7 +151,7 @@ def delete_secret(name: Name) -> None:
 
     Example: imprint tenant secrets delete crm-token
     """
-    with connected() as client:
+    with open_client() as client:
         client.delete(f"/v1/tenant/secrets/{name}")
     err.print(f"Deleted {escape(name)}.", highlight=False)
 

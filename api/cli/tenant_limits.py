@@ -12,7 +12,7 @@ from api.cli.service import DEFAULT_TENANT
 from api.terminal import out
 from core.config import Settings
 from core.errors import Invalid, NotFound, Problem
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage import db
 from core.storage.db import Tx
 from core.tenancy import limits as tenancy_limits
@@ -40,7 +40,7 @@ def limits(grants: Grants = None, tenant: Tenant = DEFAULT_TENANT, as_json: AsJs
             _require_known(tx, tenant)
             if grants:
                 standing = tenancy_limits.view(tx, tenant, settings.tenant_limits)["granted"]
-                tenancy_limits.grant(tx, tenant, _changed(standing, grants))
+                tenancy_limits.grant(tx, tenant, _with_changes(standing, grants))
             found = tenancy_limits.view(tx, tenant, settings.tenant_limits)
     finally:
         database.close()
@@ -55,13 +55,13 @@ def _require_known(tx: Tx, tenant: str) -> None:
         raise NotFound(f"There is no tenant {tenant!r}; `imprint keys create --tenant {tenant}` makes one.")
 
 
-def _changed(standing: Json, grants: list[str]) -> Json:
+def _with_changes(standing: Json, grants: list[str]) -> Json:
     """Return all grants after the change. Invalid: no `name=value`, or no number."""
     granted = dict(standing)
     for said in grants:
         name, equals, value = said.partition("=")
-        if not equals or name not in Limits.model_fields:
-            raise Invalid([Problem(f"/{name}", f"write NAME=VALUE; limits are {', '.join(Limits.model_fields)}")])
+        if not equals or name not in TenantLimits.model_fields:
+            raise Invalid([Problem(f"/{name}", f"write NAME=VALUE; limits are {', '.join(TenantLimits.model_fields)}")])
         if value == TAKEN_BACK:
             granted.pop(name, None)
         elif value.isdecimal():
@@ -75,5 +75,5 @@ def _table(found: Json) -> Table:
     table = Table("limit", "in force", "granted", "chosen", "meaning")
     for name, value in found["limits"].items():
         layers = [str(found[layer].get(name, "")) for layer in ("granted", "chosen")]
-        table.add_row(name, f"{value:,}", *layers, str(Limits.model_fields[name].description))
+        table.add_row(name, f"{value:,}", *layers, str(TenantLimits.model_fields[name].description))
     return table

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import typer
 
 from api.cli import lazy
-from api.cli.client import AsJson, connected, moment, read, show_json
+from api.cli.client import AsJson, moment, open_client, read, show_json
 from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import err, escape, out
 from core.config import Settings
@@ -86,7 +86,7 @@ def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = F
     """
     if not yes:
         _confirm(user)
-    with connected() as client:
+    with open_client() as client:
         receipt = client.delete(f"/v1/users/{quote(user, safe='')}")
     if scrub:
         lazy.load("api.cli.scrub:scrub_all")(Settings())

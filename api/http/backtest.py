@@ -14,13 +14,13 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import AwareDatetime, BaseModel, Field
 from sqlalchemy.exc import OperationalError
 
-from api.ingress.dependencies import At, Door, Reader
+from api.ingress.dependencies import Dependencies, Deps, Reader
 from api.ingress.large_json import Route
-from api.ingress.route_bounds import Bounds, bounded
+from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import ImprintError, Invalid
 from core.tenancy.tenants import Caller
 from core.types import Json
-from rules.backtest.backtest import Asked, Backtest, Progress, Result
+from rules.backtest.backtest import Backtest, BacktestRequest, Progress, Result
 from rules.document.schema import Rule
 from rules.engine.similarity import Meanings
 from rules.registry import store
@@ -49,8 +49,8 @@ class Trial(BaseModel):
     "",
     responses={200: {"content": {"application/json": {}, NDJSON: {}}, "description": "The result, or lines up to it"}},
 )
-@bounded(Bounds(counted="backtests"))
-async def post_backtest(deps: At, caller: Reader, trial: Trial, request: Request) -> Response:
+@with_bounds(Bounds(counted="backtests"))
+async def post_backtest(deps: Deps, caller: Reader, trial: Trial, request: Request) -> Response:
     """What a draft would have done over the stored log, against the rules in force; nothing is written.
 
     How often it would have acted, when and on what; what held it back; which rules in force it would displace; what
@@ -58,7 +58,7 @@ async def post_backtest(deps: At, caller: Reader, trial: Trial, request: Request
     follows from the draft's own actions. With `Accept: application/x-ndjson` lines of progress come before the
     result. A client that goes away ends the work.
     """
-    backtest = await run_in_threadpool(_prepared, deps, caller, trial)
+    backtest = await run_in_threadpool(_prepare, deps, caller, trial)
     if NDJSON in request.headers.get("accept", ""):
         return StreamingResponse(_lines(backtest), media_type=NDJSON)
     async for step in iterate_in_threadpool(backtest.run()):
@@ -69,20 +69,20 @@ async def post_backtest(deps: At, caller: Reader, trial: Trial, request: Request
     return Response(status_code=GONE)
 
 
-def _prepared(deps: Door, caller: Caller, trial: Trial) -> Backtest:
+def _prepare(deps: Dependencies, caller: Caller, trial: Trial) -> Backtest:
     """Prepare the backtest; refuse here whatever can be refused, before the first line is sent."""
     until = trial.until or datetime.now(UTC)
     characters = 2 * deps.settings.event_bytes
-    asked = Asked(_draft(deps, caller, trial.rule), trial.since, until, trial.limit_samples, characters)
+    asked = BacktestRequest(_draft(deps, caller, trial.rule), trial.since, until, trial.limit_samples, characters)
     return Backtest(deps.db, caller.tenant_id, asked, Meanings(deps.embedder), max_hops=deps.settings.max_hops)
 
 
-def _draft(deps: Door, caller: Caller, document: Json) -> Rule:
+def _draft(deps: Dependencies, caller: Caller, document: Json) -> Rule:
     """The draft, checked as when it is saved; the pointers lead into the request."""
     with deps.db.tenant(caller.tenant_id) as tx:
         allowed = Allowed.to(tx, deps.settings, caller.tenant_id)
     try:
-        return store.checked(document, allowed)
+        return store.check(document, allowed)
     except Invalid as error:
         raise error.below("/rule") from None
 
@@ -93,10 +93,10 @@ def _lines(backtest: Backtest) -> Iterator[str]:
         for step in backtest.run():
             yield json.dumps(_line(step), ensure_ascii=False) + "\n"
     except ImprintError as error:
-        yield _failed(error.kind, error.detail)
+        yield _problem_line(error.kind, error.detail)
     except OperationalError as error:
         log.error("http.database", error=str(error).splitlines()[0])  # noqa: TRY400 - its parameters stay private
-        yield _failed("Unavailable", "The database could not carry this out now. Ask again.")
+        yield _problem_line("Unavailable", "The database could not carry this out now. Ask again.")
 
 
 def _line(step: Progress | Result) -> Json:
@@ -105,5 +105,5 @@ def _line(step: Progress | Result) -> Json:
     return {"progress": {"events": step.events, "of": step.of, "fired": step.fired}}
 
 
-def _failed(title: str, detail: str) -> str:
+def _problem_line(title: str, detail: str) -> str:
     return json.dumps({"problem": {"title": title, "detail": detail}}, ensure_ascii=False) + "\n"

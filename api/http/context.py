@@ -9,14 +9,14 @@ from fastapi import APIRouter, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.ingress import raw_access
-from api.ingress.dependencies import At, Reader, answered
+from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
 from core.consolidation.echo import Served
 from core.context import builder
 from core.context.budget import Budget
-from core.context.builder import Asked, Audience, Context, Reads
+from core.context.builder import Audience, Context, ContextDeps, ContextQuery
 from core.context.formats import Format
-from core.context.sections import Part, Section
+from core.context.sections import Section, SectionName
 from core.errors import Invalid, Problem
 from core.events.parsing import Content, Name
 from core.inference import model_catalog
@@ -34,7 +34,7 @@ MOST = 2_000_000
 """Largest limit, in tokens: more than any model's window."""
 
 
-class Shares(BaseModel):
+class BudgetShares(BaseModel):
     """Shares of the limit by section; `reserve` stays free for the answer."""
 
     model_config = ConfigDict(extra="forbid")
@@ -60,7 +60,7 @@ class ContextRequest(BaseModel):
         int | None, Field(ge=LEAST, le=MOST, description="The limit. Default: the window of `model`")
     ] = None
     model: Annotated[str | None, Field(max_length=200, description="Which model it is for, by name")] = None
-    budget: Shares = Shares()
+    budget: BudgetShares = BudgetShares()
     format: Annotated[Format, Field(description="OpenAI's messages, Anthropic's system and messages, or one text")] = (
         "messages"
     )
@@ -75,7 +75,7 @@ class ContextRequest(BaseModel):
 
 
 @router.post("/context", response_model=Json)
-def post_context(at: At, who: Reader, asked: ContextRequest) -> Response:
+def post_context(at: Deps, who: Reader, asked: ContextRequest) -> Response:
     """Standing instructions, profile, memories, knowledge, summary, plan and recent messages, within the limit."""
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose context to build: `user_id`, `group_id` or both")])
@@ -84,9 +84,9 @@ def post_context(at: At, who: Reader, asked: ContextRequest) -> Response:
     if asked.raw:
         raw_access.allow(at, who, "context", user_id=asked.user_id, group_id=asked.group_id)
     began = time.perf_counter()
-    reads = Reads(at.db, at.embedder, at.settings, at.recent, at.retrievers)
-    built = builder.build(reads, who.tenant_id, _asked(at, asked))
-    served = _served(built)
+    reads = ContextDeps(at.db, at.embedder, at.settings, at.recent, at.retrievers)
+    built = builder.build(reads, who.tenant_id, _to_query(at, asked))
+    served = _served_texts(built)
     asker = Asker(who.tenant_id, asked.user_id, asked.group_id)
     at.recalls.note(asker, served, announced=at.settings.announce_recalls)
     content = {
@@ -99,17 +99,17 @@ def post_context(at: At, who: Reader, asked: ContextRequest) -> Response:
         "depth": {"k": built.depth.k, "reasons": built.depth.reasons},
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
     }
-    return answered(content)
+    return json_response(content)
 
 
-def _asked(at: At, asked: ContextRequest) -> Asked:
+def _to_query(at: Deps, asked: ContextRequest) -> ContextQuery:
     limit = asked.max_tokens
     if limit is None:
         limit = model_catalog.window(asked.model) if asked.model is not None else at.settings.context_tokens
-    elif asked.model is not None and (known := model_catalog.known(asked.model)) is not None:
+    elif asked.model is not None and (known := model_catalog.find_family(asked.model)) is not None:
         limit = min(limit, known.window)
     shares = asked.budget
-    return Asked(
+    return ContextQuery(
         user_id=asked.user_id,
         group_id=asked.group_id,
         session_id=asked.session_id,
@@ -124,9 +124,9 @@ def _asked(at: At, asked: ContextRequest) -> Asked:
     )
 
 
-def _served(built: Context) -> list[Served]:
+def _served_texts(built: Context) -> list[Served]:
     """Return what was shown, so that a repetition is known as an echo; what the question found counts as used."""
-    shown = [piece for one in built.sheet.sections if one.part != Part.RECENT for piece in one.pieces]
+    shown = [piece for one in built.sheet.sections if one.part != SectionName.RECENT for piece in one.pieces]
     asked = {f"memory:{found.memory.id}": found.memory for found in built.results if found.memory is not None}
     return [
         Served(asked[piece.key].content, asked[piece.key].id) if piece.key in asked else Served(piece.words)

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime
 
-from api.ingress.dependencies import At, Reader
+from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from core.inference import costs
 from core.types import Json, SpendKey
@@ -22,7 +22,7 @@ Limit = Annotated[int, Query(ge=1, le=500, description="The dearest so many; `to
 
 @router.get("/costs")
 def get_costs(
-    deps: At, caller: Reader, by: By = "model", since: Since = None, until: Until = None, limit: Limit = 100
+    deps: Deps, caller: Reader, by: By = "model", since: Since = None, until: Until = None, limit: Limit = 100
 ) -> Json:
     """Calls of models with their tokens, their cost and how long 95 of 100 took, the dearest first.
 

@@ -10,14 +10,14 @@ from fastapi import Body as JsonBody
 from pydantic import BaseModel, ConfigDict, Field
 
 from api.http.memory_requests import Content
-from api.ingress.dependencies import At, Door, Reader, Writer, author
+from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import memory_json
 from core.consolidation import manual_merge
 from core.memory import memories, verdicts
-from core.memory.verdicts import Wanted
+from core.memory.verdicts import VerdictFilter
 from core.search import related
-from core.search.spreading import Link
+from core.search.spreading import ActivationLink
 from core.tenancy.tenants import Caller
 from core.types import Json
 from core.undo import undo
@@ -58,14 +58,16 @@ class MergeRequest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    ids: list[UUID] = Field(min_length=2, max_length=manual_merge.MOST, description="The first stays, with its id.")
+    ids: list[UUID] = Field(
+        min_length=2, max_length=manual_merge.MOST_MERGED, description="The first stays, with its id."
+    )
     content: Content | None = Field(None, description="What it says from now on; without it what the first says.")
     reason: Reason = "Merged by hand."
 
 
 @router.get("/decisions")
 def get_decisions(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     user_id: str | None = None,
     kind: Kind | None = None,
@@ -75,33 +77,33 @@ def get_decisions(
     limit: Limit = 50,
 ) -> Json:
     """Verdicts on statements that met something known or were not kept, newest first, each with its reason and undo."""
-    wanted = Wanted(user_id, kind, memory_id, undone)
+    wanted = VerdictFilter(user_id, kind, memory_id, undone)
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = verdicts.find(tx, wanted, before=after, limit=limit)
-        concerned = verdicts.concerned(tx, rows)
+        concerned = verdicts.memories_of(tx, rows)
     items = [_decision_json(row, concerned[row.id]) for row in rows]
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
 @router.post("/decisions/{change_id}/undo")
 def post_undo(
-    deps: At, caller: Writer, change_id: UUID, asked: Annotated[UndoRequest | None, JsonBody()] = None
+    deps: Deps, caller: Writer, change_id: UUID, asked: Annotated[UndoRequest | None, JsonBody()] = None
 ) -> Json:
     """Take a change back, all that it wrote at once; of any kind: its id stands in a memory's history.
 
     An undo is a change too: undoing it brings back what it took.
     """
     asked = asked or UndoRequest()
-    return _undone(deps, caller, change_id, reason=asked.reason, keep=asked.keep)
+    return _undo(deps, caller, change_id, reason=asked.reason, keep=asked.keep)
 
 
 @router.post("/merge")
-def post_merge(deps: At, caller: Writer, asked: MergeRequest) -> Json:
+def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
     """Make several memories of one user one, by hand: the first stays for all, the others are archived.
 
     What the judge would have forbidden is done, for a person says so, and said in `warnings`.
     """
-    joined = manual_merge.join(
+    joined = manual_merge.merge(
         deps.db,
         deps.embedder,
         caller.tenant_id,
@@ -111,7 +113,7 @@ def post_merge(deps: At, caller: Writer, asked: MergeRequest) -> Json:
         reason=asked.reason,
         secrets=deps.settings.secrets,
     )
-    (memory,) = _shown(deps, caller, [joined.memory_id])
+    (memory,) = _memories_json(deps, caller, [joined.memory_id])
     return {
         "memory": memory,
         "absorbed": joined.absorbed,
@@ -123,18 +125,18 @@ def post_merge(deps: At, caller: Writer, asked: MergeRequest) -> Json:
 
 @router.post("/{memory_id}/undo")
 def post_undo_latest(
-    deps: At, caller: Writer, memory_id: UUID, asked: Annotated[UndoLatestRequest | None, JsonBody()] = None
+    deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[UndoLatestRequest | None, JsonBody()] = None
 ) -> Json:
     """Take back the latest change of a memory, or the one that made a version; asked again, the one before."""
     asked = asked or UndoLatestRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
         change_id = undo.last_of(tx, memory_id, asked.version)
-    return _undone(deps, caller, change_id, reason=asked.reason)
+    return _undo(deps, caller, change_id, reason=asked.reason)
 
 
 @router.get("/{memory_id}/related")
 def get_related(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     memory_id: UUID,
     depth: Annotated[int, Query(ge=1, le=2)] = 1,
@@ -143,7 +145,7 @@ def get_related(
 ) -> Json:
     """What has to do with a memory, most first: over relations, shared evidence, slots and subjects, with the way."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = related.of(tx, memory_id, depth=depth, limit=limit, archived=include_archived)
+        found = related.related_to(tx, memory_id, depth=depth, limit=limit, archived=include_archived)
         ids = [one.id for one in found]
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
     items = [
@@ -155,13 +157,13 @@ def get_related(
     return {"items": items, "next": None}
 
 
-def _undone(deps: Door, caller: Caller, change_id: UUID, *, reason: str, keep: bool = False) -> Json:
+def _undo(deps: Dependencies, caller: Caller, change_id: UUID, *, reason: str, keep: bool = False) -> Json:
     done = undo.carry_out(deps.db, deps.embedder, caller.tenant_id, change_id, author(caller), reason=reason, keep=keep)
     return {
         "change_id": done.change_id,
         "undoes": done.undoes,
         "undo": _undo_path(done.change_id),
-        "memories": _shown(deps, caller, done.memory_ids),
+        "memories": _memories_json(deps, caller, done.memory_ids),
     }
 
 
@@ -169,15 +171,15 @@ def _undo_path(change_id: UUID) -> str:
     return f"/v1/memories/decisions/{change_id}/undo"
 
 
-def _shown(deps: Door, caller: Caller, ids: Any) -> list[Json]:
+def _memories_json(deps: Dependencies, caller: Caller, ids: Any) -> list[Json]:
     """Ring the doorbell for the rules, and return the memories as they are after a change."""
-    deps.bell.ring()
+    deps.bell.notify()
     with deps.db.tenant(caller.tenant_id) as tx:
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
     return [memory_json(rows[one], evidence.get(one, [])) for one in ids if one in rows]
 
 
-def _hop_json(hop: Link) -> Json:
+def _hop_json(hop: ActivationLink) -> Json:
     return {"from": hop.source, "by": hop.by, "to": hop.target, "outward": hop.outward}
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from api.ingress.dependencies import At, Door, Reader, RuleEditor, Writer, author
+from api.ingress.dependencies import Dependencies, Deps, Reader, RuleEditor, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import dispatch_json
 from core.events import dispatch_control, dispatch_queries, dispatch_retries
@@ -61,7 +61,7 @@ Remarked = Annotated[Remark | None, JsonBody()]
 
 @router.get("/dispatches")
 def get_dispatches(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     status: str | None = None,
     rule: str | None = None,
@@ -77,7 +77,7 @@ def get_dispatches(
 
 
 @router.get("/dispatches/{dispatch_id}")
-def get_dispatch(deps: At, caller: Reader, dispatch_id: UUID) -> Json:
+def get_dispatch(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
     """One dispatch; where it waits for approval, with the keys that may give it."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_queries.get(tx, dispatch_id)
@@ -86,19 +86,19 @@ def get_dispatch(deps: At, caller: Reader, dispatch_id: UUID) -> Json:
 
 
 @router.post("/dispatches/{dispatch_id}/approve")
-def post_approve(deps: At, caller: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
+def post_approve(deps: Deps, caller: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
     """Say yes to what is held for approval; a worker begins within seconds. Saying so again changes nothing."""
     return _decide(deps, caller, dispatch_id, "approved", remark)
 
 
 @router.post("/dispatches/{dispatch_id}/reject")
-def post_reject(deps: At, caller: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
+def post_reject(deps: Deps, caller: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
     """Say no to what is held for approval, and to what was to come after it. Saying so again changes nothing."""
     return _decide(deps, caller, dispatch_id, "rejected", remark)
 
 
 @router.post("/dispatches/{dispatch_id}/cancel")
-def post_cancel(deps: At, caller: Writer, dispatch_id: UUID, remark: Remarked = None) -> Json:
+def post_cancel(deps: Deps, caller: Writer, dispatch_id: UUID, remark: Remarked = None) -> Json:
     """Call off what has not ended, and what was to come after it.
 
     Of one that runs, nothing is written any more from here on; its worker stops it within seconds. What it has told
@@ -109,21 +109,21 @@ def post_cancel(deps: At, caller: Writer, dispatch_id: UUID, remark: Remarked = 
 
 
 @router.post("/dispatches/{dispatch_id}/retry")
-def post_retry(deps: At, caller: Writer, dispatch_id: UUID) -> Json:
+def post_retry(deps: Deps, caller: Writer, dispatch_id: UUID) -> Json:
     """Try a dead letter again from its first attempt on; the clock sends it within a second."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_retries.retry(tx, dispatch_id)
-    deps.bell.ring()
+    deps.bell.notify()
     return _json(row)
 
 
 @router.post("/dispatches/replay")
-def post_replay(deps: At, caller: Writer, wanted: Replay) -> Json:
+def post_replay(deps: Deps, caller: Writer, wanted: Replay) -> Json:
     """Try again all that the filter finds, up to the limit; what a person refused is not among it."""
     retry_filter = RetryFilter(**wanted.filter.model_dump())
     with deps.db.tenant(caller.tenant_id) as tx:
         done = dispatch_retries.replay(tx, retry_filter, wanted.limit, dry_run=wanted.dry_run)
-    deps.bell.ring()
+    deps.bell.notify()
     return {
         "matched": done.matched,
         "replayed": len(done.begun),
@@ -131,11 +131,11 @@ def post_replay(deps: At, caller: Writer, wanted: Replay) -> Json:
     }
 
 
-def _decide(deps: Door, caller: Caller, dispatch_id: UUID, verdict: Verdict, remark: Remark | None) -> Json:
+def _decide(deps: Dependencies, caller: Caller, dispatch_id: UUID, verdict: Verdict, remark: Remark | None) -> Json:
     signed = _signed(caller, remark)
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_control.decide(tx, dispatch_id, verdict, signed, four_eyes=deps.settings.four_eyes)
-    deps.bell.ring()
+    deps.bell.notify()
     return _json(row)
 
 

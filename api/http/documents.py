@@ -10,13 +10,13 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from api.ingress.dependencies import At, Body, Reader, Writer, author
+from api.ingress.dependencies import Body, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
-from api.ingress.route_bounds import Bounds, bounded
+from api.ingress.route_bounds import Bounds, with_bounds
 from core.config import Settings
 from core.documents import documents, preparation, quota
 from core.documents.chunking import MARKDOWN, PLAIN, MediaType
-from core.documents.preparation import Piece, Sent
+from core.documents.preparation import DocumentPassage, SentDocument
 from core.errors import Invalid, Problem
 from core.events.parsing import Content, Who
 from core.types import Json
@@ -81,9 +81,9 @@ def _most(settings: Settings) -> int:
 
 
 @router.post("", status_code=201, openapi_extra=BODY, responses={200: {"description": "It is there as it was sent"}})
-@bounded(Bounds(body=_most))
+@with_bounds(Bounds(body=_most))
 def post_document(
-    deps: At,
+    deps: Deps,
     caller: Writer,
     request: Request,
     response: Response,
@@ -99,21 +99,28 @@ def post_document(
     its words from now on, by its meaning once its vectors are made. `apart` are passages that searches do not show.
     """
     named = {"title": title, "uri": uri, "user_id": user_id, "group_id": group_id}
-    asked = _asked(request.headers.get("content-type", JSON), raw, {n: v for n, v in named.items() if v is not None})
-    draft = preparation.drafted(Sent(**asked.model_dump()), deps.settings)
+    asked = _parse_document(
+        request.headers.get("content-type", JSON), raw, {n: v for n, v in named.items() if v is not None}
+    )
+    draft = preparation.prepare(SentDocument(**asked.model_dump()), deps.settings)
     with deps.db.tenant(caller.tenant_id) as tx:
         quota.require_room(tx, caller.tenant_id, draft.sent, caller.limits)
         saved = documents.save(tx, caller.tenant_id, draft, author(caller))
     if saved.fate == "unchanged":
         response.status_code = 200
     else:
-        deps.bell.ring()
-    return {**_shown(saved.document), "fate": saved.fate, "passages": saved.passages, "apart": _apart(saved.apart)}
+        deps.bell.notify()
+    return {
+        **_document_json(saved.document),
+        "fate": saved.fate,
+        "passages": saved.passages,
+        "apart": _apart(saved.apart),
+    }
 
 
 @router.get("")
 def get_documents(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     user_id: str | None = None,
     group_id: str | None = None,
@@ -124,29 +131,33 @@ def get_documents(
     """Documents, newest first, without their content."""
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = documents.find(tx, user_id=user_id, group_id=group_id, uri=uri, before=after, limit=limit)
-    items = [{**_shown(row), "bytes": row.bytes, "passages": row.passages} for row in rows]
+    items = [{**_document_json(row), "bytes": row.bytes, "passages": row.passages} for row in rows]
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
 @router.get("/{document_id}")
-def get_document(deps: At, caller: Reader, document_id: UUID, passages: WithPassages = False) -> Json:
+def get_document(deps: Deps, caller: Reader, document_id: UUID, passages: WithPassages = False) -> Json:
     """One document as it was kept, without what was secret in it."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = documents.get(tx, document_id)
         cut = documents.cut(tx, document_id) if passages else []
-    return {**_shown(row), "content": row.content, **({"passages": [_passage(one) for one in cut]} if passages else {})}
+    return {
+        **_document_json(row),
+        "content": row.content,
+        **({"passages": [_passage(one) for one in cut]} if passages else {}),
+    }
 
 
 @router.delete("/{document_id}")
-def delete_document(deps: At, caller: Writer, document_id: UUID) -> Json:
+def delete_document(deps: Deps, caller: Writer, document_id: UUID) -> Json:
     """Erase a document for good: its text, its passages, and what the index knows of them."""
     with deps.db.tenant(caller.tenant_id) as tx:
         gone = documents.delete(tx, caller.tenant_id, document_id, author(caller))
-    deps.bell.ring()
+    deps.bell.notify()
     return {"id": document_id, "deleted": True, "passages": gone}
 
 
-def _asked(content_type: str, raw: bytes, named: Json) -> DocumentRequest:
+def _parse_document(content_type: str, raw: bytes, named: Json) -> DocumentRequest:
     """Parse a document in any of the accepted forms. 415: another content type. Invalid: it does not fit."""
     media_type, _, parameters = (part.strip().lower() for part in content_type.partition(";"))
     charset = CHARSET.search(parameters)
@@ -166,11 +177,11 @@ def _problem(place: Sequence[int | str], said: str) -> Problem:
     return Problem("".join(f"/{part}" for part in place), said)
 
 
-def _shown(row: Any) -> Json:
+def _document_json(row: Any) -> Json:
     return {name: getattr(row, name) for name in SHOWN}
 
 
-def _apart(pieces: Sequence[Piece]) -> list[Json]:
+def _apart(pieces: Sequence[DocumentPassage]) -> list[Json]:
     return [{"passage": piece.position, "reason": piece.apart} for piece in pieces]
 
 

@@ -11,7 +11,7 @@ import structlog
 from fastapi import APIRouter, Depends, Query
 
 from api.http import retrying
-from api.ingress.dependencies import At, Door, Reader, Writer, author, scope
+from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author, scope
 from api.ingress.large_json import Route
 from core.erasure import memory, user
 from core.erasure.memory import Erased
@@ -32,22 +32,22 @@ WithEvidence = Annotated[bool, Query(description="The messages that it cites los
 
 
 @router.delete("/memories/{memory_id}")
-def delete_memory(deps: At, caller: Writer, memory_id: UUID, evidence: WithEvidence = False) -> Json:
+def delete_memory(deps: Deps, caller: Writer, memory_id: UUID, evidence: WithEvidence = False) -> Json:
     """Erase a memory, what says the same and what was drawn from it, for good. The answer is a signed receipt.
 
     A second time there is nothing any more: 404, which names the receipt.
     """
 
     def carry_out(tx: Tx) -> Erased:
-        return memory.memory(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
+        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
 
-    done, receipt = _erased(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
+    done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
     _write_mirror(deps, caller.tenant_id, done.user_id)
     return receipt.as_json()
 
 
 @router.delete("/users/{user_id:path}")
-def delete_user(deps: At, caller: Admin, user_id: str) -> Json:
+def delete_user(deps: Deps, caller: Admin, user_id: str) -> Json:
     """Erase everything that is held of a user, for good. The answer is a signed receipt.
 
     A second time there is nothing left to erase, and the receipt counts nothing. 404: nothing was ever held of them;
@@ -55,30 +55,36 @@ def delete_user(deps: At, caller: Admin, user_id: str) -> Json:
     """
 
     def carry_out(tx: Tx) -> Erased:
-        done = user.user(tx, caller.tenant_id, user_id, author(caller), deps.settings)
+        done = user.erase(tx, caller.tenant_id, user_id, author(caller), deps.settings)
         if not done.counts and receipts.of_subject(tx, caller.tenant_id, "user", user_id) is None:
             raise NotFound(f"Nothing is held of a user {user_id!r}, and nothing was erased. Is the name right?")
         return done
 
-    return _erased(deps, caller, "user", user_id, carry_out)[1].as_json()
+    return _erase(deps, caller, "user", user_id, carry_out)[1].as_json()
 
 
 @router.get("/receipts/key")
-def get_key(deps: At, _caller: Reader) -> Json:
+def get_key(deps: Deps, _caller: Reader) -> Json:
     """The public key that receipts are checked with."""
     sign = receipts.signer(deps.settings)
     return {"algorithm": "Ed25519", "public_key": sign.public_key, "key_id": sign.key_id}
 
 
 @router.get("/receipts/{receipt_id}")
-def get_receipt(deps: At, caller: Reader, receipt_id: UUID) -> Json:
+def get_receipt(deps: Deps, caller: Reader, receipt_id: UUID) -> Json:
     """A receipt as it was signed."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return receipts.get(tx, receipt_id).as_json()
 
 
-def _erased(
-    deps: Door, caller: Caller, what: Scope, subject: str, carry_out: Callable[[Tx], Erased], *, evidence: bool = False
+def _erase(
+    deps: Dependencies,
+    caller: Caller,
+    what: Scope,
+    subject: str,
+    carry_out: Callable[[Tx], Erased],
+    *,
+    evidence: bool = False,
 ) -> tuple[Erased, Receipt]:
     """Erase and write the receipt in one transaction; retry when a concurrent write interferes."""
     sign = receipts.signer(deps.settings)
@@ -98,13 +104,13 @@ def _erased(
         )
         return done, receipt
 
-    done, receipt = retrying.carried_out(deps.db, caller.tenant_id, work)
+    done, receipt = retrying.run_with_retries(deps.db, caller.tenant_id, work)
     deps.recent.forget(caller.tenant_id, done.sessions)
-    deps.bell.ring()
+    deps.bell.notify()
     return done, receipt
 
 
-def _write_mirror(deps: Door, tenant_id: str, user_id: str) -> None:
+def _write_mirror(deps: Dependencies, tenant_id: str, user_id: str) -> None:
     """Remove the erased lines from the user's files at once; while others write them, leave it to the agent."""
     mirror = sync_state.of(deps.settings, tenant_id, user_id)
     if mirror is None:

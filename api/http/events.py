@@ -13,11 +13,11 @@ from pydantic import BaseModel
 from api import trace
 from api.ingress import dependencies
 from api.ingress import raw_access as unscreened
-from api.ingress.dependencies import At, Body, Door, Publisher, Reader
+from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, Reader
 from api.ingress.large_json import Route
 from api.ingress.openapi import EVENTS_BODY
 from api.ingress.raw_access import Raw
-from api.ingress.route_bounds import Bounds, bounded
+from api.ingress.route_bounds import Bounds, with_bounds
 from api.serializers import event_json
 from core import metrics
 from core.errors import Invalid
@@ -55,8 +55,8 @@ class Settled(BaseModel):
 
 
 @router.post("/events", status_code=202, response_model=Accepted, openapi_extra=EVENTS_BODY)
-@bounded(Bounds(body=attrgetter("request_bytes")))
-def post_events(deps: At, caller: Publisher, request: Request, raw: Body) -> Response:
+@with_bounds(Bounds(body=attrgetter("request_bytes")))
+def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> Response:
     """Accept one event, an array, NDJSON or CloudEvents 1.0; answered after the commit."""
     settings = deps.settings
     try:
@@ -67,7 +67,7 @@ def post_events(deps: At, caller: Publisher, request: Request, raw: Body) -> Res
     with deps.db.tenant(caller.tenant_id) as tx:
         _refuse_if_overloaded(deps, caller, tx)
         done = ingest.accept(tx, caller.tenant_id, batch)
-    deps.bell.ring()
+    deps.bell.notify()
     fresh = len(batch) - done.duplicates
     metrics.EVENTS_ACCEPTED.labels("http").inc(fresh)
     metrics.EVENTS_DUPLICATE.labels("http").inc(done.duplicates)
@@ -80,7 +80,7 @@ def post_events(deps: At, caller: Publisher, request: Request, raw: Body) -> Res
     return JSONResponse(answer, status_code=202)  # Not through the model: it would check a thousand rows we made.
 
 
-def _refuse_if_overloaded(deps: Door, caller: Caller, tx: Tx) -> None:
+def _refuse_if_overloaded(deps: Dependencies, caller: Caller, tx: Tx) -> None:
     """Above the backlog limit nothing is accepted; it is counted once a second, for counting is not free."""
     tenant_id, limit, now = caller.tenant_id, caller.limits.events_waiting, time.monotonic()
     counted_at, backlog = deps.backlogs.get(tenant_id, (float("-inf"), 0))
@@ -94,7 +94,7 @@ def _refuse_if_overloaded(deps: Door, caller: Caller, tx: Tx) -> None:
 
 @router.get("/events")
 def get_events(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     type: Annotated[str | None, Query(description="A type, or a wildcard such as memory.*")] = None,  # noqa: A002
     session_id: str | None = None,
@@ -113,7 +113,7 @@ def get_events(
 
 
 @router.get("/events/{event_id}")
-def get_event(deps: At, caller: Reader, event_id: str, raw: Raw = False) -> Json:
+def get_event(deps: Deps, caller: Reader, event_id: str, raw: Raw = False) -> Json:
     """One event."""
     if raw:
         unscreened.allow(deps, caller, "event")
@@ -122,15 +122,15 @@ def get_event(deps: At, caller: Reader, event_id: str, raw: Raw = False) -> Json
 
 
 @router.get("/events/{event_id}/trace")
-def get_trace(deps: At, caller: Reader, event_id: str) -> Json:
+def get_trace(deps: Deps, caller: Reader, event_id: str) -> Json:
     """What an event set off: each rule with its condition tree, dispatches, changes, and the events that followed."""
     return trace.of(deps.db, caller.tenant_id, event_id, Meanings(deps.embedder))
 
 
 @router.get("/settle")
-@bounded(Bounds(counted="settles"))
+@with_bounds(Bounds(counted="settles"))
 async def get_settle(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     token: str,
     timeout: Annotated[float, Query(ge=0, le=60)] = 20,  # noqa: ASYNC109 - the contract's own word

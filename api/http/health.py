@@ -10,9 +10,9 @@ from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
 
 from api.ingress import error_responses
-from api.ingress.dependencies import Door
+from api.ingress.dependencies import Dependencies
 from api.ingress.large_json import Route
-from api.ingress.route_bounds import Bounds, bounded
+from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import Misconfigured
 from core.maintenance import heartbeat
 from core.memory import receipts
@@ -26,27 +26,27 @@ READY_SECONDS = 1.0
 
 
 @router.get("/healthz")
-@bounded(PUBLIC)
+@with_bounds(PUBLIC)
 async def healthz() -> dict[str, str]:
     """This process is alive. Async, so that it answers while every thread is at work."""
     return {"status": "alive"}
 
 
 @router.get("/readyz")
-@bounded(PUBLIC)
+@with_bounds(PUBLIC)
 async def readyz(request: Request) -> Response:
     """200 once events are accepted *and* worked: the database answers, and router, clock and workers are at work."""
-    deps: Door = request.app.state.deps
+    deps: Dependencies = request.app.state.deps
     async with deps.readiness.asking:
         if deps.readiness.missing or time.monotonic() - deps.readiness.looked_at > READY_SECONDS:
-            deps.readiness.missing = await run_in_threadpool(_missing, deps)
+            deps.readiness.missing = await run_in_threadpool(_missing_parts, deps)
             deps.readiness.looked_at = time.monotonic()
     if deps.readiness.missing:
         return error_responses.problem(503, "Not ready", f"Not at work: {', '.join(deps.readiness.missing)}.")
     return JSONResponse({"status": "ready"})
 
 
-def _missing(deps: Door) -> list[str]:
+def _missing_parts(deps: Dependencies) -> list[str]:
     """Name what does not run; receipts, too, where they cannot be signed, because then nothing can be erased."""
     try:
         receipts.signer(deps.settings)
@@ -54,6 +54,6 @@ def _missing(deps: Door) -> list[str]:
         return [f"receipts ({error.detail})"]
     try:
         with deps.db.queue() as tx:
-            return heartbeat.missing(tx)
+            return heartbeat.missing_processes(tx)
     except DBAPIError:
         return ["postgres"]

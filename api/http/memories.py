@@ -11,7 +11,7 @@ from fastapi import Body as JsonBody
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from api import provenance
-from api.ingress.dependencies import At, Door, Reader, Writer, author
+from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import memory_json
 from core.errors import Conflict, Invalid, Problem
@@ -33,10 +33,12 @@ Limit = Annotated[int, Query(ge=1, le=500)]
 AsOf = Annotated[AwareDatetime | None, Query(description="What was true then, superseded by now or not")]
 KnownAt = Annotated[AwareDatetime | None, Query(description="What was recorded then, in its words of then")]
 Reason = Annotated[str | None, Field(max_length=2_000, description="Kept in the history")]
-Seen = Annotated[int | None, Field(ge=1, description="The version that was looked at; refused if it is another now")]
+SeenVersion = Annotated[
+    int | None, Field(ge=1, description="The version that was looked at; refused if it is another now")
+]
 
 
-class Wanted(BaseModel):
+class MemoryListRequest(BaseModel):
     """Which memories to list."""
 
     model_config = ConfigDict(extra="forbid")
@@ -70,7 +72,7 @@ class RestoreRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     reason: Reason = None
-    version: Seen = None
+    version: SeenVersion = None
 
 
 class PinRequest(BaseModel):
@@ -80,11 +82,11 @@ class PinRequest(BaseModel):
 
     pinned: bool = True
     reason: Reason = None
-    version: Seen = None
+    version: SeenVersion = None
 
 
 @router.get("/memories")
-def get_memories(deps: At, caller: Reader, wanted: Annotated[Wanted, Query()]) -> Json:
+def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest, Query()]) -> Json:
     """Memories, newest first. One that has expired is no longer active, even before a sweep has archived it."""
     if wanted.q is not None and wanted.user_id is None and wanted.group_id is None:
         raise Invalid([Problem("/q", "say whose memories to look through: `user_id`, `group_id` or both")])
@@ -97,7 +99,7 @@ def get_memories(deps: At, caller: Reader, wanted: Annotated[Wanted, Query()]) -
 
 @router.get("/memories/{memory_id}")
 def get_memory(
-    deps: At, caller: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
+    deps: Deps, caller: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
 ) -> Json:
     """One memory with its evidence, as it is or was; its ETag is what `If-Match` wants."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -109,31 +111,33 @@ def get_memory(
 
 @router.post("/memories/{memory_id}/restore")
 def post_restore(
-    deps: At, caller: Writer, memory_id: UUID, asked: Annotated[RestoreRequest | None, JsonBody()] = None
+    deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[RestoreRequest | None, JsonBody()] = None
 ) -> Json:
     """Serve again what was archived; it begins to fade anew. Restoring what is active changes nothing."""
     asked = asked or RestoreRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
-        row = seen(memories.get(tx, memory_id), asked.version)
+        row = require_version(memories.get(tx, memory_id), asked.version)
         if row.status != Status.ACTIVE:
-            carry_out(tx, caller, row, Restore(row.id, row.version, asked.reason or "Restored by hand."))
-    return shown(deps, caller, memory_id)
+            apply_change(tx, caller, row, Restore(row.id, row.version, asked.reason or "Restored by hand."))
+    return current_memory_json(deps, caller, memory_id)
 
 
 @router.post("/memories/{memory_id}/pin")
-def post_pin(deps: At, caller: Writer, memory_id: UUID, asked: Annotated[PinRequest | None, JsonBody()] = None) -> Json:
+def post_pin(
+    deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[PinRequest | None, JsonBody()] = None
+) -> Json:
     """Keep a memory from fading, or let it fade again. Asking for what is so already changes nothing."""
     asked = asked or PinRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
-        row = seen(memories.get(tx, memory_id), asked.version)
+        row = require_version(memories.get(tx, memory_id), asked.version)
         if row.pinned != asked.pinned:
             words = "Pinned by hand." if asked.pinned else "Unpinned by hand."
-            carry_out(tx, caller, row, Pin(row.id, row.version, asked.pinned, asked.reason or words))
-    return shown(deps, caller, memory_id)
+            apply_change(tx, caller, row, Pin(row.id, row.version, asked.pinned, asked.reason or words))
+    return current_memory_json(deps, caller, memory_id)
 
 
 @router.get("/memories/{memory_id}/history")
-def get_history(deps: At, caller: Reader, memory_id: UUID) -> Json:
+def get_history(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
     """Every version, oldest first."""
     with deps.db.tenant(caller.tenant_id) as tx:
         memories.get(tx, memory_id)
@@ -141,32 +145,32 @@ def get_history(deps: At, caller: Reader, memory_id: UUID) -> Json:
 
 
 @router.get("/memories/{memory_id}/why")
-def get_why(deps: At, caller: Reader, memory_id: UUID) -> Json:
+def get_why(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
     """Why a memory exists: event → rule and version → dispatch → model calls → evidence."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return provenance.of(tx, memory_id)
 
 
-def seen(row: Any, version: int | None) -> Any:
+def require_version(row: Any, version: int | None) -> Any:
     """Return the row if it is at the version that the caller has looked at. Conflict: it is at another."""
     if version is not None and row.version != version:
         raise Conflict(f"The memory is at version {row.version} now, not {version}. Read it again.")
     return row
 
 
-def carry_out(tx: Tx, caller: Caller, row: Any, change: Edit | Pin | Restore) -> None:
+def apply_change(tx: Tx, caller: Caller, row: Any, change: Edit | Pin | Restore) -> None:
     """Apply a change to one memory on behalf of the caller. Conflict: it has been changed meanwhile."""
-    stated.count(writer.apply(tx, caller.tenant_id, Owner(row.user_id, row.group_id), [change], author(caller)))
+    stated.count_changes(writer.apply(tx, caller.tenant_id, Owner(row.user_id, row.group_id), [change], author(caller)))
 
 
-def shown(deps: Door, caller: Caller, memory_id: UUID) -> Json:
+def current_memory_json(deps: Dependencies, caller: Caller, memory_id: UUID) -> Json:
     """Ring the doorbell for the rules, and return the memory as it is after a change."""
-    deps.bell.ring()
+    deps.bell.notify()
     with deps.db.tenant(caller.tenant_id) as tx:
         return memory_json(memories.get(tx, memory_id), memories.evidence(tx, [memory_id]).get(memory_id, []))
 
 
-def _filter(wanted: Wanted) -> MemoryFilter:
+def _filter(wanted: MemoryListRequest) -> MemoryFilter:
     names = {one.name for one in fields(MemoryFilter)} & wanted.model_fields_set
     trusts = [wanted.trust] if wanted.trust else SERVED
     return MemoryFilter(trusts, moment=Moment(wanted.as_of, wanted.known_at), **wanted.model_dump(include=names))

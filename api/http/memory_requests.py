@@ -79,13 +79,13 @@ Structured = Annotated[Json, AfterValidator(_storable)]
 Version = Annotated[int, Field(ge=1, description="The version that was looked at; refused if it is another now")]
 
 
-class Given(BaseModel):
+class RequestBody(BaseModel):
     """Base of request bodies: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Cited(Given):
+class CitedMessage(RequestBody):
     """A stored message as evidence; `quote` must occur in it, and is all of it by default."""
 
     session_id: Name
@@ -93,7 +93,7 @@ class Cited(Given):
     quote: Annotated[str, StringConstraints(min_length=1, max_length=CHARACTERS, pattern=_NO_NUL)] | None = None
 
 
-class Stated(Given):
+class StatementRequest(RequestBody):
     """A statement to remember; fields not given are read from its words, as far as they say them.
 
     Without evidence the request itself is its evidence.
@@ -120,7 +120,7 @@ class Stated(Given):
     occurred_at: Annotated[
         Time | None, Field(description="Default: the day that the words name, or when its evidence was said, or now")
     ] = None
-    evidence: Annotated[list[Cited], Field(max_length=50)] = []
+    evidence: Annotated[list[CitedMessage], Field(max_length=50)] = []
 
     def problems(self) -> Iterator[Problem]:
         """Yield contradictions between fields."""
@@ -134,13 +134,13 @@ class Stated(Given):
         return read if self.confidence is None else replace(read, confidence=self.confidence)
 
 
-class StatedBatch(Given):
+class StatementBatch(RequestBody):
     """Statements to remember, all or none."""
 
-    memories: Annotated[list[Stated], Field(min_length=1, max_length=STATEMENTS)]
+    memories: Annotated[list[StatementRequest], Field(min_length=1, max_length=STATEMENTS)]
 
 
-class Patch(Given):
+class Patch(RequestBody):
     """Edit of a memory: fields left out stay; null clears a field that may be empty."""
 
     content: Content | None = None
@@ -191,7 +191,7 @@ class Patch(Given):
             yield from slot_problems(stands["attribute"], stands["value"])
 
 
-class Review(Given):
+class Review(RequestBody):
     """A person's verdict on a memory."""
 
     verdict: Annotated[

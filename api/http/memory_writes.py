@@ -13,11 +13,11 @@ from fastapi import APIRouter, Header, Response
 from sqlalchemy import text
 
 from api.http import memory_edits
-from api.http.memories import carry_out, seen, shown
-from api.http.memory_requests import CHARACTERS, Patch, Review, Stated, StatedBatch
-from api.ingress.dependencies import At, Door, Writer, author
+from api.http.memories import apply_change, current_memory_json, require_version
+from api.http.memory_requests import CHARACTERS, Patch, Review, StatementBatch, StatementRequest
+from api.ingress.dependencies import Dependencies, Deps, Writer, author
 from api.ingress.large_json import Route
-from api.ingress.route_bounds import Bounds, bounded
+from api.ingress.route_bounds import Bounds, with_bounds
 from api.serializers import memory_json
 from core.consolidation import pipeline
 from core.errors import Conflict, Invalid, Problem
@@ -26,7 +26,7 @@ from core.events.parsing import Name
 from core.events.request_ids import Requests, Via
 from core.extraction import stated as extraction_stated
 from core.extraction.edits import UNSERVED
-from core.extraction.stated import ATTEMPTS, Outcome, Statement
+from core.extraction.stated import ATTEMPTS, RequestedStatement, StatementOutcome
 from core.memory import memories
 from core.memory.changes import Edit, Owner
 from core.storage.db import Tx, recordset
@@ -50,7 +50,7 @@ REVIEWED: Final[Mapping[str, Trust]] = {
 }
 """Trust of a memory after each verdict of a review."""
 
-Spoken = Mapping[tuple[str, str], Any]
+CitedMessages = Mapping[tuple[str, str], Any]
 """Messages by session and id."""
 
 REVIEWABLE: Final = UNSERVED | {Trust.DISPUTED}
@@ -59,7 +59,7 @@ REVIEWABLE: Final = UNSERVED | {Trust.DISPUTED}
 
 @router.post("/memories", status_code=201)
 def post_memory(
-    at: At, who: Writer, stated: Stated, response: Response, idempotency_key: IdempotencyKey = None
+    at: Deps, who: Writer, stated: StatementRequest, response: Response, idempotency_key: IdempotencyKey = None
 ) -> Json:
     """Remember a statement: it is judged as all others are, and the answer says with which verdict.
 
@@ -71,26 +71,26 @@ def post_memory(
     return answer
 
 
-def remember(at: Door, who: Caller, stated: Stated, key: str | None, via: Via) -> Json:
+def remember(at: Dependencies, who: Caller, stated: StatementRequest, key: str | None, via: Via) -> Json:
     """Judge and write one statement; under `key` once for its user and API."""
     began = time.perf_counter()
-    (answer,) = _state(at, who, _statements(at, who, [stated], [""], _requests(at, who, via, key)))
+    (answer,) = _remember_all(at, who, _statements(at, who, [stated], [""], _requests(at, who, via, key)))
     at.hits.took(who.tenant_id, "write", time.perf_counter() - began)
     return answer
 
 
 @router.post("/memories/batch")
-@bounded(Bounds(body=lambda _settings: BATCH_BYTES))
-def post_memories(at: At, who: Writer, batch: StatedBatch, idempotency_key: IdempotencyKey = None) -> Json:
+@with_bounds(Bounds(body=lambda _settings: BATCH_BYTES))
+def post_memories(at: Deps, who: Writer, batch: StatementBatch, idempotency_key: IdempotencyKey = None) -> Json:
     """Remember up to 500 statements, all in one transaction; what became of each, in their order."""
     places = [f"/memories/{n}" for n in range(len(batch.memories))]
     statements = _statements(at, who, batch.memories, places, _requests(at, who, "batch", idempotency_key))
-    return {"items": _state(at, who, statements), "next": None}
+    return {"items": _remember_all(at, who, statements), "next": None}
 
 
 @router.patch("/memories/{memory_id}")
 def patch_memory(
-    at: At, who: Writer, memory_id: UUID, patch: Patch, response: Response, if_match: IfMatch = None
+    at: Deps, who: Writer, memory_id: UUID, patch: Patch, response: Response, if_match: IfMatch = None
 ) -> Json:
     """Say how a memory shall be; with a version, only that one is changed. What it was stays in its history."""
     version = _version(patch.version, if_match)
@@ -101,48 +101,48 @@ def patch_memory(
         except Conflict:
             if version is not None or not left:
                 raise
-    answer = shown(at, who, memory_id)
+    answer = current_memory_json(at, who, memory_id)
     response.headers["ETag"] = f'"{answer["version"]}"'
     return answer
 
 
 @router.post("/memories/{memory_id}/review")
-def post_review(at: At, who: Writer, memory_id: UUID, review: Review) -> Json:
+def post_review(at: Deps, who: Writer, memory_id: UUID, review: Review) -> Json:
     """Decide how far a memory is believed: one that is quarantined, disputed or rejected, or confirm a candidate."""
     wanted = REVIEWED[review.verdict]
     with at.db.tenant(who.tenant_id) as tx:
-        row = seen(memories.get(tx, memory_id), review.version)
+        row = require_version(memories.get(tx, memory_id), review.version)
     promoted = row.trust == Trust.CANDIDATE and wanted == Trust.CONFIRMED
     if row.trust not in REVIEWABLE | {wanted} and not promoted:
         raise Conflict(f"There is nothing to review: the memory is {row.trust}. PATCH may set its `trust`.")
     if row.trust != wanted:
         _change(at, who, row, {"trust": wanted}, review.reason or f"Reviewed: {review.verdict}.")
-    return shown(at, who, memory_id)
+    return current_memory_json(at, who, memory_id)
 
 
-def _state(at: Door, who: Caller, statements: Sequence[Statement]) -> list[Json]:
+def _remember_all(at: Dependencies, who: Caller, statements: Sequence[RequestedStatement]) -> list[Json]:
     """Judge and write statements; return each with its memory."""
-    gate = pipeline.usual(at.db, at.embedder, at.settings)
-    outcomes = extraction_stated.state(gate, who.tenant_id, author(who), statements)
-    at.bell.ring()
+    gate = pipeline.from_settings(at.db, at.embedder, at.settings)
+    outcomes = extraction_stated.remember_all(gate, who.tenant_id, author(who), statements)
+    at.bell.notify()
     ids = [outcome.memory_id for outcome in outcomes if outcome.memory_id is not None]
     with at.db.tenant(who.tenant_id) as tx:
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
     return [{"memory": _json(outcome, rows, evidence), **outcome.as_json()} for outcome in outcomes]
 
 
-def _json(outcome: Outcome, rows: Mapping[UUID, Any], evidence: Mapping[UUID, list[Evidence]]) -> Json | None:
+def _json(outcome: StatementOutcome, rows: Mapping[UUID, Any], evidence: Mapping[UUID, list[Evidence]]) -> Json | None:
     row = rows.get(outcome.memory_id) if outcome.memory_id else None
     return None if row is None else memory_json(row, evidence.get(row.id, []))
 
 
 def _statements(
-    at: Door, who: Caller, asked: Sequence[Stated], places: Sequence[str], requests: Requests
-) -> list[Statement]:
+    at: Dependencies, who: Caller, asked: Sequence[StatementRequest], places: Sequence[str], requests: Requests
+) -> list[RequestedStatement]:
     """Validate statements. `places`: the pointer to each; `requests`: makes their ids."""
     now = datetime.now(UTC)
     with at.db.tenant(who.tenant_id) as tx:
-        spoken = _spoken(tx, asked)
+        spoken = _cited_messages(tx, asked)
     problems, statements = list(_one_group_each(asked, places)), []
     for n, (stated, place) in enumerate(zip(asked, places, strict=True)):
         try:
@@ -154,11 +154,13 @@ def _statements(
     return statements
 
 
-def _requests(at: Door, who: Caller, via: Via, key: str | None) -> Requests:
+def _requests(at: Dependencies, who: Caller, via: Via, key: str | None) -> Requests:
     return request_ids.of(at.settings, who.tenant_id, via, key)
 
 
-def _statement(stated: Stated, spoken: Spoken, requests: Requests, place: int, now: datetime) -> Statement:
+def _statement(
+    stated: StatementRequest, spoken: CitedMessages, requests: Requests, place: int, now: datetime
+) -> RequestedStatement:
     """Turn a request into a statement to be judged. Invalid: a field is wrong."""
     problems = [*stated.problems(), *_evidence_problems(stated, spoken)]
     if problems:
@@ -169,11 +171,11 @@ def _statement(stated: Stated, spoken: Spoken, requests: Requests, place: int, n
     quotes = tuple(Evidence(m.session_id, m.id, m.event_id, quote or m.content[:CHARACTERS]) for m, quote in cited)
     owner = Owner(stated.user_id, stated.group_id)
     judged = replace(candidate, evidence=quotes or candidate.evidence)
-    print_ = requests.fingerprint(stated.model_dump(mode="json", include=set(Stated.model_fields)))
-    return Statement(owner, stated.content, judged, event_id, print_)
+    print_ = requests.fingerprint(stated.model_dump(mode="json", include=set(StatementRequest.model_fields)))
+    return RequestedStatement(owner, stated.content, judged, event_id, print_)
 
 
-def _one_group_each(asked: Sequence[Stated], places: Sequence[str]) -> Iterator[Problem]:
+def _one_group_each(asked: Sequence[StatementRequest], places: Sequence[str]) -> Iterator[Problem]:
     """Yield statements whose group differs from another one of the same user: these are judged together."""
     first: dict[str, str | None] = {}
     for stated, place in zip(asked, places, strict=True):
@@ -181,7 +183,7 @@ def _one_group_each(asked: Sequence[Stated], places: Sequence[str]) -> Iterator[
             yield Problem(f"{place}/group_id", "differs from another of this user; send each group's in its own batch")
 
 
-def _evidence_problems(stated: Stated, spoken: Spoken) -> Iterator[Problem]:
+def _evidence_problems(stated: StatementRequest, spoken: CitedMessages) -> Iterator[Problem]:
     for n, cited in enumerate(stated.evidence):
         message = spoken.get((cited.session_id, cited.message_id))
         if message is None or not _is_theirs(message, stated):
@@ -192,13 +194,13 @@ def _evidence_problems(stated: Stated, spoken: Spoken) -> Iterator[Problem]:
             yield Problem(f"/evidence/{n}/quote", "does not occur in that message; send its own words, or none")
 
 
-def _is_theirs(message: Any, stated: Stated) -> bool:
+def _is_theirs(message: Any, stated: StatementRequest) -> bool:
     """Return whether a message belongs to this user, or to the group of the memory; no other is quoted."""
     shared = stated.group_id is not None and message.group_id == stated.group_id
     return shared or bool(message.user_id == stated.user_id)
 
 
-def _spoken(tx: Tx, asked: Sequence[Stated]) -> Spoken:
+def _cited_messages(tx: Tx, asked: Sequence[StatementRequest]) -> CitedMessages:
     """Return the messages that statements cite, by session and id; missing ones are left out."""
     cited = {(one.session_id, one.message_id) for stated in asked for one in stated.evidence}
     if not cited:
@@ -207,16 +209,16 @@ def _spoken(tx: Tx, asked: Sequence[Stated]) -> Spoken:
     return {(row.session_id, row.id): row for row in rows}
 
 
-def _edit(at: Door, who: Caller, memory_id: UUID, patch: Patch, version: int | None) -> None:
+def _edit(at: Dependencies, who: Caller, memory_id: UUID, patch: Patch, version: int | None) -> None:
     """Try an edit once: read, decide, write if the version has not changed."""
     with at.db.tenant(who.tenant_id) as tx:
-        row = seen(memories.get(tx, memory_id), version)
+        row = require_version(memories.get(tx, memory_id), version)
     fields = memory_edits.fields(row, patch, at.settings.secrets)
     if fields:
         _change(at, who, row, fields, patch.reason or "Edited by hand.")
 
 
-def _change(at: Door, who: Caller, row: Any, fields: Json, reason: str) -> None:
+def _change(at: Dependencies, who: Caller, row: Any, fields: Json, reason: str) -> None:
     """Edit a memory as it was read; its vector is computed while no transaction is open.
 
     The row of the index depends on the time, too. A memory that is released from quarantine had no vector.
@@ -227,7 +229,7 @@ def _change(at: Door, who: Caller, row: Any, fields: Json, reason: str) -> None:
     vector = at.embedder.embed([words])[0] if fields.keys() & {"content", "occurred_at"} else None
     edit = Edit(row.id, row.version, fields, reason, vector)
     with at.db.tenant(who.tenant_id) as tx:
-        carry_out(tx, who, row, edit)
+        apply_change(tx, who, row, edit)
 
 
 def _version(given: int | None, if_match: str | None) -> int | None:

@@ -9,11 +9,11 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
-from api.ingress.dependencies import At, Door, Reader, author
+from api.ingress.dependencies import Dependencies, Deps, Reader, author
 from api.ingress.large_json import Route
 from core.errors import NotFound
 from core.reflection import profile, profile_attributes
-from core.reflection.profile import Owner, Profile
+from core.reflection.profile import Profile, ProfileOwner
 from core.tenancy.tenants import Caller
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
@@ -23,38 +23,38 @@ Fresh = Annotated[
     Query(description="Build it now, from what is known; it is stored for a key with `write` alone"),
 ]
 Least = Annotated[float, Query(ge=0, le=1, description="Leave out what is less sure than this")]
-Held = Annotated[str | None, Header(alias="If-None-Match", description="The ETag of the profile that you hold")]
+IfNoneMatch = Annotated[str | None, Header(alias="If-None-Match", description="The ETag of the profile that you hold")]
 
 
 @router.get("/users/{user_id:path}/profile", response_model=None, responses={304: {"description": "As you hold it"}})
 def get_user_profile(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     user_id: str,
     fresh: Fresh = False,
     min_confidence: Least = 0.0,
-    held: Held = None,
+    held: IfNoneMatch = None,
 ) -> Response:
     """What is known of a user: slots, lists, preferences, habits, goals, topics, each with its memories."""
-    owner = Owner(user_id=user_id)
-    return _answer(owner, _found(deps, caller, owner, fresh=fresh), min_confidence, held)
+    owner = ProfileOwner(user_id=user_id)
+    return _answer(owner, _require_profile(deps, caller, owner, fresh=fresh), min_confidence, held)
 
 
 @router.get("/groups/{group_id:path}/profile", response_model=None, responses={304: {"description": "As you hold it"}})
 def get_group_profile(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     group_id: str,
     fresh: Fresh = False,
     min_confidence: Least = 0.0,
-    held: Held = None,
+    held: IfNoneMatch = None,
 ) -> Response:
     """What is known of a group by what was said in it: members, shared topics, decisions, events and facts."""
-    owner = Owner(group_id=group_id)
-    return _answer(owner, _found(deps, caller, owner, fresh=fresh), min_confidence, held)
+    owner = ProfileOwner(group_id=group_id)
+    return _answer(owner, _require_profile(deps, caller, owner, fresh=fresh), min_confidence, held)
 
 
-def _found(deps: Door, caller: Caller, owner: Owner, *, fresh: bool) -> Profile:
+def _require_profile(deps: Dependencies, caller: Caller, owner: ProfileOwner, *, fresh: bool) -> Profile:
     found = profile.current(deps.db, caller.tenant_id, owner, author(caller), fresh=fresh, keep=caller.may("write"))
     if found is None or not found.attributes:
         raise NotFound(
@@ -64,7 +64,7 @@ def _found(deps: Door, caller: Caller, owner: Owner, *, fresh: bool) -> Profile:
     return found
 
 
-def _answer(owner: Owner, found: Profile, least: float, held: str | None) -> Response:
+def _answer(owner: ProfileOwner, found: Profile, least: float, held: str | None) -> Response:
     """The profile, or 304 where the caller holds it already."""
     tag = _tag(found)
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}

@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from api.ingress.dependencies import At, Reader, Writer, author
+from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.consolidation import pipeline
 from core.errors import Conflict
@@ -36,7 +36,7 @@ class RebuildRequest(BaseModel):
 
 
 @router.post("", status_code=202)
-def post_rebuild(deps: At, caller: Writer, asked: RebuildRequest) -> Json:
+def post_rebuild(deps: Deps, caller: Writer, asked: RebuildRequest) -> Json:
     """Begin a rebuild. A worker carries it out; once it is `ready` it shows the difference, and nothing has changed."""
     rebuild.check_rules(asked.rules or ())
     params = asked.model_dump(mode="json", exclude={"user_id"}, exclude_none=True)
@@ -45,13 +45,13 @@ def post_rebuild(deps: At, caller: Writer, asked: RebuildRequest) -> Json:
         row = rebuilds.request(
             tx, caller.tenant_id, asked.user_id, params, author(caller), limit=caller.limits.rebuilds
         )
-    deps.bell.ring()
+    deps.bell.notify()
     return _json(row)
 
 
 @router.get("")
 def get_rebuilds(
-    deps: At, caller: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50
+    deps: Deps, caller: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50
 ) -> Json:
     """Rebuilds, newest first, without their differences."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -61,29 +61,29 @@ def get_rebuilds(
 
 
 @router.get("/{rebuild_id}")
-def get_rebuild(deps: At, caller: Reader, rebuild_id: UUID) -> Json:
+def get_rebuild(deps: Deps, caller: Reader, rebuild_id: UUID) -> Json:
     """One rebuild: `running`, `ready` with what it would add, remove and change, `applied` or `dropped`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return _json(rebuilds.get(tx, rebuild_id))
 
 
 @router.post("/{rebuild_id}/apply")
-def post_apply(deps: At, caller: Writer, rebuild_id: UUID) -> Json:
+def post_apply(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
     """Take the rebuilt memories over, in one transaction. It is one change, undone by the rebuild's id."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = rebuilds.get(tx, rebuild_id)
     if row.status != "ready":
         raise Conflict(f"The rebuild is {row.status}; only one that is ready can be applied.")
-    gate = pipeline.usual(deps.db, deps.embedder, deps.settings)
+    gate = pipeline.from_settings(deps.db, deps.embedder, deps.settings)
     counts = rebuild.take_over(
         gate, caller.tenant_id, row.shadow_id, row.id, row.user_id, row.difference, author(caller)
     )
-    deps.bell.ring()
+    deps.bell.notify()
     return {"id": str(row.id), "status": "applied", "changes": counts}
 
 
 @router.delete("/{rebuild_id}")
-def delete_rebuild(deps: At, caller: Writer, rebuild_id: UUID) -> Json:
+def delete_rebuild(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
     """Let the rebuilt memories go; what stands is untouched. One that was applied stays so."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = rebuilds.drop(tx, rebuild_id)

@@ -17,7 +17,7 @@ ATTEMPTS: Final = 5
 """How often an erasure is tried while others keep writing what it is to erase."""
 
 
-def carried_out(db: Database, tenant_id: str, work: Callable[[Tx], Done]) -> Done:
+def run_with_retries(db: Database, tenant_id: str, work: Callable[[Tx], Done]) -> Done:
     """Run the work in a transaction and return its result.
 
     Conflict, OperationalError: every attempt failed, or a retry cannot help.

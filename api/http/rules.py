@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
-from api.ingress.dependencies import At, Body, Door, Reader, RuleEditor, author
+from api.ingress.dependencies import Body, Dependencies, Deps, Reader, RuleEditor, author
 from api.ingress.large_json import Route
-from api.ingress.route_bounds import Bounds, bounded
+from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import Invalid, NotFound, Problem
 from core.events import parsing
 from core.events.parsing import Incoming
@@ -27,9 +27,9 @@ from rules.engine import cost
 from rules.engine import dry_run as engine_dry_run
 from rules.engine.similarity import Meanings
 from rules.registry import folder, stats, store, warnings
-from rules.registry.folder import Step
+from rules.registry.folder import ImportStep
 from rules.registry.limits import Allowed
-from rules.registry.store import Edit, Stored
+from rules.registry.store import RuleEdit, StoredRule
 
 router = APIRouter(prefix="/v1/rules", tags=["rules"], route_class=Route)
 
@@ -79,7 +79,7 @@ class Rollback(BaseModel):
 
 
 @router.get("")
-def get_rules(deps: At, caller: Reader) -> Json:
+def get_rules(deps: Deps, caller: Reader) -> Json:
     """All rules in force, by name."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"items": [_rule_json(rule) for rule in store.in_force(tx)], "next": None}
@@ -92,66 +92,66 @@ def get_schema(_caller: Reader) -> Json:
 
 
 @router.get("/export")
-def get_export(deps: At, caller: Reader) -> Json:
+def get_export(deps: Deps, caller: Reader) -> Json:
     """All rules in force as files, in their canonical form."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"files": folder.export(store.in_force(tx))}
 
 
 @router.post("/import")
-@bounded(Bounds(body=lambda _settings: FOLDER_BYTES))
-def post_import(deps: At, caller: RuleEditor, given: Folder) -> Json:
+@with_bounds(Bounds(body=lambda _settings: FOLDER_BYTES))
+def post_import(deps: Deps, caller: RuleEditor, given: Folder) -> Json:
     """Put a folder of files in force, all of it or nothing; answers what that does, or with `dry_run` would do."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        allowed = _allowed(deps, tx, caller)
+        allowed = _allowed_of(deps, tx, caller)
         steps = folder.plan(tx, given.files, allowed, prune=given.prune)
         if given.expect is not None:
             folder.require_as_shown(steps, given.expect)
         plan = _plan_json(tx, steps, allowed)
-        edit = Edit(caller.tenant_id, author(caller).name, given.comment)
+        edit = RuleEdit(caller.tenant_id, author(caller).name, given.comment)
         applied = [] if given.dry_run else folder.apply(tx, steps, edit, allowed)
     return {"plan": plan, "applied": [{"name": stored.name, "version": stored.version} for stored in applied]}
 
 
 @router.post("", status_code=201)
-def post_rule(deps: At, caller: RuleEditor, raw: Body, response: Response, comment: Comment = None) -> Json:
+def post_rule(deps: Deps, caller: RuleEditor, raw: Body, response: Response, comment: Comment = None) -> Json:
     """Put a new rule in force; saving a name that exists makes its next version."""
-    return _saved(deps, caller, _document(raw), None, comment, response)
+    return _save(deps, caller, _document(raw), None, comment, response)
 
 
 @router.post("/validate")
-def post_validate(deps: At, caller: Reader, raw: Body) -> Json:
+def post_validate(deps: Deps, caller: Reader, raw: Body) -> Json:
     """Return whether a document is a rule that could be put in force; 422 names what speaks against it."""
     document = _document(raw)
     with deps.db.tenant(caller.tenant_id) as tx:
-        allowed = _allowed(deps, tx, caller)
-        rule = store.checked(document, allowed)
+        allowed = _allowed_of(deps, tx, caller)
+        rule = store.check(document, allowed)
         return {"valid": True, "name": rule.name, **_remarks(tx, rule, allowed)}
 
 
 @router.post("/test")
-def post_test(deps: At, caller: Reader, given: Trial) -> Any:
+def post_test(deps: Deps, caller: Reader, given: Trial) -> Any:
     """What a rule would make of an event, with every condition's actual value; nothing is done.
 
     The event is taken to happen now: what is looked up is looked up as it stands. Of a single rule the answer also
     has the `warnings` that saving it would have.
     """
-    incoming = _incoming(given.event, deps.settings.event_bytes)
+    incoming = _parse_event(given.event, deps.settings.event_bytes)
     meanings = Meanings(deps.embedder)
     with deps.db.tenant(caller.tenant_id) as tx:
         event = _event(caller, sessions.with_count(tx, incoming))
-        rules = _rules_to_try(tx, given, _allowed(deps, tx, caller))
+        rules = _rules_to_try(tx, given, _allowed_of(deps, tx, caller))
         lookup = engine_dry_run.look_up(tx, event, [rule for rule, _ in rules])
         said = warnings.of_rule(tx, rules[0][0]) if len(rules) == 1 else []
     known = engine_dry_run.facts(event, lookup, [rule for rule, _ in rules], meanings)
-    told = engine_dry_run.all_told(rules, known, meanings, 2 * deps.settings.event_bytes)
+    told = engine_dry_run.explain_all(rules, known, meanings, 2 * deps.settings.event_bytes)
     if len(told) == 1:
         told[0]["warnings"] = _problems_json(said)
     return told if given.rule is None else told[0]
 
 
 @router.get("/{name}")
-def get_rule(deps: At, caller: Reader, name: str, response: Response) -> Json:
+def get_rule(deps: Deps, caller: Reader, name: str, response: Response) -> Json:
     """One rule in force; its ETag is what `If-Match` wants."""
     with deps.db.tenant(caller.tenant_id) as tx:
         stored = store.get(tx, name)
@@ -161,7 +161,7 @@ def get_rule(deps: At, caller: Reader, name: str, response: Response) -> Json:
 
 @router.put("/{name}")
 def put_rule(
-    deps: At,
+    deps: Deps,
     caller: RuleEditor,
     name: str,
     raw: Body,
@@ -170,12 +170,12 @@ def put_rule(
     comment: Comment = None,
 ) -> Json:
     """Replace a rule; with `If-Match`, only the version that you edited."""
-    return _saved(deps, caller, _named(_document(raw), name), _version(if_match), comment, response)
+    return _save(deps, caller, _with_name(_document(raw), name), _version(if_match), comment, response)
 
 
 @router.patch("/{name}")
 def patch_rule(
-    deps: At,
+    deps: Deps,
     caller: RuleEditor,
     name: str,
     raw: Body,
@@ -184,15 +184,15 @@ def patch_rule(
     comment: Comment = None,
 ) -> Json:
     """Change fields of a rule (JSON Merge Patch, RFC 7396, on its first level); null removes one."""
-    patch, version = _named(_document(raw), name), _version(if_match)
+    patch, version = _with_name(_document(raw), name), _version(if_match)
     with deps.db.tenant(caller.tenant_id) as tx:
         stored = store.get(tx, name)
     document = {k: v for k, v in {**stored.document, **patch}.items() if v is not None}
-    return _saved(deps, caller, document, stored.version if version is None else version, comment, response)
+    return _save(deps, caller, document, stored.version if version is None else version, comment, response)
 
 
 @router.delete("/{name}", status_code=204)
-def delete_rule(deps: At, caller: RuleEditor, name: str, if_match: IfMatch = None, comment: Comment = None) -> None:
+def delete_rule(deps: Deps, caller: RuleEditor, name: str, if_match: IfMatch = None, comment: Comment = None) -> None:
     """Take a rule out of force; its versions stay."""
     with deps.db.tenant(caller.tenant_id) as tx:
         store.delete(
@@ -201,7 +201,7 @@ def delete_rule(deps: At, caller: RuleEditor, name: str, if_match: IfMatch = Non
 
 
 @router.get("/{name}/versions")
-def get_versions(deps: At, caller: Reader, name: str, after: int | None = None, limit: Limit = 50) -> Json:
+def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None, limit: Limit = 50) -> Json:
     """The saved states of a rule, newest first, each with what it changed; `rule` is null where it was deleted."""
     with deps.db.tenant(caller.tenant_id) as tx:
         found = store.versions(tx, name, before=after, limit=limit)
@@ -223,11 +223,11 @@ def get_versions(deps: At, caller: Reader, name: str, after: int | None = None, 
 
 @router.post("/{name}/rollback")
 def post_rollback(
-    deps: At, caller: RuleEditor, name: str, given: Rollback, response: Response, if_match: IfMatch = None
+    deps: Deps, caller: RuleEditor, name: str, given: Rollback, response: Response, if_match: IfMatch = None
 ) -> Json:
     """Put an earlier version in force again, as a new version; also after the rule was deleted."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        allowed = _allowed(deps, tx, caller)
+        allowed = _allowed_of(deps, tx, caller)
         stored = store.rollback(
             tx,
             caller.tenant_id,
@@ -243,7 +243,7 @@ def post_rollback(
 
 @router.get("/{name}/stats")
 def get_stats(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     name: str,
     since: Annotated[AwareDatetime | None, Query(alias="from", description="Default: since ever")] = None,
@@ -254,11 +254,11 @@ def get_stats(
         return stats.of(tx, name, since, until)
 
 
-def _saved(
-    deps: Door, caller: Caller, document: Json, if_version: int | None, comment: str | None, response: Response
+def _save(
+    deps: Dependencies, caller: Caller, document: Json, if_version: int | None, comment: str | None, response: Response
 ) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
-        allowed = _allowed(deps, tx, caller)
+        allowed = _allowed_of(deps, tx, caller)
         stored = store.save(
             tx,
             caller.tenant_id,
@@ -271,7 +271,7 @@ def _saved(
         return _stored_json(tx, stored, allowed, response)
 
 
-def _stored_json(tx: Tx, stored: Stored, allowed: Allowed, response: Response) -> Json:
+def _stored_json(tx: Tx, stored: StoredRule, allowed: Allowed, response: Response) -> Json:
     response.headers["ETag"] = f'"{stored.version}"'
     return _rule_json(stored) | _remarks(tx, schema.parse(stored.document), allowed)
 
@@ -279,17 +279,17 @@ def _stored_json(tx: Tx, stored: Stored, allowed: Allowed, response: Response) -
 def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
     """Return the warnings about a valid rule, and what it may cost."""
     said = warnings.of_rule(tx, rule)
-    return {"warnings": _problems_json(said), "cost": cost.bound(rule).as_json(allowed.cost)}
+    return {"warnings": _problems_json(said), "cost": cost.upper_bound(rule).as_json(allowed.cost)}
 
 
-def _plan_json(tx: Tx, steps: Sequence[Step], allowed: Allowed) -> list[Json]:
+def _plan_json(tx: Tx, steps: Sequence[ImportStep], allowed: Allowed) -> list[Json]:
     """Return the plan, each new rule with its warnings and cost."""
     said, plan = warnings.of_plan(tx, steps), []
     for step in steps:
         told: Json = {"name": step.name, "does": step.does, "version": step.version, "diff": step.diff}
         if step.rule is not None:
             told["warnings"] = _problems_json(said[step.rule.name])
-            told["cost"] = cost.bound(step.rule).as_json(allowed.cost)
+            told["cost"] = cost.upper_bound(step.rule).as_json(allowed.cost)
         plan.append(told)
     return plan
 
@@ -313,23 +313,23 @@ def _rules_to_try(tx: Tx, given: Trial, allowed: Allowed) -> list[tuple[Rule, in
 def _draft(document: Json, allowed: Allowed) -> Rule:
     """The rule of a draft; the pointers lead into the request."""
     try:
-        return store.checked(document, allowed)
+        return store.check(document, allowed)
     except Invalid as error:
         raise error.below("/rule") from None
 
 
-def _allowed(deps: Door, tx: Tx, caller: Caller) -> Allowed:
+def _allowed_of(deps: Dependencies, tx: Tx, caller: Caller) -> Allowed:
     return Allowed.to(tx, deps.settings, caller.tenant_id)
 
 
-def _named(document: Json, name: str) -> Json:
+def _with_name(document: Json, name: str) -> Json:
     """The document with the name that the address says; Invalid if it says another."""
     if document.setdefault("name", name) != name:
         raise Invalid([Problem("/name", f"says {document['name']!r}, but the address says {name!r}")])
     return document
 
 
-def _incoming(document: Json, event_bytes: int) -> Incoming:
+def _parse_event(document: Json, event_bytes: int) -> Incoming:
     """The event, checked like a published one; the pointers lead into the request."""
     try:
         return parsing.check_one(document, event_bytes)
@@ -378,5 +378,5 @@ def _version(if_match: str | None) -> int | None:
         raise Invalid([Problem("", f"If-Match {if_match} is no version; send the ETag you were given")]) from None
 
 
-def _rule_json(stored: Stored) -> Json:
+def _rule_json(stored: StoredRule) -> Json:
     return {"name": stored.name, "version": stored.version, "rule": masking.document(stored.document)}

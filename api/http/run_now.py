@@ -9,13 +9,13 @@ from fastapi import APIRouter
 from fastapi import Body as JsonBody
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.ingress.dependencies import At, RuleEditor, author
+from api.ingress.dependencies import Deps, RuleEditor, author
 from core.events import log
 from core.events.parsing import Name
 from core.settings.limits import LimitReached
 from core.types import Json
 from rules.registry import run_now, store
-from rules.registry.run_now import Asked
+from rules.registry.run_now import RunRequest
 
 router = APIRouter(prefix="/v1/rules", tags=["rules"])
 
@@ -30,7 +30,7 @@ class Run(BaseModel):
 
 
 @router.post("/{name}/run", status_code=202, summary="Run a scheduled rule now")
-def post_run(deps: At, caller: RuleEditor, name: str, wanted: Annotated[Run | None, JsonBody()] = None) -> Json:
+def post_run(deps: Deps, caller: RuleEditor, name: str, wanted: Annotated[Run | None, JsonBody()] = None) -> Json:
     """Emit the `clock.ticked` that the rule's schedule would emit, under an id of its own; its time table stays as is.
 
     The payload has `requested_by`, the key that asked. A rule that is `for_each` user reaches a page of users; `next`
@@ -38,11 +38,11 @@ def post_run(deps: At, caller: RuleEditor, name: str, wanted: Annotated[Run | No
     """
     wanted = wanted or Run()
     page = deps.settings.schedule_page
-    asked = Asked(author(caller).name, datetime.now(UTC), page, wanted.user_id, wanted.after)
+    asked = RunRequest(author(caller).name, datetime.now(UTC), page, wanted.user_id, wanted.after)
     with deps.db.tenant(caller.tenant_id) as tx:
         if log.backlog(tx, caller.limits.events_waiting) >= caller.limits.events_waiting:
             raise LimitReached("events_waiting", caller.limits.events_waiting)
         stored = store.get(tx, name)
         ran = run_now.run(tx, caller.tenant_id, stored, asked)
-    deps.bell.ring()
+    deps.bell.notify()
     return {"rule": name, "version": stored.version, "events": [{"id": one} for one in ran.ids], "next": ran.reached}

@@ -14,7 +14,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from api.http import search_results as shown
 from api.http.memory_requests import Time
 from api.ingress import raw_access
-from api.ingress.dependencies import At, Reader, answered
+from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
 from core.consolidation.echo import Served
 from core.context.adaptive_depth import depth
@@ -24,7 +24,7 @@ from core.memory.as_of import Moment
 from core.search import pagination, query, recipes
 from core.search.filters import SERVED, Filters
 from core.search.pagination import Cursor
-from core.search.query import Answer, Found, Method, Question
+from core.search.query import Method, Question, SearchAnswer, SearchResult
 from core.search.recall_log import Asker
 from core.search.recipes import RECIPES, Recipe
 from core.types import Category, Json, Kind, Topic
@@ -130,35 +130,35 @@ def get_recipes(_who: Reader) -> Json:
 
 
 @router.post("/search", response_model=Json)
-def post_search(at: At, who: Reader, asked: SearchRequest) -> Response:
+def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
     """Return memories, messages and passages of documents that match the query, each with its sources."""
     if problems := list(_problems(asked)):
         raise Invalid(problems)
     if asked.raw:
         raw_access.allow(at, who, "search", user_id=asked.user_id, group_id=asked.group_id)
-    began, recipe = time.perf_counter(), _in_force(asked)
+    began, recipe = time.perf_counter(), _effective_recipe(asked)
     deep = depth(asked.query) if recipe.adaptive else None
-    limit = _adapted(asked, deep.k) if deep else recipe.limit
-    same = _same(who.tenant_id, asked, recipe)
-    cursor = pagination.read(asked.after, same) if asked.after is not None else None
+    limit = _adaptive_limit(asked, deep.k) if deep else recipe.limit
+    same = _identity(who.tenant_id, asked, recipe)
+    cursor = pagination.decode(asked.after, same) if asked.after is not None else None
     now = cursor.now if cursor else asked.now or asked.known_at or datetime.now(UTC)
     answer = query.search(at.db, who.tenant_id, _question(asked, recipe, limit, cursor, now), at.embedder)
     found, more = _page(answer, asked, cursor, limit)
     at.hits.note(who.tenant_id, hit=any(one.memory is not None for one in found))
-    asker, served = Asker(who.tenant_id, asked.user_id, asked.group_id), [_served(one) for one in found]
+    asker, served = Asker(who.tenant_id, asked.user_id, asked.group_id), [_as_served(one) for one in found]
     at.recalls.note(asker, served, announced=at.settings.announce_recalls)
     formula = at.settings.strength_formula if asked.explain else None
     content = {
         "results": [shown.result_json(one, now, formula, raw=asked.raw) for one in found],
         **({"groups": shown.groups_json(found)} if asked.group_by else {}),
         "total": answer.total,
-        "next": pagination.written(Cursor(pagination.place_of(found[-1].ranked), now), same) if more else None,
+        "next": pagination.encode(Cursor(pagination.place_of(found[-1].ranked), now), same) if more else None,
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
         **({"depth": {"k": deep.k, "reasons": deep.reasons}} if deep else {}),
-        **({"explain": _explained(asked, replace(recipe, limit=limit), answer, now)} if asked.explain else {}),
+        **({"explain": _explanation(asked, replace(recipe, limit=limit), answer, now)} if asked.explain else {}),
     }
     at.hits.took(who.tenant_id, "search", time.perf_counter() - began)
-    return answered(content)
+    return json_response(content)
 
 
 def _problems(asked: SearchRequest) -> Iterator[Problem]:
@@ -187,7 +187,7 @@ def _ownerless(asked: SearchRequest) -> Iterator[Problem]:
         yield Problem("/audience", "name the group: `group_id`")
 
 
-def _in_force(asked: SearchRequest) -> Recipe:
+def _effective_recipe(asked: SearchRequest) -> Recipe:
     """Return the recipe with the overrides of the request."""
     named = RECIPES[asked.recipe]
     said = {name: getattr(asked, name) for name in BY_RECIPE if name in asked.model_fields_set}
@@ -197,28 +197,30 @@ def _in_force(asked: SearchRequest) -> Recipe:
     return replace(named, **said | {"include": frozenset(said.get("include", named.include))})
 
 
-def _adapted(asked: SearchRequest, k: int) -> int:
+def _adaptive_limit(asked: SearchRequest, k: int) -> int:
     """Return the adaptive number of results; no more than the request asks for."""
     return k if asked.limit is None else min(asked.limit, k)
 
 
-def _same(tenant_id: str, asked: SearchRequest, recipe: Recipe) -> Json:
+def _identity(tenant_id: str, asked: SearchRequest, recipe: Recipe) -> Json:
     """Return what identifies a question on every page of its answer; the order of values does not matter."""
     said = asked.model_dump(mode="json", exclude=ANY_PAGE)
     said |= {"tenant": tenant_id, "include": list(recipe.include), "min_similarity": recipe.min_similarity}
     return {name: sorted(value) if isinstance(value, list) else value for name, value in said.items()}
 
 
-def _page(answer: Answer, asked: SearchRequest, cursor: Cursor | None, limit: int) -> tuple[list[Found], bool]:
+def _page(
+    answer: SearchAnswer, asked: SearchRequest, cursor: Cursor | None, limit: int
+) -> tuple[list[SearchResult], bool]:
     """Return the page, and whether there is another."""
     found = list(answer.results)
     if asked.group_by is not None:
-        found = pagination.capped(found, shown.session_of, asked.per_group or PER_GROUP)
-        found = found[pagination.begin([one.ranked for one in found], cursor.place if cursor else None) :]
+        found = pagination.cap_per_session(found, shown.session_of, asked.per_group or PER_GROUP)
+        found = found[pagination.page_start([one.ranked for one in found], cursor.place if cursor else None) :]
     return found[:limit], len(found) > limit
 
 
-def _served(found: Found) -> Served:
+def _as_served(found: SearchResult) -> Served:
     if found.message is not None:
         return Served(found.message.content)
     if found.passage is not None:
@@ -260,7 +262,7 @@ def _filters(asked: SearchRequest, recipe: Recipe) -> Filters:
     )
 
 
-def _explained(asked: SearchRequest, recipe: Recipe, answer: Answer, now: datetime) -> Json:
+def _explanation(asked: SearchRequest, recipe: Recipe, answer: SearchAnswer, now: datetime) -> Json:
     """Return the effective recipe and filters, and the number of rows that passed, by type."""
     held = asked.model_dump(mode="json", include=FILTERS, exclude_defaults=True, by_alias=True)
     held |= {"include": sorted(recipe.include), "trust": list(asked.trust or SERVED)}

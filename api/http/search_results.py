@@ -9,8 +9,8 @@ from api.serializers import source_json, strength
 from core.memory import decay
 from core.screening import output
 from core.search import passages
-from core.search.passages import Passage
-from core.search.query import Found
+from core.search.passages import FoundPassage
+from core.search.query import SearchResult
 from core.types import Json, Message, Trust
 
 OF_MEMORIES = "kind category topic importance strength confidence trust valid_from valid_to".split()
@@ -22,7 +22,7 @@ _MEMORY = (
 ).split()
 
 
-def result_json(found: Found, now: datetime, formula: str | None, *, raw: bool = False) -> Json:
+def result_json(found: SearchResult, now: datetime, formula: str | None, *, raw: bool = False) -> Json:
     """Return one result; with the strength formula also the parts of its scores. `raw`: secrets are not masked."""
     hit = found.ranked.hit
     scores: Json = {"lexical": hit.lexical, "vector": hit.cosine}
@@ -37,7 +37,7 @@ def result_json(found: Found, now: datetime, formula: str | None, *, raw: bool =
     return {**own, **shared, "sources": [source_json(source, raw=raw) for source in found.sources]}
 
 
-def session_of(found: Found) -> str | None:
+def session_of(found: SearchResult) -> str | None:
     """Return the session of a result; None: a passage, or a memory stated outside of any."""
     if found.message is not None:
         return found.message.session_id
@@ -47,7 +47,7 @@ def session_of(found: Found) -> str | None:
     return found.memory.session_id or next((session for session in cited if session), None)
 
 
-def groups_json(found: Sequence[Found]) -> list[Json]:
+def groups_json(found: Sequence[SearchResult]) -> list[Json]:
     """The results by session, the session of the best result first: their places in the list, best first."""
     groups: dict[str | None, Json] = {}
     for place, one in enumerate(found):
@@ -57,12 +57,12 @@ def groups_json(found: Sequence[Found]) -> list[Json]:
     return list(groups.values())
 
 
-def _memory(found: Found, now: datetime) -> Json:
+def _memory(found: SearchResult, now: datetime) -> Json:
     return {**{name: getattr(found.memory, name) for name in _MEMORY}, "strength": strength(found.memory, now)}
 
 
-def _message(found: Found, message: Message, *, raw: bool) -> Json:
-    seen = output.shown(message.content)
+def _message(found: SearchResult, message: Message, *, raw: bool) -> Json:
+    seen = output.screened_output(message.content)
     return {
         "id": message.id,
         "content": message.content if raw else seen.text,
@@ -76,7 +76,7 @@ def _message(found: Found, message: Message, *, raw: bool) -> Json:
     }
 
 
-def _document(passage: Passage) -> Json:
+def _document(passage: FoundPassage) -> Json:
     source = {
         **dict.fromkeys(("event_id", "message_id", "session_id")),
         "document_id": passage.document_id,

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from api.http import retrying
 from api.ingress import raw_access as unscreened
-from api.ingress.dependencies import At, Reader, Writer, author
+from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
 from api.serializers import message_json
@@ -23,7 +23,7 @@ from core.events.parsing import Content, Name
 from core.screening import output
 from core.sessions import hidden_messages, sessions, state, transcripts, working_memory
 from core.sessions.sessions import Session
-from core.sessions.transcripts import Wanted
+from core.sessions.transcripts import SessionFilter
 from core.storage.db import Tx
 from core.summaries import rolling
 from core.types import Json, Message
@@ -37,7 +37,7 @@ LONGEST_TTL: Final = 366 * 86_400
 """Seconds; longer than this is not working memory."""
 
 
-class Asked(BaseModel):
+class SessionListRequest(BaseModel):
     """Which sessions to list."""
 
     model_config = ConfigDict(extra="forbid")
@@ -69,9 +69,9 @@ class Put(BaseModel):
 
 
 @router.get("/sessions")
-def get_sessions(deps: At, caller: Reader, asked: Annotated[Asked, Query()]) -> Json:
+def get_sessions(deps: Deps, caller: Reader, asked: Annotated[SessionListRequest, Query()]) -> Json:
     """Sessions, those first in which something happened last."""
-    wanted = Wanted(asked.user_id, asked.group_id, asked.open, _after(asked.after), asked.limit)
+    wanted = SessionFilter(asked.user_id, asked.group_id, asked.open, _after(asked.after), asked.limit)
     with deps.db.tenant(caller.tenant_id) as tx:
         found = transcripts.find(tx, wanted)
     return {"items": [asdict(one) for one in found], "next": _cursor(found[-1]) if len(found) == asked.limit else None}
@@ -79,7 +79,7 @@ def get_sessions(deps: At, caller: Reader, asked: Annotated[Asked, Query()]) -> 
 
 @router.get("/sessions/{session_id:path}/messages")
 def get_messages(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     session_id: str,
     after: int = 0,
@@ -92,52 +92,56 @@ def get_messages(
         unscreened.allow(deps, caller, "messages", session_id=session_id)
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
-        hidden = hidden_messages.hidden(tx, session_id)
+        hidden = hidden_messages.hidden_ids(tx, session_id)
         if last is not None:
             found, following = transcripts.latest(tx, session_id, last), None
         else:
             found = sessions.transcript(tx, session_id, after=after, limit=limit)
             following = str(found[-1].position) if len(found) == limit else None
-    return {"items": [_shown(m, hidden=m.id in hidden, raw=raw) for m in found], "next": following}
+    return {"items": [_message_json(m, hidden=m.id in hidden, raw=raw) for m in found], "next": following}
 
 
 @router.post("/sessions/{session_id:path}/messages/{message_id:path}/hide")
 def post_hide(
-    deps: At, caller: Writer, session_id: str, message_id: str, asked: Annotated[HideRequest | None, JsonBody()] = None
+    deps: Deps,
+    caller: Writer,
+    session_id: str,
+    message_id: str,
+    asked: Annotated[HideRequest | None, JsonBody()] = None,
 ) -> Json:
     """Leave a message out of contexts. It stays where it is, and searches find it. Hiding it twice changes nothing."""
     reason = asked.reason if asked else None
     with deps.db.tenant(caller.tenant_id) as tx:
         hidden_messages.hide(tx, caller.tenant_id, session_id, message_id, author(caller), reason)
         rolling.forget_messages(tx, caller.tenant_id, [(session_id, message_id)])
-        shown = _whole(tx, session_id, message_id)
-    deps.bell.ring()
+        shown = _full_message_json(tx, session_id, message_id)
+    deps.bell.notify()
     return shown
 
 
 @router.post("/sessions/{session_id:path}/messages/{message_id:path}/restore")
-def post_restore(deps: At, caller: Writer, session_id: str, message_id: str) -> Json:
+def post_restore(deps: Deps, caller: Writer, session_id: str, message_id: str) -> Json:
     """Show a message in contexts again. Restoring what is not hidden changes nothing."""
     with deps.db.tenant(caller.tenant_id) as tx:
         hidden_messages.restore(tx, caller.tenant_id, session_id, message_id, author(caller))
         rolling.forget_messages(tx, caller.tenant_id, [(session_id, message_id)])
-        shown = _whole(tx, session_id, message_id)
-    deps.bell.ring()
+        shown = _full_message_json(tx, session_id, message_id)
+    deps.bell.notify()
     return shown
 
 
 @router.get("/sessions/{session_id:path}/messages/{message_id:path}")
-def get_message(deps: At, caller: Reader, session_id: str, message_id: str, raw: Raw = False) -> Json:
+def get_message(deps: Deps, caller: Reader, session_id: str, message_id: str, raw: Raw = False) -> Json:
     """One message with all its text and what came with it; who hid it; which events brought it once more."""
     if raw:
         unscreened.allow(deps, caller, "message", session_id=session_id)
     with deps.db.tenant(caller.tenant_id) as tx:
-        return _whole(tx, session_id, message_id, raw=raw)
+        return _full_message_json(tx, session_id, message_id, raw=raw)
 
 
 @router.get("/sessions/{session_id:path}/working")
 def get_all_working(
-    deps: At,
+    deps: Deps,
     caller: Reader,
     session_id: str,
     after: Annotated[str, Query(description="The `next` of the page before")] = "",
@@ -151,21 +155,21 @@ def get_all_working(
 
 
 @router.put("/sessions/{session_id:path}/working/{key}")
-def put_working(deps: At, caller: Writer, session_id: str, key: Name, asked: Put) -> Json:
+def put_working(deps: Deps, caller: Writer, session_id: str, key: Name, asked: Put) -> Json:
     """Keep any JSON under a key until it expires or the session ends; in place of what was there."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(working_memory.put(tx, caller.tenant_id, session_id, key, asked.value, asked.ttl_seconds))
 
 
 @router.get("/sessions/{session_id:path}/working/{key}")
-def get_working(deps: At, caller: Reader, session_id: str, key: Name) -> Json:
+def get_working(deps: Deps, caller: Reader, session_id: str, key: Name) -> Json:
     """What is kept under a key; 404 once it has expired or the session has ended."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(working_memory.get(tx, session_id, key))
 
 
 @router.delete("/sessions/{session_id:path}/working/{key}", status_code=204)
-def delete_working(deps: At, caller: Writer, session_id: str, key: Name) -> Response:
+def delete_working(deps: Deps, caller: Writer, session_id: str, key: Name) -> Response:
     """Let go of a key. Where nothing is kept under it, nothing changes."""
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
@@ -174,7 +178,7 @@ def delete_working(deps: At, caller: Writer, session_id: str, key: Name) -> Resp
 
 
 @router.patch("/sessions/{session_id:path}/state")
-def patch_state(deps: At, caller: Writer, session_id: str, patch: Annotated[Json, JsonBody()]) -> Json:
+def patch_state(deps: Deps, caller: Writer, session_id: str, patch: Annotated[Json, JsonBody()]) -> Json:
     """Merge an object into the state of the session (RFC 7396): topic, intent, how far a task is; null removes."""
     with deps.db.tenant(caller.tenant_id) as tx:
         state.merge(tx, session_id, patch)
@@ -182,42 +186,42 @@ def patch_state(deps: At, caller: Writer, session_id: str, patch: Annotated[Json
 
 
 @router.get("/sessions/{session_id:path}")
-def get_session(deps: At, caller: Reader, session_id: str) -> Json:
+def get_session(deps: Deps, caller: Reader, session_id: str) -> Json:
     """Where a session stands."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(sessions.get(tx, session_id))
 
 
 @router.delete("/sessions/{session_id:path}")
-def delete_session(deps: At, caller: Writer, session_id: str) -> Json:
+def delete_session(deps: Deps, caller: Writer, session_id: str) -> Json:
     """Erase a session for good: messages, summaries, working memory, and every word of it in the log.
 
     What was learnt from it stays, without the quotes; episodes, which retell it, go. A second time: 404.
     """
 
     def work(tx: Tx) -> Mapping[str, int]:
-        return session.session(tx, caller.tenant_id, session_id, author(caller))
+        return session.erase(tx, caller.tenant_id, session_id, author(caller))
 
-    counts = retrying.carried_out(deps.db, caller.tenant_id, work)
+    counts = retrying.run_with_retries(deps.db, caller.tenant_id, work)
     deps.recent.forget(caller.tenant_id, [session_id])
-    deps.bell.ring()
+    deps.bell.notify()
     return {"session_id": session_id, "erased": dict(sorted(counts.items()))}
 
 
-def _whole(tx: Tx, session_id: str, message_id: str, *, raw: bool = False) -> Json:
+def _full_message_json(tx: Tx, session_id: str, message_id: str, *, raw: bool = False) -> Json:
     message = sessions.message(tx, session_id, message_id)
-    mark = hidden_messages.mark(tx, session_id, message_id)
+    mark = hidden_messages.find_mark(tx, session_id, message_id)
     extras = transcripts.extras(tx, session_id, message_id)
     told = None if mark is None else {"reason": mark.reason, "by": mark.author, "at": mark.at}
     return {
-        **_shown(message, hidden=mark is not None, raw=raw),
+        **_message_json(message, hidden=mark is not None, raw=raw),
         "hidden_by": told,
         "extras": extras if raw else output.value(extras),
         "repeats": [asdict(one) for one in transcripts.repeats(tx, message)],
     }
 
 
-def _shown(message: Message, *, hidden: bool, raw: bool) -> Json:
+def _message_json(message: Message, *, hidden: bool, raw: bool) -> Json:
     return message_json(message, raw=raw) | {"hidden": hidden}
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 
 from api.http import sessions
 from api.http.sessions import Keys, Limit, Put
-from api.ingress.dependencies import At, Reader, Writer
+from api.ingress.dependencies import Deps, Reader, Writer
 from core.events.parsing import Name
 from core.sessions import working_memory
 from core.types import Json
@@ -20,38 +20,38 @@ Key = Annotated[Name, Query(description="The key in its working memory")]
 
 
 @router.get("")
-def get_session(deps: At, caller: Reader, session_id: SessionId) -> Json:
+def get_session(deps: Deps, caller: Reader, session_id: SessionId) -> Json:
     """Where a session stands."""
     return sessions.get_session(deps, caller, session_id)
 
 
 @router.delete("")
-def delete_session(deps: At, caller: Writer, session_id: SessionId) -> Json:
+def delete_session(deps: Deps, caller: Writer, session_id: SessionId) -> Json:
     """Erase a session for good, as `DELETE /v1/sessions/{session_id}` does."""
     return sessions.delete_session(deps, caller, session_id)
 
 
 @router.get("/messages")
-def get_messages(deps: At, caller: Reader, session_id: SessionId, after: int = 0, limit: Limit = 100) -> Json:
+def get_messages(deps: Deps, caller: Reader, session_id: SessionId, after: int = 0, limit: Limit = 100) -> Json:
     """A session's messages in their order; `after` is a position."""
     return sessions.get_messages(deps, caller, session_id, after, limit, None)
 
 
 @router.get("/working")
 def get_working(
-    deps: At, caller: Reader, session_id: SessionId, after: str = "", limit: Keys = working_memory.KEYS
+    deps: Deps, caller: Reader, session_id: SessionId, after: str = "", limit: Keys = working_memory.KEYS
 ) -> Json:
     """All that the session keeps in its working memory, by key."""
     return sessions.get_all_working(deps, caller, session_id, after, limit)
 
 
 @router.put("/working")
-def put_working(deps: At, caller: Writer, session_id: SessionId, key: Key, asked: Put) -> Json:
+def put_working(deps: Deps, caller: Writer, session_id: SessionId, key: Key, asked: Put) -> Json:
     """Keep any JSON under a key until it expires or the session ends."""
     return sessions.put_working(deps, caller, session_id, key, asked)
 
 
 @router.delete("/working", status_code=204)
-def delete_working(deps: At, caller: Writer, session_id: SessionId, key: Key) -> Response:
+def delete_working(deps: Deps, caller: Writer, session_id: SessionId, key: Key) -> Response:
     """Delete a key; where nothing is kept under it, nothing changes."""
     return sessions.delete_working(deps, caller, session_id, key)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.ingress.dependencies import At, Reader
+from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from core.events.parsing import Name
 from core.maintenance import activity, memory_stats
@@ -19,7 +19,7 @@ UserId = Annotated[Name | None, Query(description="Count this user's events and 
 
 
 @router.get("/stats")
-def get_stats(deps: At, caller: Reader, user_id: UserId = None) -> Json:
+def get_stats(deps: Deps, caller: Reader, user_id: UserId = None) -> Json:
     """Counts: events by type, decisions by rule and verdict, dispatches by status and target, memories by category.
 
     `memory` says how the memory does. Its `latency_ms` and `recall.process` are what this one process has measured of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from api.ingress.dependencies import At, Reader
+from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from core.errors import NotFound
 from core.plans import tracker
-from core.plans.tracker import Plan
+from core.plans.tracker import SessionPlan
 from core.sessions import sessions
 from core.summaries import rolling
 from core.types import Json
@@ -17,7 +17,7 @@ router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
 
 @router.get("/sessions/{session_id:path}/summary")
-def get_summary(deps: At, caller: Reader, session_id: str) -> Json:
+def get_summary(deps: Deps, caller: Reader, session_id: str) -> Json:
     """The summary that stands for the session's messages up to `to_position`, and the key messages beside it."""
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
@@ -41,7 +41,7 @@ def get_summary(deps: At, caller: Reader, session_id: str) -> Json:
 
 
 @router.get("/sessions/{session_id:path}/plans")
-def get_plans(deps: At, caller: Reader, session_id: str) -> Json:
+def get_plans(deps: Deps, caller: Reader, session_id: str) -> Json:
     """The plans of a session, the one that was spoken of last first; those that are finished as well."""
     with deps.db.tenant(caller.tenant_id) as tx:
         found = tracker.find(tx, session_id)
@@ -50,7 +50,7 @@ def get_plans(deps: At, caller: Reader, session_id: str) -> Json:
     return {"items": [_plan(plan) for plan in found], "next": None}
 
 
-def _plan(plan: Plan) -> Json:
+def _plan(plan: SessionPlan) -> Json:
     return {
         "id": plan.id,
         "session_id": plan.session_id,

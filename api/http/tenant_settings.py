@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
 
-from api.ingress.dependencies import At, Reader, author, scope
+from api.ingress.dependencies import Deps, Reader, author, scope
 from api.ingress.large_json import Route
 from core.settings import secret_names
 from core.tenancy import destinations, limits, secrets, tenants, vault
@@ -70,64 +70,64 @@ class SecretPut(BaseModel):
 
 
 @router.get("/tenant/webhooks")
-def get_webhooks(deps: At, caller: Reader) -> Json:
+def get_webhooks(deps: Deps, caller: Reader) -> Json:
     """Where the tenant's rules may send something: hosts, channels, queues; addresses and secrets are masked."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return destinations.shown(tx, deps.settings, caller.tenant_id)
+        return destinations.view(tx, deps.settings, caller.tenant_id)
 
 
 @router.put("/tenant/webhooks")
-def put_webhooks(deps: At, caller: Admin, asked: WebhooksPut) -> Json:
+def put_webhooks(deps: Deps, caller: Admin, asked: WebhooksPut) -> Json:
     """Choose hosts, set channels and the signing secret; what rules send elsewhere is given up from now on."""
-    wanted = destinations.Wanted(
+    wanted = destinations.OutletChanges(
         hosts=asked.hosts,
         channels=None if asked.channels is None else {name: _plain(one) for name, one in asked.channels.items()},
         signing=_plain(asked.signing_secret),
     )
     with deps.db.tenant(caller.tenant_id) as tx:
         destinations.put(tx, deps.settings, caller.tenant_id, wanted, by=author(caller).name)
-        return destinations.shown(tx, deps.settings, caller.tenant_id)
+        return destinations.view(tx, deps.settings, caller.tenant_id)
 
 
 @router.get("/tenant/secrets")
-def get_secrets(deps: At, caller: Reader) -> Json:
+def get_secrets(deps: Deps, caller: Reader) -> Json:
     """The secrets that headers of webhooks may name, without their values."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"items": [one.as_json() for one in secrets.all_of(tx, "header")], "next": None}
 
 
 @router.get("/tenant/secrets/{name}")
-def get_secret(deps: At, caller: Reader, name: SecretName) -> Json:
+def get_secret(deps: Deps, caller: Reader, name: SecretName) -> Json:
     """When a secret was stored, and by whom; never its value."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return secrets.get(tx, "header", name).as_json()
 
 
 @router.put("/tenant/secrets/{name}")
-def put_secret(deps: At, caller: Admin, name: SecretName, asked: SecretPut) -> Json:
+def put_secret(deps: Deps, caller: Admin, name: SecretName, asked: SecretPut) -> Json:
     """Store a secret, in place of an earlier one of its name; rules name it as `{"secret": "…"}`."""
-    sealer, value = vault.opened(deps.settings), asked.value.get_secret_value()
+    sealer, value = vault.load(deps.settings), asked.value.get_secret_value()
     with deps.db.tenant(caller.tenant_id) as tx:
         done = secrets.put(tx, sealer, caller.tenant_id, "header", name, value, by=author(caller).name)
     return done.as_json()
 
 
 @router.delete("/tenant/secrets/{name}", status_code=204)
-def delete_secret(deps: At, caller: Admin, name: SecretName) -> None:
+def delete_secret(deps: Deps, caller: Admin, name: SecretName) -> None:
     """Delete a secret; webhooks that name it are given up with that reason from now on."""
     with deps.db.tenant(caller.tenant_id) as tx:
         secrets.delete(tx, "header", name)
 
 
 @router.get("/tenant")
-def get_tenant(deps: At, caller: Reader) -> Json:
+def get_tenant(deps: Deps, caller: Reader) -> Json:
     """The tenant of the key."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return _json(caller, allows=tenants.allows_high_risk(tx, caller.tenant_id))
 
 
 @router.patch("/tenant")
-def patch_tenant(deps: At, caller: Admin, patch: TenantPatch) -> Json:
+def patch_tenant(deps: Deps, caller: Admin, patch: TenantPatch) -> Json:
     """Allow rules of high risk to run without approval, or no longer; every router knows within a second."""
     with deps.db.tenant(caller.tenant_id) as tx:
         tenants.allow_high_risk(tx, caller.tenant_id, allowed=patch.allow_high_risk)
@@ -135,14 +135,14 @@ def patch_tenant(deps: At, caller: Admin, patch: TenantPatch) -> Json:
 
 
 @router.get("/tenant/limits")
-def get_limits(deps: At, caller: Reader) -> Json:
+def get_limits(deps: Deps, caller: Reader) -> Json:
     """Return the limits in force for the tenant of the key, what was granted to it, and what it has chosen."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return limits.view(tx, caller.tenant_id, deps.settings.tenant_limits)
 
 
 @router.put("/tenant/limits")
-def put_limits(deps: At, caller: Admin, chosen: Json) -> Json:
+def put_limits(deps: Deps, caller: Admin, chosen: Json) -> Json:
     """Choose limits lower than those granted, `{}` to choose none; the operator raises them on the command line."""
     with deps.db.tenant(caller.tenant_id) as tx:
         limits.choose(tx, caller.tenant_id, chosen, deps.settings.tenant_limits)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.ingress.dependencies import At, Reader
+from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from core.events.parsing import Name
 from core.summaries import units
@@ -22,7 +22,7 @@ SeenBy = Annotated[Name | None, Query(description="Only what this user heard; wi
 
 @router.get("/sessions/{session_id:path}/units")
 def get_units(
-    deps: At, caller: Reader, session_id: str, user_id: SeenBy = None, after: After = None, limit: Limit = 50
+    deps: Deps, caller: Reader, session_id: str, user_id: SeenBy = None, after: After = None, limit: Limit = 50
 ) -> Json:
     """A session's units, newest first: each with subject, summary, narrative, participants, keywords, dated facts."""
     with deps.db.tenant(caller.tenant_id) as tx:

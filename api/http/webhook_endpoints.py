@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
 
-from api.ingress.dependencies import At, Reader, RuleEditor
+from api.ingress.dependencies import Deps, Reader, RuleEditor
 from api.ingress.large_json import Route
 from core.tenancy import endpoints
 from core.types import Json
@@ -24,14 +24,14 @@ class EnableRequest(BaseModel):
 
 
 @router.get("/endpoints")
-def get_endpoints(deps: At, caller: Reader) -> Json:
+def get_endpoints(deps: Deps, caller: Reader) -> Json:
     """Webhooks and channels that failed when they were last called; those given up after days carry `disabled_at`."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return {"items": endpoints.failing(tx), "next": None}
+        return {"items": endpoints.failing_endpoints(tx), "next": None}
 
 
 @router.post("/endpoints/enable")
-def post_enable(deps: At, caller: RuleEditor, asked: EnableRequest) -> Json:
+def post_enable(deps: Deps, caller: RuleEditor, asked: EnableRequest) -> Json:
     """Call an address again that was given up. What failed meanwhile is retried by `imprint dead replay`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         endpoints.enable(tx, asked.address)

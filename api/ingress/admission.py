@@ -11,10 +11,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from api.ingress import bodies, dependencies, error_responses
 from api.ingress.bodies import Headers
-from api.ingress.dependencies import ADMITTED, Admitted, Door
+from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
 from api.ingress.fair_share import Turns
 from api.ingress.in_flight import InFlight
-from api.ingress.route_bounds import Access, Table
+from api.ingress.route_bounds import RouteAccess, RouteTable
 from core.errors import HeadersTooLarge, TooLarge
 from core.tenancy.tenants import Caller
 
@@ -23,14 +23,14 @@ HEADER_BYTES: Final = 32 * 1024
 """Of all headers of a request, names and values together."""
 
 
-class Gate:
+class AdmissionControl:
     """Admission control as plain ASGI, because every request passes it.
 
     In this order: size of the headers, route, key, scope, limits of the tenant, size of the body, a turn to work.
     A refused request is answered here and never reaches the application.
     """
 
-    def __init__(self, app: ASGIApp, deps: Door, table: Table) -> None:
+    def __init__(self, app: ASGIApp, deps: Dependencies, table: RouteTable) -> None:
         self._app = app
         self._deps = deps
         self._table = table
@@ -41,8 +41,8 @@ class Gate:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        size = bodies.announced(scope["headers"])
-        unread, admission = size != 0, _Visit(self._in_flight, self._turns)
+        size = bodies.announced_size(scope["headers"])
+        unread, admission = size != 0, _Admission(self._in_flight, self._turns)
         try:
             access, caller = await self._admit(scope, size)
             if caller is not None:
@@ -50,7 +50,7 @@ class Gate:
                 if unread:
                     seconds = self._deps.settings.http_body_seconds
                     body = await bodies.read(receive, access.body_bytes, seconds, admission.hold)
-                    receive, unread = bodies.again(body, receive), False
+                    receive, unread = bodies.replay(body, receive), False
                 await admission.wait()
         except ClientDisconnect:
             admission.end()
@@ -66,7 +66,7 @@ class Gate:
             finally:
                 admission.end()
 
-    async def _admit(self, scope: Scope, size: int | None) -> tuple[Access, Caller | None]:
+    async def _admit(self, scope: Scope, size: int | None) -> tuple[RouteAccess, Caller | None]:
         """Return the access rules of the route, and the caller if they satisfy them; None: the route is public."""
         _require_short(scope["headers"])
         access = self._table.find(scope["method"], scope["path"])
@@ -83,7 +83,7 @@ class Gate:
         return access, caller
 
 
-class _Visit:
+class _Admission:
     """The share of a tenant's limits and of the process's turns that one request holds, released once."""
 
     __slots__ = ("_access", "_caller", "_held", "_in_flight", "_turn", "_turns")
@@ -91,10 +91,10 @@ class _Visit:
     def __init__(self, in_flight: InFlight, turns: Turns) -> None:
         self._in_flight, self._turns = in_flight, turns
         self._caller: Caller | None = None
-        self._access: Access | None = None
+        self._access: RouteAccess | None = None
         self._held, self._turn = 0, False
 
-    def enter(self, caller: Caller, access: Access) -> None:
+    def enter(self, caller: Caller, access: RouteAccess) -> None:
         self._in_flight.enter(caller, access.counted)
         self._caller, self._access = caller, access
 
@@ -147,7 +147,7 @@ def _authorization(headers: Headers) -> str:
     return next((value.decode("latin-1") for name, value in headers if name == b"authorization"), "")
 
 
-def install(app: FastAPI, deps: Door, table: Table) -> None:
+def install(app: FastAPI, deps: Dependencies, table: RouteTable) -> None:
     """Install admission control in front of the application, behind the measuring of every request."""
-    app.add_middleware(Gate, deps=deps, table=table)
+    app.add_middleware(AdmissionControl, deps=deps, table=table)
     error_responses.install(app)

@@ -15,7 +15,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import iter_route_contexts
 
-from api.ingress.route_bounds import Bounds, bounded, scope_of
+from api.ingress.route_bounds import Bounds, scope_of, with_bounds
 from core.types import Json
 
 router = APIRouter(include_in_schema=False)
@@ -37,7 +37,7 @@ POLICY: Final = (
 
 
 @dataclass(slots=True)
-class Manual:
+class ApiReference:
     """Both documents, made once: it takes a third of a second."""
 
     making: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -46,30 +46,30 @@ class Manual:
 
 
 @router.get("/openapi.json")
-@bounded(PUBLIC)
+@with_bounds(PUBLIC)
 async def get_openapi(request: Request) -> Response:
     """The OpenAPI document."""
     return Response((await _manual(request)).openapi, media_type="application/json")
 
 
 @router.get("/docs")
-@bounded(PUBLIC)
+@with_bounds(PUBLIC)
 async def get_docs(request: Request) -> Response:
     """The manual of the routes, to be read in a browser."""
     headers = {"Content-Security-Policy": POLICY}
     return Response((await _manual(request)).page, media_type="text/html; charset=utf-8", headers=headers)
 
 
-async def _manual(request: Request) -> Manual:
+async def _manual(request: Request) -> ApiReference:
     app: FastAPI = request.app
-    manual: Manual = app.state.manual
+    manual: ApiReference = app.state.manual
     async with manual.making:
         if not manual.openapi:
-            manual.openapi, manual.page = await run_in_threadpool(_made, app)
+            manual.openapi, manual.page = await run_in_threadpool(_render, app)
     return manual
 
 
-def _made(app: FastAPI) -> tuple[bytes, bytes]:
+def _render(app: FastAPI) -> tuple[bytes, bytes]:
     document = app.openapi()
     scopes = {
         (method, route.path or ""): scope_of(route)

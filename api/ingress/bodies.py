@@ -25,7 +25,7 @@ A connection that is closed with unread bytes is reset, and many clients then lo
 Headers = Iterable[tuple[bytes, bytes]]
 
 
-def announced(headers: Headers) -> int | None:
+def announced_size(headers: Headers) -> int | None:
     """Return the size of the body by its headers, in bytes: 0 without a body, None if it comes in chunks."""
     size: int | None = 0
     for name, value in headers:
@@ -69,7 +69,7 @@ def require(size: int | None, most: int) -> None:
         raise TooLarge(f"A request to this route may have {most} bytes. Send it in parts.")
 
 
-def again(body: bytes, receive: Receive) -> Receive:
+def replay(body: bytes, receive: Receive) -> Receive:
     """Return a `receive` that replays a body already read, and then passes on the messages of the server."""
     unread: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 

@@ -12,7 +12,7 @@ _NO_TYPE: Final = frozenset({b"", b"application/x-www-form-urlencoded"})
 """Content type that clients send by default. No route takes a form."""
 
 
-def typed(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def with_json_type(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Return the headers of a request, with `application/json` where they give its body no type, or that of a form."""
     given = [value for name, value in headers if name.lower() == b"content-type"]
     if any(value.partition(b";")[0].strip().lower() not in _NO_TYPE for value in given):
@@ -28,5 +28,5 @@ class JsonByDefault:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}:
-            scope = {**scope, "headers": typed(list(scope["headers"]))}
+            scope = {**scope, "headers": with_json_type(list(scope["headers"]))}
         await self._app(scope, receive, send)

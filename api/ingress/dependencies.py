@@ -13,17 +13,17 @@ from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import TypeAdapter
 
-from api.ingress.hit_rate import Hits
-from api.ingress.settling import Settling
+from api.ingress.hit_rate import HitRates
+from api.ingress.settling import SettleWatcher
 from core import errors
 from core.config import Settings
 from core.context.retrievers import Retriever
-from core.events.doorbell import Bell
+from core.events.doorbell import Doorbell
 from core.events.publishing import Author
 from core.events.settle_tokens import SettleTokens
 from core.inference.embedders import CachedEmbedder
 from core.search.recall_log import Recalls
-from core.sessions.recent_messages import Recent
+from core.sessions.recent_messages import RecentMessages
 from core.storage.db import Database
 from core.tenancy import tenants
 from core.tenancy.tenants import Caller
@@ -41,7 +41,7 @@ KEY_SECONDS = 5.0
 A revoked key is refused, and a changed limit applies, after this time.
 """
 
-STRANGERS: Final = 2
+UNKNOWN_KEYS: Final = 2
 """Unknown keys looked up at the same time."""
 
 
@@ -55,32 +55,32 @@ class Readiness:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Dependencies:
     """Container of the objects that endpoints share; one a process, at `app.state.deps`."""
 
     settings: Settings
     db: Database
     embedder: CachedEmbedder
-    bell: Bell
+    bell: Doorbell
     recalls: Recalls
-    recent: Recent
+    recent: RecentMessages
     settle_tokens: SettleTokens
     keys: dict[str, tuple[float, Caller]]
     backlogs: dict[str, tuple[float, int]]
-    settling: Settling
-    hits: Hits = field(default_factory=Hits)
+    settling: SettleWatcher
+    hits: HitRates = field(default_factory=HitRates)
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
     readiness: Readiness = field(default_factory=Readiness)
-    strangers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(STRANGERS))
+    strangers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UNKNOWN_KEYS))
 
     def of(self, tenant_id: str) -> Self:
         """Return the dependencies for one tenant, whose vectors are cached apart from those of others."""
         return replace(self, embedder=self.embedder.of(tenant_id))
 
 
-async def door(request: Request) -> Door:
+async def dependencies(request: Request) -> Dependencies:
     """Return the dependencies for the tenant of the request. Async: for what never waits, a thread costs more."""
-    found: Door = request.app.state.deps
+    found: Dependencies = request.app.state.deps
     admitted: Admitted | None = request.scope.get(ADMITTED)
     return found if admitted is None else found.of(admitted.caller.tenant_id)
 
@@ -110,7 +110,7 @@ class Needs:
         return admitted.caller
 
 
-caller: Final = Needs(None)
+any_key: Final = Needs(None)
 """The caller, whatever their key may do."""
 
 
@@ -119,7 +119,7 @@ def scope(name: str) -> Needs:
     return Needs(name)
 
 
-async def identify(deps: Door, authorization: str) -> Caller:
+async def identify(deps: Dependencies, authorization: str) -> Caller:
     """Return who holds the key in `Authorization: Bearer`; Unauthorized if nobody."""
     word, _, key = authorization.partition(" ")
     if word.lower() != "bearer" or not key:
@@ -128,13 +128,13 @@ async def identify(deps: Door, authorization: str) -> Caller:
     if known is None:
         # Unknown keys wait for each other and not for a thread, so that known callers find one free.
         async with deps.strangers:
-            known = await _looked_up(deps, key)
+            known = await _look_up(deps, key)
     elif time.monotonic() - known[0] > KEY_SECONDS:
-        known = await _looked_up(deps, key)
+        known = await _look_up(deps, key)
     return known[1]
 
 
-async def _looked_up(deps: Door, key: str) -> tuple[float, Caller]:
+async def _look_up(deps: Dependencies, key: str) -> tuple[float, Caller]:
     # As of when it was looked up, not of when the answer came: a revoked key is refused after KEY_SECONDS.
     began = time.monotonic()
     try:
@@ -164,7 +164,7 @@ def author(caller: Caller) -> Author:
     return Author(f"key:{caller.key_id}")
 
 
-At = Annotated[Door, Depends(door)]
+Deps = Annotated[Dependencies, Depends(dependencies)]
 Body = Annotated[bytes, Depends(body)]
 Publisher = Annotated[Caller, Depends(scope("publish"))]
 Reader = Annotated[Caller, Depends(scope("read"))]
@@ -172,7 +172,7 @@ Writer = Annotated[Caller, Depends(scope("write"))]
 RuleEditor = Annotated[Caller, Depends(scope("rules"))]
 
 
-def answered(content: Json) -> Response:
+def json_response(content: Json) -> Response:
     """Serialize an answer in the thread of the endpoint.
 
     A plain return value passes two more threads, one that checks it and the one that all requests share:

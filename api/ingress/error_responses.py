@@ -56,7 +56,7 @@ def install(app: FastAPI) -> None:
     """Give the application its answers to errors, and its measuring of every request."""
     for kind, answer in _ANSWERS.items():
         app.add_exception_handler(kind, _handler(answer))
-    app.add_middleware(Outermost)
+    app.add_middleware(ResponseTimer)
 
 
 def refusal(error: Exception) -> Response:
@@ -113,7 +113,7 @@ def _on_surprise(error: Exception) -> Response:
     log.error("http.surprise", exc_info=error)
     answer = problem(500, "Internal error", "Something unexpected went wrong; the log of the server says what.")
     # It is answered outside of every other layer.
-    answer.raw_headers[:] = protected(answer.raw_headers)
+    answer.raw_headers[:] = with_protective_headers(answer.raw_headers)
     return answer
 
 
@@ -138,7 +138,7 @@ PROTECTIVE: Final[Sequence[tuple[bytes, bytes]]] = (
 """Headers of every answer that does not set them itself."""
 
 
-class Outermost:
+class ResponseTimer:
     """Times every request from its first byte to its last, and adds `PROTECTIVE` to each answer; plain ASGI."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -154,7 +154,7 @@ class Outermost:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = protected(message.get("headers", ()))
+                message["headers"] = with_protective_headers(message.get("headers", ()))
             await send(message)
 
         try:
@@ -164,7 +164,7 @@ class Outermost:
             metrics.HTTP.labels(scope["method"], route, status).observe(time.perf_counter() - began)
 
 
-def protected(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def with_protective_headers(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Return the headers, with those of PROTECTIVE that they lack."""
     given = list(headers)
     names = {name for name, _ in given}

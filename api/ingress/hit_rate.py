@@ -12,7 +12,7 @@ TIMINGS = 1_000
 """How many recent durations are kept of each tenant, for percentiles."""
 
 
-class Hits:
+class HitRates:
     """Counts searches by tenant: no row is written for one that found nothing."""
 
     def __init__(self) -> None:

@@ -32,7 +32,7 @@ class Route(APIRoute):
 
         def read(raw: bytes) -> Any:
             """The value that the endpoint takes: checked once, and taken as it is afterwards."""
-            value, faults = field.validate(_parsed(raw), {}, loc=("body",))
+            value, faults = field.validate(_parse(raw), {}, loc=("body",))
             if faults:
                 raise RequestValidationError(faults)
             return value
@@ -46,7 +46,7 @@ class Route(APIRoute):
         return handler
 
 
-def _parsed(raw: bytes) -> Any:
+def _parse(raw: bytes) -> Any:
     try:
         value = json.loads(raw)
     except RecursionError:

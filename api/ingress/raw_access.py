@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Query
 from uuid_utils import uuid7
 
-from api.ingress.dependencies import Door
+from api.ingress.dependencies import Dependencies
 from core.errors import Forbidden
 from core.events import log
 from core.events.log import Announcement
@@ -19,7 +19,7 @@ SCOPE = "raw"
 Raw = Annotated[bool, Query(description="Text as it was sent, secrets included; needs the scope `raw`, is recorded")]
 
 
-def allow(deps: Door, caller: Caller, door: str, **about: str | None) -> None:
+def allow(deps: Dependencies, caller: Caller, door: str, **about: str | None) -> None:
     """Record that a caller reads raw text, before any of it is handed out. Forbidden: the key lacks the scope.
 
     `about`: whose text it is, such as `user_id`; a user's erasure finds the record by it.
@@ -32,4 +32,4 @@ def allow(deps: Door, caller: Caller, door: str, **about: str | None) -> None:
     payload = {"door": door, "by": f"key:{caller.key_id}", **named}
     with deps.db.tenant(caller.tenant_id) as tx:
         log.announce(tx, caller.tenant_id, [Announcement(str(uuid7()), "raw.read", datetime.now(UTC), payload)])
-    deps.bell.ring()
+    deps.bell.notify()

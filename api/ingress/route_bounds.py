@@ -1,6 +1,6 @@
 """Scope and size limits of each route, known before a byte of the body is read.
 
-A route declares its scope once, by the dependency that hands the caller to the endpoint; `bounded` declares the
+A route declares its scope once, by the dependency that hands the caller to the endpoint; `with_bounds` declares the
 rest where a route differs from the default. The table is made of the routes themselves.
 """
 
@@ -44,7 +44,7 @@ class Bounds:
 DEFAULT: Final = Bounds()
 
 
-def bounded(bounds: Bounds) -> Callable[[Endpoint], Endpoint]:
+def with_bounds(bounds: Bounds) -> Callable[[Endpoint], Endpoint]:
     """Declare the bounds of an endpoint that differ from the default; goes below the decorator of the route."""
 
     def declare(endpoint: Endpoint) -> Endpoint:
@@ -55,7 +55,7 @@ def bounded(bounds: Bounds) -> Callable[[Endpoint], Endpoint]:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class RouteAccess:
     """Access to a route: the scope (None: any key will do), the most bytes of a body, and its bounds."""
 
     route: Any
@@ -66,23 +66,23 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _RouteEntry:
     path: re.Pattern[str]
     methods: frozenset[str]
-    access: Access
+    access: RouteAccess
 
 
-class Table:
+class RouteTable:
     """Routes by the literal beginning of their paths, in the order in which the application tries them."""
 
     def __init__(self, routes: Iterable[RouteContext], settings: Settings) -> None:
         """Raises Misconfigured: a route asks for no scope and does not say that it is public."""
-        self._entries: dict[tuple[str, ...], list[_Entry]] = defaultdict(list)
+        self._entries: dict[tuple[str, ...], list[_RouteEntry]] = defaultdict(list)
         for route in routes:
-            entry = _Entry(route.path_regex, frozenset(route.methods or ()), _access(route, settings))
+            entry = _RouteEntry(route.path_regex, frozenset(route.methods or ()), _access(route, settings))
             self._entries[_literal(route.path or "")].append(entry)
 
-    def find(self, method: str, path: str) -> Access:
+    def find(self, method: str, path: str) -> RouteAccess:
         """Return what the route of a request asks. HTTPException: 404, or 405 with the methods that there are."""
         segments, allowed = tuple(path[1:].split("/", PREFIX)[:PREFIX]), set[str]()
         for length in range(len(segments), -1, -1):
@@ -113,7 +113,7 @@ def _literal(path: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _access(route: RouteContext, settings: Settings) -> Access:
+def _access(route: RouteContext, settings: Settings) -> RouteAccess:
     bounds: Bounds = getattr(route.endpoint, "bounds", DEFAULT)
     dependant: Dependant | None = getattr(route, "dependant", None)
     needed = {need.scope for need in _needs(dependant)} if dependant else set()
@@ -123,7 +123,7 @@ def _access(route: RouteContext, settings: Settings) -> Access:
             f"it depends on {sorted(map(str, needed))}."
         )
     scope = None if bounds.public else needed.pop()
-    return Access(route.original_route, scope, bounds.body(settings), bounds.counted, bounds.public)
+    return RouteAccess(route.original_route, scope, bounds.body(settings), bounds.counted, bounds.public)
 
 
 def _needs(dependant: Dependant) -> Iterator[Needs]:

@@ -16,14 +16,14 @@ from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.exc import SQLAlchemyError
 
 from core.events import log as event_log
-from core.events.doorbell import Bell
+from core.events.doorbell import Doorbell
 from core.storage.db import Database
 
 log = structlog.get_logger()
 
-SOONEST_SECONDS: Final = 0.05
-LATEST_SECONDS: Final = 1.0
-SLOWER: Final = 1.3
+SHORTEST_PAUSE_SECONDS: Final = 0.05
+LONGEST_PAUSE_SECONDS: Final = 1.0
+BACKOFF_FACTOR: Final = 1.3
 """Factor by which the pause grows each time nothing has ended."""
 
 SHARE: Final = 10
@@ -31,34 +31,34 @@ SHARE: Final = 10
 
 
 @dataclass(slots=True)
-class _Tenant:
+class _Waiters:
     """The requests that wait for a tenant's work, each with its place in the log and whether to end debounces."""
 
     waiting: dict[asyncio.Future[None], tuple[int, bool]] = field(default_factory=dict)
-    pause: float = SOONEST_SECONDS
+    pause: float = SHORTEST_PAUSE_SECONDS
     look_at: float = 0.0
     open_from: int | None = None
 
 
-class Settling:
+class SettleWatcher:
     """The watcher. It runs while somebody waits, on the event loop of the process; its queries run in one thread."""
 
-    def __init__(self, db: Database, bell: Bell) -> None:
+    def __init__(self, db: Database, bell: Doorbell) -> None:
         self._db = db
         self._bell = bell
-        self._tenants: dict[str, _Tenant] = {}
+        self._tenants: dict[str, _Waiters] = {}
         self._news = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
 
     async def wait(self, tenant_id: str, seq: int, seconds: float, *, flush: bool) -> int:
         """Wait until everything up to a place in the log has ended; return how much has not after so many seconds."""
-        tenant = self._tenants.setdefault(tenant_id, _Tenant())
+        tenant = self._tenants.setdefault(tenant_id, _Waiters())
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         tenant.waiting[turn] = seq, flush
-        tenant.pause, tenant.look_at = SOONEST_SECONDS, 0.0
+        tenant.pause, tenant.look_at = SHORTEST_PAUSE_SECONDS, 0.0
         self._watch()
         try:
-            async with asyncio.timeout(max(seconds, SOONEST_SECONDS)):
+            async with asyncio.timeout(max(seconds, SHORTEST_PAUSE_SECONDS)):
                 await turn
         except TimeoutError:
             return await run_in_threadpool(self._count_pending, tenant_id, seq)
@@ -91,7 +91,7 @@ class Settling:
             except TimeoutError:
                 continue
 
-    async def _look(self, tenant_id: str, tenant: _Tenant) -> None:
+    async def _look(self, tenant_id: str, tenant: _Waiters) -> None:
         began, asked = time.monotonic(), dict(tenant.waiting)
         flushed = [seq for seq, flush in asked.values() if flush]
         try:
@@ -105,7 +105,7 @@ class Settling:
         moved = found != tenant.open_from
         tenant.open_from = found
         now = time.monotonic()
-        tenant.pause = SOONEST_SECONDS if moved else min(tenant.pause * SLOWER, LATEST_SECONDS)
+        tenant.pause = SHORTEST_PAUSE_SECONDS if moved else min(tenant.pause * BACKOFF_FACTOR, LONGEST_PAUSE_SECONDS)
         tenant.look_at = now + max(tenant.pause, SHARE * (now - began))
 
     def _open_from(self, tenant_id: str, flushed: int | None) -> int | None:
@@ -113,9 +113,9 @@ class Settling:
             ended = event_log.flush(tx, flushed) if flushed is not None else 0
             found = event_log.open_from(tx)
         if ended:
-            self._bell.ring()
+            self._bell.notify()
         return found
 
     def _count_pending(self, tenant_id: str, seq: int) -> int:
         with self._db.tenant(tenant_id) as tx:
-            return event_log.pending(tx, seq)
+            return event_log.count_pending(tx, seq)

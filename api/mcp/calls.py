@@ -23,7 +23,7 @@ from mcp_types import (
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from api.ingress.dependencies import ANSWER, Door, door, require_scope
+from api.ingress.dependencies import ANSWER, Dependencies, dependencies, require_scope
 from api.ingress.error_responses import refusal
 from api.mcp.tool_schemas import LISTED, SCHEMAS
 from api.mcp.tools import TOOLS, Tool
@@ -54,7 +54,7 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
     try:
         require_scope(who, tool.scope)
         # The endpoints wait for PostgreSQL: in a thread, as those of the HTTP door are.
-        said = await run_in_threadpool(_answer, tool, await door(request), who, asked.arguments or {})
+        said = await run_in_threadpool(_answer, tool, await dependencies(request), who, asked.arguments or {})
     except Exception as error:  # noqa: BLE001 - as at the HTTP door, whatever goes wrong is answered
         problem = _refusal(error)
         outcome = "refused" if problem["status"] < HTTPStatus.INTERNAL_SERVER_ERROR else "failed"
@@ -64,7 +64,7 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
     return _result(said, failed=outcome != "answered")
 
 
-def _answer(tool: Tool, deps: Door, caller: Caller, arguments: Json) -> bytes:
+def _answer(tool: Tool, deps: Dependencies, caller: Caller, arguments: Json) -> bytes:
     """The endpoint's answer as JSON. RequestValidationError: the arguments do not fit."""
     try:
         asked = tool.takes.model_validate(arguments)

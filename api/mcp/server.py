@@ -12,9 +12,9 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
-from api.ingress.dependencies import At, Body, caller
+from api.ingress.dependencies import Body, Deps, any_key
 from api.ingress.large_json import Route
-from api.ingress.route_bounds import Bounds, bounded
+from api.ingress.route_bounds import Bounds, with_bounds
 from api.mcp import calls
 from api.mcp.tool_schemas import SCHEMAS
 from core.errors import Forbidden
@@ -36,7 +36,7 @@ INSTRUCTIONS: Final = (
 """What a client may tell its model of this server."""
 
 
-def opened(version: str) -> StreamableHTTPSessionManager:
+def session_manager(version: str) -> StreamableHTTPSessionManager:
     """The protocol, to be run for as long as the application does. Without sessions: any process answers any call."""
     logging.getLogger("mcp").setLevel(logging.WARNING)  # It has a line for each request.
     server = Server(
@@ -51,7 +51,7 @@ def opened(version: str) -> StreamableHTTPSessionManager:
     return StreamableHTTPSessionManager(server, json_response=True, stateless=True)
 
 
-class Handed(Response):
+class ForwardedResponse(Response):
     """The answer that the protocol's library gives to a message that was read already."""
 
     def __init__(self, manager: StreamableHTTPSessionManager, message: bytes) -> None:
@@ -67,7 +67,7 @@ class Handed(Response):
         await self._manager.handle_request(scope, again, send)
 
 
-async def known_host(request: Request, deps: At) -> None:
+async def known_host(request: Request, deps: Deps) -> None:
     """Refuse what a web page had a browser send here under a name of its own (DNS rebinding). Forbidden: it looks so.
 
     Who listens on a loopback address is called by its names, or as `IMPRINT_URL` has it; who listens on others has a
@@ -83,12 +83,12 @@ async def known_host(request: Request, deps: At) -> None:
 
 
 @router.post("/mcp", dependencies=[Depends(known_host)], response_model=None)
-@bounded(Bounds(body=lambda _settings: MESSAGE_BYTES))
-async def post_mcp(caller: Annotated[Caller, Depends(caller)], request: Request, raw: Body) -> Response:
+@with_bounds(Bounds(body=lambda _settings: MESSAGE_BYTES))
+async def post_mcp(caller: Annotated[Caller, Depends(any_key)], request: Request, raw: Body) -> Response:
     """The Model Context Protocol (streamable HTTP, JSON answers, no sessions): one JSON-RPC message a request."""
     request.state.caller = caller
     manager: StreamableHTTPSessionManager = request.app.state.mcp
-    return Handed(manager, raw)
+    return ForwardedResponse(manager, raw)
 
 
 def _name(url: str) -> str:

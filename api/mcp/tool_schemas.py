@@ -52,7 +52,7 @@ WORDS: Final[Mapping[str, str]] = {
 """What an argument means, where its model leaves that to the documentation of the HTTP door."""
 
 
-def listed(tool: Tool) -> Listed:
+def list_entry(tool: Tool) -> Listed:
     """A tool as `tools/list` names it."""
     return Listed(
         name=tool.name,
@@ -117,5 +117,5 @@ def _is_noise(name: str, value: Any) -> bool:
 SCHEMAS: Final[Mapping[str, Json]] = {name: schema(tool) for name, tool in TOOLS.items()}
 """The arguments of each tool."""
 
-LISTED: Final[Mapping[str, Listed]] = {name: listed(tool) for name, tool in TOOLS.items()}
+LISTED: Final[Mapping[str, Listed]] = {name: list_entry(tool) for name, tool in TOOLS.items()}
 """Each tool as it is listed; the same to all that may call it."""

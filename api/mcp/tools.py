@@ -12,10 +12,10 @@ from pydantic import BaseModel, Field
 
 from api.http import context, erasure, events, memories, memory_writes, search, sessions
 from api.http.context import ContextRequest
-from api.http.memory_requests import Given, Patch, Stated
+from api.http.memory_requests import Patch, RequestBody, StatementRequest
 from api.http.search import SearchRequest
 from api.http.sessions import HideRequest
-from api.ingress.dependencies import Door
+from api.ingress.dependencies import Dependencies
 from core.errors import Invalid, Problem
 from core.events.parsing import Name, NativeEvent, unstorable
 from core.tenancy.tenants import Caller
@@ -24,7 +24,7 @@ from core.types import Json
 MemoryId = Annotated[UUID, Field(description="The `id` of a memory, as memory_search and memory_add give it")]
 
 
-class Adding(Stated):
+class Adding(StatementRequest):
     """What `POST /v1/memories` takes, with its `Idempotency-Key`."""
 
     idempotency_key: Annotated[
@@ -38,20 +38,20 @@ class Updating(Patch):
     memory_id: MemoryId
 
 
-class Forgetting(Given):
+class Forgetting(RequestBody):
     """What `DELETE /v1/memories/{id}` takes."""
 
     memory_id: MemoryId
     evidence: Annotated[bool, Field(description="Blank the text of the messages that it rests on, too")] = False
 
 
-class Asking(Given):
+class Asking(RequestBody):
     """Which memory is meant."""
 
     memory_id: MemoryId
 
 
-class Showing(Given):
+class Showing(RequestBody):
     """Which message is meant."""
 
     session_id: Name
@@ -70,7 +70,7 @@ class Tool:
     title: str
     scope: str
     takes: type[BaseModel]
-    answer: Callable[[Door, Caller, Any], Json | Response]
+    answer: Callable[[Dependencies, Caller, Any], Json | Response]
     description: str
     reads: bool = False
     destroys: bool = False
@@ -78,32 +78,32 @@ class Tool:
     reaches_out: bool = False
 
 
-def _add(deps: Door, caller: Caller, asked: Adding) -> Json:
+def _add(deps: Dependencies, caller: Caller, asked: Adding) -> Json:
     return memory_writes.remember(deps, caller, asked, asked.idempotency_key, "mcp")
 
 
-def _update(deps: Door, caller: Caller, asked: Updating) -> Json:
+def _update(deps: Dependencies, caller: Caller, asked: Updating) -> Json:
     patch = Patch.model_validate(asked.model_dump(exclude={"memory_id"}, exclude_unset=True))
     return memory_writes.patch_memory(deps, caller, asked.memory_id, patch, Response())
 
 
-def _forget(deps: Door, caller: Caller, asked: Forgetting) -> Json:
+def _forget(deps: Dependencies, caller: Caller, asked: Forgetting) -> Json:
     return erasure.delete_memory(deps, caller, asked.memory_id, asked.evidence)
 
 
-def _why(deps: Door, caller: Caller, asked: Asking) -> Json:
+def _why(deps: Dependencies, caller: Caller, asked: Asking) -> Json:
     return memories.get_why(deps, caller, asked.memory_id)
 
 
-def _hide(deps: Door, caller: Caller, asked: Hiding) -> Json:
+def _hide(deps: Dependencies, caller: Caller, asked: Hiding) -> Json:
     return sessions.post_hide(deps, caller, asked.session_id, asked.message_id, HideRequest(reason=asked.reason))
 
 
-def _restore(deps: Door, caller: Caller, asked: Showing) -> Json:
+def _restore(deps: Dependencies, caller: Caller, asked: Showing) -> Json:
     return sessions.post_restore(deps, caller, asked.session_id, asked.message_id)
 
 
-def _publish(deps: Door, caller: Caller, asked: NativeEvent) -> Response:
+def _publish(deps: Dependencies, caller: Caller, asked: NativeEvent) -> Response:
     """One event, as the batch of one that it is to the HTTP door; what is wrong with it is told without its index."""
     fault = unstorable(asked.payload)
     if fault is not None:

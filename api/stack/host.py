@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from api.stack.process import Account
+from api.stack.process import OsAccount
 from core.errors import Misconfigured
 
 MEBIBYTE = 1024 * 1024
@@ -17,7 +17,7 @@ FREE_DISK_BYTES = 200 * MEBIBYTE
 ROOMY_SHARED_MEMORY_BYTES = 1024 * MEBIBYTE
 
 
-def packaged(package: str, pattern: str) -> Path:
+def packaged_program(package: str, pattern: str) -> Path:
     """The program in an installed wheel, without importing it.
 
     Raises:
@@ -34,7 +34,7 @@ def packaged(package: str, pattern: str) -> Path:
     return found[0].resolve()
 
 
-def account_for(data: Path, *paths: Path) -> Account | None:
+def account_for(data: Path, *paths: Path) -> OsAccount | None:
     """The user that root hands PostgreSQL to, which refuses to run as root; None for anyone but root.
 
     It is the owner of `data` where that exists. Where one of `paths` lies in a folder closed to others,
@@ -47,9 +47,9 @@ def account_for(data: Path, *paths: Path) -> Account | None:
         return None
     passage = not all(_open_to_others(path) for path in paths)
     if data.exists() and data.stat().st_uid != 0:
-        return Account(data.stat().st_uid, data.stat().st_gid, passage)
+        return OsAccount(data.stat().st_uid, data.stat().st_gid, passage)
     user = _first_user("postgres", "nobody")
-    return Account(user.pw_uid, user.pw_gid, passage)
+    return OsAccount(user.pw_uid, user.pw_gid, passage)
 
 
 def server_env() -> Mapping[str, str]:

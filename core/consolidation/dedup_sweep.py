@@ -16,10 +16,10 @@ from core.consolidation.judge import Kind, Thresholds
 from core.errors import Conflict
 from core.events.publishing import Author
 from core.index.vector_notation import vector_of
-from core.memoize import at_work
+from core.memoize import memo_scope
 from core.memory import memories, nearest_vectors, writer
 from core.memory.changes import Merge, Owner, Vector
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.storage.db import Database, Tx, recordset
 from core.types import Candidate, Json
 
@@ -40,17 +40,17 @@ BEGINNING = Mark(datetime(1900, 1, 1, tzinfo=UTC), UUID(int=0))
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class UnseenMemory:
     """A memory that the sweep has not seen yet, as a candidate, with its vector and the older ones near it."""
 
-    known: Known
+    known: KnownMemory
     candidate: Candidate
     vector: Vector | None
-    near: Sequence[Known]
+    near: Sequence[KnownMemory]
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class PendingMerges:
     """Merges that one run has found; they may be written if the user's mark has not moved."""
 
     tenant_id: str
@@ -74,22 +74,22 @@ class Swept:
         return {"compared": self.compared, **counts}
 
 
-def sweep(db: Database, tenant_id: str, user_id: str, thresholds: Thresholds) -> Swept:
+def sweep(db: Database, tenant_id: str, user_id: str, thresholds: Thresholds) -> PendingMerges:
     """Compare a batch of a user's new memories with the older ones near each; nothing is written yet."""
     with db.tenant(tenant_id) as tx:
         old = _mark(tx, user_id)
         rows = _unseen(tx, user_id, old)
         near = _neighbours(tx, user_id, rows)
-    stored = [_stored(row, near.get(row.id, ())) for row in rows]
+    stored = [_unseen_memory(row, near.get(row.id, ())) for row in rows]
     new = Mark(rows[-1].recorded_at, rows[-1].id) if rows else old
-    return Swept(tenant_id, user_id, old, new, len(rows), merges(stored, thresholds))
+    return PendingMerges(tenant_id, user_id, old, new, len(rows), find_merges(stored, thresholds))
 
 
-@at_work()
-def merges(stored: Sequence[Stored], thresholds: Thresholds = judge.USUAL) -> list[Merge]:
+@memo_scope()
+def find_merges(stored: Sequence[UnseenMemory], thresholds: Thresholds = judge.USUAL) -> list[Merge]:
     """Return merges of new memories, oldest first, into older ones that say the same."""
     found: list[Merge] = []
-    worded: dict[UUID, tuple[Known, Vector | None]] = {}
+    worded: dict[UUID, tuple[KnownMemory, Vector | None]] = {}
     gone: set[UUID] = set()
     for one in stored:
         near = [_as_worded(n, one.vector, worded) for n in one.near if n.id not in gone]
@@ -104,7 +104,9 @@ def merges(stored: Sequence[Stored], thresholds: Thresholds = judge.USUAL) -> li
     return found
 
 
-def _as_worded(known: Known, vector: Vector | None, worded: Mapping[UUID, tuple[Known, Vector | None]]) -> Known:
+def _as_worded(
+    known: KnownMemory, vector: Vector | None, worded: Mapping[UUID, tuple[KnownMemory, Vector | None]]
+) -> KnownMemory:
     """Return an older memory with the wording that this run has given it, and the cosine with that."""
     if known.id not in worded:
         return known
@@ -122,15 +124,15 @@ def _unseen(tx: Tx, user_id: str, mark: Mark) -> list[Any]:
     return list(tx.execute(_UNSEEN, values))
 
 
-def _neighbours(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, list[Known]]:
+def _neighbours(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, list[KnownMemory]]:
     """Return for each new memory the older ones to compare it with."""
-    found: dict[UUID, dict[UUID, Known]] = {row.id: {} for row in rows}
+    found: dict[UUID, dict[UUID, KnownMemory]] = {row.id: {} for row in rows}
     cosines = {(one, other): cosine for one, near in _nearest(tx, user_id, rows).items() for other, cosine in near}
     pairs = [{"id": one, "other": other} for one, other in cosines]
     for row in tx.execute(_OLDER, {"pairs": recordset(pairs)}):
-        found[row.asked][row.id] = memories.known(row, cosines[row.asked, row.id])
+        found[row.asked][row.id] = memories.known_of(row, cosines[row.asked, row.id])
     for row in tx.execute(_SAME, {"user": user_id, "ids": list(found)}):
-        found[row.asked].setdefault(row.id, memories.known(row))
+        found[row.asked].setdefault(row.id, memories.known_of(row))
     return {asked: list(by_id.values()) for asked, by_id in found.items()}
 
 
@@ -140,16 +142,16 @@ def _nearest(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, nearest_ve
     if not with_vectors:
         return {}
     vectors = np.array([vector_of(row.vector) for row in with_vectors])
-    near, _ = memories.standing(tx, user_id, vectors, memories.NEIGHBOURS + 1)
+    near, _ = memories.nearest_active(tx, user_id, vectors, memories.NEIGHBOURS + 1)
     return {row.id: ones for row, ones in zip(with_vectors, near, strict=True)}
 
 
-def _stored(row: Any, near: Sequence[Known]) -> Stored:
+def _unseen_memory(row: Any, near: Sequence[KnownMemory]) -> UnseenMemory:
     vector = None if row.vector is None else vector_of(row.vector)
-    return Stored(memories.known(row), memories.candidate(row), vector, near)
+    return UnseenMemory(memories.known_of(row), memories.candidate_of(row), vector, near)
 
 
-def _move(tx: Tx, swept: Swept) -> None:
+def _move(tx: Tx, swept: PendingMerges) -> None:
     values = {
         "tenant": swept.tenant_id,
         "user": swept.user_id,
@@ -173,7 +175,7 @@ _MARK = text("SELECT recorded_at, memory_id FROM sweeps WHERE user_id = :user")
 _UNSEEN = text(f"""
     WITH page AS MATERIALIZED (
         SELECT m.* FROM memories m
-        WHERE m.user_id = :user AND {memories.STANDING} AND (m.recorded_at, m.id) > (:at, :id)
+        WHERE m.user_id = :user AND {memories.ACTIVE_SQL} AND (m.recorded_at, m.id) > (:at, :id)
         ORDER BY m.recorded_at, m.id LIMIT :limit
     )
     SELECT page.*, i.embedding::text AS vector FROM page
@@ -185,7 +187,7 @@ _UNSEEN = text(f"""
 _OLDER = text(f"""
     SELECT p.id AS asked, {memories.KNOWN} FROM json_to_recordset(cast(:pairs AS json)) AS p (id uuid, other uuid)
     JOIN memories a ON a.id = p.id
-    JOIN memories m ON m.id = p.other AND {memories.STANDING} AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
+    JOIN memories m ON m.id = p.other AND {memories.ACTIVE_SQL} AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
          AND m.group_id IS NOT DISTINCT FROM a.group_id
     WHERE NOT {_APART}
 """)
@@ -197,7 +199,7 @@ _SAME = text(f"""
         UNION ALL
         SELECT s.* FROM memories s WHERE s.user_id = :user AND s.subject = a.subject AND s.attribute = a.attribute
     ) AS m
-    WHERE a.id = ANY(:ids) AND {memories.STANDING} AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
+    WHERE a.id = ANY(:ids) AND {memories.ACTIVE_SQL} AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
       AND m.group_id IS NOT DISTINCT FROM a.group_id AND NOT {_APART}
 """)
 """Older memories that say the same, or fill the same slot; each of the two by its own index."""

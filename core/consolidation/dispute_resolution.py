@@ -16,19 +16,19 @@ from core.events import publishing
 from core.events.publishing import Author
 from core.memory import announcements, memories, writer
 from core.memory.changes import Change, Edit, Link, Owner
-from core.memory.memories import Version
+from core.memory.memories import MemoryVersion
 from core.storage.db import Tx
 from core.types import Evidence, Json, Relation, Status, Trust
 
-PERSONS: Final = ("key:", "file", "mcp")
+PERSON_PREFIXES: Final = ("key:", "file", "mcp")
 """Prefixes of the names of authors that are people."""
 
-SAYING: Final = frozenset({"add", "edit", "replace"})
+CONTENT_CHANGES: Final = frozenset({"add", "edit", "replace"})
 """Changes that set the content of a memory."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ResolvedDispute:
     """A dispute with its ruling. `third`: the memory that holds is denied by another one, too."""
 
     tenant_id: str
@@ -44,9 +44,13 @@ class Case:
         change_id = uuid7()
         counts = writer.apply(tx, self.tenant_id, self.owner, self._changes(winner, loser, change_id), author)
         rows = memories.of_ids(tx, [winner.id, loser.id])
-        payload = announcements.changed(rows[loser.id], self.ruling.reason, old=rows[loser.id], new=rows[winner.id])
+        payload = announcements.change_payload(
+            rows[loser.id], self.ruling.reason, old=rows[loser.id], new=rows[winner.id]
+        )
         payload["by"] = str(winner.id)
-        publishing.publish(tx, self.tenant_id, author, [announcements.about(loser.id, "memory.superseded", payload)])
+        publishing.publish(
+            tx, self.tenant_id, author, [announcements.event_about(loser.id, "memory.superseded", payload)]
+        )
         return {**self.ruling.as_json(), "change_id": str(change_id), **counts}
 
     def _changes(self, winner: Side, loser: Side, change_id: UUID) -> list[Change]:
@@ -62,19 +66,19 @@ class Case:
         ]
 
 
-def find(tx: Tx, one: UUID, other: UUID, keep: UUID | None = None) -> Case | None:
+def find(tx: Tx, one: UUID, other: UUID, keep: UUID | None = None) -> ResolvedDispute | None:
     """Return the dispute between two memories with its ruling, for `keep` if given; None: they are in no dispute."""
     rows = memories.of_ids(tx, [one, other])
     if len(rows) < len({one, other}) or one == other or not all(map(_is_disputed, rows.values())):
         return None
     evidence = memories.evidence(tx, [one, other])
     mine, theirs = (_side(rows[i], evidence.get(i, ()), memories.history(tx, i)) for i in (one, other))
-    ruling = dispute_rules.settle(mine, theirs) if keep is None else dispute_rules.kept(mine, theirs, keep)
+    ruling = dispute_rules.settle(mine, theirs) if keep is None else dispute_rules.rule_for(mine, theirs, keep)
     third = ruling.winner is not None and _is_denied_by_another(tx, ruling.winner.id, [one, other])
-    return Case(rows[one].tenant_id, Owner(rows[one].user_id, rows[one].group_id), ruling, third)
+    return ResolvedDispute(rows[one].tenant_id, Owner(rows[one].user_id, rows[one].group_id), ruling, third)
 
 
-def _side(row: Any, evidence: Sequence[Evidence], versions: Iterable[Version]) -> Side:
+def _side(row: Any, evidence: Sequence[Evidence], versions: Iterable[MemoryVersion]) -> Side:
     return Side(
         id=row.id,
         version=row.version,
@@ -87,12 +91,12 @@ def _side(row: Any, evidence: Sequence[Evidence], versions: Iterable[Version]) -
     )
 
 
-def _is_persons(version: Version) -> bool:
+def _is_persons(version: MemoryVersion) -> bool:
     """Return whether a person wrote this version, or asked to remember it: such a request is confirmed at once."""
-    if version.change not in SAYING:
+    if version.change not in CONTENT_CHANGES:
         return False
     asked = version.version == 1 and version.snapshot.get("trust") == Trust.CONFIRMED
-    return asked or str(version.author.get("name", "")).startswith(PERSONS)
+    return asked or str(version.author.get("name", "")).startswith(PERSON_PREFIXES)
 
 
 def _is_disputed(row: Any) -> bool:

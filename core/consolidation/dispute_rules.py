@@ -10,7 +10,7 @@ from uuid import UUID
 
 from core.types import Json
 
-SURER: Final = 0.05
+LEAST_DIFFERENCE: Final = 0.05
 """Difference from which confidence decides: less is chance."""
 
 
@@ -53,7 +53,7 @@ def settle(one: Side, other: Side) -> Ruling:
     return Ruling("Undecided: neither a person's word, nor evidence, time or confidence speaks for one of them.")
 
 
-def kept(one: Side, other: Side, keep: UUID) -> Ruling:
+def rule_for(one: Side, other: Side, keep: UUID) -> Ruling:
     """Return the ruling of a person who named the side to keep."""
     winner, loser = (one, other) if keep == one.id else (other, one)
     return Ruling("Someone has decided to keep it.", winner, loser)
@@ -61,7 +61,7 @@ def kept(one: Side, other: Side, keep: UUID) -> Ruling:
 
 _Rule = tuple[str, Callable[[Side], float], Callable[[Side, Side], str]]
 
-_LEAST: Final = {"confidence": SURER}
+_LEAST: Final = {"confidence": LEAST_DIFFERENCE}
 
 _RULES: Final[tuple[_Rule, ...]] = (
     ("person", lambda s: s.by_person, lambda _w, _o: "A person has said it; the other was extracted."),

@@ -16,18 +16,18 @@ from sqlalchemy import text
 
 from core.consolidation import judge
 from core.language.terms import STOPWORDS, has_han
-from core.memoize import at_work, once
+from core.memoize import memo_scope, memoized_in_scope
 from core.memory import identity
 from core.memory import memories as memory_memories
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.statements import succession
 from core.storage.db import Tx, recordset
 from core.types import Candidate
 
-WORTH = 3
+LEAST_WORDS = 3
 """Content words from which a sentence identifies a text: everyone says "Sounds good."."""
 
-HAN_WORTH = 6
+LEAST_HAN = 6
 """The same in Chinese characters."""
 
 AGAIN_SECONDS = 10
@@ -45,7 +45,7 @@ class Served(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _EchoKeys:
     """Hashes by which a candidate is recognised: of its statement and of its quotes' sentences; and equal memories."""
 
     statement: str
@@ -57,7 +57,7 @@ class _Asked:
         return {self.statement}.union(*self.quotes)
 
 
-@at_work()
+@memo_scope()
 def note(tx: Tx, tenant_id: str, user_id: str, served: Sequence[Served], now: datetime | None = None) -> None:
     """Record what was handed out to a user."""
     found: dict[str, UUID | None] = {hashed: None for one in served for hashed in _texts(one.text)}
@@ -70,12 +70,12 @@ def note(tx: Tx, tenant_id: str, user_id: str, served: Sequence[Served], now: da
     tx.execute(_NOTE, values | {"again": timedelta(seconds=AGAIN_SECONDS)})
 
 
-@at_work()
-def repeats(
+@memo_scope()
+def echo_reasons(
     tx: Tx,
     user_id: str,
     candidates: Sequence[Candidate],
-    known: Sequence[Sequence[Known]],
+    known: Sequence[Sequence[KnownMemory]],
     within_seconds: float,
     now: datetime | None = None,
 ) -> list[str | None]:
@@ -86,7 +86,7 @@ def repeats(
     if not candidates or within_seconds <= 0:
         return [None] * len(candidates)
     at, within = now or memory_memories.now(), timedelta(seconds=within_seconds)
-    asked = [_asked(candidate, near) for candidate, near in zip(candidates, known, strict=True)]
+    asked = [_keys_of(candidate, near) for candidate, near in zip(candidates, known, strict=True)]
     values = {
         "user": user_id,
         "since": min(at, *(one.said_at for one in asked)) - within,
@@ -94,7 +94,7 @@ def repeats(
         "ids": sorted(set().union(*(one.memories for one in asked))),
     }
     rows = tx.execute(_SERVED, values).all()
-    return [_reason(one, [(r.hash, r.memory_id) for r in rows if _lately(r.at, one, at, within)]) for one in asked]
+    return [_reason(one, [(r.hash, r.memory_id) for r in rows if _is_recent(r.at, one, at, within)]) for one in asked]
 
 
 def forget(tx: Tx, older_than: datetime, page: int = FORGET_PAGE) -> int:
@@ -102,7 +102,7 @@ def forget(tx: Tx, older_than: datetime, page: int = FORGET_PAGE) -> int:
     return tx.execute(_FORGET, {"before": older_than, "page": page}).rowcount
 
 
-@once
+@memoized_in_scope
 def digest(said: str) -> str:
     """Hash a text without case, width, spaces, punctuation and person: "I moved" equals "you moved"."""
     spoken = _SHORT.sub(lambda m: _LONG[m[1].lower()], said.replace("\u2019", "'"))
@@ -125,31 +125,31 @@ def _hashes(said: Iterable[str]) -> frozenset[str]:
 def _says_enough(said: str) -> bool:
     words = _WORD.findall(said)
     han = sum(len(word) for word in words if has_han(word))
-    return han >= HAN_WORTH or sum(word.lower() not in STOPWORDS for word in words) >= WORTH
+    return han >= LEAST_HAN or sum(word.lower() not in STOPWORDS for word in words) >= LEAST_WORDS
 
 
-def _asked(candidate: Candidate, near: Sequence[Known]) -> _Asked:
+def _keys_of(candidate: Candidate, near: Sequence[KnownMemory]) -> _EchoKeys:
     quotes = [_sentences(one.quote) for one in candidate.evidence]
     same = frozenset(known.id for known in near if _is_same(candidate, known))
-    return _Asked(digest(candidate.content), quotes, same, candidate.occurred_at)
+    return _EchoKeys(digest(candidate.content), quotes, same, candidate.occurred_at)
 
 
-def _is_same(candidate: Candidate, known: Known) -> bool:
+def _is_same(candidate: Candidate, known: KnownMemory) -> bool:
     """Return whether a memory says the same, in these or other words, or as the value of a slot."""
     if candidate.subject != known.subject:
         return False
     if candidate.attribute is not None and candidate.attribute == known.attribute:
-        return succession.folded(candidate.value) == succession.folded(known.value)
+        return succession.normal_value(candidate.value) == succession.normal_value(known.value)
     mine, theirs = (identity.statement_key(one.subject, one.content) for one in (candidate, known))
     return mine == theirs or judge.sameness(candidate, known) is not None
 
 
-def _lately(served_at: datetime, one: _Asked, now: datetime, within: timedelta) -> bool:
+def _is_recent(served_at: datetime, one: _EchoKeys, now: datetime, within: timedelta) -> bool:
     """Return whether a text was handed out recently: before now, or before the message of a late extraction."""
     return now - within <= served_at or one.said_at - within <= served_at <= one.said_at
 
 
-def _reason(one: _Asked, served: Sequence[tuple[str, UUID | None]]) -> str | None:
+def _reason(one: _EchoKeys, served: Sequence[tuple[str, UUID | None]]) -> str | None:
     memory = next((memory_id for _, memory_id in served if memory_id in one.memories), None)
     if memory is not None:
         return f"An echo: the assistant repeats memory {memory}, which was handed out to it lately."

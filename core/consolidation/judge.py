@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from core.memoize import at_work, once
-from core.memory.identity import Known, Revised, statement_key
+from core.memoize import memo_scope, memoized_in_scope
+from core.memory.identity import KnownMemory, Revised, statement_key
 from core.statements import comparison, endings, revision, succession
 from core.statements.comparison import Wording, read
-from core.statements.succession import folded, gathered, slot_name
+from core.statements.succession import gathered_list, normal_value, slot_name
 from core.types import Candidate, Category
 
 
@@ -22,7 +22,7 @@ class Thresholds:
     """Minimum cosines of two statements, where their words allow a verdict.
 
     `merge`: the same, in words that only share their stems. `near`: the same, in the same words or with more of them.
-    `novelty`: related at all; below it nothing but slots is compared. `unclear`: worth asking a model if the words
+    `novelty`: related at all; below it nothing but slots is compared. `undecided`: worth asking a model if the words
     decide nothing: of 30 statements that people repeated the lowest cosine was 0.76, and 2 % of arbitrary pairs are
     above 0.6.
     """
@@ -50,8 +50,8 @@ QUESTIONS = 3
 """Known memories, the nearest, that a model is asked about for one statement."""
 
 
-_LATER: Final = "Something later is likely to end it ({likely:.0%})."
-STANDING_FOR_ONE = frozenset({Category.EPISODE, Category.SKILL})
+_LIKELY_ENDED: Final = "Something later is likely to end it ({likely:.0%})."
+WITH_OWN_SLOT = frozenset({Category.EPISODE, Category.SKILL})
 """Categories whose slot is the id of a conversation or the name of a skill."""
 
 
@@ -72,7 +72,7 @@ class Kind(StrEnum):
     IGNORE = "ignore"
 
 
-class Word(StrEnum):
+class OpinionKind(StrEnum):
     """Answers that a model may give about a new statement and a known one."""
 
     SAME = "same"
@@ -86,7 +86,7 @@ class Pair(NamedTuple):
     """A new statement and a known one whose relation the words do not decide."""
 
     candidate: Candidate
-    known: Known
+    known: KnownMemory
 
     @property
     def texts(self) -> tuple[str, str, str]:
@@ -99,12 +99,12 @@ class Verdict:
     """Verdict on a candidate: its kind, the memory concerned, and the reason in words."""
 
     kind: Kind
-    known: Known | None
+    known: KnownMemory | None
     reason: str
 
 
-@at_work()
-def judge(candidate: Candidate, neighbours: Sequence[Known], thresholds: Thresholds = USUAL) -> Verdict:
+@memo_scope()
+def judge(candidate: Candidate, neighbours: Sequence[KnownMemory], thresholds: Thresholds = USUAL) -> Verdict:
     """Return the first that applies: known, empty, same slot, same meaning, corrected, taken back, denied …; else new.
 
     Of two statements about one thing the one that was said later holds, whatever time they refer to.
@@ -118,26 +118,26 @@ def judge(candidate: Candidate, neighbours: Sequence[Known], thresholds: Thresho
         or _empty(candidate)
         or _same_slot(candidate, mine)
         or _same_meaning(candidate, near, thresholds)
-        or _put_right(candidate, near, thresholds)
-        or _taken_back(candidate, mine)
-        or _denied(candidate, mine if read(candidate.content).ended else near)
-        or _renumbered(candidate, near)
-        or _revised(candidate, neighbours)
+        or _corrected_word(candidate, near, thresholds)
+        or _withdrawal_verdict(candidate, mine)
+        or _denial_verdict(candidate, mine if read(candidate.content).ended else near)
+        or _renumbering_verdict(candidate, near)
+        or _revision_verdict(candidate, neighbours)
         or _new(near)
     )
 
 
-@at_work()
-def revised(candidate: Candidate, neighbours: Sequence[Known]) -> list[Revised]:
+@memo_scope()
+def find_ended(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> list[Revised]:
     """Return all earlier memories that a new statement ends without sharing a slot, the likeliest first."""
     earlier = [known for known in neighbours if candidate.told_at >= known.told_at]
     return [
-        Revised(known, f"Said later of the same: {why}." if why else _LATER.format(likely=likely))
-        for known, likely, why in endings.ended(candidate, earlier)
+        Revised(known, f"Said later of the same: {why}." if why else _LIKELY_ENDED.format(likely=likely))
+        for known, likely, why in endings.ended_statements(candidate, earlier)
     ]
 
 
-def unclear(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds = USUAL) -> list[Known]:
+def undecided(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thresholds = USUAL) -> list[KnownMemory]:
     """Return what a statement that `judge` finds new may yet repeat, replace or deny: the nearest, at most `QUESTIONS`.
 
     A model is never asked about a statement with a slot: the slot decides, and would be lost in a merge.
@@ -149,19 +149,21 @@ def unclear(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds 
         for n in near
         if same_subject(n.subject, candidate.subject)
         and (n.similarity or 0) >= thresholds.unclear
-        and not _apart(candidate, n)
+        and not _differ_in_slot_or_day(candidate, n)
     ]
     return sorted(open_ones, key=lambda n: (-(n.similarity or 0), n.id.int))[:QUESTIONS]
 
 
-@at_work()
-def opined(candidate: Candidate, said: Sequence[tuple[Known, Word | None]]) -> Verdict | None:
+@memo_scope()
+def verdict_from_opinions(
+    candidate: Candidate, said: Sequence[tuple[KnownMemory, OpinionKind | None]]
+) -> Verdict | None:
     """Return the strongest verdict that a model's answers give and the guards allow; None: there is none."""
-    verdicts = [verdict for known, word in said if word and (verdict := _allowed(candidate, known, word))]
+    verdicts = [verdict for known, word in said if word and (verdict := _guarded_verdict(candidate, known, word))]
     return min(verdicts, key=lambda v: STRONGEST.index(v.kind), default=None)
 
 
-@once
+@memoized_in_scope
 def same_subject(one: str, other: str) -> bool:
     """Return whether two names are one, as `statement_key` reads them: a user `ada` may be "Ada" elsewhere."""
     return (
@@ -169,7 +171,7 @@ def same_subject(one: str, other: str) -> bool:
     )
 
 
-def conflicting(one: str, other: str) -> str | None:
+def conflict_between(one: str, other: str) -> str | None:
     """Return what forbids treating two statements as one, however close their vectors; None: nothing does."""
     if one == other:
         return None
@@ -177,10 +179,10 @@ def conflicting(one: str, other: str) -> str | None:
     return comparison.denial(mine, theirs) or comparison.difference(mine, theirs)
 
 
-def sameness(candidate: Candidate, known: Known, thresholds: Thresholds = USUAL) -> Verdict | None:
+def sameness(candidate: Candidate, known: KnownMemory, thresholds: Thresholds = USUAL) -> Verdict | None:
     """Return CONFIRM if the known statement says all of the new one, MERGE if the new one says more; None: neither."""
     similarity = known.similarity or 0
-    if similarity < thresholds.novelty or _apart(candidate, known):
+    if similarity < thresholds.novelty or _differ_in_slot_or_day(candidate, known):
         return None
     one, other = read(candidate.content), read(known.content)
     verdict = _alike(one, other, known, thresholds)
@@ -193,28 +195,28 @@ def is_over(candidate: Candidate) -> bool:
     return candidate.valid_to is not None and candidate.valid_to <= candidate.told_at
 
 
-def as_held(candidate: Candidate) -> Candidate:
+def normalized_slot(candidate: Candidate) -> Candidate:
     """Normalise the name of the slot; drop a slot whose value held once and does not now."""
-    if candidate.attribute is None or candidate.category in STANDING_FOR_ONE:
+    if candidate.attribute is None or candidate.category in WITH_OWN_SLOT:
         return candidate
     if candidate.valid_to is None and succession.is_past(candidate):
         return replace(candidate, attribute=None, value=None)
     return replace(candidate, attribute=slot_name(candidate.attribute))
 
 
-def _said_before(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | None:
-    key, spelled = statement_key(candidate.subject, candidate.content), _spelled(candidate.content)
+def _said_before(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
+    key, spelled = statement_key(candidate.subject, candidate.content), _spelling_key(candidate.content)
     for known in neighbours:
         if statement_key(known.subject, known.content) == key:
             return Verdict(Kind.CONFIRM, known, "The same statement is known.")
-        if _spelled(known.content) == spelled and (known.attribute is None) == (candidate.attribute is None):
+        if _spelling_key(known.content) == spelled and (known.attribute is None) == (candidate.attribute is None):
             return Verdict(Kind.CONFIRM, known, "The same statement is known in another spelling.")
     return None
 
 
-@once
-def _spelled(content: str) -> str:
-    return statement_key("", folded(content))
+@memoized_in_scope
+def _spelling_key(content: str) -> str:
+    return statement_key("", normal_value(content))
 
 
 def _empty(candidate: Candidate) -> Verdict | None:
@@ -224,11 +226,11 @@ def _empty(candidate: Candidate) -> Verdict | None:
     return Verdict(Kind.IGNORE, None, f"Not worth keeping: {why}.") if why else None
 
 
-def _same_slot(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | None:
+def _same_slot(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
     if candidate.attribute is None:
         return None
     for known in (n for n in neighbours if slot_name(n.attribute) == slot_name(candidate.attribute)):
-        if folded(known.value) == folded(candidate.value):
+        if normal_value(known.value) == normal_value(candidate.value):
             return _same_value(candidate, known)
         change = f"{known.attribute}: {known.value} → {candidate.value}"
         if is_over(candidate):
@@ -239,37 +241,45 @@ def _same_slot(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | N
     return None
 
 
-def _same_value(candidate: Candidate, known: Known) -> Verdict:
+def _same_value(candidate: Candidate, known: KnownMemory) -> Verdict:
     more = comparison.says_more(read(candidate.content), read(known.content))
-    if more and conflicting(candidate.content, known.content) is None:
+    if more and conflict_between(candidate.content, known.content) is None:
         return Verdict(Kind.MERGE, known, f"{known.attribute} is known to be {known.value}; this says more of it.")
     return Verdict(Kind.CONFIRM, known, f"{known.attribute} is known to be {known.value}.")
 
 
-def _same_meaning(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds) -> Verdict | None:
+def _same_meaning(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thresholds) -> Verdict | None:
     found = (sameness(candidate, known, thresholds) for known in near)
     return next((verdict for verdict in found if verdict), None)
 
 
-def _put_right(candidate: Candidate, near: Sequence[Known], thresholds: Thresholds) -> Verdict | None:
+def _corrected_word(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thresholds) -> Verdict | None:
     """Detect a correction of one word: the memory gets the new wording, and its history keeps the old one."""
     if not candidate.corrects or candidate.attribute is not None:
         return None
     one = read(candidate.content)
     for known in near:
         other = read(known.content)
-        if (known.similarity or 0) < thresholds.near or comparison.denial(one, other) or _apart(candidate, known):
+        if (
+            (known.similarity or 0) < thresholds.near
+            or comparison.denial(one, other)
+            or _differ_in_slot_or_day(candidate, known)
+        ):
             continue
         if one.bound == other.bound and candidate.told_at >= known.told_at and _one_place(one, other):
             return Verdict(Kind.REPLACE, known, "Corrects one word of what is known.")
     return None
 
 
-def _denied(candidate: Candidate, near: Sequence[Known]) -> Verdict | None:
+def _denial_verdict(candidate: Candidate, near: Sequence[KnownMemory]) -> Verdict | None:
     one = read(candidate.content)
     for known in near:
         other = read(known.content)
-        if not comparison.is_same(one, other) or comparison.difference(one, other) or _apart(candidate, known):
+        if (
+            not comparison.is_same(one, other)
+            or comparison.difference(one, other)
+            or _differ_in_slot_or_day(candidate, known)
+        ):
             continue
         why = comparison.denial(one, other)
         if why is None:
@@ -280,9 +290,9 @@ def _denied(candidate: Candidate, near: Sequence[Known]) -> Verdict | None:
     return None
 
 
-def _taken_back(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | None:
+def _withdrawal_verdict(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
     """Detect a statement that ends or denies a value of a slot or a list."""
-    mine = gathered(candidate.structured)
+    mine = gathered_list(candidate.structured)
     for known in neighbours:
         if why := succession.ends(candidate, mine, known, known.gathered):
             return _in_order(candidate, known, why)
@@ -291,34 +301,36 @@ def _taken_back(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | 
     return None
 
 
-def _renumbered(candidate: Candidate, near: Sequence[Known]) -> Verdict | None:
+def _renumbering_verdict(candidate: Candidate, near: Sequence[KnownMemory]) -> Verdict | None:
     """Detect a new number of a thing that has one ("my room is 204")."""
     for known in near:
-        if not _apart(candidate, known) and (why := succession.renumbered(candidate.content, known.content)):
+        if not _differ_in_slot_or_day(candidate, known) and (
+            why := succession.number_change(candidate.content, known.content)
+        ):
             return _in_order(candidate, known, why)
     return None
 
 
-def _revised(candidate: Candidate, neighbours: Sequence[Known]) -> Verdict | None:
+def _revision_verdict(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
     """Detect a memory that the statement ends, or one said later that ends the statement."""
-    if found := revised(candidate, neighbours):
+    if found := find_ended(candidate, neighbours):
         return Verdict(Kind.SUPERSEDE, *found[0])
     for known in neighbours:
         if known.told_at > candidate.told_at and (
-            why := revision.revises(endings.reading(known), endings.reading(candidate))
+            why := revision.revises(endings.rule_view(known), endings.rule_view(candidate))
         ):
             return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
     return None
 
 
-def _in_order(candidate: Candidate, known: Known, why: str) -> Verdict:
+def _in_order(candidate: Candidate, known: KnownMemory, why: str) -> Verdict:
     """Decide between two statements that cannot both hold: the later one does."""
     if candidate.told_at >= known.told_at:
         return Verdict(Kind.SUPERSEDE, known, f"Said later of the same: {why}.")
     return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
 
 
-def _alike(one: Wording, other: Wording, known: Known, thresholds: Thresholds) -> Verdict | None:
+def _alike(one: Wording, other: Wording, known: KnownMemory, thresholds: Thresholds) -> Verdict | None:
     """Compare the words of two statements, before the guards."""
     similarity = known.similarity or 0
     near, cosine = similarity >= thresholds.near, f"(cosine {similarity:.2f})"
@@ -333,31 +345,31 @@ def _alike(one: Wording, other: Wording, known: Known, thresholds: Thresholds) -
     return None
 
 
-def _allowed(candidate: Candidate, known: Known, word: Word) -> Verdict | None:
+def _guarded_verdict(candidate: Candidate, known: KnownMemory, word: OpinionKind) -> Verdict | None:
     """Turn a model's answer into a verdict, unless a guard forbids it."""
     if (
-        word is Word.DIFFERENT
+        word is OpinionKind.DIFFERENT
         or not same_subject(candidate.subject, known.subject)
         or candidate.attribute
-        or _apart(candidate, known)
+        or _differ_in_slot_or_day(candidate, known)
     ):
         return None
     one, other = read(candidate.content), read(known.content)
     # A wish ends nothing, and a statement about a sister denies none about someone else.
     turned = bool(one.bound - other.bound)
     match word:
-        case Word.SUPERSEDES:
+        case OpinionKind.SUPERSEDES:
             forbidden = turned or candidate.told_at <= known.told_at
-        case Word.CONTRADICTS:
+        case OpinionKind.CONTRADICTS:
             forbidden = turned
         case _:
-            forbidden = conflicting(candidate.content, known.content) is not None or not _retold(one, other)
+            forbidden = conflict_between(candidate.content, known.content) is not None or not _is_paraphrase(one, other)
             word = _by_signs(word, one.signs, other.signs)
     kind, finding = FINDINGS[word]
     return None if forbidden else Verdict(kind, known, f"{finding} (cosine {known.similarity or 0:.2f}).")
 
 
-def _retold(one: Wording, other: Wording) -> bool:
+def _is_paraphrase(one: Wording, other: Wording) -> bool:
     """Return whether one statement paraphrases the other, so that a model's answer may be believed.
 
     Where nearly all words are the same, those that differ are decisive: `first` and `second`.
@@ -371,14 +383,14 @@ def _retold(one: Wording, other: Wording) -> bool:
     return in_order[0] == in_order[1] and not (dates - others and others - dates)
 
 
-def _by_signs(word: Word, mine: frozenset[str], theirs: frozenset[str]) -> Word:
+def _by_signs(word: OpinionKind, mine: frozenset[str], theirs: frozenset[str]) -> OpinionKind:
     """Correct the answer if one statement has all Chinese characters of the other and more."""
     if mine == theirs:
         return word
-    return Word.MORE if mine > theirs else Word.SAME
+    return OpinionKind.MORE if mine > theirs else OpinionKind.SAME
 
 
-def _new(near: Sequence[Known]) -> Verdict:
+def _new(near: Sequence[KnownMemory]) -> Verdict:
     if not near:
         return Verdict(Kind.ADD, None, "New: nothing known is related.")
     return Verdict(
@@ -386,9 +398,9 @@ def _new(near: Sequence[Known]) -> Verdict:
     )
 
 
-def _apart(candidate: Candidate, known: Known) -> bool:
+def _differ_in_slot_or_day(candidate: Candidate, known: KnownMemory) -> bool:
     """Return whether both have slots that differ, or they are events of different days."""
-    if (candidate.attribute, folded(candidate.value)) != (known.attribute, folded(known.value)):
+    if (candidate.attribute, normal_value(candidate.value)) != (known.attribute, normal_value(known.value)):
         return candidate.attribute is not None and known.attribute is not None
     dated = Category.EVENT in {candidate.category, known.category}
     return dated and candidate.occurred_at.date() != known.occurred_at.date()
@@ -402,10 +414,10 @@ def _one_place(one: Wording, other: Wording) -> bool:
 
 
 FINDINGS = {
-    Word.SAME: (Kind.CONFIRM, "A model finds that it says the same"),
-    Word.MORE: (Kind.MERGE, "A model finds that it says the same and more"),
-    Word.SUPERSEDES: (Kind.SUPERSEDE, "Said later, and a model finds that it takes the place of what is known"),
-    Word.CONTRADICTS: (Kind.CONTRADICT, "A model finds that it contradicts what is known"),
+    OpinionKind.SAME: (Kind.CONFIRM, "A model finds that it says the same"),
+    OpinionKind.MORE: (Kind.MERGE, "A model finds that it says the same and more"),
+    OpinionKind.SUPERSEDES: (Kind.SUPERSEDE, "Said later, and a model finds that it takes the place of what is known"),
+    OpinionKind.CONTRADICTS: (Kind.CONTRADICT, "A model finds that it contradicts what is known"),
 }
 
 STRONGEST = (Kind.CONFIRM, Kind.MERGE, Kind.SUPERSEDE, Kind.CONTRADICT)

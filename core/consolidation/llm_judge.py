@@ -9,49 +9,49 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
-from core.consolidation.judge import Pair, Word
+from core.consolidation.judge import OpinionKind, Pair
 from core.inference import ask
-from core.inference.ask import Prompt, Refused
-from core.inference.client import Client, OnCall
+from core.inference.ask import ModelRefused, Prompt
+from core.inference.client import ChatClient, OnCall
 
 PAIRS = 40
 """Pairs in one call, the nearest of a batch: a page, and few enough to be answered one by one."""
 
-Opinion = Callable[[Sequence[Pair]], Sequence[Word | None]]
+Opinion = Callable[[Sequence[Pair]], Sequence[OpinionKind | None]]
 """Answers to some pairs; None: no answer. Never fails, because judging works without it."""
 
 
-class Compared(BaseModel):
+class LlmOpinion(BaseModel):
     """The model's answer to the pair with this number."""
 
     model_config = ConfigDict(extra="forbid")
 
     pair: int
-    verdict: Word
+    verdict: OpinionKind
 
 
-class Opinions(BaseModel):
+class LlmOpinions(BaseModel):
     """The model's answers."""
 
     model_config = ConfigDict(extra="forbid")
 
-    opinions: list[Compared]
+    opinions: list[LlmOpinion]
 
 
-PROMPT: Final = Prompt("judge.v1", Opinions)
+PROMPT: Final = Prompt("judge.v1", LlmOpinions)
 
 
-def of(client: Client, on_call: OnCall) -> Opinion:
+def opinion_of(client: ChatClient, on_call: OnCall) -> Opinion:
     """Return the opinion of a model; each call is passed to `on_call`."""
-    return partial(_asked, client, on_call)
+    return partial(_ask, client, on_call)
 
 
-def _asked(client: Client, on_call: OnCall, pairs: Sequence[Pair]) -> list[Word | None]:
+def _ask(client: ChatClient, on_call: OnCall, pairs: Sequence[Pair]) -> list[OpinionKind | None]:
     """Ask once. A model that fails, for now or for good, gives no answers: a write does not wait for one."""
     shown = sorted(range(len(pairs)), key=lambda at: -(pairs[at].known.similarity or 0))[:PAIRS]
     table = "\n".join(_line(number, pairs[at]) for number, at in enumerate(shown, start=1))
     answer = ask.ask(client, on_call, PROMPT, table)
-    if isinstance(answer, Refused):
+    if isinstance(answer, ModelRefused):
         return [None] * len(pairs)
     said = {one.pair: one.verdict for one in answer.opinions}
     words = {at: said.get(number) for number, at in enumerate(shown, start=1)}

@@ -20,12 +20,12 @@ from core.statements import succession
 from core.storage.db import Database, Tx
 from core.types import Status, Trust
 
-MOST = 20
+MOST_MERGED = 20
 """Memories merged by one request, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Joined:
+class ManualMerge:
     """The memory that remains, the change, and the judge's objections."""
 
     memory_id: UUID
@@ -34,7 +34,7 @@ class Joined:
     warnings: Sequence[str]
 
 
-def join(
+def merge(
     db: Database,
     embedder: Embedder,
     tenant_id: str,
@@ -44,32 +44,32 @@ def join(
     content: str | None = None,
     reason: str = "Merged by hand.",
     secrets: Literal["redact", "refuse"] = "redact",
-) -> Joined:
+) -> ManualMerge:
     """Merge memories into the first: it keeps its id and its words, or gets `content`, and the evidence of all.
 
     One change, so that one undo brings all of them back. `secrets`: what becomes of those in `content`.
     Invalid: they are not one user's, one cannot be merged, or `content` may not be kept. Conflict: one has been
     changed meanwhile.
     """
-    content = _screened(content, secrets) if content else None
+    content = _screen(content, secrets) if content else None
     with db.tenant(tenant_id) as tx:
         rows = _rows(tx, ids)
     keeper, change_id = rows[0], uuid7()
-    merges = [_merge(keeper, row, reason, change_id) for row in rows[1:]]
+    merges = [_merge_one(keeper, row, reason, change_id) for row in rows[1:]]
     if content:
         said = replace(merges[-1].candidate, content=content)
         merges[-1] = replace(merges[-1], candidate=said, vector=embedder.embed([content])[0])
     with db.tenant(tenant_id) as tx:
         writer.apply(tx, tenant_id, Owner(keeper.user_id, keeper.group_id), merges, author)
-        updates.refuse_taken(tx, [keeper.id] if content else [])
-    return Joined(keeper.id, [row.id for row in rows[1:]], change_id, warnings(keeper, rows[1:]))
+        updates.refuse_collisions(tx, [keeper.id] if content else [])
+    return ManualMerge(keeper.id, [row.id for row in rows[1:]], change_id, warnings(keeper, rows[1:]))
 
 
 def warnings(keeper: Any, others: Sequence[Any]) -> list[str]:
     """Return why the judge would not have merged these memories into the first, one sentence each."""
     found = []
     for row in others:
-        why = judge.conflicting(row.content, keeper.content)
+        why = judge.conflict_between(row.content, keeper.content)
         if why:
             found.append(f"Memory {row.id} says something else than the one that stays: {why}.")
         if row.attribute and _slot(row) != _slot(keeper):
@@ -79,7 +79,7 @@ def warnings(keeper: Any, others: Sequence[Any]) -> list[str]:
     return found
 
 
-def _screened(content: str, secrets: str) -> str:
+def _screen(content: str, secrets: str) -> str:
     """Return the words without secrets. Invalid: secrets are refused, or the words instruct the reader."""
     found = screen.screen(content)
     if found.hostile or (found.secret and secrets == "refuse"):
@@ -89,7 +89,7 @@ def _screened(content: str, secrets: str) -> str:
 
 
 def _slot(row: Any) -> tuple[str, str | None, str]:
-    return row.subject, row.attribute, succession.folded(row.value)
+    return row.subject, row.attribute, succession.normal_value(row.value)
 
 
 def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
@@ -116,7 +116,7 @@ def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
     return rows
 
 
-def _merge(keeper: Any, row: Any, reason: str, change_id: UUID) -> Merge:
+def _merge_one(keeper: Any, row: Any, reason: str, change_id: UUID) -> Merge:
     """Merge one memory into the keeper, which keeps its wording."""
-    candidate = replace(memories.candidate(row), subject=keeper.subject)
-    return Merge(memories.known(keeper), candidate, reason, absorbs=memories.known(row), change_id=change_id)
+    candidate = replace(memories.candidate_of(row), subject=keeper.subject)
+    return Merge(memories.known_of(keeper), candidate, reason, absorbs=memories.known_of(row), change_id=change_id)

@@ -17,24 +17,24 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.consolidation import batch, echo, judge
-from core.consolidation.batch import Said, Vectors
+from core.consolidation.batch import Answers, Vectors
 from core.consolidation.judge import Thresholds
 from core.consolidation.llm_judge import Opinion
 from core.inference.embedders import Embedder
-from core.memoize import at_work
+from core.memoize import memo_scope
 from core.memory import identity, memories, tombstones
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.screening import masking, risky_instructions, screen
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Trust
 
-MOST_OF_QUARANTINED = 0.3
+MOST_IMPORTANCE_OF_QUARANTINED = 0.3
 """Upper bound of the importance of a quarantined statement: one that tries to steer an agent calls itself urgent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gateway:
+class Consolidation:
     """Dependencies and settings of consolidation.
 
     `secrets`: whether texts with secrets are redacted or refused. `echo_seconds`: how long a text that was handed out
@@ -49,16 +49,16 @@ class Gateway:
     opinion: Opinion | None = None
 
 
-def usual(db: Database, embedder: Embedder, settings: Settings, ask: Opinion | None = None) -> Gateway:
+def from_settings(db: Database, embedder: Embedder, settings: Settings, ask: Opinion | None = None) -> Consolidation:
     """Return the consolidation of the settings; `ask`: a model's opinion, used if the settings want one."""
     thresholds = Thresholds(settings.merge_similarity, settings.near_similarity, settings.novel_similarity)
     opinion = ask if settings.judge_with_model else None
-    return Gateway(db, embedder, thresholds, settings.secrets, settings.echo_seconds, opinion)
+    return Consolidation(db, embedder, thresholds, settings.secrets, settings.echo_seconds, opinion)
 
 
-@at_work()
-def judged(
-    gate: Gateway,
+@memo_scope()
+def consolidate(
+    gate: Consolidation,
     tenant_id: str,
     owner: Owner,
     candidates: Sequence[Candidate],
@@ -74,22 +74,22 @@ def judged(
     `explicit`: someone asked to keep these. `assistant`: ids of messages that no person wrote, in which a repetition is
     an echo. `link`: relate new statements to those they refine.
     """
-    plain, hostile, refused = _sorted([_screened(candidate) for candidate in candidates], gate.secrets)
+    plain, hostile, refused = _divide([_screen(candidate) for candidate in candidates], gate.secrets)
     contents = list(dict.fromkeys(c.content for c in plain))
     vectors = dict(zip(contents, gate.embedder.embed(contents), strict=True)) if contents else {}
     with gate.db.tenant(tenant_id) as tx:
-        apart = _set_apart(tx, owner.user_id, hostile)
-        plain = plain if explicit else [judge.as_held(candidate) for candidate in plain]
-        plain, buried = _unburied(tx, tenant_id, owner.user_id, plain, explicit=explicit)
-        plain, echoes = _unrepeated(tx, owner.user_id, plain, vectors, frozenset(assistant), gate.echo_seconds)
-        merged = batch.merged(plain)
-        stacked = _stacked(merged, vectors, gate.embedder.dimension)
+        apart = _quarantine_once(tx, owner.user_id, hostile)
+        plain = plain if explicit else [judge.normalized_slot(candidate) for candidate in plain]
+        plain, buried = _drop_erased(tx, tenant_id, owner.user_id, plain, explicit=explicit)
+        plain, echoes = _drop_echoes(tx, owner.user_id, plain, vectors, frozenset(assistant), gate.echo_seconds)
+        merged = batch.merge_candidates(plain)
+        stacked = _stack(merged, vectors, gate.embedder.dimension)
         known = memories.neighbours(tx, owner.user_id, merged, stacked, owner.group_id) if merged else []
-    said = _said(gate, merged, stacked, known)
+    said = _ask_model(gate, merged, stacked, known)
     decided = batch.decide(merged, stacked, known, gate.thresholds, said, explicit=explicit)
-    links = batch.links(decided, merged, known) if link else []
-    decided = [*decided, *batch.joined(plain, merged, decided)]
-    wished = _wished(decided) if explicit else decided
+    links = batch.link_related(decided, merged, known) if link else []
+    decided = [*decided, *batch.join_verdicts(plain, merged, decided)]
+    wished = _apply_request(decided) if explicit else decided
     return [*refused, *buried, *echoes, *apart, *wished, *links]
 
 
@@ -102,20 +102,22 @@ class _Screened:
     hostile: str
 
 
-def _screened(candidate: Candidate) -> _Screened:
+def _screen(candidate: Candidate) -> _Screened:
     """Screen a statement and its evidence alike: a hostile message makes no harmless memory."""
     stated = [candidate.subject, candidate.content, candidate.tags, candidate.structured]
     slot = {candidate.attribute or "": candidate.value}
     quotes = [evidence.quote for evidence in candidate.evidence]
-    hostile = _hostile({*(one for _, one in masking.texts([*stated, candidate.value])), *quotes}) or _risky(candidate)
+    hostile = _hostile({*(one for _, one in masking.texts([*stated, candidate.value])), *quotes}) or _instruction_risk(
+        candidate
+    )
     secrets = masking.secrets_in([*stated, slot])
     removed = secrets | masking.secrets_in(quotes)
     if not removed:
         return _Screened(candidate, "", hostile)
-    return _Screened(_redacted(candidate, removed), "; ".join(dict.fromkeys(secrets.values())), hostile)
+    return _Screened(_redact(candidate, removed), "; ".join(dict.fromkeys(secrets.values())), hostile)
 
 
-def _risky(candidate: Candidate) -> str:
+def _instruction_risk(candidate: Candidate) -> str:
     """Return why a person has to release a standing instruction; empty for other statements."""
     if candidate.category is not Category.INSTRUCTION:
         return ""
@@ -129,7 +131,7 @@ def _hostile(texts: Iterable[str]) -> str:
     return "; ".join(dict.fromkeys(finding.detail.partition(': "')[0] for finding in found))
 
 
-def _redacted(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:
+def _redact(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:
     """Return the candidate without these secrets in any field. A slot without its value is dropped."""
     clean = partial(masking.without, secrets=secrets)
     slotted = candidate.value is not None and clean(candidate.value) == candidate.value
@@ -145,7 +147,7 @@ def _redacted(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:
     )
 
 
-def _sorted(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
+def _divide(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
     """Divide candidates into those to judge, those to quarantine, and those refused."""
     plain: list[Candidate] = []
     hostile: list[Add] = []
@@ -156,18 +158,18 @@ def _sorted(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate
         elif one.hostile or one.candidate.trust is Trust.QUARANTINED:
             why = one.hostile or "whoever read it did not trust it"
             # Without a vector: copies of one text would displace known memories among the nearest of a candidate.
-            hostile.append(Add(_quarantined(one.candidate), f"Set apart until someone has looked at it: {why}."))
+            hostile.append(Add(_quarantine(one.candidate), f"Set apart until someone has looked at it: {why}."))
         else:
             plain.append(one.candidate)
     return plain, hostile, refused
 
 
-def _quarantined(candidate: Candidate) -> Candidate:
-    importance = min(candidate.importance, MOST_OF_QUARANTINED)
+def _quarantine(candidate: Candidate) -> Candidate:
+    importance = min(candidate.importance, MOST_IMPORTANCE_OF_QUARANTINED)
     return replace(candidate, trust=Trust.QUARANTINED, importance=importance, pinned=False)
 
 
-def _set_apart(tx: Tx, user_id: str, hostile: Sequence[Add]) -> list[Change]:
+def _quarantine_once(tx: Tx, user_id: str, hostile: Sequence[Add]) -> list[Change]:
     """Quarantine each hostile statement once: one that is stored already, whatever its trust, is ignored."""
     if not hostile:
         return []
@@ -175,26 +177,26 @@ def _set_apart(tx: Tx, user_id: str, hostile: Sequence[Add]) -> list[Change]:
     there = set(tx.execute(_THERE, {"user": user_id, "keys": keys}).scalars())
     changes: list[Change] = []
     for add, key in zip(hostile, keys, strict=True):
-        again = Ignore(_blank(add.candidate), "The same statement stands here already.")
+        again = Ignore(_without_words(add.candidate), "The same statement stands here already.")
         changes.append(again if key in there else add)
         there.add(key)
     return changes
 
 
-def _unburied(
+def _drop_erased(
     tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate], *, explicit: bool
 ) -> tuple[list[Candidate], list[Ignore]]:
     """Return candidates that were neither erased nor rejected, and the others as ignored; all if `explicit`."""
     if explicit or not candidates:
         return list(candidates), []
-    buried = tombstones.buried(tx, tenant_id, user_id, candidates)
+    buried = tombstones.are_erased(tx, tenant_id, user_id, candidates)
     keys = [identity.statement_key(c.subject, c.content) for c in candidates]
     rejected = set(tx.execute(_REJECTED, {"user": user_id, "keys": keys}).scalars())
     kept: list[Candidate] = []
     ignored: list[Ignore] = []
     for candidate, gone, key in zip(candidates, buried, keys, strict=True):
         if gone:
-            ignored.append(Ignore(_blank(candidate), "It was erased."))
+            ignored.append(Ignore(_without_words(candidate), "It was erased."))
         elif key in rejected:
             ignored.append(Ignore(candidate, "Someone has rejected it."))
         else:
@@ -202,13 +204,13 @@ def _unburied(
     return kept, ignored
 
 
-def _blank(candidate: Candidate) -> Candidate:
+def _without_words(candidate: Candidate) -> Candidate:
     """Return the candidate without its words: an erased statement is not stored in a verdict, but its place is."""
     evidence = tuple(replace(e, quote="") for e in candidate.evidence)
     return replace(candidate, content="", attribute=None, value=None, tags=(), structured={}, evidence=evidence)
 
 
-def _unrepeated(
+def _drop_echoes(
     tx: Tx,
     user_id: str,
     candidates: Sequence[Candidate],
@@ -221,34 +223,36 @@ def _unrepeated(
     if not suspects:
         return list(candidates), []
     known = memories.neighbours(tx, user_id, suspects, np.stack([vectors[c.content] for c in suspects]), anywhere=True)
-    reasons = echo.repeats(tx, user_id, suspects, known, within_seconds)
+    reasons = echo.echo_reasons(tx, user_id, suspects, known, within_seconds)
     echoes = {id(c): reason for c, reason in zip(suspects, reasons, strict=True) if reason}
     ignored = [Ignore(c, echoes[id(c)]) for c in suspects if id(c) in echoes]
     return [c for c in candidates if id(c) not in echoes], ignored
 
 
-def _stacked(candidates: Sequence[Candidate], vectors: Mapping[str, Vector], dimension: int) -> Vectors:
+def _stack(candidates: Sequence[Candidate], vectors: Mapping[str, Vector], dimension: int) -> Vectors:
     rows = [vectors[c.content] for c in candidates]
     return np.stack(rows) if rows else np.empty((0, dimension), dtype=np.float32)
 
 
-def _said(gate: Gateway, candidates: Sequence[Candidate], vectors: Vectors, known: Sequence[Sequence[Known]]) -> Said:
+def _ask_model(
+    gate: Consolidation, candidates: Sequence[Candidate], vectors: Vectors, known: Sequence[Sequence[KnownMemory]]
+) -> Answers:
     """Ask the model about all undecided pairs at once."""
     if gate.opinion is None:
-        return batch.nobody
+        return batch.no_answer
     pairs = batch.unclear(candidates, vectors, known, gate.thresholds)
     if not pairs:
-        return batch.nobody
+        return batch.no_answer
     words = dict(zip((pair.texts for pair in pairs), gate.opinion(pairs), strict=True))
     return lambda pair: words.get(pair.texts)
 
 
-def _wished(decided: Sequence[Change]) -> list[Change]:
+def _apply_request(decided: Sequence[Change]) -> list[Change]:
     """Apply the pin, tags and times of an explicit request to known memories, too."""
     changes = [_with_tags(change) for change in decided]
     edits: dict[UUID, Edit] = {}
     for change in changes:
-        if isinstance(change, Confirm | Merge | Replace) and (fields := _asked_beside(change.candidate)):
+        if isinstance(change, Confirm | Merge | Replace) and (fields := _requested_fields(change.candidate)):
             before = edits.get(change.known.id)
             both = {**(before.fields if before else {}), **fields}
             version = change.known.version + _steps(changes)[change.known.id]
@@ -263,7 +267,7 @@ def _with_tags(change: Change) -> Change:
     return change
 
 
-def _asked_beside(candidate: Candidate) -> dict[str, object]:
+def _requested_fields(candidate: Candidate) -> dict[str, object]:
     asked = {
         "pinned": candidate.pinned or None,
         "expires_at": candidate.expires_at,
@@ -283,7 +287,7 @@ def _steps(changes: Sequence[Change]) -> Counter[UUID]:
 
 _REJECTED = text(f"""
     SELECT m.statement_key FROM memories m WHERE m.user_id = :user AND m.statement_key = ANY(:keys)
-    GROUP BY m.statement_key HAVING bool_or(m.trust = 'rejected') AND NOT bool_or({memories.STANDING})
+    GROUP BY m.statement_key HAVING bool_or(m.trust = 'rejected') AND NOT bool_or({memories.ACTIVE_SQL})
 """)
 """Rejected, and not active again since: an active statement may be confirmed."""
 

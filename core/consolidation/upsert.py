@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core.consolidation import pipeline
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.events.publishing import Author
 from core.memory import identity, versions, writer
 from core.memory.changes import Add, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Use
@@ -17,12 +17,12 @@ from core.memory.versions import Citation
 from core.storage.db import Tx
 from core.types import Candidate, Json, Status, Trust
 
-FOLLOWING: Final = ("content", "structured", "confidence", "occurred_at")
+FOLLOWING_FIELDS: Final = ("content", "structured", "confidence", "occurred_at")
 """Fields that follow the candidate; others may have been set by people and stay."""
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class PendingUpsert:
     """Changes that create or update a memory; not written yet."""
 
     tenant_id: str
@@ -48,40 +48,42 @@ def is_closed(row: Any) -> bool:
     return row.status == Status.SUPERSEDED or row.trust in {Trust.REJECTED, Trust.QUARANTINED}
 
 
-def keep(
-    gate: Gateway, tenant_id: str, owner: Owner, candidate: Candidate, row: Any | None, reason: str, *, used: bool
-) -> Kept:
+def upsert(
+    gate: Consolidation, tenant_id: str, owner: Owner, candidate: Candidate, row: Any | None, reason: str, *, used: bool
+) -> PendingUpsert:
     """Return the changes that make the memory say what the candidate says; `row`: the memory as it was found.
 
     The consolidation removes secrets and quarantines instructions. `used`: count a use.
     """
-    change = _screened(gate, tenant_id, owner, candidate)
+    change = _screen(gate, tenant_id, owner, candidate)
     if isinstance(change, Ignore):
-        return Kept(tenant_id, owner, [change])
-    wanted = _distinct(change, row)
+        return PendingUpsert(tenant_id, owner, [change])
+    wanted = _with_distinct_words(change, row)
     if wanted.attribute is None:
-        return Kept(tenant_id, owner, [Ignore(wanted, "Its name holds a secret.")])
+        return PendingUpsert(tenant_id, owner, [Ignore(wanted, "Its name holds a secret.")])
     hostile = wanted.trust is Trust.QUARANTINED
     vector = None if hostile else gate.embedder.embed([wanted.content])[0]  # A quarantined memory has no vector.
     if row is None:
-        return Kept(tenant_id, owner, [Add(wanted, reason, vector)])
+        return PendingUpsert(tenant_id, owner, [Add(wanted, reason, vector)])
     uses = [Use(row.id)] if used and not hostile else []
-    fields = _differing(row, wanted)
+    fields = _changed_fields(row, wanted)
     if not fields:
-        return Kept(tenant_id, owner, uses)
+        return PendingUpsert(tenant_id, owner, uses)
     edit = Edit(row.id, row.version, fields, reason, vector if {"content", "occurred_at"} & fields.keys() else None)
-    return Kept(tenant_id, owner, [edit, *uses], [Citation(row.id, e, edit.change_id) for e in wanted.evidence])
+    return PendingUpsert(
+        tenant_id, owner, [edit, *uses], [Citation(row.id, e, edit.change_id) for e in wanted.evidence]
+    )
 
 
-def _screened(
-    gate: Gateway, tenant_id: str, owner: Owner, candidate: Candidate
+def _screen(
+    gate: Consolidation, tenant_id: str, owner: Owner, candidate: Candidate
 ) -> Add | Confirm | Merge | Replace | Ignore:
     """Return the change that the consolidation makes of the candidate, which holds its screened form."""
-    judged = pipeline.judged(gate, tenant_id, owner, [candidate])
+    judged = pipeline.consolidate(gate, tenant_id, owner, [candidate])
     return next(c for c in judged if isinstance(c, Add | Confirm | Merge | Replace | Ignore))
 
 
-def _distinct(change: Add | Confirm | Merge | Replace, row: Any | None) -> Candidate:
+def _with_distinct_words(change: Add | Confirm | Merge | Replace, row: Any | None) -> Candidate:
     """Return the candidate in words that no other memory has: two conversations may be alike."""
     wanted, known = change.candidate, None if isinstance(change, Add) else change.known
     if known is None or (row is not None and known.id == row.id):
@@ -90,9 +92,9 @@ def _distinct(change: Add | Confirm | Merge | Replace, row: Any | None) -> Candi
     return replace(wanted, content=f"{wanted.content} ({wanted.value})") if mine == theirs else wanted
 
 
-def _differing(row: Any, wanted: Candidate) -> Json:
+def _changed_fields(row: Any, wanted: Candidate) -> Json:
     """Return the columns that change, with their values."""
-    asked = {name: getattr(wanted, name) for name in FOLLOWING}
+    asked = {name: getattr(wanted, name) for name in FOLLOWING_FIELDS}
     if wanted.valid_from is not None:
         asked["valid_from"] = wanted.valid_from
     asked["importance"] = max(row.importance, wanted.importance)

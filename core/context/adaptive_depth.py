@@ -101,7 +101,7 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
 def depth(query: str) -> Depth:
     """Return the number of memories that `query` (English, Chinese) asks for by its words."""
     found = [(cue.adds, cue.reason) for cue in _CUES if cue.pattern.search(query)]
-    found += [said for said in (_things(query), _joined(query), _names(query), _length(query)) if said]
+    found += [said for said in (_things(query), _conjunctions(query), _names(query), _length(query)) if said]
     k = min(MOST, FEWEST + sum(adds for adds, _ in found))
     return Depth(k, tuple(f"{reason} (+{adds})" for adds, reason in found) or ("asks for one thing",))
 
@@ -112,7 +112,7 @@ def _things(query: str) -> tuple[int, str] | None:
     return (min(4, 2 * (asked - 1)), f"asks {asked} things") if asked > 1 else None
 
 
-def _joined(query: str) -> tuple[int, str] | None:
+def _conjunctions(query: str) -> tuple[int, str] | None:
     joints = len(_JOINED.findall(query))
     return (min(3, joints), f"joins {joints + 1} parts") if joints else None
 

@@ -13,16 +13,16 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.context import instructions, profile_lines, rendering
-from core.context.conversation import Written, background, recent
-from core.context.instructions import Standing
-from core.context.packing import Desk, Found, room
-from core.context.reader import Material, Talk
-from core.context.retrievers import Found as Outside
-from core.context.sections import Part, Piece, Section
-from core.context.stable_selection import Held
+from core.context.conversation import RenderedMessages, background, recent
+from core.context.instructions import FixedSections
+from core.context.packing import Packer, ScoredPiece, room
+from core.context.reader import OwnerMaterial, SessionSlice
+from core.context.retrievers import RetrievedText as Outside
+from core.context.sections import Section, SectionName, SectionPiece
+from core.context.stable_selection import StableSelection
 from core.inference.token_counting import Counter, cut
 from core.screening import output
-from core.search.query import Found as Result
+from core.search.query import SearchResult as Result
 from core.types import Json
 
 KEPT_HERE: Final = frozenset({"memory", "document"})
@@ -39,7 +39,7 @@ QUOTE_TOKENS: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ContextMaterial:
     """Everything a context could show.
 
     `held` with `standing` and `passages`: the earlier selection, as it is now. `disputes`: contradictions among
@@ -48,10 +48,10 @@ class Read:
     """
 
     query: str
-    material: Material
+    material: OwnerMaterial
     profile: Json
     results: Sequence[Result]
-    held: Held | None
+    held: StableSelection | None
     standing: Mapping[UUID, Any]
     passages: Mapping[str, Any]
     disputes: Mapping[UUID, frozenset[UUID]]
@@ -61,32 +61,32 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class Assembled:
     """Sections with content or omissions; `chosen`: the selection that the next contexts keep showing."""
 
     sections: Sequence[Section]
-    chosen: Held | None
+    chosen: StableSelection | None
 
-    def section(self, part: Part) -> Section | None:
+    def section(self, part: SectionName) -> Section | None:
         return next((one for one in self.sections if one.part == part), None)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Inputs:
     """Inputs of the layout: the conversation and the results of the query."""
 
-    desk: Desk
-    read: Read
-    found: Sequence[Found]
-    written: Written | None
+    desk: Packer
+    read: ContextMaterial
+    found: Sequence[ScoredPiece]
+    written: RenderedMessages | None
     background: Sequence[Section]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Layout:
     """Sections beside the background; `begun`: not all of it is as it was shown before."""
 
-    base: Standing
+    base: FixedSections
     memories: Section
     knowledge: Section
     now: Section
@@ -100,94 +100,98 @@ class Choice:
         return not news or (not self.begun and news * PAID <= behind)
 
 
-def sheet(desk: Desk, read: Read) -> Sheet:
+def assemble(desk: Packer, read: ContextMaterial) -> Assembled:
     """Assemble the context: instructions, profile, memories, the conversation and what the query found."""
     talk = read.material.talk
     told = background(desk, talk, desk.allowance.short_term if talk else 0)
-    table = Table(desk, read, _found(desk, read), Written(desk, talk) if talk else None, told)
-    choice = _choice(table)
+    table = Inputs(desk, read, _as_results(desk, read), RenderedMessages(desk, talk) if talk else None, told)
+    choice = _layout(table)
 
     focus = []
     if talk is not None:
         seen = choice.base.seen.union(*map(_keys, (choice.memories, choice.knowledge, choice.now)))
         space = room(desk.allowance, choice.base.tokens, session=True)
-        focus = [desk.best(Part.FOCUS, space.focus, _beside(table.found, seen))]
+        focus = [desk.best(SectionName.FOCUS, space.focus, _beside(table.found, seen))]
     before = (choice.base.always, choice.base.profile, choice.memories, choice.knowledge, *told)
     sections = [*before, choice.now, choice.base.since, *focus]
-    return Sheet([one for one in sections if one.pieces or one.left_out], _as_held(choice, talk) if talk else None)
+    return Assembled(
+        [one for one in sections if one.pieces or one.left_out], _stable_selection(choice, talk) if talk else None
+    )
 
 
-def _choice(table: Table) -> Choice:
+def _layout(table: Inputs) -> Layout:
     """Keep the earlier layout; make a new one once something of it is invalid or news should move into it."""
     read = table.read
     known = list(profile_lines.lines(read.profile, read.gone))
-    fresh = instructions.anew(table.desk, read.material.instructions, known)
+    fresh = instructions.lay_out(table.desk, read.material.instructions, known)
     if read.held is not None:
         held = (read.held, read.standing)
-        kept = instructions.as_before(table.desk, read.material.instructions, known, *held, fresh)
-        choice = _laid(table, kept) if kept else None
+        kept = instructions.keep_layout(table.desk, read.material.instructions, known, *held, fresh)
+        choice = _lay_out(table, kept) if kept else None
         if choice and choice.lasting:
             return choice
-    return _laid(table, fresh)
+    return _lay_out(table, fresh)
 
 
-def _laid(table: Table, base: Standing) -> Choice:
+def _lay_out(table: Inputs, base: FixedSections) -> Layout:
     """Lay out memories and messages; they are chosen for this query once the window of messages moves."""
     desk, read, talk = table.desk, table.read, table.read.material.talk
     space = room(desk.allowance, base.tokens, session=talk is not None)
     used = sum(one.tokens for one in table.background)
-    memories, knowledge = _held(desk, space.memories, read, base.stable)
+    memories, knowledge = _keep_selection(desk, space.memories, read, base.stable)
     count = len(memories.pieces) + len(knowledge.pieces)
     since = read.held.from_position if read.held else 0
     now = recent(table.written, space.recent(memories.tokens + knowledge.tokens + used), since)
     if count and read.held and read.held.from_position == _start(now, talk):
         begun = count < len(read.held.memory_ids) + len(read.held.passages)
-        return Choice(base, memories, knowledge, now, begun)
+        return Layout(base, memories, knowledge, now, begun)
     # What was said or found elsewhere is shown for one question; only what is kept here can be held on to.
     others = _beside(table.found, base.seen | _keys(now))
-    memories, knowledge = _chosen(
+    memories, knowledge = _choose(
         desk, space.memories, [one for one in others if talk is None or one.piece.source["type"] in KEPT_HERE]
     )
     since = _start(now, talk) if now.pieces else 0
     now = recent(table.written, space.recent(memories.tokens + knowledge.tokens + used), since)
     begun = bool(memories.pieces or knowledge.pieces) or read.held is None or read.held.from_position != since
-    return Choice(base, memories, knowledge, now, begun)
+    return Layout(base, memories, knowledge, now, begun)
 
 
-def _held(desk: Desk, allowed: int, read: Read, seen: AbstractSet[str]) -> tuple[Section, Section]:
+def _keep_selection(
+    desk: Packer, allowed: int, read: ContextMaterial, seen: AbstractSet[str]
+) -> tuple[Section, Section]:
     """Return the earlier selection in order, without what is invalid or shown above."""
     ids = read.held.memory_ids if read.held else ()
     refs = read.held.passages if read.held else ()
     rows = [read.standing[one] for one in ids if one in read.standing and f"memory:{one}" not in seen]
-    memories = desk.first(Part.MEMORIES, allowed, map(rendering.of_memory, rows))
+    memories = desk.first(SectionName.MEMORIES, allowed, map(rendering.of_memory, rows))
     # Sent anew, a document may have other words in the same place.
     places = [(one.split("@")[0], one) for one in refs]
     known = [(read.passages[place], one) for place, one in places if place in read.passages]
     passages = [piece for row, one in known if _reference(piece := rendering.of_passage(row)) == one]
-    return memories, desk.first(Part.KNOWLEDGE, max(0, allowed - memories.tokens), passages)
+    return memories, desk.first(SectionName.KNOWLEDGE, max(0, allowed - memories.tokens), passages)
 
 
-def _chosen(desk: Desk, allowed: int, found: Sequence[Found]) -> tuple[Section, Section]:
+def _choose(desk: Packer, allowed: int, found: Sequence[ScoredPiece]) -> tuple[Section, Section]:
     """Choose from the results: passages may take what memories leave, at least half of the room."""
     passages = [one for one in found if one.piece.source["type"] in KNOWLEDGE]
     others = [one for one in found if one.piece.source["type"] not in KNOWLEDGE]
-    half = desk.best(Part.KNOWLEDGE, allowed // 2, passages) if passages else None
-    memories = desk.best(Part.MEMORIES, allowed - (half.tokens if half else 0), others)
-    return memories, desk.best(Part.KNOWLEDGE, allowed - memories.tokens, passages)
+    half = desk.best(SectionName.KNOWLEDGE, allowed // 2, passages) if passages else None
+    memories = desk.best(SectionName.MEMORIES, allowed - (half.tokens if half else 0), others)
+    return memories, desk.best(SectionName.KNOWLEDGE, allowed - memories.tokens, passages)
 
 
-def _as_held(choice: Choice, talk: Talk) -> Held:
+def _stable_selection(choice: Layout, talk: SessionSlice) -> StableSelection:
     """Return the selection by id alone: texts are read again each time."""
     ids = [UUID(piece.source["id"]) for piece in choice.memories.pieces]
     kept = [_reference(piece) for piece in choice.knowledge.pieces if piece.source["type"] == "document"]
-    return Held(_start(choice.now, talk), ids, kept, choice.base.instructions, choice.base.order)
+    return StableSelection(_start(choice.now, talk), ids, kept, choice.base.instructions, choice.base.order)
 
 
-def _reference(passage: Piece) -> str:
+def _reference(passage: SectionPiece) -> str:
     return f"{passage.key.removeprefix('document:')}@{passage.source['version']}"
 
 
-def _start(now: Section, talk: Talk | None) -> int:
+def _start(now: Section, talk: SessionSlice | None) -> int:
     """Return the position of the first message shown in full; one past the last if there is none."""
     if now.pieces:
         return int(now.pieces[0].source["position"])
@@ -198,46 +202,46 @@ def _keys(section: Section) -> set[str]:
     return {piece.key for piece in section.pieces}
 
 
-def _beside(found: Sequence[Found], seen: AbstractSet[str]) -> list[Found]:
+def _beside(found: Sequence[ScoredPiece], seen: AbstractSet[str]) -> list[ScoredPiece]:
     """Return the results not shown elsewhere in the context."""
     return [one for one in found if one.piece.key not in seen]
 
 
-def _found(desk: Desk, read: Read) -> list[Found]:
+def _as_results(desk: Packer, read: ContextMaterial) -> list[ScoredPiece]:
     """Return the results of the query; with a disputed memory those that contradict it."""
-    found = {one.piece.key: one for result in read.results if (one := _as_found(desk, read, result)) is not None}
+    found = {one.piece.key: one for result in read.results if (one := _as_result(desk, read, result)) is not None}
     for row in read.others.values():
         key = f"memory:{row.id}"
         denied = [one for one in found.values() if key in one.conflicts]
         if key not in found and denied:
             best, conflicts = max(one.score for one in denied), frozenset(one.piece.key for one in denied)
-            found[key] = Found(rendering.of_memory(row), best, row.occurred_at, conflicts)
+            found[key] = ScoredPiece(rendering.of_memory(row), best, row.occurred_at, conflicts)
     for name, answer in read.outside:
         piece = rendering.of_outside(name, answer.source, answer.text)
-        found.setdefault(piece.key, Found(piece, answer.score))
+        found.setdefault(piece.key, ScoredPiece(piece, answer.score))
     hidden = read.material.talk.hidden if read.material.talk else frozenset()
     mine = read.material.talk.session_id if read.material.talk else None
     out = {f"message:{mine}/{one}" for one in hidden}
     return [one for key, one in found.items() if key not in out]
 
 
-def _as_found(desk: Desk, read: Read, result: Result) -> Found | None:
+def _as_result(desk: Packer, read: ContextMaterial, result: Result) -> ScoredPiece | None:
     score = max(0.0, result.ranked.score)
     if result.memory is not None:
         row = result.memory
-        return Found(rendering.of_memory(row), score, row.occurred_at, _denied(read, row.id))
+        return ScoredPiece(rendering.of_memory(row), score, row.occurred_at, _contradictions(read, row.id))
     if result.message is not None:
         quote = rendering.of_quote(result.message, superseded=result.superseded)
         short = _quotable(quote.text, desk.counter)
-        return Found(replace(quote, text=short), score, result.message.occurred_at) if short else None
-    return Found(rendering.of_passage(result.passage), score)
+        return ScoredPiece(replace(quote, text=short), score, result.message.occurred_at) if short else None
+    return ScoredPiece(rendering.of_passage(result.passage), score)
 
 
 def _quotable(said: str, counter: Counter) -> str:
     """Return the beginning to quote; empty for hostile text, which would speak with the voice of the system."""
     short = cut(said, QUOTE_TOKENS, counter)
-    return "" if output.shown(short).hostile else short
+    return "" if output.screened_output(short).hostile else short
 
 
-def _denied(read: Read, memory_id: UUID) -> frozenset[str]:
+def _contradictions(read: ContextMaterial, memory_id: UUID) -> frozenset[str]:
     return frozenset(f"memory:{one}" for one in read.disputes.get(memory_id, ()))

@@ -57,7 +57,7 @@ class Allowance:
         return self.system + self.long_term + self.short_term
 
 
-def allowed(limit: int, budget: Budget = USUAL) -> Allowance:
+def split_limit(limit: int, budget: Budget = USUAL) -> Allowance:
     """Split `limit` tokens among the parts, rounded down; the rest goes to the reserve."""
     system, long_term, short_term = (
         int(limit * share + EXACT) for share in (budget.system, budget.long_term, budget.short_term)

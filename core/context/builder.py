@@ -16,23 +16,23 @@ from core.context import assembly, formats, profile_lines, stable_selection
 from core.context import reader as context_reader
 from core.context import retrievers as context_retrievers
 from core.context.adaptive_depth import Depth, depth
-from core.context.assembly import Read, Sheet
-from core.context.budget import USUAL, Budget, allowed
+from core.context.assembly import Assembled, ContextMaterial
+from core.context.budget import USUAL, Budget, split_limit
 from core.context.formats import STABLE, Format
-from core.context.packing import Desk
-from core.context.reader import Reader
+from core.context.packing import Packer
+from core.context.reader import ContextReader
 from core.context.retrievers import Retriever
-from core.context.token_cache import counted
+from core.context.token_cache import cached_counter
 from core.inference.embedders import Embedder
 from core.inference.token_counting import Counter
 from core.memory import memories
 from core.reflection import profile
-from core.reflection.profile import Owner
+from core.reflection.profile import ProfileOwner
 from core.screening import output
 from core.search import passages, query
 from core.search.query import Question
 from core.sessions import recent_messages
-from core.sessions.recent_messages import Recent, Window
+from core.sessions.recent_messages import RecentMessages, RecentWindow
 from core.storage.db import Database, Tx
 from core.types import Json, Trust
 
@@ -56,7 +56,7 @@ ATTEMPTS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ContextQuery:
     """Request: owner, query and token limit; `adaptive`: the query decides how much to show.
 
     `audience`: who reads the answer; for a `group` only its own memory is shown, and None means the group of a group's
@@ -78,9 +78,9 @@ class Asked:
     raw: bool = False
 
     @property
-    def owner(self) -> Owner:
+    def owner(self) -> ProfileOwner:
         """Owner of the profile shown: the user, if one is named."""
-        return Owner(user_id=self.user_id) if self.user_id is not None else Owner(group_id=self.group_id)
+        return ProfileOwner(user_id=self.user_id) if self.user_id is not None else ProfileOwner(group_id=self.group_id)
 
     @property
     def reader(self) -> str:
@@ -89,7 +89,7 @@ class Asked:
         told = json.dumps([self.user_id, self.group_id, self.listener, self.limit, self.model, str(self.budget)])
         return hashlib.sha256(told.encode()).hexdigest()[:32]
 
-    def within(self, window: Window) -> Asked:
+    def within(self, window: RecentWindow) -> ContextQuery:
         """Return what is asked once the session is known: for a group, its memory in place of the user's own.
 
         A session belongs to a group for those who spoke to the group there; for all others the request has to name it.
@@ -105,44 +105,46 @@ class Asked:
 class Context:
     """The rendered context, its measurements, and the depth of the search."""
 
-    sheet: Sheet
+    sheet: Assembled
     rendered: Json
     tokens: int
     limit: int
     counter: Counter
     depth: Depth
-    results: Sequence[query.Found]
+    results: Sequence[query.SearchResult]
 
     @property
     def prefix_hash(self) -> str:
         """Hash of the sections before the conversation; equal while their content is."""
-        return hashlib.sha256(formats.joined(self.sheet, STABLE).encode()).hexdigest()
+        return hashlib.sha256(formats.join_sections(self.sheet, STABLE).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class ContextDeps:
     """Dependencies of reading a context."""
 
     db: Database
     embedder: Embedder
     settings: Settings
-    recent: Recent | None = None
+    recent: RecentMessages | None = None
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
 
 
-def build(reads: Reads, tenant_id: str, asked: Asked) -> Context:
+def build(reads: ContextDeps, tenant_id: str, asked: ContextQuery) -> Context:
     """Build the context within its limit."""
     asked, read, results, wanted = _read(reads, tenant_id, asked)
     heard = reads.settings.instructions == "heard"
-    desk = Desk(counted(asked.model), allowed(asked.limit, asked.budget), read.query, wanted.k, heard)
-    sheet, rendered, tokens = _fitting(desk, read, asked)
+    desk = Packer(cached_counter(asked.model), split_limit(asked.limit, asked.budget), read.query, wanted.k, heard)
+    sheet, rendered, tokens = _render_within(desk, read, asked)
     if sheet.chosen is not None and asked.session_id is not None and sheet.chosen != read.held:
         with reads.db.tenant(tenant_id) as tx:
             stable_selection.keep(tx, tenant_id, asked.session_id, asked.reader, sheet.chosen)
     return Context(sheet, rendered, tokens, asked.limit, desk.counter, wanted, results)
 
 
-def _read(reads: Reads, tenant_id: str, asked: Asked) -> tuple[Asked, Read, Sequence[query.Found], Depth]:
+def _read(
+    reads: ContextDeps, tenant_id: str, asked: ContextQuery
+) -> tuple[ContextQuery, ContextMaterial, Sequence[query.SearchResult], Depth]:
     """Read everything that the context could show to its audience, and the depth of the query."""
     at_hand = _at_hand(reads, tenant_id, asked)
     with reads.db.tenant(tenant_id) as tx:
@@ -154,7 +156,7 @@ def _read(reads: Reads, tenant_id: str, asked: Asked) -> tuple[Asked, Read, Sequ
         window = _in_steps(newest, reads.settings.recent_messages)
         asked = asked.within(window)
         kept = profile.get(tx, asked.owner)
-        read = _standing(tx, asked, kept.attributes if kept else {}, window, reads.settings)
+        read = _read_material(tx, asked, kept.attributes if kept else {}, window, reads.settings)
     if reads.recent is not None and asked.session_id is not None:
         reads.recent.renew(reads.db, tenant_id, asked.session_id, at_hand, newest)
     if kept is None:
@@ -162,51 +164,55 @@ def _read(reads: Reads, tenant_id: str, asked: Asked) -> tuple[Asked, Read, Sequ
         read = replace(read, profile=profile.build(reads.db, tenant_id, asked.owner).attributes)
     question = asked.query if asked.query is not None else _last_words(read.material.talk)
     wanted = depth(question) if asked.adaptive else Depth(USUAL_K, ())
-    results = _searched(reads, tenant_id, asked, question, wanted.k * READ)
-    results = results if asked.raw else _screened(results)
-    elsewhere = context_retrievers.Question(tenant_id, asked.user_id, asked.group_id, question, wanted.k)
+    results = _search(reads, tenant_id, asked, question, wanted.k * READ)
+    results = results if asked.raw else _screen(results)
+    elsewhere = context_retrievers.RetrieverQuery(tenant_id, asked.user_id, asked.group_id, question, wanted.k)
     outside = _outside(context_retrievers.ask(reads.retrievers, elsewhere)) if question.strip() else ()
-    read = _judged(reads.db, tenant_id, asked, replace(read, query=question, results=results, outside=outside))
+    read = _filter_results(reads.db, tenant_id, asked, replace(read, query=question, results=results, outside=outside))
     return asked, read, read.results, wanted
 
 
-def _screened(results: Sequence[query.Found]) -> list[query.Found]:
+def _screen(results: Sequence[query.SearchResult]) -> list[query.SearchResult]:
     """Mask secrets in messages, and drop hostile messages."""
-    shown: list[query.Found] = []
+    shown: list[query.SearchResult] = []
     for one in results:
         said = output.messages([one.message] if one.message is not None else [])
         shown += [one] if one.message is None else [replace(one, message=message) for message in said]
     return shown
 
 
-def _outside(found: Sequence[tuple[str, context_retrievers.Found]]) -> list[tuple[str, context_retrievers.Found]]:
-    seen = ((name, one, output.shown(one.text)) for name, one in found)
+def _outside(
+    found: Sequence[tuple[str, context_retrievers.RetrievedText]],
+) -> list[tuple[str, context_retrievers.RetrievedText]]:
+    seen = ((name, one, output.screened_output(one.text)) for name, one in found)
     return [(name, replace(one, text=it.text)) for name, one, it in seen if not it.hostile]
 
 
-def _standing(tx: Tx, asked: Asked, attributes: Json, window: Window, settings: Settings) -> Read:
+def _read_material(
+    tx: Tx, asked: ContextQuery, attributes: Json, window: RecentWindow, settings: Settings
+) -> ContextMaterial:
     """Read what is independent of the query, and what is still valid of the earlier selection and the profile."""
-    reader = Reader(asked.user_id, asked.group_id, asked.listener)
+    reader = ContextReader(asked.user_id, asked.group_id, asked.listener)
     wishes = settings.instructions != "none"
     material = context_reader.material(tx, reader, asked.session_id, window, instructions=wishes)
     before = stable_selection.get(tx, asked.session_id, asked.reader) if asked.session_id else None
     named = profile_lines.names(attributes)
     ids = [*before.memory_ids, *(one for one in map(UUID, before.profile) if one not in named)] if before else []
-    return Read(
+    return ContextMaterial(
         "",
         material,
         attributes,
         (),
         before,
-        context_reader.standing(tx, asked.user_id, asked.group_id, ids),
+        context_reader.active_memories(tx, asked.user_id, asked.group_id, ids),
         passages.passages(tx, [one.split("@")[0] for one in before.passages]) if before else {},
         {},
         {},
-        gone=context_reader.gone(tx, list(named)),
+        gone=context_reader.inactive_ids(tx, list(named)),
     )
 
 
-def _judged(db: Database, tenant_id: str, asked: Asked, read: Read) -> Read:
+def _filter_results(db: Database, tenant_id: str, asked: ContextQuery, read: ContextMaterial) -> ContextMaterial:
     """Filter the results, and read contradictions among memories, with those that were not found."""
     talk, results = read.material.talk, read.results
     mine = talk.session_id if talk else None  # What is hidden there is known already.
@@ -218,40 +224,42 @@ def _judged(db: Database, tenant_id: str, asked: Asked, read: Read) -> Read:
     with db.tenant(tenant_id) as tx:
         disputes = context_reader.disputes(tx, disputed)
         denied = sorted({one for ones in disputes.values() for one in ones})
-        others = context_reader.standing(tx, asked.user_id, asked.group_id, denied)
-        shown = _to_show(results, context_reader.hidden(tx, places))
+        others = context_reader.active_memories(tx, asked.user_id, asked.group_id, denied)
+        shown = _to_show(results, context_reader.hidden_among(tx, places))
     return replace(read, results=shown, disputes=disputes, others=others)
 
 
-def _at_hand(reads: Reads, tenant_id: str, asked: Asked) -> Window:
+def _at_hand(reads: ContextDeps, tenant_id: str, asked: ContextQuery) -> RecentWindow:
     if reads.recent is None or asked.session_id is None:
         return recent_messages.EMPTY
     return reads.recent.ask(tenant_id, asked.session_id)
 
 
-def _in_steps(newest: Window, most: int) -> Window:
+def _in_steps(newest: RecentWindow, most: int) -> RecentWindow:
     """Return a window whose start moves by half of `most` at once, not with each message."""
     step = max(1, most // 2)
     last = newest.messages[-1].position if newest.messages else 0
     behind = max(0, -(-(last - most) // step) * step)
     first = sum(message.position <= behind for message in newest.messages)
-    return Window(newest.messages[first:], newest.ends[first:], newest.marks[first:])
+    return RecentWindow(newest.messages[first:], newest.ends[first:], newest.marks[first:])
 
 
-def _searched(reads: Reads, tenant_id: str, asked: Asked, question: str, limit: int) -> Sequence[query.Found]:
+def _search(
+    reads: ContextDeps, tenant_id: str, asked: ContextQuery, question: str, limit: int
+) -> Sequence[query.SearchResult]:
     if not question.strip():
         return ()
     wanted = Question(question, asked.user_id, asked.group_id, limit, each=True)
     return query.search(reads.db, tenant_id, wanted, reads.embedder).results
 
 
-def _last_words(talk: context_reader.Talk | None) -> str:
+def _last_words(talk: context_reader.SessionSlice | None) -> str:
     """Return the last words of the user, which serve as the query if none is given."""
     said = [m.content for m in talk.messages if m.role == "user" and m.id not in talk.hidden] if talk else []
     return said[-1][-LONGEST_QUESTION:] if said else ""
 
 
-def _to_show(results: Sequence[query.Found], hidden: AbstractSet[tuple[str, str]]) -> list[query.Found]:
+def _to_show(results: Sequence[query.SearchResult], hidden: AbstractSet[tuple[str, str]]) -> list[query.SearchResult]:
     """Drop what is hidden or not valid now."""
     now = memories.now()
     return [
@@ -266,16 +274,16 @@ def _holds(row: Any, now: datetime) -> bool:
     return (row.valid_from is None or row.valid_from <= now) and (row.valid_to is None or row.valid_to > now)
 
 
-def _fitting(desk: Desk, read: Read, asked: Asked) -> tuple[Sheet, Json, int]:
+def _render_within(desk: Packer, read: ContextMaterial, asked: ContextQuery) -> tuple[Assembled, Json, int]:
     """Render within the limit. The size of separators is known only afterwards; the allowance shrinks accordingly."""
     room = float(asked.limit - formats.OVERHEAD)
     for left in reversed(range(ATTEMPTS)):
-        within = replace(desk, allowance=allowed(max(0, int(room)), asked.budget))
-        sheet = assembly.sheet(within, read if left else replace(read, results=(), material=read.material.bare()))
-        rendered = formats.rendered(sheet, asked.format)
+        within = replace(desk, allowance=split_limit(max(0, int(room)), asked.budget))
+        sheet = assembly.assemble(within, read if left else replace(read, results=(), material=read.material.bare()))
+        rendered = formats.render(sheet, asked.format)
         tokens = formats.tokens(rendered, desk.counter)
         most = asked.limit - (int(asked.limit * asked.budget.reserve) if left else 0)
         if tokens <= most:
             return sheet, rendered, tokens
         room *= SHRINK * most / tokens
-    return Sheet([], None), formats.nothing(asked.format), 0
+    return Assembled([], None), formats.nothing(asked.format), 0

@@ -7,12 +7,12 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from core.context import rendering, window
-from core.context.packing import Desk
-from core.context.reader import Talk
-from core.context.sections import Part, Piece, Section
+from core.context.packing import Packer
+from core.context.reader import SessionSlice
+from core.context.sections import Section, SectionName, SectionPiece
 from core.context.selection import LeftOut
 from core.context.tool_results import shorten
-from core.context.window import Window
+from core.context.window import TokenWindow
 from core.inference.token_counting import Counter, cut
 from core.plans import tracker
 from core.screening import output
@@ -31,39 +31,39 @@ WORD_TOKENS: Final = 8
 """Least tokens worth showing of a message."""
 
 
-def background(desk: Desk, talk: Talk | None, allowed: int) -> tuple[Section, Section]:
+def background(desk: Packer, talk: SessionSlice | None, allowed: int) -> tuple[Section, Section]:
     """Return the summary of what is no longer shown, and the plan: half of the allowance at most."""
     summary = list(_summary(talk)) if talk else []
-    told = desk.first(Part.SUMMARY, allowed // 3, summary)
+    told = desk.first(SectionName.SUMMARY, allowed // 3, summary)
     steps = [] if talk is None else [_plan(plan, allowed // 6, desk.counter) for plan in talk.plans]
-    return told, desk.first(Part.PLAN, allowed // 6, steps)
+    return told, desk.first(SectionName.PLAN, allowed // 6, steps)
 
 
-def recent(written: Written | None, allowed: int, since: int = 0) -> Section:
+def recent(written: RenderedMessages | None, allowed: int, since: int = 0) -> Section:
     """Return the newest messages from a start that moves seldom and is not before `since`, without hidden ones."""
     if written is None:
-        return Section(Part.RECENT, "", 0, allowed)
+        return Section(SectionName.RECENT, "", 0, allowed)
     desk, talk = written.desk, written.talk
     seen = [message for message in talk.messages if message.id not in talk.hidden and message.content.strip()]
     late = [message for message in seen if message.position >= since]
     ends = written.ends()
     block = max(1, desk.allowance.short_term // window.BLOCKS)
-    shown = window.shown(late, [ends[m.id] for m in late], Window(allowed, block), written.cost)
+    shown = window.fit_window(late, [ends[m.id] for m in late], TokenWindow(allowed, block), written.cost)
     pieces = [rendering.of_message(message, written(message)) for message in shown]
     if not pieces and seen:
-        pieces = _beginning(desk, seen[-1], written(seen[-1]), allowed)
+        pieces = _cut_last_message(desk, seen[-1], written(seen[-1]), allowed)
     gone = [
         LeftOut(rendering.message_ref(m), "older than what there is room for") for m in seen[: len(seen) - len(pieces)]
     ]
     gone += [LeftOut(rendering.message_ref(m), "hidden") for m in talk.messages if m.id in talk.hidden]
     tokens = sum(desk.cost(piece.text) + MESSAGE_TOKENS + _mark(piece.role) for piece in pieces)
-    return Section(Part.RECENT, "", tokens, allowed, pieces, gone)
+    return Section(SectionName.RECENT, "", tokens, allowed, pieces, gone)
 
 
-class Written:
+class RenderedMessages:
     """Rendered messages, each made once: tool results shortened, in a group with the speaker."""
 
-    def __init__(self, desk: Desk, talk: Talk) -> None:
+    def __init__(self, desk: Packer, talk: SessionSlice) -> None:
         self.desk, self.talk = desk, talk
         self._made: dict[str, str] = {}
         self._several = len({m.user_id for m in talk.messages}) > 1 or any(m.group_id for m in talk.messages)
@@ -95,7 +95,9 @@ class Written:
                 message.content, self._most, self.desk.counter, asked, f"GET /v1/sessions/{place}"
             ).text  # fmt: skip
         if self._several and message.role == "user":
-            return rendering.indented(f"{rendering.one_line(message.speaker or message.user_id)}: {message.content}")
+            return rendering.indent_lines(
+                f"{rendering.one_line(message.speaker or message.user_id)}: {message.content}"
+            )
         return message.content
 
     def _asked_before(self, message: Message) -> str:
@@ -109,29 +111,31 @@ def _mark(role: str) -> int:
     return MARK_TOKENS if role == "tool" else 0
 
 
-def _beginning(desk: Desk, message: Message, said: str, allowed: int) -> list[Piece]:
+def _cut_last_message(desk: Packer, message: Message, said: str, allowed: int) -> list[SectionPiece]:
     """Return the beginning of a last message that exceeds the whole room."""
     room = allowed - MESSAGE_TOKENS - _mark(message.role)
     text = cut(said, room, desk.counter) if room >= WORD_TOKENS else ""
     return [rendering.of_message(message, text)] if text else []
 
 
-def _summary(talk: Talk) -> Iterable[Piece]:
+def _summary(talk: SessionSlice) -> Iterable[SectionPiece]:
     """Put the key messages first, which are dropped last; then the summary of the rest."""
     if talk.summary is None:
         return
     for one in talk.summary.key_messages:
         source = {"type": "message", "session_id": talk.session_id, "id": one.message_id, "position": one.position}
-        seen = output.shown(one.quote)
+        seen = output.screened_output(one.quote)
         if seen.hostile:
             continue
         said = rendering.one_line(seen.text)
-        yield Piece(f"key:{one.message_id}", f"- {one.kind}, {one.by}: {said}", source, rendering.KEYS)
+        yield SectionPiece(f"key:{one.message_id}", f"- {one.kind}, {one.by}: {said}", source, rendering.KEYS)
     source = {"type": "summary", "session_id": talk.session_id, "to_position": talk.summary.to_position}
-    yield Piece(f"summary:{talk.session_id}", rendering.quoted(output.shown(talk.summary.content).text), source)
+    yield SectionPiece(
+        f"summary:{talk.session_id}", rendering.quote_lines(output.screened_output(talk.summary.content).text), source
+    )
 
 
-def _plan(plan: Any, allowed: int, counter: Counter) -> Piece:
+def _plan(plan: Any, allowed: int, counter: Counter) -> SectionPiece:
     source = {"type": "plan", "session_id": plan.session_id, "id": plan.id, "version": plan.version}
-    steps = output.shown(tracker.rendered(plan, allowed, counter)).text
-    return Piece(f"plan:{plan.id}", steps, source)
+    steps = output.screened_output(tracker.render(plan, allowed, counter)).text
+    return SectionPiece(f"plan:{plan.id}", steps, source)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from core.context import rendering
-from core.context.assembly import Sheet
+from core.context.assembly import Assembled
 from core.context.conversation import MESSAGE_TOKENS
-from core.context.sections import Part, Piece
+from core.context.sections import SectionName, SectionPiece
 from core.inference.token_counting import Counter
 from core.types import Json
 
@@ -23,17 +23,24 @@ REPLY_TOKENS: Final = 3
 SPOKEN: Final = {"user": "user", "assistant": "assistant", "system": "system", "tool": "user"}
 """Role of a message as shown. A tool result without its call would be refused, so it is shown as the user's."""
 
-STABLE: Final = (Part.INSTRUCTIONS, Part.PROFILE, Part.MEMORIES, Part.KNOWLEDGE, Part.SUMMARY, Part.PLAN)
+STABLE: Final = (
+    SectionName.INSTRUCTIONS,
+    SectionName.PROFILE,
+    SectionName.MEMORIES,
+    SectionName.KNOWLEDGE,
+    SectionName.SUMMARY,
+    SectionName.PLAN,
+)
 """Sections before the conversation."""
 
-LAST: Final = (Part.SINCE, Part.FOCUS)
+LAST: Final = (SectionName.SINCE, SectionName.FOCUS)
 """Sections before the last question: news, and memories for it."""
 
 EARLIER: Final = "(The conversation goes on.)"
 """Content of the first turn: Anthropic requires it to be the user's."""
 
 
-def rendered(sheet: Sheet, form: Format) -> Json:
+def render(sheet: Assembled, form: Format) -> Json:
     """Render as `{"messages": …}`, as `{"system": …, "messages": …}`, or as `{"text": …}`."""
     if form == "text":
         return {"text": _text(sheet)}
@@ -55,30 +62,30 @@ def nothing(form: Format) -> Json:
     return {"text": ""} if form == "text" else {"messages": []} | ({"system": []} if form == "anthropic" else {})
 
 
-def joined(sheet: Sheet, parts: Sequence[Part]) -> str:
+def join_sections(sheet: Assembled, parts: Sequence[SectionName]) -> str:
     """Join the texts of sections."""
     return "\n\n".join(one.text for one in sheet.sections if one.part in parts and one.text)
 
 
-def _openai(sheet: Sheet) -> list[Json]:
+def _openai(sheet: Assembled) -> list[Json]:
     """Return one system message, then the conversation, with memories before its last question."""
-    stable, focus = joined(sheet, STABLE), joined(sheet, LAST)
-    talk = [{"role": SPOKEN[piece.role], "content": _said(piece)} for piece in _spoken(sheet)]
+    stable, focus = join_sections(sheet, STABLE), join_sections(sheet, LAST)
+    talk = [{"role": SPOKEN[piece.role], "content": _turn_text(piece)} for piece in _recent_pieces(sheet)]
     if focus:
         talk.insert(_last_question(talk), {"role": "system", "content": focus})
     return [*([{"role": "system", "content": stable}] if stable else []), *talk]
 
 
-def _anthropic(sheet: Sheet) -> Json:
+def _anthropic(sheet: Assembled) -> Json:
     """Return the stable sections as a cacheable system prompt, and alternating turns that begin with the user."""
-    stable, focus = joined(sheet, STABLE), joined(sheet, LAST)
+    stable, focus = join_sections(sheet, STABLE), join_sections(sheet, LAST)
     turns: list[Json] = []
-    for piece in _spoken(sheet):
+    for piece in _recent_pieces(sheet):
         role = "assistant" if piece.role == "assistant" else "user"
         if turns and turns[-1]["role"] == role:
-            turns[-1]["content"].append({"type": "text", "text": _said(piece)})
+            turns[-1]["content"].append({"type": "text", "text": _turn_text(piece)})
         else:
-            turns.append({"role": role, "content": [{"type": "text", "text": _said(piece)}]})
+            turns.append({"role": role, "content": [{"type": "text", "text": _turn_text(piece)}]})
     if turns and turns[0]["role"] == "assistant":
         turns.insert(0, {"role": "user", "content": [{"type": "text", "text": EARLIER}]})
     if focus:
@@ -89,22 +96,22 @@ def _anthropic(sheet: Sheet) -> Json:
     return {"system": [cached] if stable else [], "messages": turns}
 
 
-def _text(sheet: Sheet) -> str:
-    spoken = [rendering.indented(f"{piece.role}: {_said(piece)}") for piece in _spoken(sheet)]
+def _text(sheet: Assembled) -> str:
+    spoken = [rendering.indent_lines(f"{piece.role}: {_turn_text(piece)}") for piece in _recent_pieces(sheet)]
     talk = "\n".join(["# Recent Messages", *spoken]) if spoken else ""
-    parts = (joined(sheet, STABLE), talk, joined(sheet, LAST))
+    parts = (join_sections(sheet, STABLE), talk, join_sections(sheet, LAST))
     return "\n\n".join(part for part in parts if part)
 
 
-def _spoken(sheet: Sheet) -> Sequence[Piece]:
-    recent = sheet.section(Part.RECENT)
+def _recent_pieces(sheet: Assembled) -> Sequence[SectionPiece]:
+    recent = sheet.section(SectionName.RECENT)
     return recent.pieces if recent else ()
 
 
-def _said(piece: Piece) -> str:
+def _turn_text(piece: SectionPiece) -> str:
     if piece.role == "tool":
         return rendering.tool_result(piece.heading, piece.text)
-    return rendering.unmarked(piece.text)
+    return rendering.break_marks(piece.text)
 
 
 def _last_question(talk: Sequence[Json]) -> int:

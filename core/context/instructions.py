@@ -14,20 +14,20 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.context import profile_lines, rendering
-from core.context.packing import Desk
-from core.context.profile_lines import Line
-from core.context.sections import Part, Piece, Section
-from core.context.stable_selection import Held
+from core.context.packing import Packer
+from core.context.profile_lines import ProfileLine
+from core.context.sections import Section, SectionName, SectionPiece
+from core.context.stable_selection import StableSelection
 
 SINCE: Final = 0.25
 """Share of the system part for news. It is read again with each question, so that a larger one would soon cost more
 than a new layout."""
 
-NO_NEWS: Final = Section(Part.SINCE, "", 0, 0)
+NO_NEWS: Final = Section(SectionName.SINCE, "", 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FixedSections:
     """The sections, and the memory ids that identify the first two."""
 
     always: Section
@@ -50,28 +50,28 @@ class Standing:
         return self.stable | _keys(self.since)
 
 
-def anew(desk: Desk, instructions: Sequence[Any], known: Sequence[Line]) -> Standing:
+def lay_out(desk: Packer, instructions: Sequence[Any], known: Sequence[ProfileLine]) -> FixedSections:
     """Lay out instructions, then the profile, as there is room."""
-    always = desk.first(Part.INSTRUCTIONS, _most(desk), _written(desk, instructions))
+    always = desk.first(SectionName.INSTRUCTIONS, _most(desk), _instruction_pieces(desk, instructions))
     told = _keys(always)
     untold = [line for line in known if not all(f"memory:{one}" in told for one in line.memories)]
     order = profile_lines.order(untold)
-    ordered, _ = profile_lines.laid(untold, order)
-    profile = desk.first(Part.PROFILE, _left(desk, always), [line.piece() for line in ordered])
+    ordered, _ = profile_lines.split_lines(untold, order)
+    profile = desk.first(SectionName.PROFILE, _room_for_profile(desk, always), [line.piece() for line in ordered])
     keys = {piece.key for piece in profile.pieces}
     shown = {one for line in ordered if line.key in keys for one in line.memories}
     ids = [UUID(piece.source["id"]) for piece in always.pieces]
-    return Standing(always, profile, NO_NEWS, ids, [one for one in order if one in shown])
+    return FixedSections(always, profile, NO_NEWS, ids, [one for one in order if one in shown])
 
 
-def as_before(
-    desk: Desk,
+def keep_layout(
+    desk: Packer,
     instructions: Sequence[Any],
-    known: Sequence[Line],
-    held: Held,
+    known: Sequence[ProfileLine],
+    held: StableSelection,
     rows: Mapping[UUID, Any],
-    fresh: Standing,
-) -> Standing | None:
+    fresh: FixedSections,
+) -> FixedSections | None:
     """Keep the earlier layout and add the news of `fresh`; None: something is invalid, or there is no room.
 
     `rows`: valid memories, for statements that are no longer among the strongest.
@@ -79,22 +79,24 @@ def as_before(
     by_id = {row.id: row for row in instructions}
     here = {one for line in known for one in line.memories}
     missing = [rows.get(UUID(one)) for one in held.profile if one not in here]
-    fell = [profile_lines.fallen(row) if row is not None else None for row in missing]
+    fell = [profile_lines.displaced_line(row) if row is not None else None for row in missing]
     if None in fell or any(one not in by_id for one in held.instructions):
         return None
-    old, new = profile_lines.laid([*known, *filter(None, fell)], held.profile)
-    orders = _written(desk, [by_id[one] for one in held.instructions])
-    always = desk.first(Part.INSTRUCTIONS, _most(desk), orders)
-    profile = desk.first(Part.PROFILE, _left(desk, always), [line.piece() for line in old])
-    since = _since(desk, Standing(always, profile, NO_NEWS, (), ()), fresh, new, held.memory_ids)
+    old, new = profile_lines.split_lines([*known, *filter(None, fell)], held.profile)
+    orders = _instruction_pieces(desk, [by_id[one] for one in held.instructions])
+    always = desk.first(SectionName.INSTRUCTIONS, _most(desk), orders)
+    profile = desk.first(SectionName.PROFILE, _room_for_profile(desk, always), [line.piece() for line in old])
+    since = _news(desk, FixedSections(always, profile, NO_NEWS, (), ()), fresh, new, held.memory_ids)
     if always.left_out or profile.left_out or since.left_out:
         return None
     shown = _keys(always) | _keys(profile) | _keys(since)
     always, profile = _with_reasons(always, fresh.always, shown), _with_reasons(profile, fresh.profile, shown)
-    return Standing(always, profile, since, held.instructions, held.profile)
+    return FixedSections(always, profile, since, held.instructions, held.profile)
 
 
-def _since(desk: Desk, old: Standing, fresh: Standing, new: Sequence[Line], memories: Sequence[UUID]) -> Section:
+def _news(
+    desk: Packer, old: FixedSections, fresh: FixedSections, new: Sequence[ProfileLine], memories: Sequence[UUID]
+) -> Section:
     """Return the news: what a new layout would add above, without statements shown as memories."""
     above = {piece.key for piece in fresh.profile.pieces}
     held = {f"memory:{one}" for one in memories}
@@ -104,20 +106,20 @@ def _since(desk: Desk, old: Standing, fresh: Standing, new: Sequence[Line], memo
         if one.key not in old.stable
     ]
     facts = [line.piece(rendering.ABOUT) for line in new if line.key in above]
-    news = [*orders, *(one for one in facts if not held & _stated([one]))]
+    news = [*orders, *(one for one in facts if not held & _profile_statements([one]))]
     allowed = min(int(desk.allowance.system * SINCE), max(0, _most(desk) - old.tokens))
-    return desk.first(Part.SINCE, allowed, news) if news else replace(NO_NEWS, allowed=allowed)
+    return desk.first(SectionName.SINCE, allowed, news) if news else replace(NO_NEWS, allowed=allowed)
 
 
-def _written(desk: Desk, instructions: Sequence[Any]) -> list[Piece]:
+def _instruction_pieces(desk: Packer, instructions: Sequence[Any]) -> list[SectionPiece]:
     return [rendering.of_instruction(row, heard=desk.heard) for row in instructions]
 
 
-def _most(desk: Desk) -> int:
+def _most(desk: Packer) -> int:
     return desk.allowance.system + desk.allowance.long_term
 
 
-def _left(desk: Desk, always: Section) -> int:
+def _room_for_profile(desk: Packer, always: Section) -> int:
     return max(0, desk.allowance.system - always.tokens)
 
 
@@ -126,10 +128,10 @@ def _with_reasons(section: Section, fresh: Section, shown: set[str]) -> Section:
 
 
 def _keys(section: Section) -> set[str]:
-    return {piece.key for piece in section.pieces} | _stated(section.pieces)
+    return {piece.key for piece in section.pieces} | _profile_statements(section.pieces)
 
 
-def _stated(pieces: Sequence[Piece]) -> set[str]:
+def _profile_statements(pieces: Sequence[SectionPiece]) -> set[str]:
     """Return memories repeated word for word in the profile; one that fills a slot says more than the slot."""
     listed = [one for one in pieces if one.key.startswith(tuple(f"profile:{name}." for name in profile_lines.LISTED))]
     return {f"memory:{one}" for piece in listed for one in piece.source["memories"]}

@@ -44,7 +44,7 @@ class _Size:
         return max(_FEWEST, self.entries * _CHARACTERS)
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Parse a JSON object or list; None: the text is neither, or could not be written as JSON again."""
     if not text.lstrip().startswith(("{", "[")):
         return None
@@ -66,14 +66,14 @@ def smaller(value: Any, note: str, matches: Matches) -> Iterator[str]:
     for entries in _SIZES:
         for levels in (_DEEPEST, 4, 2) if entries <= _SIZES[-3] else (_DEEPEST,):
             pruned = pruner.pruned(value, _Size(entries, levels))
-            yield json.dumps(_noted(pruned, note), ensure_ascii=False, separators=(",", ":"))
+            yield json.dumps(_with_note(pruned, note), ensure_ascii=False, separators=(",", ":"))
 
 
 def _refuse(constant: str) -> None:
     raise ValueError(constant)
 
 
-def _noted(pruned: Any, note: str) -> Any:
+def _with_note(pruned: Any, note: str) -> Any:
     return [*pruned, f"{MARK} {note}"] if isinstance(pruned, list) else {**pruned, MARK + MARK: note}
 
 
@@ -138,23 +138,23 @@ class _Pruner:
     def _telling(self, value: Any) -> float:
         known = self._known.get(id(value))
         if known is None:
-            known = self._matches(" ".join(_said(value, levels=4))[:_SAID])
+            known = self._matches(" ".join(_words(value, levels=4))[:_SAID])
             if not isinstance(value, dict) or len(value) != 1:  # those that `_keys` makes do not outlive it
                 self._known[id(value)] = known
         return known
 
 
-def _said(value: Any, levels: int) -> Iterator[str]:
+def _words(value: Any, levels: int) -> Iterator[str]:
     """Return the words of a value, without keys whose value is empty, zero or false (`"error": null`)."""
     if isinstance(value, str):
         yield value[:_SAID]
     elif isinstance(value, list):
         for one in value[: _SIZES[0]] if levels else ():
-            yield from _said(one, levels - 1)
+            yield from _words(one, levels - 1)
     elif isinstance(value, dict):
         for key, one in list(value.items())[: _SIZES[0]] if levels else ():
             if one:
                 yield key
-                yield from _said(one, levels - 1)
+                yield from _words(one, levels - 1)
     elif value is not None:
         yield str(value)

@@ -10,8 +10,8 @@ from typing import Final
 
 from core.context import rendering
 from core.context.budget import Allowance
-from core.context.sections import Part, Piece, Section
-from core.context.selection import Item, LeftOut, choose
+from core.context.sections import Section, SectionName, SectionPiece
+from core.context.selection import LeftOut, SelectionItem, choose
 from core.inference.token_counting import Counter
 
 FOCUS: Final = 0.4
@@ -22,17 +22,17 @@ TITLE_TOKENS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ScoredPiece:
     """A result: its text, its relevance, and what contradicts it."""
 
-    piece: Piece
+    piece: SectionPiece
     score: float
     at: datetime | None = None
     conflicts: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
-class Desk:
+class Packer:
     """Fills sections: counter, allowance and query.
 
     `heard`: unconfirmed wishes from conversations speak with the voice of the system.
@@ -54,11 +54,13 @@ class Desk:
             self._known[text] = self.counter.count(text)
         return self._known[text]
 
-    def line(self, piece: Piece) -> int:
+    def line(self, piece: SectionPiece) -> int:
         """Count the tokens of a piece and its line break."""
         return self.cost(piece.text) + 1
 
-    def section(self, part: Part, allowed: int, pieces: Sequence[Piece], left: Iterable[LeftOut] = ()) -> Section:
+    def section(
+        self, part: SectionName, allowed: int, pieces: Sequence[SectionPiece], left: Iterable[LeftOut] = ()
+    ) -> Section:
         """Make a section of pieces; the last ones are dropped while title and headings exceed the room."""
         shown, gone = list(pieces), list(left)
         said = rendering.section_text(part, shown)
@@ -67,7 +69,7 @@ class Desk:
             said = rendering.section_text(part, shown)
         return Section(part, said, self.cost(said) if said else 0, allowed, shown, gone)
 
-    def first(self, part: Part, allowed: int, pieces: Iterable[Piece]) -> Section:
+    def first(self, part: SectionName, allowed: int, pieces: Iterable[SectionPiece]) -> Section:
         """Take pieces in order as there is room; a shorter one may fit behind one that does not."""
         shown, gone, left = [], [], allowed - TITLE_TOKENS
         for piece in pieces:
@@ -78,11 +80,13 @@ class Desk:
                 gone.append(LeftOut(piece.key, "no room"))
         return self.section(part, allowed, shown, gone)
 
-    def best(self, part: Part, allowed: int, found: Sequence[Found], left: Iterable[LeftOut] = ()) -> Section:
+    def best(
+        self, part: SectionName, allowed: int, found: Sequence[ScoredPiece], left: Iterable[LeftOut] = ()
+    ) -> Section:
         """Take the cheapest set of results that says enough."""
         by_key = {one.piece.key: one for one in found}
         items = [
-            Item(key, one.piece.text, self.line(one.piece), one.score, one.at, one.conflicts)
+            SelectionItem(key, one.piece.text, self.line(one.piece), one.score, one.at, one.conflicts)
             for key, one in by_key.items()
         ]
         chosen = choose(items, max(0, allowed - TITLE_TOKENS), self.query, self.k)

@@ -12,7 +12,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from core.context.rendering import one_line
-from core.context.sections import Piece
+from core.context.sections import SectionPiece
 from core.reflection import profile_attributes
 from core.types import Category, Json, Topic, Trust
 
@@ -29,7 +29,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ProfileLine:
     """A line of the profile. `name`: `slots.home.city`, `lists.likes`, `preferences.<memory>`."""
 
     name: str
@@ -43,14 +43,14 @@ class Line:
     def memories(self) -> tuple[str, ...]:
         return tuple(one for value in self.values for one in value.memories)
 
-    def piece(self, heading: str = "") -> Piece:
+    def piece(self, heading: str = "") -> SectionPiece:
         section, _, name = self.name.partition(".")
         said = one_line(", ".join(value.said for value in self.values))
         source = {"type": "profile", "entry": self.name, "memories": list(dict.fromkeys(self.memories))}
-        return Piece(self.key, f"- {said}" if section in LISTED else f"- {name}: {said}", source, heading)
+        return SectionPiece(self.key, f"- {said}" if section in LISTED else f"- {name}: {said}", source, heading)
 
 
-def lines(attributes: Json, gone: Collection[str] = frozenset()) -> Iterator[Line]:
+def lines(attributes: Json, gone: Collection[str] = frozenset()) -> Iterator[ProfileLine]:
     """Return slots, lists and statements, without people and topics, which a query brings up, and disputed ones.
 
     `gone`: memories that are invalid while the profile still has them.
@@ -64,7 +64,7 @@ def lines(attributes: Json, gone: Collection[str] = frozenset()) -> Iterator[Lin
             yield from _line(f"{section}.{one['memories'][0]}", [one], "content", gone)
 
 
-def fallen(row: Any) -> Line | None:
+def displaced_line(row: Any) -> ProfileLine | None:
     """Return the line of a memory that only lost its place in the profile to stronger ones; else None."""
     if row.trust == Trust.DISPUTED or (row.attribute is not None and row.value is not None):
         return None
@@ -72,10 +72,10 @@ def fallen(row: Any) -> Line | None:
         return None
     section = profile_attributes.SECTIONS.get(Category(row.category)) or profile_attributes.ABOUT.get(Topic(row.topic))
     one = str(row.id)
-    return Line(f"{section}.{one}", (Value(row.content, (one,)),)) if section in LISTED else None
+    return ProfileLine(f"{section}.{one}", (Value(row.content, (one,)),)) if section in LISTED else None
 
 
-def order(shown: Sequence[Line]) -> list[str]:
+def order(shown: Sequence[ProfileLine]) -> list[str]:
     """Return the memories that identify each value, in the order of the lines."""
     found: dict[str, None] = {}
     for value in (value for line in shown for value in line.values):
@@ -84,17 +84,17 @@ def order(shown: Sequence[Line]) -> list[str]:
     return list(found)
 
 
-def laid(known: Sequence[Line], before: Sequence[str]) -> tuple[list[Line], list[Line]]:
+def split_lines(known: Sequence[ProfileLine], before: Sequence[str]) -> tuple[list[ProfileLine], list[ProfileLine]]:
     """Order the lines as they were shown `before`; return also the lines of new values."""
     places = {one: at for at, one in enumerate(before)}
-    old: list[tuple[int, Line]] = []
-    new: list[Line] = []
+    old: list[tuple[int, ProfileLine]] = []
+    new: list[ProfileLine] = []
     for line in known:
         ranked = sorted((at, value) for value in line.values if (at := _place(value, places)) >= 0)
         if ranked:
-            old.append((ranked[0][0], Line(line.name, tuple(value for _, value in ranked))))
+            old.append((ranked[0][0], ProfileLine(line.name, tuple(value for _, value in ranked))))
         if rest := tuple(value for value in line.values if _place(value, places) < 0):
-            new.append(Line(line.name, rest))
+            new.append(ProfileLine(line.name, rest))
     old.sort(key=lambda one: (one[0], one[1].name))
     return [line for _, line in old], new
 
@@ -104,14 +104,14 @@ def names(attributes: Json) -> set[UUID]:
     return {UUID(one) for line in lines(attributes) for one in line.memories}
 
 
-def _line(name: str, entries: Sequence[Json], word: str, gone: Collection[str]) -> Iterator[Line]:
+def _line(name: str, entries: Sequence[Json], word: str, gone: Collection[str]) -> Iterator[ProfileLine]:
     values = []
     for one in entries:
         standing = tuple(memory for memory in one["memories"] if memory not in gone)
         if standing and not one.get("disputed"):
             values.append(Value(("not " if one.get("negated") else "") + one[word], standing))
     if values:
-        yield Line(name, tuple(values))
+        yield ProfileLine(name, tuple(values))
 
 
 def _place(value: Value, places: Mapping[str, int]) -> int:

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from sqlalchemy import text
 
-from core.memory.memories import STANDING
+from core.memory.memories import ACTIVE_SQL
 from core.plans import tracker
-from core.plans.tracker import Plan
+from core.plans.tracker import SessionPlan
 from core.sessions import hidden_messages, recent_messages
 from core.storage.db import Tx
 from core.summaries import rolling
@@ -23,7 +23,7 @@ INSTRUCTIONS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class SessionSlice:
     """A session as its context needs it. `ends`: cumulative tokens up to and with each message."""
 
     session_id: str
@@ -31,26 +31,28 @@ class Talk:
     ends: Sequence[int]
     hidden: frozenset[str]
     summary: Summary | None
-    plans: Sequence[Plan]
+    plans: Sequence[SessionPlan]
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class OwnerMaterial:
     """Instructions of a user (or a group), and the session, if one is named and exists."""
 
     instructions: Sequence[Any]
-    talk: Talk | None
+    talk: SessionSlice | None
 
-    def bare(self) -> Material:
+    def bare(self) -> OwnerMaterial:
         """Return the newest message alone, for a context without room for more."""
         talk = self.talk
         if talk is None:
-            return Material((), None)
-        return Material((), replace(talk, messages=talk.messages[-1:], ends=talk.ends[-1:], summary=None, plans=()))
+            return OwnerMaterial((), None)
+        return OwnerMaterial(
+            (), replace(talk, messages=talk.messages[-1:], ends=talk.ends[-1:], summary=None, plans=())
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ContextReader:
     """Owner of the memory read, and listener of the session: in a group, members hear what its memory lacks."""
 
     user_id: str | None
@@ -59,16 +61,21 @@ class Reader:
 
 
 def material(
-    tx: Tx, reader: Reader, session_id: str | None, window: recent_messages.Window, *, instructions: bool = True
-) -> Material:
+    tx: Tx,
+    reader: ContextReader,
+    session_id: str | None,
+    window: recent_messages.RecentWindow,
+    *,
+    instructions: bool = True,
+) -> OwnerMaterial:
     """Read standing instructions, and of the session what this user, or all of this group, could hear.
 
     Without `instructions` only pinned memories are read.
     """
     hears = {"user": reader.listener, "group": reader.group_id}
-    talk = _talk(tx, session_id, window, hears) if session_id is not None and window.messages else None
+    talk = _session_slice(tx, session_id, window, hears) if session_id is not None and window.messages else None
     values = {"user": reader.user_id, "group": reader.group_id, "most": INSTRUCTIONS, "instructions": instructions}
-    return Material(tx.execute(_INSTRUCTIONS, values).all(), talk)
+    return OwnerMaterial(tx.execute(_INSTRUCTIONS, values).all(), talk)
 
 
 def disputes(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, frozenset[UUID]]:
@@ -79,25 +86,27 @@ def disputes(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, frozenset[UUID]]:
     return {one: frozenset(others) for one, others in found.items()}
 
 
-def standing(tx: Tx, user_id: str | None, group_id: str | None, ids: Sequence[UUID]) -> dict[UUID, Any]:
+def active_memories(tx: Tx, user_id: str | None, group_id: str | None, ids: Sequence[UUID]) -> dict[UUID, Any]:
     """Return the still active ones among these memories of a user or a group, by id."""
     values = {"user": user_id, "group": group_id, "ids": list(ids)}
     return {row.id: row for row in tx.execute(_STANDING, values)} if ids else {}
 
 
-def gone(tx: Tx, ids: Sequence[UUID]) -> frozenset[str]:
+def inactive_ids(tx: Tx, ids: Sequence[UUID]) -> frozenset[str]:
     """Return those that are inactive or disputed; a profile follows only with the next event."""
     return frozenset(tx.execute(_GONE, {"ids": list(ids)}).scalars()) if ids else frozenset()
 
 
-def hidden(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+def hidden_among(tx: Tx, places: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
     """Return the hidden ones of these messages, by session and id."""
     values = {"sessions": [session for session, _ in places], "ids": [one for _, one in places]}
     rows = tx.execute(_HIDDEN, values) if places else ()
     return frozenset((row.session_id, row.message_id) for row in rows)
 
 
-def _talk(tx: Tx, session_id: str, window: recent_messages.Window, reader: Mapping[str, object]) -> Talk | None:
+def _session_slice(
+    tx: Tx, session_id: str, window: recent_messages.RecentWindow, reader: Mapping[str, object]
+) -> SessionSlice | None:
     """Return what the reader heard of the session; None: nothing, or no message has arrived."""
     asked = {**reader, "session": session_id}
     others = [message.position for message in window.messages if not _is_mine(message, reader)]
@@ -110,7 +119,7 @@ def _talk(tx: Tx, session_id: str, window: recent_messages.Window, reader: Mappi
         summary = None  # It tells some of what this reader has not heard.
     own = [plan for plan in tracker.current(tx, session_id) if _is_of(plan, reader)]
     messages, ends = [window.messages[at] for at in heard], [window.ends[at] for at in heard]
-    return Talk(session_id, messages, ends, hidden_messages.hidden(tx, session_id), summary, own)
+    return SessionSlice(session_id, messages, ends, hidden_messages.hidden_ids(tx, session_id), summary, own)
 
 
 def _is_mine(message: Message, reader: Mapping[str, object]) -> bool:
@@ -119,7 +128,7 @@ def _is_mine(message: Message, reader: Mapping[str, object]) -> bool:
     return reader[name] == (message.user_id if message.group_id is None else message.group_id)
 
 
-def _is_of(plan: Plan, reader: Mapping[str, object]) -> bool:
+def _is_of(plan: SessionPlan, reader: Mapping[str, object]) -> bool:
     return plan.user_id == reader["user"] or (plan.group_id is not None and plan.group_id == reader["group"])
 
 
@@ -147,24 +156,24 @@ _HOLDS = "(m.valid_from IS NULL OR m.valid_from <= now()) AND (m.valid_to IS NUL
 _INSTRUCTIONS = text(f"""
     SELECT m.* FROM memories m
     WHERE (m.user_id = :user OR m.group_id = :group) AND (m.pinned OR (:instructions AND m.category = 'instruction'))
-      AND {STANDING} AND {_HOLDS}
+      AND {ACTIVE_SQL} AND {_HOLDS}
     ORDER BY m.pinned DESC, m.importance DESC, m.id LIMIT :most
 """)
 
 _DISPUTES = text(f"""
     SELECT r.from_id AS one, r.to_id AS other FROM relations r JOIN memories m ON m.id = r.to_id
-    WHERE r.relation = 'contradicts' AND r.from_id = ANY(:ids) AND m.trust = '{Trust.DISPUTED}' AND {STANDING}
+    WHERE r.relation = 'contradicts' AND r.from_id = ANY(:ids) AND m.trust = '{Trust.DISPUTED}' AND {ACTIVE_SQL}
     UNION
     SELECT r.to_id, r.from_id FROM relations r JOIN memories m ON m.id = r.from_id
-    WHERE r.relation = 'contradicts' AND r.to_id = ANY(:ids) AND m.trust = '{Trust.DISPUTED}' AND {STANDING}
+    WHERE r.relation = 'contradicts' AND r.to_id = ANY(:ids) AND m.trust = '{Trust.DISPUTED}' AND {ACTIVE_SQL}
 """)
 
 _STANDING = text(f"""
     SELECT m.* FROM memories m
-    WHERE m.id = ANY(:ids) AND (m.user_id = :user OR m.group_id = :group) AND {STANDING} AND {_HOLDS}
+    WHERE m.id = ANY(:ids) AND (m.user_id = :user OR m.group_id = :group) AND {ACTIVE_SQL} AND {_HOLDS}
 """)
 
 _GONE = text(f"""
     SELECT n.id::text FROM unnest(cast(:ids AS uuid[])) AS n (id) LEFT JOIN memories m ON m.id = n.id
-    WHERE ({STANDING} AND {_HOLDS} AND m.trust <> '{Trust.DISPUTED}') IS NOT TRUE
+    WHERE ({ACTIVE_SQL} AND {_HOLDS} AND m.trust <> '{Trust.DISPUTED}') IS NOT TRUE
 """)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from core.context.sections import TITLES, Part, Piece
+from core.context.sections import TITLES, SectionName, SectionPiece
 from core.types import Category, Json, Message, Trust
 
 HEADINGS: Final[Mapping[str, str]] = {
@@ -37,7 +37,7 @@ KEYS: Final = "Key Messages"
 
 ORDERS: Final = HEADINGS[Category.INSTRUCTION]
 
-ABOUT: Final = TITLES[Part.PROFILE]
+ABOUT: Final = TITLES[SectionName.PROFILE]
 
 WISHES: Final = "Wishes of the User"
 """Heading of unconfirmed standing instructions: what was said, not what the operator wants."""
@@ -45,16 +45,16 @@ WISHES: Final = "Wishes of the User"
 ORDER: Final = (*dict.fromkeys(HEADINGS.values()), WISHES, ABOUT, QUOTED, KEYS)
 
 
-def of_memory(row: Any) -> Piece:
+def of_memory(row: Any) -> SectionPiece:
     """Render a memory with its date; mark it as disputed where another contradicts it."""
     disputed = "disputed: " if row.trust == Trust.DISPUTED else ""
     since = "since " if row.attribute and row.valid_from else ""
     text = f"- {disputed}{one_line(row.content)} ({since}{_day(row.valid_from or row.occurred_at)})"
     source = {"type": "memory", "id": str(row.id), "version": row.version}
-    return Piece(f"memory:{row.id}", text, source, HEADINGS[Category(row.category)], content=row.content)
+    return SectionPiece(f"memory:{row.id}", text, source, HEADINGS[Category(row.category)], content=row.content)
 
 
-def of_instruction(row: Any, *, heard: bool = False) -> Piece:
+def of_instruction(row: Any, *, heard: bool = False) -> SectionPiece:
     """Write a standing instruction or a pinned memory: the words alone, which hold whenever they were said.
 
     Wishes that nobody has confirmed are quoted, under a heading of their own, unless those that were merely `heard`
@@ -63,22 +63,22 @@ def of_instruction(row: Any, *, heard: bool = False) -> Piece:
     source = {"type": "memory", "id": str(row.id), "version": row.version, "pinned": row.pinned}
     said = one_line(row.content)
     if heard or row.pinned or row.trust == Trust.CONFIRMED:
-        return Piece(f"memory:{row.id}", f"- {said}", source, content=row.content)
-    return Piece(f"memory:{row.id}", f"- {_day(row.occurred_at)}: “{said}”", source, WISHES, content=row.content)
+        return SectionPiece(f"memory:{row.id}", f"- {said}", source, content=row.content)
+    return SectionPiece(f"memory:{row.id}", f"- {_day(row.occurred_at)}: “{said}”", source, WISHES, content=row.content)
 
 
 SUPERSEDED = " (no longer true)"
 """Mark behind the speaker of a superseded message."""
 
 
-def of_quote(message: Message, *, superseded: bool = False) -> Piece:
+def of_quote(message: Message, *, superseded: bool = False) -> SectionPiece:
     """Render a message of another conversation, or from long ago; mark it if `superseded`."""
     who = f"{one_line(message.speaker or message.role)}{SUPERSEDED if superseded else ''}"
     text = f"- {_day(message.occurred_at)}, {who}: {one_line(message.content[:QUOTED_CHARACTERS])}"
-    return Piece(message_ref(message), text, message_source(message), QUOTED, content=message.content)
+    return SectionPiece(message_ref(message), text, message_source(message), QUOTED, content=message.content)
 
 
-def of_passage(row: Any) -> Piece:
+def of_passage(row: Any) -> SectionPiece:
     """Render a passage with its source, quoted line by line, so that it cannot pass for a section."""
     place = one_line(" › ".join(dict.fromkeys((row.title, *row.headings))))
     source = {
@@ -89,19 +89,19 @@ def of_passage(row: Any) -> Piece:
         "uri": row.uri,
     }
     key = f"document:{row.document_id}#{row.position}"
-    return Piece(key, f"[{place}]\n{quoted(row.content)}", source, content=row.content)
+    return SectionPiece(key, f"[{place}]\n{quote_lines(row.content)}", source, content=row.content)
 
 
-def of_outside(name: str, place: str, said: str) -> Piece:
+def of_outside(name: str, place: str, said: str) -> SectionPiece:
     """Render a result of a third-party retriever, quoted likewise."""
     source = {"type": "outside", "retriever": name, "id": place}
-    return Piece(f"outside:{name}:{place}", f"[{one_line(place)}]\n{quoted(said)}", source, content=said)
+    return SectionPiece(f"outside:{name}:{place}", f"[{one_line(place)}]\n{quote_lines(said)}", source, content=said)
 
 
-def of_message(message: Message, text: str) -> Piece:
+def of_message(message: Message, text: str) -> SectionPiece:
     """Render a message, whole or shortened; a tool result under the name of its tool."""
     name = message.speaker or "" if message.role == "tool" else ""
-    return Piece(message_ref(message), text, message_source(message), heading=name, role=message.role)
+    return SectionPiece(message_ref(message), text, message_source(message), heading=name, role=message.role)
 
 
 def message_ref(message: Message) -> str:
@@ -112,7 +112,7 @@ def message_source(message: Message) -> Json:
     return {"type": "message", "session_id": message.session_id, "id": message.id, "position": message.position}
 
 
-def section_text(part: Part, pieces: Sequence[Piece]) -> str:
+def section_text(part: SectionName, pieces: Sequence[SectionPiece]) -> str:
     """Join pieces under the section's title and their headings, in a fixed order; empty without pieces."""
     if not pieces:
         return ""
@@ -127,23 +127,23 @@ def _place(heading: str) -> int:
     return ORDER.index(heading) if heading in ORDER else -1
 
 
-def quoted(said: str) -> str:
+def quote_lines(said: str) -> str:
     """Quote line by line, so that the text cannot pass for a section."""
     return "\n".join(f"> {line}" for line in said.splitlines())
 
 
-def indented(said: str) -> str:
+def indent_lines(said: str) -> str:
     """Indent every line but the first, so that a text cannot pass for another one or for a section."""
     return "\n  ".join(said.splitlines())
 
 
 def tool_result(name: str | None, said: str) -> str:
-    """Quote a tool's result between marks that no message can imitate; see `unmarked`."""
+    """Quote a tool's result between marks that no message can imitate; see `break_marks`."""
     title = f"{TOOL_MARK}: {one_line(name)}]" if name else f"{TOOL_MARK}]"
-    return f"{title}\n{quoted(said)}\n{TOOL_END}"
+    return f"{title}\n{quote_lines(said)}\n{TOOL_END}"
 
 
-def unmarked(said: str) -> str:
+def break_marks(said: str) -> str:
     """Break the marks of a tool's result in what somebody said."""
     return _MARKS.sub(lambda mark: f"({mark[0][1:]}", said)
 

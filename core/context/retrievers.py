@@ -19,7 +19,7 @@ CHARACTERS: Final = 4000
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RetrieverQuery:
     """A query for third-party retrievers: for whom, and how many results are useful."""
 
     tenant_id: str
@@ -30,7 +30,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RetrievedText:
     """A result: text, citation, and relevance from 0 to 1."""
 
     text: str
@@ -41,7 +41,7 @@ class Found:
 class Retriever(Protocol):
     """Searches elsewhere. It keeps its own time limit: the context waits for it."""
 
-    def retrieve(self, question: Question) -> Sequence[Found]:
+    def retrieve(self, question: RetrieverQuery) -> Sequence[RetrievedText]:
         """Return results, best first; of no other tenant than the query's."""
 
 
@@ -49,18 +49,18 @@ Open = Callable[[Settings], Retriever]
 """Factory of a retriever; a package names it under the entry points `imprint.retrievers`."""
 
 
-def opened(settings: Settings) -> Mapping[str, Retriever]:
+def open_all(settings: Settings) -> Mapping[str, Retriever]:
     """Create every installed retriever, by name. Raises Misconfigured."""
-    return {name: plugins.named(plugins.RETRIEVERS, name)(settings) for name in plugins.names(plugins.RETRIEVERS)}
+    return {name: plugins.load(plugins.RETRIEVERS, name)(settings) for name in plugins.names(plugins.RETRIEVERS)}
 
 
-def ask(retrievers: Mapping[str, Retriever], question: Question) -> Sequence[tuple[str, Found]]:
+def ask(retrievers: Mapping[str, Retriever], question: RetrieverQuery) -> Sequence[tuple[str, RetrievedText]]:
     """Return their results with their names, best first; one that fails is skipped and logged."""
     found = [one for name, retriever in retrievers.items() for one in _of_one(name, retriever, question)]
     return sorted(found, key=lambda one: -one[1].score)
 
 
-def _of_one(name: str, retriever: Retriever, question: Question) -> Iterator[tuple[str, Found]]:
+def _of_one(name: str, retriever: Retriever, question: RetrieverQuery) -> Iterator[tuple[str, RetrievedText]]:
     try:
         answers = list(islice(retriever.retrieve(question), question.limit))
     except Exception:  # whatever a foreign module raises: an answer without it is better than none
@@ -68,4 +68,4 @@ def _of_one(name: str, retriever: Retriever, question: Question) -> Iterator[tup
         return
     for one in answers:
         if one.text.strip():
-            yield name, Found(one.text[:CHARACTERS], one.source, min(max(one.score, 0.0), 1.0))
+            yield name, RetrievedText(one.text[:CHARACTERS], one.source, min(max(one.score, 0.0), 1.0))

@@ -10,7 +10,7 @@ from core.context.selection import LeftOut
 from core.types import Json
 
 
-class Part(StrEnum):
+class SectionName(StrEnum):
     """Parts in order: what changes least comes first, so that a model's cache reaches far."""
 
     INSTRUCTIONS = "instructions"
@@ -25,7 +25,7 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SectionPiece:
     """A line, passage or message, and what it cites.
 
     `key` is unique: `memory:<id>`, `message:<session>/<id>`, `document:<id>#<passage>`, …
@@ -50,22 +50,22 @@ class Piece:
 class Section:
     """A part of the context: its text, its tokens, and what was left out of it."""
 
-    part: Part
+    part: SectionName
     text: str
     tokens: int
     allowed: int
-    pieces: Sequence[Piece] = ()
+    pieces: Sequence[SectionPiece] = ()
     left_out: Sequence[LeftOut] = ()
 
 
 TITLES = {
-    Part.INSTRUCTIONS: "Standing Instructions",
-    Part.PROFILE: "About the User",
-    Part.MEMORIES: "What Is Remembered",
-    Part.KNOWLEDGE: "Knowledge",
-    Part.SUMMARY: "Earlier in This Conversation",
-    Part.PLAN: "Plan",
-    Part.SINCE: "Learnt Since",
-    Part.FOCUS: "Remembered for This Question",
+    SectionName.INSTRUCTIONS: "Standing Instructions",
+    SectionName.PROFILE: "About the User",
+    SectionName.MEMORIES: "What Is Remembered",
+    SectionName.KNOWLEDGE: "Knowledge",
+    SectionName.SUMMARY: "Earlier in This Conversation",
+    SectionName.PLAN: "Plan",
+    SectionName.SINCE: "Learnt Since",
+    SectionName.FOCUS: "Remembered for This Question",
 }
 """Title of each section; recent messages are messages, and have none."""

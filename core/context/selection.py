@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from core.language.terms import has_han, terms
-from core.memoize import at_work, digest, remembered
+from core.memoize import digest, memo_scope, memoized
 from core.statements.comparison import denial, difference, is_same, read
 
 LEAST: Final = 0.15
@@ -38,7 +38,7 @@ ALIKE: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class SelectionItem:
     """A candidate for the context. `key`: unique among the items. `tokens`: its size as shown, date included.
 
     `score`: relevance, higher is better, any scale from 0 up. `at`: when it happened.
@@ -69,15 +69,15 @@ class Chosen:
     `said`: coverage of the kept ones, in the scale of the scores.
     """
 
-    kept: tuple[Item, ...]
+    kept: tuple[SelectionItem, ...]
     left_out: tuple[LeftOut, ...]
     tokens: int
     said: float
 
 
-@at_work()
+@memo_scope()
 def choose(
-    items: Sequence[Item], tokens: int, query: str = "", most: int | None = None, least: float = LEAST
+    items: Sequence[SelectionItem], tokens: int, query: str = "", most: int | None = None, least: float = LEAST
 ) -> Chosen:
     """Choose the cheapest set of `items` that says enough about `query`, within `tokens` and at most `most` of them.
 
@@ -86,7 +86,7 @@ def choose(
     highest = max((max(0.0, item.score) for item in items), default=0.0)
     units = _units(items, _shares(items, query, highest))
     limits = _Limits(tokens, math.inf if most is None else most, least * highest)
-    choice = _Choice(limits)
+    choice = _Selection(limits)
     best = max((u for u in units if u.worth > 0 and limits.have_room(u, 0, 0)), key=_best, default=None)
     if best is not None:
         choice.consider(best, best.worth)
@@ -112,7 +112,7 @@ Shares = Sequence[tuple[Term, float]]
 class _Unit:
     """Items shown together or not at all, by date; mostly one. `says`: the best share of each term."""
 
-    items: tuple[Item, ...]
+    items: tuple[SelectionItem, ...]
     key: str
     tokens: int
     says: Shares
@@ -130,7 +130,7 @@ class _Limits:
 
 
 @dataclass(slots=True)
-class _Choice:
+class _Selection:
     """Items taken so far, and items left out with reasons."""
 
     limits: _Limits
@@ -178,7 +178,7 @@ class _Choice:
             )
 
 
-def _by_gain(units: Sequence[_Unit], choice: _Choice) -> Iterator[tuple[_Unit, float]]:
+def _by_gain(units: Sequence[_Unit], choice: _Selection) -> Iterator[tuple[_Unit, float]]:
     """Yield units by gain per token at that moment. A gain computed earlier can only be too high."""
     heap = [(-unit.worth / unit.tokens, unit.key, 0, unit.worth, unit) for unit in units]
     heapq.heapify(heap)
@@ -196,22 +196,22 @@ def _best(unit: _Unit) -> tuple[float, float, str]:
     return max(item.score for item in unit.items), unit.worth, unit.key
 
 
-def _said(text: str) -> tuple[Term, ...]:
+def _term_codes(text: str) -> tuple[Term, ...]:
     """Return the codes of the terms of a text, each once, from the cache."""
-    return _kept(text) if len(text) <= LONGEST else _kept.work(text)
+    return _cached_term_codes(text) if len(text) <= LONGEST else _cached_term_codes.work(text)
 
 
-@remembered(READ)
-def _kept(text: str) -> tuple[Term, ...]:
+@memoized(READ)
+def _cached_term_codes(text: str) -> tuple[Term, ...]:
     return tuple(digest(term, size=8) for term in sorted(set(terms(text))))
 
 
-def _shares(items: Sequence[Item], query: str, highest: float) -> dict[str, Shares]:
+def _shares(items: Sequence[SelectionItem], query: str, highest: float) -> dict[str, Shares]:
     """Return the coverage of each item: its score divided among its terms, rarer ones more, and its query terms."""
-    said = {item.key: _said(item.text) or (b"#" + item.key.encode(),) for item in items}
+    said = {item.key: _term_codes(item.text) or (b"#" + item.key.encode(),) for item in items}
     counts = Counter(term for found in said.values() for term in found)
     rarity = {term: math.log1p(len(items) / count) for term, count in counts.items()}
-    asked = frozenset(_said(query)) if highest else frozenset()
+    asked = frozenset(_term_codes(query)) if highest else frozenset()
     worth = ASKED * highest / len(asked) if asked else 0.0
     shares: dict[str, Shares] = {}
     for item in items:
@@ -223,7 +223,7 @@ def _shares(items: Sequence[Item], query: str, highest: float) -> dict[str, Shar
     return shares
 
 
-def _units(items: Sequence[Item], shares: Mapping[str, Shares]) -> list[_Unit]:
+def _units(items: Sequence[SelectionItem], shares: Mapping[str, Shares]) -> list[_Unit]:
     """Group items that contradict each other, directly or through others."""
     members = {item.key: {item.key} for item in items}
     for one, other in sorted((item.key, key) for item in items for key in item.conflicts if key in members):
@@ -236,7 +236,7 @@ def _units(items: Sequence[Item], shares: Mapping[str, Shares]) -> list[_Unit]:
     return [_unit(key, [known[one] for one in group], shares) for key, group in sorted(groups.items())]
 
 
-def _unit(key: str, items: Sequence[Item], shares: Mapping[str, Shares]) -> _Unit:
+def _unit(key: str, items: Sequence[SelectionItem], shares: Mapping[str, Shares]) -> _Unit:
     says = shares[key]
     if len(items) > 1:
         best: dict[Term, float] = {}
@@ -250,7 +250,7 @@ def _unit(key: str, items: Sequence[Item], shares: Mapping[str, Shares]) -> _Uni
 _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 
 
-def _date(item: Item) -> tuple[datetime, str]:
+def _date(item: SelectionItem) -> tuple[datetime, str]:
     at = item.at or _FIRST
     return at if at.tzinfo else at.replace(tzinfo=UTC), item.key
 
@@ -262,7 +262,7 @@ def _twin(unit: _Unit, kept: _Unit) -> str | None:
     return next((one.key for one in kept.items if _is_twin(unit.items[0], one)), None)
 
 
-def _is_twin(one: Item, other: Item) -> bool:
+def _is_twin(one: SelectionItem, other: SelectionItem) -> bool:
     """Return whether two items say the same: words or vectors agree, and nothing in their words forbids it."""
     if one.text.strip() == other.text.strip():
         return True
@@ -272,12 +272,12 @@ def _is_twin(one: Item, other: Item) -> bool:
     return not (denial(mine, theirs) or difference(mine, theirs))
 
 
-def _is_alike(one: Item, other: Item) -> bool:
+def _is_alike(one: SelectionItem, other: SelectionItem) -> bool:
     # Names do not compare across scripts.
     return _cosine(one, other) >= ALIKE and has_han(one.text) == has_han(other.text)
 
 
-def _cosine(one: Item, other: Item) -> float:
+def _cosine(one: SelectionItem, other: SelectionItem) -> float:
     if one.vector is None or other.vector is None or len(one.vector) != len(other.vector):
         return 0.0
     return math.fsum(a * b for a, b in zip(one.vector, other.vector, strict=True))

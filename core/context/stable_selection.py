@@ -16,7 +16,7 @@ from core.storage.db import Tx
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class StableSelection:
     """Memories by id and passages as `<document>#<passage>@<version>`, in display order.
 
     `from_position`: the first message shown in full; once it changes, everything is selected anew.
@@ -30,15 +30,15 @@ class Held:
     profile: Sequence[str] = field(default_factory=list)
 
 
-def get(tx: Tx, session_id: str, reader: str) -> Held | None:
+def get(tx: Tx, session_id: str, reader: str) -> StableSelection | None:
     """Return the selection for a reader of a session; None: there is none yet."""
     row = tx.execute(_GET, {"session": session_id, "reader": reader}).one_or_none()
     if row is None:
         return None
-    return Held(row.from_position, row.memory_ids, row.passages, row.instruction_ids, row.profile)
+    return StableSelection(row.from_position, row.memory_ids, row.passages, row.instruction_ids, row.profile)
 
 
-def keep(tx: Tx, tenant_id: str, session_id: str, reader: str, chosen: Held) -> None:
+def keep(tx: Tx, tenant_id: str, session_id: str, reader: str, chosen: StableSelection) -> None:
     """Store the selection. Of two at once the later one stays: each is as good as the other."""
     values = {
         "tenant": tenant_id,

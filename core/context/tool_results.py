@@ -15,7 +15,7 @@ from html import unescape
 from itertools import chain, pairwise
 from typing import Final
 
-from core.context.json_pruning import MARK, parsed, smaller
+from core.context.json_pruning import MARK, parse_json, smaller
 from core.inference.token_counting import Counter, cut
 from core.language.terms import terms
 
@@ -100,7 +100,7 @@ def shorten(result: str, limit: int, counter: Counter, query: str = "", whole: s
 
 def _as_json(result: str, way: str, asked: frozenset[str], limit: int, counter: Counter) -> Iterator[tuple[str, str]]:
     """Return the largest JSON that has room, if the result is JSON."""
-    value = parsed(result)
+    value = parse_json(result)
     if value is None:
         return
     said = f"parts of {len(result)} characters of JSON"
@@ -120,7 +120,7 @@ def _as_text(result: str, way: str, asked: frozenset[str], limit: int, counter: 
     pieces = list(_pieces(plain))
     if plain != result and counter.count(plain) <= limit:
         yield f"{plain}\n[markup left out{way}]", "markup"
-    ranked = _ranked(pieces, asked)
+    ranked = _rank_pieces(pieces, asked)
     room, taken = limit, 0
     for place in ranked:
         room -= max(1, counter.count(pieces[place].text) * 3 // 4)
@@ -130,7 +130,7 @@ def _as_text(result: str, way: str, asked: frozenset[str], limit: int, counter: 
     while taken:
         shown = sorted(ranked[:taken])
         left_out = _left_out(pieces, shown, len(plain))
-        yield f"{_joined(pieces, shown)}\n[{left_out} left out{way}]", left_out
+        yield f"{_join_pieces(pieces, shown)}\n[{left_out} left out{way}]", left_out
         taken = min(taken - 1, taken * 15 // 16)
 
 
@@ -163,7 +163,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
         yield _Piece(number, line[start:])
 
 
-def _ranked(pieces: Sequence[_Piece], asked: frozenset[str]) -> list[int]:
+def _rank_pieces(pieces: Sequence[_Piece], asked: frozenset[str]) -> list[int]:
     """Rank the pieces; one printed before in the same words counts less each time."""
     seen: Tally[str] = Tally()
     weights: list[float] = []
@@ -196,7 +196,7 @@ def _weight(text: str) -> float:
     return said + (3 if _WARNING.search(text) else 2 if _DEFINED.match(text) else 0)
 
 
-def _joined(pieces: Sequence[_Piece], shown: Sequence[int]) -> str:
+def _join_pieces(pieces: Sequence[_Piece], shown: Sequence[int]) -> str:
     """Join the shown pieces in order, with a mark for each gap that says how many lines are missing."""
     said: list[str] = []
     before = _Piece(-1, "")

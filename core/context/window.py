@@ -18,15 +18,15 @@ BLOCKS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TokenWindow:
     """Tokens that may be shown, and those of a block, which must not change during a session."""
 
     allowed: int
     block: int
 
 
-def shown(
-    messages: Sequence[Message], ends: Sequence[int], size: Window, cost: Callable[[Message], int]
+def fit_window(
+    messages: Sequence[Message], ends: Sequence[int], size: TokenWindow, cost: Callable[[Message], int]
 ) -> Sequence[Message]:
     """Return the newest messages that fit; none if the last one alone does not.
 

@@ -38,7 +38,7 @@ ASCII: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Chunk:
     """`content[start:end]` of a document, under these headings; `position` counts from 1 in reading order."""
 
     position: int
@@ -57,7 +57,7 @@ class _Block:
     lines: bool = False
 
 
-def split(content: str, media_type: MediaType, tokens: int) -> list[Passage]:
+def split(content: str, media_type: MediaType, tokens: int) -> list[Chunk]:
     """The passages of a document, in order, none of more than `tokens` by `core.language.terms.token_estimate`.
 
     Every character that is not blank lies in exactly one of them.
@@ -65,23 +65,23 @@ def split(content: str, media_type: MediaType, tokens: int) -> list[Passage]:
     blocks = _blocks(content, media_type)
     cutter = _Cutter(content, blocks, tokens)
     ranges = [found for start, end in _sections(content, blocks) for found in cutter.cut(start, end)]
-    return [Passage(n, cutter.path(start, end), start, end) for n, (start, end) in enumerate(ranges, 1)]
+    return [Chunk(n, cutter.path(start, end), start, end) for n, (start, end) in enumerate(ranges, 1)]
 
 
-def guessed(content: str) -> MediaType:
+def guess_media_type(content: str) -> MediaType:
     """Markdown where a heading, a fence, a table, a link or front matter says so; else plain text."""
     return MARKDOWN if _MARKED.search(content) else PLAIN
 
 
-def titled(content: str, media_type: MediaType) -> str:
+def title_of(content: str, media_type: MediaType) -> str:
     """Return the document's title: from its front matter, its first heading, or its first words."""
     front = _FRONT.match(content) if media_type == MARKDOWN else None
     named = _TITLE.search(front[0]) if front else None
     if named:
-        return _shortened(named[1].strip("\"' "))
+        return _shorten(named[1].strip("\"' "))
     blocks = _blocks(content[:TITLE_READ], media_type)
     headings = (block.path[-1] for block in blocks if block.heading and block.path[-1])
-    return next(headings, None) or _shortened(_first_words(content))
+    return next(headings, None) or _shorten(_first_words(content))
 
 
 def _first_words(content: str) -> str:
@@ -89,7 +89,7 @@ def _first_words(content: str) -> str:
     return found[0] if found else ""
 
 
-def _shortened(said: str) -> str:
+def _shorten(said: str) -> str:
     said = " ".join(said.split())
     return said if len(said) <= HEADING_CHARACTERS else said[: HEADING_CHARACTERS - 1] + "…"
 
@@ -99,11 +99,11 @@ def _blocks(content: str, media_type: MediaType) -> list[_Block]:
     bom = int(content.startswith("\ufeff"))
     begin = max(content.rfind("\n", 0, _after_blanks(content, bom, len(content))) + 1, bom)
     if media_type == MARKDOWN and content.count("\n") + content.count("\r") <= MOST_LINES:
-        return _marked(content, begin)
+        return _markdown_blocks(content, begin)
     return [_Block(begin, ()), *(_Block(found.end(), ()) for found in _GAP.finditer(content, begin))]
 
 
-def _marked(content: str, begin: int) -> list[_Block]:
+def _markdown_blocks(content: str, begin: int) -> list[_Block]:
     """The blocks that Markdown has at its outermost level, with the headings over each."""
     front = _FRONT.match(content, begin)
     blocks = [_Block(begin, (), lines=True)] if front else []
@@ -130,7 +130,7 @@ def _after_blanks(content: str, start: int, end: int) -> int:
 
 def _heading(inline: Token) -> str:
     """A heading's words, without the signs that only shape them."""
-    return _shortened(_SIGNS.sub("", _LINK.sub(r"\1", inline.content)))
+    return _shorten(_SIGNS.sub("", _LINK.sub(r"\1", inline.content)))
 
 
 def _by_lines(token: Token, content: str, start: int) -> bool:
@@ -221,7 +221,7 @@ class _Cutter:
             if found and found[-1] > start:
                 return found[-1]
         stop = furthest
-        while stop > start and _joined(self._content[stop - 1], self._content[stop]):
+        while stop > start and _is_one_grapheme(self._content[stop - 1], self._content[stop]):
             stop -= 1
         return stop if stop > start else furthest
 
@@ -236,7 +236,7 @@ class _Cutter:
         return -(-(end - start - wide) // 4) + wide
 
 
-def _joined(before: str, after: str) -> bool:
+def _is_one_grapheme(before: str, after: str) -> bool:
     """Return whether two characters form one grapheme."""
     return (
         before + after == "\r\n"

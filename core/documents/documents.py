@@ -15,7 +15,7 @@ from uuid import UUID
 from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
-from core.documents.preparation import Draft, Piece, Sent
+from core.documents.preparation import DocumentDraft, DocumentPassage, SentDocument
 from core.errors import NotFound
 from core.events import publishing
 from core.events.log import Emission
@@ -23,7 +23,7 @@ from core.events.publishing import Author
 from core.index import passages as shelf
 from core.inference.embedders import Embedder
 from core.search import query
-from core.search.query import Answer, Question
+from core.search.query import Question, SearchAnswer
 from core.storage.db import Database, Tx, recordset
 from core.types import Json
 
@@ -33,16 +33,16 @@ Fate = Literal["added", "updated", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
+class SavedDocument:
     """Result of storing a draft, and its number of passages; `apart`: quarantined ones, which are never shown."""
 
     document: Any
     fate: Fate
     passages: int
-    apart: Sequence[Piece]
+    apart: Sequence[DocumentPassage]
 
 
-def save(tx: Tx, tenant_id: str, draft: Draft, author: Author) -> Saved:
+def save(tx: Tx, tenant_id: str, draft: DocumentDraft, author: Author) -> SavedDocument:
     """Write a document, its passages, its index rows and the event that says so; what is there already stays as it is.
 
     Found by its words from the commit on; its vectors are made by what follows from the event.
@@ -52,15 +52,15 @@ def save(tx: Tx, tenant_id: str, draft: Draft, author: Author) -> Saved:
     known = _same_place(tx, sent)
     apart = [piece for piece in draft.pieces if piece.apart]
     if known is not None and _says_the_same(known, draft):
-        return Saved(known, "unchanged", len(draft.pieces), apart)
+        return SavedDocument(known, "unchanged", len(draft.pieces), apart)
     document_id = known.id if known is not None else uuid7()
     row = tx.execute(_WRITE, _values(tenant_id, document_id, draft)).one()
     tx.execute(_UNCUT, {"id": document_id})
-    pieces = recordset([{name: getattr(one, name) for name in Piece.__slots__} for one in draft.pieces])
+    pieces = recordset([{name: getattr(one, name) for name in DocumentPassage.__slots__} for one in draft.pieces])
     tx.execute(_CUT, {"tenant": tenant_id, "id": document_id, "rows": pieces})
     shelf.put(tx, tenant_id, document_id, draft.rows)
-    _tell(tx, tenant_id, author, ADDED if known is None else UPDATED, row, len(draft.pieces))
-    return Saved(row, "added" if known is None else "updated", len(draft.pieces), apart)
+    _publish(tx, tenant_id, author, ADDED if known is None else UPDATED, row, len(draft.pieces))
+    return SavedDocument(row, "added" if known is None else "updated", len(draft.pieces), apart)
 
 
 def get(tx: Tx, document_id: UUID) -> Any:
@@ -98,17 +98,17 @@ def delete(tx: Tx, tenant_id: str, document_id: UUID, author: Author) -> int:
     shelf.forget(tx, document_id)
     passages_gone = tx.execute(_UNCUT, {"id": document_id}).rowcount
     tx.execute(_DELETE, {"id": document_id})
-    _tell(tx, tenant_id, author, DELETED, row, passages_gone)
+    _publish(tx, tenant_id, author, DELETED, row, passages_gone)
     return passages_gone
 
 
-def knowledge(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Answer:
+def knowledge(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> SearchAnswer:
     """The passages that answer a question, and nothing else."""
     filters = replace(question.filters, include=frozenset({"documents"}))
     return query.search(db, tenant_id, replace(question, filters=filters), embedder)
 
 
-def _same_place(tx: Tx, sent: Sent) -> Any:
+def _same_place(tx: Tx, sent: SentDocument) -> Any:
     """The document of these owners that came from the same place; None: there is none."""
     if sent.uri is None:
         return None
@@ -116,12 +116,12 @@ def _same_place(tx: Tx, sent: Sent) -> Any:
     return tx.execute(_SAME_PLACE, values).one_or_none()
 
 
-def _says_the_same(row: Any, draft: Draft) -> bool:
+def _says_the_same(row: Any, draft: DocumentDraft) -> bool:
     stands = (row.sha256, row.title, row.media_type, row.metadata)
     return bool(stands == (draft.sha256, draft.title, draft.media_type, draft.sent.metadata))
 
 
-def _values(tenant_id: str, document_id: UUID, draft: Draft) -> Json:
+def _values(tenant_id: str, document_id: UUID, draft: DocumentDraft) -> Json:
     sent = draft.sent
     return {
         "tenant": tenant_id,
@@ -138,7 +138,7 @@ def _values(tenant_id: str, document_id: UUID, draft: Draft) -> Json:
     }
 
 
-def _tell(tx: Tx, tenant_id: str, author: Author, event_type: str, row: Any, count: int) -> None:
+def _publish(tx: Tx, tenant_id: str, author: Author, event_type: str, row: Any, count: int) -> None:
     """Ids alone: what is deleted later must not stand in the log."""
     named = {"document_id": str(row.id), "user_id": row.user_id, "group_id": row.group_id}
     payload = {name: value for name, value in named.items() if value is not None}

@@ -26,7 +26,7 @@ METADATA_BYTES: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentDocument:
     """A document as it was sent. `uri`: where it comes from; with neither user nor group it is the whole tenant's."""
 
     content: str
@@ -39,7 +39,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DocumentPassage:
     """A passage with its text, and in words why it is set apart, if it is."""
 
     position: int
@@ -51,19 +51,19 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class DocumentDraft:
     """A document ready to be written: without its secrets, cut, and with its index rows."""
 
-    sent: Sent
+    sent: SentDocument
     title: str
     media_type: MediaType
     sha256: str
-    pieces: Sequence[Piece]
+    pieces: Sequence[DocumentPassage]
     rows: Sequence[Row]
     at: datetime
 
 
-def drafted(sent: Sent, settings: Settings) -> Draft:
+def prepare(sent: SentDocument, settings: Settings) -> DocumentDraft:
     """Screen and cut a document; no transaction is open meanwhile. Invalid: it cannot be kept, and why.
 
     Secrets go as `secrets` says. A passage that is hostile, or stands under something that is, is set apart.
@@ -71,16 +71,16 @@ def drafted(sent: Sent, settings: Settings) -> Draft:
     _check(sent, settings)
     sent = replace(sent, content=sent.content.removeprefix("\ufeff"))
     clean = _without_secrets(sent, refuse=settings.secrets == "refuse")
-    media_type = clean.media_type or chunking.guessed(clean.content)
-    title = clean.title or chunking.titled(clean.content, media_type)
-    pieces = [_screened(title, piece) for piece in _cut(clean.content, media_type, settings.passage_tokens)]
+    media_type = clean.media_type or chunking.guess_media_type(clean.content)
+    title = clean.title or chunking.title_of(clean.content, media_type)
+    pieces = [_screen(title, piece) for piece in _cut(clean.content, media_type, settings.passage_tokens)]
     at, digest = datetime.now(UTC), hashlib.sha256(clean.content.encode()).hexdigest()
     shown = [passages.IndexedPassage(p.position, title, p.headings, p.content) for p in pieces if not p.apart]
     rows = passages.plan(clean.user_id, clean.group_id, at, shown)
-    return Draft(clean, title, media_type, digest, pieces, rows, at)
+    return DocumentDraft(clean, title, media_type, digest, pieces, rows, at)
 
 
-def _check(sent: Sent, settings: Settings) -> None:
+def _check(sent: SentDocument, settings: Settings) -> None:
     size = len(sent.content.encode(errors="replace"))
     if size > settings.document_bytes:
         limit = f"at most {settings.document_bytes} are taken (IMPRINT_DOCUMENT_BYTES)"
@@ -95,11 +95,13 @@ def _check(sent: Sent, settings: Settings) -> None:
         )
 
 
-def _without_secrets(sent: Sent, *, refuse: bool) -> Sent:
+def _without_secrets(sent: SentDocument, *, refuse: bool) -> SentDocument:
     """The document with each secret replaced by what it is. Invalid: its address holds one, or none may be sent."""
     places: dict[str, str] = {"/content": sent.content, "/title": sent.title or "", "/uri": sent.uri or ""}
-    found = {place: secret_scanner.found(said) for place, said in places.items()}
-    found["/metadata"] = [secret for _, said in masking.texts(sent.metadata) for secret in secret_scanner.found(said)]
+    found = {place: secret_scanner.find_secrets(said) for place, said in places.items()}
+    found["/metadata"] = [
+        secret for _, said in masking.texts(sent.metadata) for secret in secret_scanner.find_secrets(said)
+    ]
     problems = [
         Problem(place, f"holds a secret: {', '.join(sorted({one.label for one in secrets}))}. Take it out")
         for place, secrets in found.items()
@@ -107,27 +109,27 @@ def _without_secrets(sent: Sent, *, refuse: bool) -> Sent:
     ]
     if problems:
         raise Invalid(problems)
-    title = sent.title and secret_scanner.redacted(sent.title, found["/title"])
-    content = secret_scanner.redacted(sent.content, found["/content"])
-    metadata = masking.map_texts(sent.metadata, _redacted) if found["/metadata"] else sent.metadata
+    title = sent.title and secret_scanner.redact(sent.title, found["/title"])
+    content = secret_scanner.redact(sent.content, found["/content"])
+    metadata = masking.map_texts(sent.metadata, _redact) if found["/metadata"] else sent.metadata
     return replace(sent, content=content, title=title, metadata=metadata)
 
 
-def _redacted(text: str) -> str:
-    return secret_scanner.redacted(text, secret_scanner.found(text))
+def _redact(text: str) -> str:
+    return secret_scanner.redact(text, secret_scanner.find_secrets(text))
 
 
-def _cut(content: str, media_type: MediaType, tokens: int) -> list[Piece]:
+def _cut(content: str, media_type: MediaType, tokens: int) -> list[DocumentPassage]:
     found = chunking.split(content, media_type, tokens)
     if not found:
         raise Invalid([Problem("/content", "holds no text")])
     if len(found) > MOST_PASSAGES:
         problem = f"falls into {len(found)} passages; at most {MOST_PASSAGES} are taken. Send it in parts"
         raise Invalid([Problem("/content", problem)])
-    return [Piece(p.position, p.headings, content[p.start : p.end], p.start, p.end) for p in found]
+    return [DocumentPassage(p.position, p.headings, content[p.start : p.end], p.start, p.end) for p in found]
 
 
-def _screened(title: str, piece: Piece) -> Piece:
+def _screen(title: str, piece: DocumentPassage) -> DocumentPassage:
     """The passage as it would be shown, looked through."""
     screened = screen.screen("\n".join(dict.fromkeys((title, *piece.headings, piece.content))))
     if not screened.hostile:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sqlalchemy import text
 
-from core.documents.preparation import Sent
-from core.settings.limits import Limits, QuotaReached
+from core.documents.preparation import SentDocument
+from core.settings.limits import QuotaReached, TenantLimits
 from core.storage.db import Tx
 
 
-def require_room(tx: Tx, tenant_id: str, sent: Sent, limits: Limits) -> None:
+def require_room(tx: Tx, tenant_id: str, sent: SentDocument, limits: TenantLimits) -> None:
     """Refuse a document for which the tenant has no room; the one that it replaces counts no longer.
 
     Until the transaction ends no other document of the tenant is let in, so that two cannot share the last place.

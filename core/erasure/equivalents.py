@@ -15,8 +15,8 @@ from core.memory.changes import Add, Owner
 from core.memory.rows import MemoryRow
 from core.statements import redaction
 from core.statements.comparison import read
-from core.statements.redaction import Told
-from core.statements.succession import folded, gathered
+from core.statements.redaction import RedactedStatement
+from core.statements.succession import gathered_list, normal_value
 from core.storage.db import Tx
 from core.types import Candidate, Evidence, Status
 
@@ -25,7 +25,7 @@ PROBE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Partly:
+class PartialMatch:
     """A memory that says something else as well, with the text that is left without the erased statement."""
 
     row: MemoryRow
@@ -34,44 +34,46 @@ class Partly:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class Equivalents:
     """Memories that say nothing else (`whole`), and those that are replaced by what is left of them (`partly`).
 
     `statements`: the erased statements, prepared for comparison with other texts.
     """
 
-    statements: Sequence[Told]
+    statements: Sequence[RedactedStatement]
     whole: frozenset[UUID]
-    partly: Sequence[Partly]
+    partly: Sequence[PartialMatch]
 
     def says(self, content: str, subject: str) -> bool:
         """Return whether a text contains one of the statements, alone or beside something else."""
         return redaction.without(content, self.statements, subject) is not None
 
 
-def find(tx: Tx, user_id: str, ids: Sequence[UUID], *, drawn: Collection[UUID] = ()) -> Alike:
+def find(tx: Tx, user_id: str, ids: Sequence[UUID], *, drawn: Collection[UUID] = ()) -> Equivalents:
     """Return the user's other memories that say what these say or have said, without those in `drawn`."""
     said = tx.execute(_SAID, {"ids": list(ids)}).all()
-    statements = [one for row in said for one in redaction.told(row.content, row.subject, gathered(row.structured))]
-    slots = {(row.subject, row.attribute, folded(row.value)) for row in said if row.attribute and row.value}
+    statements = [
+        one for row in said for one in redaction.with_clauses(row.content, row.subject, gathered_list(row.structured))
+    ]
+    slots = {(row.subject, row.attribute, normal_value(row.value)) for row in said if row.attribute and row.value}
     patterns = sorted({probe for one in statements if (probe := _probe(one))})
     values = {"user": user_id, "ids": [*ids, *drawn], "patterns": patterns, "attributes": [slot[1] for slot in slots]}
     whole, partly = [], []
     for row in tx.execute(_CANDIDATES, values):
         left = redaction.without(row.content, statements, row.subject)
-        if left is None and (row.subject, row.attribute, folded(row.value)) in slots:
+        if left is None and (row.subject, row.attribute, normal_value(row.value)) in slots:
             left = ""
         if left and row.status == Status.ACTIVE:
             partly.append((row, left))
         elif left is not None:
             whole.append(row.id)
     cited = memories.evidence(tx, [row.id for row, _ in partly])
-    found = [Partly(row, left, cited.get(row.id, [])) for row, left in partly]
-    return Alike(statements, frozenset(whole), found)
+    found = [PartialMatch(row, left, cited.get(row.id, [])) for row, left in partly]
+    return Equivalents(statements, frozenset(whole), found)
 
 
 def keep_rest(
-    tx: Tx, tenant_id: str, alike: Alike, author: Author, *, silenced: Collection[tuple[str, str]] = ()
+    tx: Tx, tenant_id: str, alike: Equivalents, author: Author, *, silenced: Collection[tuple[str, str]] = ()
 ) -> int:
     """Store what is left of partly erased memories, under the owner's lock; return how many.
 
@@ -89,7 +91,7 @@ def keep_rest(
     return kept
 
 
-def unquote(tx: Tx, statements: Sequence[Told], places: Collection[tuple[str, str]]) -> int:
+def unquote(tx: Tx, statements: Sequence[RedactedStatement], places: Collection[tuple[str, str]]) -> int:
     """Remove the statements from other memories' quotes of these messages; return how many changed."""
     sessions, messages = zip(*places, strict=True) if places else ((), ())
     rows = tx.execute(_QUOTES, {"sessions": list(sessions), "messages": list(messages)}).all()
@@ -99,16 +101,18 @@ def unquote(tx: Tx, statements: Sequence[Told], places: Collection[tuple[str, st
     return len(cut)
 
 
-def _rest(one: Partly, statements: Sequence[Told], silenced: Collection[tuple[str, str]]) -> Candidate:
+def _rest(
+    one: PartialMatch, statements: Sequence[RedactedStatement], silenced: Collection[tuple[str, str]]
+) -> Candidate:
     quotes = ["" if (e.session_id, e.message_id) in silenced else e.quote for e in one.evidence]
     cut = [quote if (left := redaction.without(quote, statements)) is None else left for quote in quotes]
     evidence = [replace(e, quote=quote) for e, quote in zip(one.evidence, cut, strict=True)]
-    whole = memories.candidate(one.row, evidence)
-    listed = gathered(whole.structured)
-    slotted = whole.value is not None and folded(whole.value) in folded(one.left)
+    whole = memories.candidate_of(one.row, evidence)
+    listed = gathered_list(whole.structured)
+    slotted = whole.value is not None and normal_value(whole.value) in normal_value(one.left)
     structured = dict(whole.structured)
     if listed is not None:
-        structured["values"] = [value for value in listed.values if folded(value) in folded(one.left)]
+        structured["values"] = [value for value in listed.values if normal_value(value) in normal_value(one.left)]
     return replace(
         whole,
         content=one.left,
@@ -118,7 +122,7 @@ def _rest(one: Partly, statements: Sequence[Told], silenced: Collection[tuple[st
     )
 
 
-def _probe(one: Told) -> str:
+def _probe(one: RedactedStatement) -> str:
     """Return a LIKE pattern that matches every text with this statement; an empty string if it contains no word."""
     named = read(one.subject).spoken
     spoken = [word for word in read(one.content).spoken if word not in named and read(word).words]

@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.erasure import runner
-from core.erasure.steps import Part
+from core.erasure.steps import ErasurePart
 from core.storage.db import Tx
 
 SLACK: Final = timedelta(hours=1)
@@ -39,7 +39,7 @@ def redact(tx: Tx, tenant_id: str, ids: Sequence[UUID], *, since: datetime, also
         "seqs": [row.seq for row in found],
         "events": [row.id for row in found],
     }
-    return runner.run(tx, tenant_id, Part.EVENTS, bound)
+    return runner.run(tx, tenant_id, ErasurePart.EVENTS, bound)
 
 
 def deleted_parts(tx: Tx, ids: Sequence[UUID], since: datetime) -> dict[UUID, datetime]:

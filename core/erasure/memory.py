@@ -15,9 +15,9 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.erasure import equivalents, lineage, log_redaction, runner
-from core.erasure.equivalents import Alike
+from core.erasure.equivalents import Equivalents
 from core.erasure.lineage import Lineage
-from core.erasure.steps import UNQUOTE_VERDICTS, Part
+from core.erasure.steps import UNQUOTE_VERDICTS, ErasurePart
 from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
@@ -56,7 +56,7 @@ class _Wording:
     value: str | None
 
 
-def memory(tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence: bool = False) -> Erased:
+def erase(tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence: bool = False) -> Erased:
     """Erase a memory in this transaction. `evidence`: the messages that it cites lose their text, too.
 
     Memories that say the same are erased with it; those that say something else as well are replaced by what is left
@@ -122,14 +122,14 @@ def delete_memories(
         runner.restart_running(tx)
         messages = _cited_messages(tx, user_id, silenced)
         asked.extend(messages["events"])
-        counts += runner.run(tx, tenant_id, Part.MESSAGES, messages)
-    counts += runner.run(tx, tenant_id, Part.MEMORIES, values)
+        counts += runner.run(tx, tenant_id, ErasurePart.MESSAGES, messages)
+    counts += runner.run(tx, tenant_id, ErasurePart.MEMORIES, values)
     parts = log_redaction.deleted_parts(tx, ids, since)
     since = min([since, *parts.values()])
     return +(counts + log_redaction.redact(tx, tenant_id, [*ids, *parts], since=since, also=asked))
 
 
-def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Alike]:
+def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Equivalents]:
     """All memories to erase, and those among them that say the same."""
     mine = lineage.of(tx, [memory_id])
     same = equivalents.find(tx, owner.user_id, sorted(mine.said), drawn=mine.drawn)
@@ -144,7 +144,7 @@ def _by_owner(tx: Tx, found: Lineage) -> dict[str, list[UUID]]:
     return dict(owned)
 
 
-def _wordings_to_bury(tx: Tx, memory_id: UUID, found: Lineage, same: Alike) -> list[_Wording]:
+def _wordings_to_bury(tx: Tx, memory_id: UUID, found: Lineage, same: Equivalents) -> list[_Wording]:
     """Wordings that must not come back; of memories that say something else as well only these words, and no slot."""
     gone = lineage.of(tx, [memory_id, *sorted(same.whole)]).said
     beside = _wordings(tx, sorted(found.said - gone))
@@ -161,7 +161,7 @@ def _verdicts_with_same_words(tx: Tx, tenant_id: str, user_id: str, ids: Sequenc
     """Verdicts that stored nothing but hold the words of one of these memories."""
     rows = tx.execute(_IGNORED, {"user": user_id}).all()
     candidates = [_Wording(row.content, row.subject or "", row.attribute, row.value) for row in rows]
-    same = memory_tombstones.matching(tx, tenant_id, user_id, candidates, _wordings(tx, ids))
+    same = memory_tombstones.match(tx, tenant_id, user_id, candidates, _wordings(tx, ids))
     return [row.id for row, is_same in zip(rows, same, strict=True) if is_same]
 
 
@@ -179,7 +179,7 @@ def _cited_messages(tx: Tx, user_id: str, ids: Sequence[UUID]) -> dict[str, Any]
     return values | {"places": places, "events": [row.event_id for row in rows]}
 
 
-def _unquote(tx: Tx, owner: Owner, same: Alike, places: Collection[tuple[str, str]]) -> Counter[str]:
+def _unquote(tx: Tx, owner: Owner, same: Equivalents, places: Collection[tuple[str, str]]) -> Counter[str]:
     """Remove the erased statements from quotes that other memories and verdicts hold of the cited messages."""
     values = {"user": owner.user_id, "sessions": [s for s, _ in places], "messages": [m for _, m in places]}
     evidence = equivalents.unquote(tx, same.statements, sorted(places))

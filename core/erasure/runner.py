@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import TextClause, text
 
-from core.erasure.steps import STEPS, Part, Values
+from core.erasure.steps import STEPS, ErasurePart, Values
 from core.memory import writer
 from core.storage.db import Tx
 
 
-def run(tx: Tx, tenant_id: str, part: Part, values: Values) -> Counter[str]:
+def run(tx: Tx, tenant_id: str, part: ErasurePart, values: Values) -> Counter[str]:
     """Carry out all steps of a part in their order; return the number of rows by table."""
     counts: Counter[str] = Counter()
     for step in STEPS:

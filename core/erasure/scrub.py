@@ -45,7 +45,7 @@ _UNREMOVABLE = re.compile(r"(\d+) dead row versions cannot be removed yet")
 
 
 @dataclass(slots=True)
-class Scrubbed:
+class ScrubResult:
     """Result: names removed, tables rewritten, database size before and after, what could not be done (`notes`)."""
 
     names: int = 0
@@ -60,15 +60,15 @@ class Scrubbed:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def run(settings: Settings, tell: Callable[[str], None] = lambda _line: None) -> Scrubbed:
+def run(settings: Settings, tell: Callable[[str], None] = lambda _line: None) -> ScrubResult:
     """Remove names of erased users, rewrite tables and statistics, and leave old files of the database and broker logs.
 
     `tell` is called with the name of each step. Later: an old transaction still sees what was erased; scrub again.
     """
-    done = Scrubbed()
+    done = ScrubResult()
     tell("names")
     done.names = _forget_names(settings)
-    with _owner(db.owner_url(settings)) as connection:
+    with _owner_connection(db.owner_url(settings)) as connection:
         done.bytes_before = _bytes(connection)
         for table in (*(t.name for t in TENANT_TABLES), STATISTICS):
             tell(table)
@@ -76,7 +76,7 @@ def run(settings: Settings, tell: Callable[[str], None] = lambda _line: None) ->
             done.tables += 1
         done.bytes_after = _bytes(connection)
         tell("write-ahead log")
-        _let_go(connection, done)
+        _switch_wal(connection, done)
     tell("broker")
     _rewrite_broker(broker_url(settings), done)
     return done
@@ -102,7 +102,7 @@ def _forget_names(settings: Settings) -> int:
 
 
 @contextmanager
-def _owner(url: URL) -> Iterator[psycopg.Connection[Any]]:
+def _owner_connection(url: URL) -> Iterator[psycopg.Connection[Any]]:
     """Connect in autocommit mode: VACUUM FULL cannot run in a transaction."""
     plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
     with psycopg.connect(plain, autocommit=True) as connection:
@@ -140,7 +140,7 @@ def _rewrite(connection: psycopg.Connection[Any], table: str) -> None:
         connection.remove_notice_handler(hear)
 
 
-def _let_go(connection: psycopg.Connection[Any], done: Scrubbed) -> None:
+def _switch_wal(connection: psycopg.Connection[Any], done: ScrubResult) -> None:
     """Switch past every file of the write-ahead log that was written before, or is kept for reuse."""
     try:
         connection.execute("CHECKPOINT")
@@ -157,7 +157,7 @@ def _let_go(connection: psycopg.Connection[Any], done: Scrubbed) -> None:
         )
 
 
-def _rewrite_broker(url: str, done: Scrubbed) -> None:
+def _rewrite_broker(url: str, done: ScrubResult) -> None:
     """Have Redis rewrite its append-only file, which contains events that came over the bus."""
     if not url.startswith(("redis://", "rediss://", "valkey://")):
         done.notes.append("The broker is no Redis; what it keeps on its disk of messages that were taken is its own.")

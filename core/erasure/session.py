@@ -14,7 +14,7 @@ from typing import Final
 from sqlalchemy import text
 
 from core.erasure import lineage, log_redaction, memory, runner
-from core.erasure.steps import Part
+from core.erasure.steps import ErasurePart
 from core.errors import Conflict, NotFound
 from core.events import publishing
 from core.events.log import Emission
@@ -25,7 +25,7 @@ from core.storage.db import Tx
 ERASED: Final = "session.erased"
 
 
-def session(tx: Tx, tenant_id: str, session_id: str, author: Author) -> Counter[str]:
+def erase(tx: Tx, tenant_id: str, session_id: str, author: Author) -> Counter[str]:
     """Erase a session in this transaction; return the number of rows by table. Its id may be used again afterwards.
 
     NotFound: there is none. Conflict: something was learnt from it in the meantime; try again.
@@ -45,7 +45,7 @@ def session(tx: Tx, tenant_id: str, session_id: str, author: Author) -> Counter[
         "told": told,
         "places": [(session_id, message.id, message.position) for message in messages],
     }
-    counts += runner.run(tx, tenant_id, Part.SESSION, values)
+    counts += runner.run(tx, tenant_id, ErasurePart.SESSION, values)
     payload = {"session_id": session_id, "by": author.name} | ({"user_id": row.user_id} if row.user_id else {})
     publishing.publish(tx, tenant_id, author, [Emission(ERASED, payload, subject=f"session:{session_id}")])
     return +counts
@@ -59,7 +59,7 @@ def _erase_episodes(tx: Tx, tenant_id: str, session_id: str, owners: Collection[
         if not {row.user_id for row in gone.values()} <= set(owners):
             raise Conflict("Something was learnt from this session in the meantime. Erase it again.")
         if memory_id in gone:  # It may have been erased with an earlier one.
-            counts += memory.memory(tx, tenant_id, memory_id, author).counts
+            counts += memory.erase(tx, tenant_id, memory_id, author).counts
     return counts
 
 

@@ -1,7 +1,8 @@
 """The one ordered table of what erasing does in each table of a tenant.
 
-`Part` names what is erased; the steps of a part run in the order of `STEPS` (`core.erasure.runner`). The rows that a
-step changes are counted under its table, and the receipt lists these counts. Rows that refer to other rows go last.
+`ErasurePart` names what is erased; the steps of a part run in the order of `STEPS` (`core.erasure.runner`). The rows
+that a step changes are counted under its table, and the receipt lists these counts. Rows that refer to other rows go
+last.
 
 Values bound in the statements:
 
@@ -47,7 +48,7 @@ PAYLOAD_IDS: Final = (
 """Fields of an event's payload that remain: ids of whom and what it is about."""
 
 
-class Part(StrEnum):
+class ErasurePart(StrEnum):
     """One set of rows that is erased together."""
 
     MESSAGES = "messages"
@@ -59,10 +60,10 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ErasureStep:
     """One action on one table, with a description of it. `counted`: the table under which its rows are counted."""
 
-    part: Part
+    part: ErasurePart
     table: str
     treatment: str
     action: Action
@@ -79,8 +80,8 @@ def _of_sessions(table: str) -> TextClause:
     return text(f"DELETE FROM {table} WHERE session_id = ANY(:alone) OR session_id = ANY(:shared)")
 
 
-def _of_session(table: str) -> Step:
-    return Step(Part.SESSION, table, "deleted", text(f"DELETE FROM {table} WHERE session_id = :session"))
+def _of_session(table: str) -> ErasureStep:
+    return ErasureStep(ErasurePart.SESSION, table, "deleted", text(f"DELETE FROM {table} WHERE session_id = :session"))
 
 
 def _forget_index(tx: Tx, _tenant_id: str, values: Values) -> int:
@@ -92,18 +93,18 @@ def _forget_index_of_user(tx: Tx, _tenant_id: str, values: Values) -> int:
 
 
 def _retell_units(tx: Tx, _tenant_id: str, values: Values) -> int:
-    return units.forget_messages(tx, _cited(values))
+    return units.forget_messages(tx, _cited_places(values))
 
 
 def _delete_summaries(tx: Tx, tenant_id: str, values: Values) -> int:
-    return rolling.forget_messages(tx, tenant_id, _cited(values))
+    return rolling.forget_messages(tx, tenant_id, _cited_places(values))
 
 
 def _delete_plans(tx: Tx, _tenant_id: str, values: Values) -> int:
     return tracker.forget_messages(tx, sorted({session for session, _, _ in values["places"]}))
 
 
-def _cited(values: Values) -> Sequence[tuple[str, str]]:
+def _cited_places(values: Values) -> Sequence[tuple[str, str]]:
     return list(zip(values["sessions"], values["messages"], strict=True))
 
 
@@ -142,10 +143,10 @@ _WITHOUT_RESTORABLE: Final = text("""
 """)
 """Undos quote there what they have removed; after this they cannot be undone themselves."""
 
-STEPS: Final[Sequence[Step]] = (
+STEPS: Final[Sequence[ErasureStep]] = (
     # The messages that an erased memory cites, where they are to lose their text.
-    Step(
-        Part.MESSAGES,
+    ErasureStep(
+        ErasurePart.MESSAGES,
         "messages",
         "keep their place, without text",
         text(f"""
@@ -154,22 +155,24 @@ STEPS: Final[Sequence[Step]] = (
             WHERE (session_id, id) IN ({_PLACES})
         """),
     ),
-    Step(
-        Part.MESSAGES,
+    ErasureStep(
+        ErasurePart.MESSAGES,
         "evidence",
         "stays, without quotes of them",
         text(f"UPDATE evidence SET quote = '' WHERE (session_id, message_id) IN ({_PLACES})"),
     ),
-    Step(Part.MESSAGES, "verdicts", "stay, without quotes of them", UNQUOTE_VERDICTS),
-    Step(
-        Part.MESSAGES,
+    ErasureStep(ErasurePart.MESSAGES, "verdicts", "stay, without quotes of them", UNQUOTE_VERDICTS),
+    ErasureStep(
+        ErasurePart.MESSAGES,
         "memory_versions",
         "stay, without the rows that an undo had removed",
         _WITHOUT_RESTORABLE,
     ),
-    Step(Part.MESSAGES, "search_index", "deleted, and the rows beside them weighted again", _forget_index),
-    Step(
-        Part.MESSAGES,
+    ErasureStep(
+        ErasurePart.MESSAGES, "search_index", "deleted, and the rows beside them weighted again", _forget_index
+    ),
+    ErasureStep(
+        ErasurePart.MESSAGES,
         "model_calls",
         "stay, without answers: one made of the session's messages may hold the words of any of them",
         text("""
@@ -177,14 +180,14 @@ STEPS: Final[Sequence[Step]] = (
                 SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq WHERE e.session_id = ANY(:sessions)))
         """),
     ),
-    Step(
-        Part.MESSAGES,
+    ErasureStep(
+        ErasurePart.MESSAGES,
         "hidden_messages",
         "stay, without reasons",
         text(f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})"),
     ),
-    Step(
-        Part.MESSAGES,
+    ErasureStep(
+        ErasurePart.MESSAGES,
         "events",
         "that hid them: stay, without reasons",
         text(f"""
@@ -194,12 +197,14 @@ STEPS: Final[Sequence[Step]] = (
         """),
         counted="hidden_messages",
     ),
-    Step(Part.MESSAGES, "units", "that cover them: written again by rules from what remains", _retell_units),
-    Step(Part.MESSAGES, "summaries", "of them: deleted, and made again", _delete_summaries),
-    Step(Part.MESSAGES, "plans", "of their sessions: deleted", _delete_plans),
+    ErasureStep(
+        ErasurePart.MESSAGES, "units", "that cover them: written again by rules from what remains", _retell_units
+    ),
+    ErasureStep(ErasurePart.MESSAGES, "summaries", "of them: deleted, and made again", _delete_summaries),
+    ErasureStep(ErasurePart.MESSAGES, "plans", "of their sessions: deleted", _delete_plans),
     # Memories of one owner.
-    Step(
-        Part.MEMORIES,
+    ErasureStep(
+        ErasurePart.MEMORIES,
         "model_calls",
         "that led to them: stay, without answers",
         text("""
@@ -207,8 +212,8 @@ STEPS: Final[Sequence[Step]] = (
                 SELECT dispatch_id FROM memory_versions WHERE memory_id = ANY(:ids)))
         """),
     ),
-    Step(
-        Part.MEMORIES,
+    ErasureStep(
+        ErasurePart.MEMORIES,
         "dispatches",
         "that led to them: stay, without errors",
         text("""
@@ -216,41 +221,41 @@ STEPS: Final[Sequence[Step]] = (
                 SELECT dispatch_id FROM memory_versions WHERE memory_id = ANY(:ids)))
         """),
     ),
-    Step(
-        Part.MEMORIES,
+    ErasureStep(
+        ErasurePart.MEMORIES,
         "memory_versions",
         "of other memories, from the same changes: stay, without reasons",
         text(f"""
             UPDATE memory_versions SET reason = '{GONE}' WHERE change_id = ANY(:changes) AND memory_id <> ALL(:ids)
         """),
     ),
-    Step(
-        Part.MEMORIES,
+    ErasureStep(
+        ErasurePart.MEMORIES,
         "verdicts",
         "deleted",
         text("DELETE FROM verdicts WHERE id = ANY(:changes) OR id = ANY(:ignored)"),
     ),
-    Step(Part.MEMORIES, "evidence", "deleted", text("DELETE FROM evidence WHERE memory_id = ANY(:ids)")),
-    Step(
-        Part.MEMORIES,
+    ErasureStep(ErasurePart.MEMORIES, "evidence", "deleted", text("DELETE FROM evidence WHERE memory_id = ANY(:ids)")),
+    ErasureStep(
+        ErasurePart.MEMORIES,
         "relations",
         "deleted, to and from them",
         text("DELETE FROM relations WHERE from_id = ANY(:ids) OR to_id = ANY(:ids)"),
     ),
-    Step(
-        Part.MEMORIES,
+    ErasureStep(
+        ErasurePart.MEMORIES,
         "search_index",
         "deleted",
         text("DELETE FROM search_index WHERE type = 'memory' AND session_id = '' AND ref = ANY(:refs)"),
     ),
-    Step(
-        Part.MEMORIES,
+    ErasureStep(
+        ErasurePart.MEMORIES,
         "servings",
         "all of the user deleted: a hash does not say whose text it is of",
         text("DELETE FROM servings WHERE user_id = :user"),
     ),
-    Step(
-        Part.MEMORIES,
+    ErasureStep(
+        ErasurePart.MEMORIES,
         "profiles",
         "deleted, the user's and those of the groups, and built again from what remains",
         text("""
@@ -258,23 +263,23 @@ STEPS: Final[Sequence[Step]] = (
                 SELECT 'group:' || group_id FROM memories WHERE id = ANY(:ids) AND group_id IS NOT NULL))
         """),
     ),
-    Step(
-        Part.MEMORIES,
+    ErasureStep(
+        ErasurePart.MEMORIES,
         "memory_versions",
         "deleted",
         text("DELETE FROM memory_versions WHERE memory_id = ANY(:ids)"),
     ),
-    Step(Part.MEMORIES, "memories", "deleted", text("DELETE FROM memories WHERE id = ANY(:ids)")),
-    Step(Part.MEMORIES, "rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+    ErasureStep(ErasurePart.MEMORIES, "memories", "deleted", text("DELETE FROM memories WHERE id = ANY(:ids)")),
+    ErasureStep(ErasurePart.MEMORIES, "rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
     # Events about what is erased, and what followed from them.
-    Step(
-        Part.EVENTS,
+    ErasureStep(
+        ErasurePart.EVENTS,
         "events",
         "that name it beside another memory: stay, without reasons",
         text("UPDATE events SET payload = payload - 'reason' - 'new' WHERE seq = ANY(cast(:shortened AS bigint[]))"),
     ),
-    Step(
-        Part.EVENTS,
+    ErasureStep(
+        ErasurePart.EVENTS,
         "events",
         "stay, with ids alone",
         text(f"""
@@ -285,8 +290,8 @@ STEPS: Final[Sequence[Step]] = (
             WHERE seq = ANY(cast(:emptied AS bigint[]))
         """),
     ),
-    Step(
-        Part.EVENTS,
+    ErasureStep(
+        ErasurePart.EVENTS,
         "dispatches",
         "stay, without parameters, result or error; cancelled if not ended, so that a worker loses its lease",
         text(f"""
@@ -298,15 +303,15 @@ STEPS: Final[Sequence[Step]] = (
             WHERE event_seq = ANY({_SEQS})
         """),
     ),
-    Step(
-        Part.EVENTS,
+    ErasureStep(
+        ErasurePart.EVENTS,
         "flows",
         "of these events alone: deleted, as a key may hold their words",
         text(f"DELETE FROM flows WHERE event_seqs <> '{{}}' AND event_seqs <@ {_SEQS}"),
     ),
-    Step(Part.EVENTS, "notices", "deleted", text("DELETE FROM notices WHERE event_id = ANY(:events)")),
-    Step(
-        Part.EVENTS,
+    ErasureStep(ErasurePart.EVENTS, "notices", "deleted", text("DELETE FROM notices WHERE event_id = ANY(:events)")),
+    ErasureStep(
+        ErasurePart.EVENTS,
         "model_calls",
         "stay, without answers",
         text(f"""
@@ -315,20 +320,20 @@ STEPS: Final[Sequence[Step]] = (
         """),
     ),
     # A session.
-    Step(
-        Part.SESSION,
+    ErasureStep(
+        ErasurePart.SESSION,
         "evidence",
         "stays, without quotes of it",
         text("UPDATE evidence SET quote = '' WHERE session_id = :session AND quote <> ''"),
     ),
-    Step(
-        Part.SESSION,
+    ErasureStep(
+        ErasurePart.SESSION,
         "verdicts",
         "that stored nothing: deleted, as they hold words of the session alone",
         text(f"DELETE FROM verdicts v WHERE v.user_id = ANY(:owners) AND v.memory_id IS NULL AND {_CITING}"),
     ),
-    Step(
-        Part.SESSION,
+    ErasureStep(
+        ErasurePart.SESSION,
         "verdicts",
         "others: stay, without quotes of it",
         text(f"""
@@ -338,14 +343,14 @@ STEPS: Final[Sequence[Step]] = (
             WHERE v.user_id = ANY(:owners) AND {_CITING}
         """),
     ),
-    Step(
-        Part.SESSION,
+    ErasureStep(
+        ErasurePart.SESSION,
         "memory_versions",
         "stay, without the rows that an undo had removed",
         _WITHOUT_RESTORABLE,
     ),
-    Step(
-        Part.SESSION,
+    ErasureStep(
+        ErasurePart.SESSION,
         "model_calls",
         "that led to memories citing it: stay, without answers",
         text("""
@@ -353,15 +358,15 @@ STEPS: Final[Sequence[Step]] = (
             WHERE e.session_id = :session AND c.dispatch_id = v.dispatch_id AND c.answer IS NOT NULL
         """),
     ),
-    Step(Part.SESSION, "rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
-    Step(
-        Part.SESSION,
+    ErasureStep(ErasurePart.SESSION, "rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+    ErasureStep(
+        ErasurePart.SESSION,
         "evidence",
         "from events of the session: stays, without quotes",
         text("UPDATE evidence SET quote = '' WHERE session_id = '' AND event_id = ANY(:told) AND quote <> ''"),
     ),
-    Step(
-        Part.SESSION,
+    ErasureStep(
+        ErasurePart.SESSION,
         "flows",
         "of the session, or with a message as key: deleted",
         text("""
@@ -372,7 +377,7 @@ STEPS: Final[Sequence[Step]] = (
         """),
     ),
     _of_session("messages"),
-    Step(Part.SESSION, "search_index", "deleted", _forget_index),
+    ErasureStep(ErasurePart.SESSION, "search_index", "deleted", _forget_index),
     _of_session("units"),
     _of_session("summaries"),
     _of_session("plans"),
@@ -380,16 +385,16 @@ STEPS: Final[Sequence[Step]] = (
     _of_session("working"),
     _of_session("hidden_messages"),
     _of_session("search_changes"),
-    Step(Part.SESSION, "sessions", "deleted", text("DELETE FROM sessions WHERE id = :session")),
+    ErasureStep(ErasurePart.SESSION, "sessions", "deleted", text("DELETE FROM sessions WHERE id = :session")),
     # A user.
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "search_index",
         "deleted, with the user's counts of terms; groups' counts are reduced",
         _forget_index_of_user,
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "model_calls",
         "stay, as they were paid for; what a model answered goes",
         text(f"""
@@ -399,8 +404,8 @@ STEPS: Final[Sequence[Step]] = (
                 WHERE e.session_id = ANY(:shared)))
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "verdicts",
         "deleted, with those of others that quote the user",
         text(f"""
@@ -410,8 +415,8 @@ STEPS: Final[Sequence[Step]] = (
                 WHERE m.session_id = ANY(:shared) AND m.user_id = :user)
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "evidence",
         "deleted, with the quotes of the user that others' memories hold",
         text(f"""
@@ -421,15 +426,17 @@ STEPS: Final[Sequence[Step]] = (
                 OR (e.session_id = '' AND e.event_id = ANY(:events))
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "relations",
         "deleted, to and from the user's memories",
         text(f"DELETE FROM relations WHERE from_id IN {_MINE} OR to_id IN {_MINE}"),
     ),
-    Step(Part.USER, "memory_versions", "deleted", text(f"DELETE FROM memory_versions WHERE memory_id IN {_MINE}")),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER, "memory_versions", "deleted", text(f"DELETE FROM memory_versions WHERE memory_id IN {_MINE}")
+    ),
+    ErasureStep(
+        ErasurePart.USER,
         "profiles",
         "deleted, the user's and those of their groups, which are built again from what remains",
         text("""
@@ -438,37 +445,53 @@ STEPS: Final[Sequence[Step]] = (
                 UNION SELECT 'group:' || group_id FROM sessions WHERE id = ANY(:shared) AND group_id IS NOT NULL))
         """),
     ),
-    Step(Part.USER, "memories", "deleted", text("DELETE FROM memories WHERE user_id = :user")),
-    Step(Part.USER, "servings", "deleted", text("DELETE FROM servings WHERE user_id = :user")),
-    Step(Part.USER, "mirrors", "deleted, and the files with them", text("DELETE FROM mirrors WHERE user_id = :user")),
-    Step(Part.USER, "sweeps", "deleted", text("DELETE FROM sweeps WHERE user_id = :user")),
-    Step(Part.USER, "rebuilds", "deleted, with what they had made", shadows.delete_rebuilds),
-    Step(
-        Part.USER,
+    ErasureStep(ErasurePart.USER, "memories", "deleted", text("DELETE FROM memories WHERE user_id = :user")),
+    ErasureStep(ErasurePart.USER, "servings", "deleted", text("DELETE FROM servings WHERE user_id = :user")),
+    ErasureStep(
+        ErasurePart.USER,
+        "mirrors",
+        "deleted, and the files with them",
+        text("DELETE FROM mirrors WHERE user_id = :user"),
+    ),
+    ErasureStep(ErasurePart.USER, "sweeps", "deleted", text("DELETE FROM sweeps WHERE user_id = :user")),
+    ErasureStep(ErasurePart.USER, "rebuilds", "deleted, with what they had made", shadows.delete_rebuilds),
+    ErasureStep(
+        ErasurePart.USER,
         "notices",
         "deleted",
         text("DELETE FROM notices WHERE user_id = :user OR event_id = ANY(:events)"),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "passages",
         "of the user's own documents: deleted",
         text("DELETE FROM passages p USING documents d WHERE d.id = p.document_id AND d.user_id = :user"),
     ),
-    Step(Part.USER, "documents", "the user's own: deleted", text("DELETE FROM documents WHERE user_id = :user")),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER, "documents", "the user's own: deleted", text("DELETE FROM documents WHERE user_id = :user")
+    ),
+    ErasureStep(
+        ErasurePart.USER,
         "units",
         "of all sessions in which the user spoke: deleted, those with others are segmented again",
         _of_sessions("units"),
     ),
-    Step(Part.USER, "summaries", "likewise", _of_sessions("summaries")),
-    Step(Part.USER, "plans", "likewise", _of_sessions("plans")),
-    Step(Part.USER, "contexts", "of all sessions in which the user spoke: deleted", _of_sessions("contexts")),
-    Step(Part.USER, "working", "of all sessions in which the user spoke: deleted", _of_sessions("working")),
-    Step(Part.USER, "hidden_messages", "likewise; what was hidden is visible again", _of_sessions("hidden_messages")),
-    Step(
-        Part.USER,
+    ErasureStep(ErasurePart.USER, "summaries", "likewise", _of_sessions("summaries")),
+    ErasureStep(ErasurePart.USER, "plans", "likewise", _of_sessions("plans")),
+    ErasureStep(
+        ErasurePart.USER, "contexts", "of all sessions in which the user spoke: deleted", _of_sessions("contexts")
+    ),
+    ErasureStep(
+        ErasurePart.USER, "working", "of all sessions in which the user spoke: deleted", _of_sessions("working")
+    ),
+    ErasureStep(
+        ErasurePart.USER,
+        "hidden_messages",
+        "likewise; what was hidden is visible again",
+        _of_sessions("hidden_messages"),
+    ),
+    ErasureStep(
+        ErasurePart.USER,
         "events",
         "that tell of a message that was hidden in a session with others: without the reason",
         text("""
@@ -476,9 +499,9 @@ STEPS: Final[Sequence[Step]] = (
             WHERE session_id = ANY(:shared) AND event_type = 'message.hidden'
         """),
     ),
-    Step(Part.USER, "messages", "deleted", text("DELETE FROM messages WHERE session_id = ANY(:alone)")),
-    Step(
-        Part.USER,
+    ErasureStep(ErasurePart.USER, "messages", "deleted", text("DELETE FROM messages WHERE session_id = ANY(:alone)")),
+    ErasureStep(
+        ErasurePart.USER,
         "messages",
         "in sessions with others: they keep their place, without text, speaker or any name",
         text(f"""
@@ -487,8 +510,8 @@ STEPS: Final[Sequence[Step]] = (
             WHERE session_id = ANY(:shared) AND user_id = :user
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "messages",
         "of others, who named the user as taking part: without that name",
         text("""
@@ -497,9 +520,9 @@ STEPS: Final[Sequence[Step]] = (
             WHERE session_id = ANY(:shared) AND jsonb_exists(extras -> 'participants', :user)
         """),
     ),
-    Step(Part.USER, "sessions", "deleted", text("DELETE FROM sessions WHERE id = ANY(:alone)")),
-    Step(
-        Part.USER,
+    ErasureStep(ErasurePart.USER, "sessions", "deleted", text("DELETE FROM sessions WHERE id = ANY(:alone)")),
+    ErasureStep(
+        ErasurePart.USER,
         "sessions",
         "with others: stay, and are the user's no longer",
         text("""
@@ -507,9 +530,11 @@ STEPS: Final[Sequence[Step]] = (
             WHERE id = ANY(:shared)
         """),
     ),
-    Step(Part.USER, "decisions", "deleted", text(f"DELETE FROM decisions WHERE event_seq = ANY({_SEQS})")),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER, "decisions", "deleted", text(f"DELETE FROM decisions WHERE event_seq = ANY({_SEQS})")
+    ),
+    ErasureStep(
+        ErasurePart.USER,
         "flows",
         "deleted, unless others' events wait in one, too",
         text(f"""
@@ -519,8 +544,8 @@ STEPS: Final[Sequence[Step]] = (
                 OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(key, s) > 0)
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "dispatches",
         "from which a memory of someone else came: stay, without parameters, result, error or name",
         text(f"""
@@ -533,8 +558,8 @@ STEPS: Final[Sequence[Step]] = (
             WHERE event_seq = ANY({_SEQS}) AND EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id)
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "dispatches",
         "deleted, also what came from the bus and could not be read but names the user",
         text(f"""
@@ -544,8 +569,8 @@ STEPS: Final[Sequence[Step]] = (
                       SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(params ->> 'body', s) > 0))
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "dispatches",
         "that served several at once: without the user's sessions and events",
         text(f"""
@@ -562,8 +587,8 @@ STEPS: Final[Sequence[Step]] = (
                       WHERE g = ANY(:events)))
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "events",
         "of others that followed from the user's: refer to them by a hash",
         text(f"""
@@ -580,8 +605,8 @@ STEPS: Final[Sequence[Step]] = (
             FROM down WHERE e.seq = down.seq
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "dispatches",
         "of others that followed from the user's events: likewise",
         text(f"""
@@ -589,8 +614,8 @@ STEPS: Final[Sequence[Step]] = (
             WHERE d.correlation_id = ANY(:events)
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "events",
         "of others in a session with the user: without the user's name among those who took part",
         text(f"""
@@ -599,8 +624,8 @@ STEPS: Final[Sequence[Step]] = (
             WHERE session_id = ANY(:shared) AND seq <> ALL({_SEQS}) AND jsonb_exists(payload -> 'participants', :user)
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "events",
         "from which a memory of someone else came: keep their place, without payload or name",
         text(f"""
@@ -613,14 +638,14 @@ STEPS: Final[Sequence[Step]] = (
             WHERE e.seq = ANY({_SEQS}) AND {_REFERRED_TO}
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "events",
         "deleted",
         text(f"DELETE FROM events e WHERE e.seq = ANY({_SEQS}) AND NOT {_REFERRED_TO}"),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "search_changes",
         "deleted, and those of groups without any rows left in search_index",
         text("""
@@ -628,23 +653,23 @@ STEPS: Final[Sequence[Step]] = (
                 SELECT FROM search_index i WHERE i.group_id = substr(c.owner, 7)))
         """),
     ),
-    Step(
-        Part.USER,
+    ErasureStep(
+        ErasurePart.USER,
         "schedules",
         "that are being handed to one user after another: begin this page again a little earlier",
         text("UPDATE schedules SET page_after = left(cast(:user AS text), -1) WHERE page_after = :user"),
     ),
     # The name of an erased user, once everything that follows from `user.erased` has ended.
-    Step(
-        Part.NAMES,
+    ErasureStep(
+        ErasurePart.NAMES,
         "events",
         "that announced the erasure: stay, without the name",
         text(f"""
             UPDATE events SET payload = '{{"erased": true}}', subject = NULL, user_id = NULL WHERE seq = ANY({_SEQS})
         """),
     ),
-    Step(
-        Part.NAMES,
+    ErasureStep(
+        ErasurePart.NAMES,
         "dispatches",
         "of these events: stay, without parameters, result, error or name",
         text(f"""
@@ -652,18 +677,18 @@ STEPS: Final[Sequence[Step]] = (
             WHERE event_seq = ANY({_SEQS})
         """),
     ),
-    Step(
-        Part.NAMES,
+    ErasureStep(
+        ErasurePart.NAMES,
         "flows",
         "under the name: deleted",
         text(f"DELETE FROM flows WHERE key = ANY(:keys) AND event_seqs <@ {_SEQS}"),
     ),
 )
 
-SCOPES: Final[Mapping[str, Sequence[Part]]] = {
-    "memory": (Part.MESSAGES, Part.MEMORIES, Part.EVENTS),
-    "session": (Part.MEMORIES, Part.EVENTS, Part.SESSION),
-    "user": (Part.MEMORIES, Part.EVENTS, Part.USER, Part.NAMES),
+SCOPES: Final[Mapping[str, Sequence[ErasurePart]]] = {
+    "memory": (ErasurePart.MESSAGES, ErasurePart.MEMORIES, ErasurePart.EVENTS),
+    "session": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.SESSION),
+    "user": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.USER, ErasurePart.NAMES),
 }
 """Parts that may be erased with a memory, a session (episodes of it are memories) or a user (so are others' that rest
 on their word)."""

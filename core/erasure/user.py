@@ -15,7 +15,7 @@ from sqlalchemy import text
 from core.config import Settings
 from core.erasure import memory, runner
 from core.erasure.memory import Erased
-from core.erasure.steps import GONE, Part
+from core.erasure.steps import GONE, ErasurePart
 from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
@@ -35,7 +35,7 @@ ROUNDS: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Quoted:
+class _QuotingMemory:
     """Another user's memory that cites the user, with its quotes that are erased and those that stay."""
 
     row: MemoryRow
@@ -43,7 +43,7 @@ class _Quoted:
     left: Sequence[str]
 
 
-def user(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Settings) -> Erased:
+def erase(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Settings) -> Erased:
     """Erase a user in this transaction, and the files of their mirror. What they say afterwards is stored as new.
 
     If nothing is stored of the user, nothing is counted. Conflict: they kept writing in the meantime.
@@ -51,12 +51,12 @@ def user(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Setting
     alone, shared = _locked_sessions(tx, user_id)
     others = tx.execute(_OWNERS, {"user": user_id, "shared": shared}).scalars()
     owners = runner.lock_owners(tx, tenant_id, [user_id, *others])
-    values = _values(tx, user_id, alone, shared)
+    values = _bound_values(tx, user_id, alone, shared)
     mirror = export.forget_user(settings, tenant_id, user_id)
-    counts = Counter({"mirror_files": int(mirror["files"])}) + _of_others(tx, tenant_id, values, owners, author)
+    counts = Counter({"mirror_files": int(mirror["files"])}) + _erase_from_others(tx, tenant_id, values, owners, author)
     runner.restart_running(tx, but=values["seqs"])
     gone = [(row.session_id, row.id, row.position) for row in tx.execute(_SHARED_MESSAGES, values)]
-    counts += runner.run(tx, tenant_id, Part.USER, values)
+    counts += runner.run(tx, tenant_id, ErasurePart.USER, values)
     if counts:
         tx.execute(_NOTE_ALL)
     removal.weigh_anew(tx, gone)
@@ -69,10 +69,10 @@ def user(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Setting
 
 
 def forget_names(tx: Tx, tenant_id: str) -> int:
-    """Remove the names of erased users from `user.erased` events whose consequences have all ended; return how many."""
+    """Remove the names of erased users from `user.erased` events whose consequences have ended; return how many."""
     rows = tx.execute(_NAMED, {"erased": ERASED}).all()
     values = {"seqs": [row.seq for row in rows], "keys": [f"user:{row.user_id}" for row in rows]}
-    runner.run(tx, tenant_id, Part.NAMES, values)
+    runner.run(tx, tenant_id, ErasurePart.NAMES, values)
     return len(rows)
 
 
@@ -99,7 +99,7 @@ def _locked_sessions(tx: Tx, user_id: str) -> tuple[list[str], list[str]]:
     raise Conflict("The user keeps opening sessions. Stop what writes for them, and erase them then.")
 
 
-def _values(tx: Tx, user_id: str, alone: Sequence[str], shared: Sequence[str]) -> dict[str, Any]:
+def _bound_values(tx: Tx, user_id: str, alone: Sequence[str], shared: Sequence[str]) -> dict[str, Any]:
     """Return the values bound in the steps. The log is read last, so that its events concern locked sessions only."""
     spoken = {"user": user_id, "alone": alone, "shared": shared, "erased": ERASED}
     rows = tx.execute(_EVENTS, spoken).all()
@@ -117,9 +117,9 @@ def _values(tx: Tx, user_id: str, alone: Sequence[str], shared: Sequence[str]) -
     }
 
 
-def _of_others(tx: Tx, tenant_id: str, values: Json, owners: frozenset[str], author: Author) -> Counter[str]:
+def _erase_from_others(tx: Tx, tenant_id: str, values: Json, owners: frozenset[str], author: Author) -> Counter[str]:
     """Erase other users' memories that rest on the user's words alone; the others lose their quotes of the user."""
-    quoted = _quoted(tx, values)
+    quoted = _quoting_memories(tx, values)
     going: defaultdict[str, list[UUID]] = defaultdict(list)
     staying = []
     for one in quoted:
@@ -139,18 +139,18 @@ def _of_others(tx: Tx, tenant_id: str, values: Json, owners: frozenset[str], aut
     return counts
 
 
-def _quoted(tx: Tx, values: Json) -> list[_Quoted]:
+def _quoting_memories(tx: Tx, values: Json) -> list[_QuotingMemory]:
     quotes: defaultdict[UUID, list[Any]] = defaultdict(list)
     for row in tx.execute(_QUOTES, values):
         quotes[row.memory_id].append(row)
     return [
-        _Quoted(row, [q.quote for q in cited if q.gone], [q.quote for q in cited if q.quote and not q.gone])
+        _QuotingMemory(row, [q.quote for q in cited if q.gone], [q.quote for q in cited if q.quote and not q.gone])
         for row in memories.of_ids(tx, sorted(quotes)).values()
         for cited in [quotes[row.id]]
     ]
 
 
-def _blank_versions(tx: Tx, staying: Sequence[_Quoted]) -> int:
+def _blank_versions(tx: Tx, staying: Sequence[_QuotingMemory]) -> int:
     """Blank earlier versions that rested on the user's words, and what undos had removed from these memories."""
     told = {one.row.id: one for one in staying}
     blanked = []

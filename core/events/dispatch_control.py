@@ -69,7 +69,7 @@ def _require_another_key(tx: Tx, dispatch_id: UUID, by: str) -> None:
 def _carry_out(tx: Tx, row: Any) -> None:
     """Count and announce a verdict; cancel what was to follow a rejected dispatch."""
     metrics.DISPATCHES.labels(row.target, row.status).inc()
-    dispatches.tell_verdict(tx, row)
+    dispatches.emit_approval(tx, row)
     if row.status == DispatchStatus.CANCELLED:
         dispatches.cancel_followers(tx, row)
 

@@ -75,7 +75,7 @@ def event_of(tx: Tx, dispatch: DispatchRow) -> Event:
     )
 
 
-def tell_verdict(tx: Tx, dispatch: DispatchRow) -> None:
+def emit_approval(tx: Tx, dispatch: DispatchRow) -> None:
     """Emit `approval.decided` for a dispatch that was held for approval, in the chain of its event."""
     if dispatch.event_seq is None or dispatch.approval is None:
         return

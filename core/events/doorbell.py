@@ -34,7 +34,7 @@ def broker_url(settings: Settings) -> str:
     raise Misconfigured("No broker: set IMPRINT_BROKER_URL, or start the embedded one with `imprint up`.")
 
 
-class Bell:
+class Doorbell:
     """Publishes hints without making the caller wait: a thread of its own talks to the broker."""
 
     def __init__(self, url: str) -> None:
@@ -43,7 +43,7 @@ class Bell:
         self._loop = Loop("doorbell", self._publish, None, expected=BROKER_ERRORS, delayed=True, last=self._disconnect)
         self._loop.start()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Publish a hint that there is something new; returns at once."""
         self._loop.wake()
 
@@ -67,7 +67,7 @@ class Bell:
             connection.release()
 
 
-class Ear:
+class DoorbellListener:
     """Listens for hints in a thread of its own and calls `heard`; reconnects for as long as it is open."""
 
     def __init__(self, url: str, heard: Callable[[], None]) -> None:

@@ -75,7 +75,7 @@ def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) ->
         "dispatch_id": cause.dispatch_id,
         "lineage": list(cause.event.lineage) or None,
     }
-    rows = _rows([_emitted(emission, cause) for emission in emissions])
+    rows = _rows([_incoming_of_emission(emission, cause) for emission in emissions])
     tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **place})
 
 
@@ -83,7 +83,7 @@ def announce(tx: Tx, tenant_id: str, announcements: Sequence[Announcement]) -> i
     """Append events of the service that begin a chain; return how many of them were new."""
     if not announcements:
         return 0
-    rows = _rows([_announced(announcement) for announcement in announcements])
+    rows = _rows([_incoming_of_announcement(announcement) for announcement in announcements])
     return len(tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **_NO_CAUSE}).all())
 
 
@@ -130,7 +130,7 @@ def backlog(tx: Tx, bound: int) -> int:
     return int(tx.execute(_BACKLOG, {"bound": bound}).scalar_one())
 
 
-def pending(tx: Tx, seq: int) -> int:
+def count_pending(tx: Tx, seq: int) -> int:
     """Count what has not ended yet up to a position in the log, with everything that followed from it."""
     return int(tx.execute(_PENDING, {"seq": seq}).scalar_one())
 
@@ -151,7 +151,7 @@ def event_of(row: Sequence[Any]) -> Event:
     return Event(*row)
 
 
-def _emitted(emission: Emission, cause: Cause) -> Incoming:
+def _incoming_of_emission(emission: Emission, cause: Cause) -> Incoming:
     return Incoming(
         id=str(uuid7()),
         source=SOURCE,
@@ -164,7 +164,7 @@ def _emitted(emission: Emission, cause: Cause) -> Incoming:
     )
 
 
-def _announced(announcement: Announcement) -> Incoming:
+def _incoming_of_announcement(announcement: Announcement) -> Incoming:
     return Incoming(
         id=announcement.id,
         source=SOURCE,

@@ -40,6 +40,6 @@ class SettleTokens:
             raise Invalid([Problem("/token", detail)]) from None
 
 
-def opened(settings: Settings) -> SettleTokens:
+def load(settings: Settings) -> SettleTokens:
     """Return the tokens of this installation; all its processes make the same."""
     return SettleTokens(service_key.derive(settings, "settle tokens"))

@@ -15,11 +15,11 @@ from core.language import dates, sentences, third_person
 from core.types import Category, Message
 
 
-def said(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
+def actions_of(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
     """Return the actions in each message of one conversation: extracted plans and events, and plain sentences."""
     messages = rule_extractor.with_assistants(messages)
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for candidate in rule_extractor.stated(messages):
+    for candidate in rule_extractor.statements_of_rules(messages):
         if candidate.category in {Category.PLAN, Category.EVENT}:
             found[candidate.evidence[0].message_id].append(candidate.content)
     names = frozenset(name for m in messages if (name := rule_extractor.speaker_of(m)))
@@ -27,7 +27,7 @@ def said(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
         speaker = rule_extractor.speaker_of(message)
         if speaker is not None:
             plain = _plain(message, speaker, names - {speaker})
-            found[message.id] += [one for one in plain if not _is_among(one, found[message.id])]
+            found[message.id] += [one for one in plain if not _is_said_already(one, found[message.id])]
     return {message_id: list(dict.fromkeys(ones)) for message_id, ones in found.items() if ones}
 
 
@@ -35,11 +35,11 @@ def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[s
     """Sentences of a message that begin with what its speaker did or will do."""
     addressee = next(iter(others)) if len(others) == 1 else None
     for quote in sentences.split(message.content):
-        stated = sentences.asserted(quote)
+        stated = sentences.asserted_part(quote)
         if stated is None:
             continue
         chinese = sentences.is_chinese(stated)
-        plain = sentences.cleaned_zh(stated) if chinese else informal.cleaned(stated, others)
+        plain = sentences.cleaned_zh(stated) if chinese else informal.clean(stated, others)
         if not (_DONE_ZH if chinese else _DONE_EN).search(plain):
             continue
         dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
@@ -50,7 +50,7 @@ def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[s
             yield told if told.endswith((".", "!", "?")) else f"{told}."
 
 
-def _is_among(one: str, known: Sequence[str]) -> bool:
+def _is_said_already(one: str, known: Sequence[str]) -> bool:
     """Return whether it is in the list already, perhaps followed by another sentence."""
     return any(one.rstrip(".!。！") in other for other in known)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.extraction.pattern_types import Cue, Tables
+from core.extraction.pattern_types import CategoryCue, Tables
 from core.language import dates
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
@@ -17,18 +17,18 @@ def evidence(message: Message, quote: str) -> tuple[Evidence, ...]:
     return (Evidence(message.session_id, message.id, message.event_id, quote),)
 
 
-def category_cue(words: str, tables: Tables) -> Cue | None:
+def category_cue(words: str, tables: Tables) -> CategoryCue | None:
     """Return the first cue for a category in `words`."""
     return next((cue for cue in tables.categories if cue.regex.search(words)), None)
 
 
-def is_ahead(found: Sequence[dates.Found], message: Message) -> bool:
+def is_ahead(found: Sequence[dates.DateMention], message: Message) -> bool:
     """Return whether all dates lie after the message, and there is one."""
     return bool(found) and all(one.when > message.occurred_at for one in found)
 
 
 def without_slot(
-    content: str, words: str, subject: str, message: Message, found: Sequence[dates.Found], tables: Tables, *,
+    content: str, words: str, subject: str, message: Message, found: Sequence[dates.DateMention], tables: Tables, *,
     quote: str, corrects: bool, category: Category | None = None, importance: float | None = None,
     confidence: float = CONFIDENCE,
 ) -> Candidate:  # fmt: skip
@@ -53,7 +53,7 @@ def without_slot(
     )
 
 
-def _category(cue: Cue | None, *, ahead: bool) -> Category:
+def _category(cue: CategoryCue | None, *, ahead: bool) -> Category:
     """Choose by the cue; a plan where a date lies ahead and no cue says otherwise ("We are flying on 3 June")."""
     if ahead and (cue is None or cue.category is Category.EVENT):
         return Category.PLAN

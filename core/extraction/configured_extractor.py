@@ -10,7 +10,7 @@ from core.errors import Misconfigured
 from core.extraction import rule_extractor
 from core.extraction.llm_extractor import ModelExtractor
 from core.extraction.protocol import Extractor, Open, Reading, Window
-from core.inference.client import Client, OnCall
+from core.inference.client import ChatClient, OnCall
 
 AUTO: Final = "auto"
 """A model where there is one, else the rules."""
@@ -38,10 +38,10 @@ def require(settings: Settings) -> None:
     if name == ModelExtractor.name and settings.llm_base_url is None:
         raise Misconfigured(_NO_MODEL)
     if name not in plugins.OWN[plugins.EXTRACTORS]:
-        plugins.named(plugins.EXTRACTORS, name)
+        plugins.load(plugins.EXTRACTORS, name)
 
 
-def chosen(settings: Settings, model: Client | None, name: str | None = None) -> Extractor:
+def load_extractor(settings: Settings, model: ChatClient | None, name: str | None = None) -> Extractor:
     """Return the named or configured extractor. Misconfigured: it does not exist, or lacks its model."""
     wanted = name or settings.extractor
     if wanted == AUTO:
@@ -52,5 +52,5 @@ def chosen(settings: Settings, model: Client | None, name: str | None = None) ->
         if model is None:
             raise Misconfigured(_NO_MODEL)
         return ModelExtractor(model, settings.prompts)
-    opened: Open = plugins.named(plugins.EXTRACTORS, wanted)
+    opened: Open = plugins.load(plugins.EXTRACTORS, wanted)
     return opened(settings)

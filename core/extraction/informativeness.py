@@ -101,7 +101,7 @@ def states(text: str) -> bool:
     return any(tables.slots(plain) for plain, tables in _read(text))
 
 
-def telling(window: Window, least_characters: int) -> list[Message]:
+def messages_to_read(window: Window, least_characters: int) -> list[Message]:
     """Return the messages that make a window worth reading: those that may hold lasting facts.
 
     A "yes" means what was asked, so a question right before the fresh messages counts as one of them.
@@ -121,10 +121,10 @@ def _is_minded(sentence: str) -> bool:
 
 def _read(text: str) -> list[tuple[str, Tables]]:
     """Return the sentences that assert something, in plain words, with the tables of their language."""
-    asserted = [said for one in sentences.split(text) if (said := sentences.asserted(one))]
+    asserted = [said for one in sentences.split(text) if (said := sentences.asserted_part(one))]
     return [
         (sentences.cleaned_zh(said), chinese_patterns.TABLES)
         if sentences.is_chinese(said)
-        else (informal.cleaned(said, frozenset()), patterns.TABLES)
+        else (informal.clean(said, frozenset()), patterns.TABLES)
         for said in asserted
     ]

@@ -17,17 +17,17 @@ class Acquaintance:
     relation: str = ""
 
 
-Known = Mapping[str, Sequence[Acquaintance]]
+AcquaintancesByUser = Mapping[str, Sequence[Acquaintance]]
 """The acquaintances of each user, by the user's id."""
 
-NOBODY: Final[Known] = MappingProxyType({})
+NOBODY: Final[AcquaintancesByUser] = MappingProxyType({})
 _RELATION = "relation."
 
 
 _SPOUSE: Final = re.compile(r"\b(?:husband|wife|boyfriend|girlfriend)\b")
 
 
-def named(
+def people_in(
     attribute: str | None, value: str | None, subject: str, structured: Mapping[str, Any], content: str = ""
 ) -> Iterable[Acquaintance]:
     """Yield who gets a name by a memory: in its slot, or as the one whom it is about.

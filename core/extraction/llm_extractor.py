@@ -15,7 +15,7 @@ from core.events.parsing import YEARS
 from core.extraction import rule_extractor
 from core.extraction.protocol import Reading, Retold, Window
 from core.inference import prompts as prompt_texts
-from core.inference.client import Client, OnCall
+from core.inference.client import ChatClient, OnCall
 from core.language import sentences
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
@@ -36,7 +36,7 @@ NAME_CHARACTERS = 100
 Set = Literal["production", "eval"]
 
 
-class Lasting(StrEnum):
+class StatementCategory(StrEnum):
     """Categories of a statement; an episode or a pattern cannot be seen in one window."""
 
     FACT = "fact"
@@ -49,7 +49,7 @@ class Lasting(StrEnum):
     KNOWLEDGE = "knowledge"
 
 
-KINDS: Final = {Lasting.EVENT: Kind.EPISODIC, Lasting.SKILL: Kind.PROCEDURAL}
+KINDS: Final = {StatementCategory.EVENT: Kind.EPISODIC, StatementCategory.SKILL: Kind.PROCEDURAL}
 """All others are semantic."""
 
 
@@ -81,11 +81,11 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Stated(_Strict):
+class ModelStatement(_Strict):
     """A statement in the model's answer; `messages` by their numbers."""
 
     content: Text
-    category: Lasting
+    category: StatementCategory
     topic: Topic
     subject: Text
     attribute: Text | None
@@ -97,7 +97,7 @@ class Stated(_Strict):
     messages: list[int]
 
 
-class Told(_Strict):
+class ModelUnit(_Strict):
     """A part of the conversation on one topic, in the model's words."""
 
     subject: Text
@@ -107,11 +107,11 @@ class Told(_Strict):
     messages: list[int]
 
 
-class Extraction(_Strict):
+class ModelAnswer(_Strict):
     """Lasting statements and topics of a window."""
 
-    statements: list[Stated]
-    units: list[Told]
+    statements: list[ModelStatement]
+    units: list[ModelUnit]
 
 
 class ModelExtractor:
@@ -119,7 +119,7 @@ class ModelExtractor:
 
     name = "llm"
 
-    def __init__(self, client: Client, prompts: Set = "production") -> None:
+    def __init__(self, client: ChatClient, prompts: Set = "production") -> None:
         """`prompts`: the set whose prompts are used."""
         self._client = client
         self._set = prompts
@@ -132,9 +132,9 @@ class ModelExtractor:
         prompt = prompt_of(window, self._set)
         numbered = dict(enumerate((*window.before, *window.fresh), start=1))
         fresh = {number: message for number, message in numbered.items() if number > len(window.before)}
-        answer = self._client.ask(prompt, prompt_texts.load(prompt), transcript(numbered, fresh), Extraction, on_call)
+        answer = self._client.ask(prompt, prompt_texts.load(prompt), transcript(numbered, fresh), ModelAnswer, on_call)
         stated = [_candidate(one, numbered, fresh) for one in answer.statements]
-        told = [_retold(one, fresh, prompt) for one in answer.units]
+        told = [_unit(one, fresh, prompt) for one in answer.units]
         return Reading([one for one in stated if one], [one for one in told if one], stated.count(None))
 
 
@@ -158,7 +158,7 @@ def _line(number: int, message: Message) -> str:
         "at": f"{message.occurred_at:%Y-%m-%d %H:%M %A}",
         "who": _who(message)[:NAME_CHARACTERS],
         "role": message.role,
-        "text": _shortened(message.content, SHOWN.get(message.role, SHOWN["tool"])),
+        "text": _shorten(message.content, SHOWN.get(message.role, SHOWN["tool"])),
     }
     return json.dumps(plain, ensure_ascii=False)
 
@@ -167,7 +167,7 @@ def _who(message: Message) -> str:
     return message.speaker or (message.user_id if message.role == "user" else message.role)
 
 
-def _shortened(text: str, most: int) -> str:
+def _shorten(text: str, most: int) -> str:
     """Return the text, or three quarters from its beginning and one from its end, with how much is left out."""
     if len(text) <= most:
         return text
@@ -175,11 +175,11 @@ def _shortened(text: str, most: int) -> str:
     return f"{text[:head]} […{len(text) - most} characters left out…] {text[-tail:]}"
 
 
-def _candidate(stated: Stated, shown: Mapping[int, Message], fresh: Mapping[int, Message]) -> Candidate | None:
+def _candidate(stated: ModelStatement, shown: Mapping[int, Message], fresh: Mapping[int, Message]) -> Candidate | None:
     """Build a candidate; None if it rests on no fresh message, or on nobody who may say so."""
     cited = [fresh[number] for number in dict.fromkeys(stated.messages) if number in fresh]
     invented = any(number not in shown for number in stated.messages)
-    mine = _of_one(cited, stated.subject)
+    mine = _messages_of_one_user(cited, stated.subject)
     if invented or not _may_say(mine, stated.category) or not 0 < len(stated.content) <= LONGEST_STATEMENT:
         return None
     attribute, value = _slot(stated)
@@ -201,7 +201,7 @@ def _candidate(stated: Stated, shown: Mapping[int, Message], fresh: Mapping[int,
     )
 
 
-def _of_one(cited: Sequence[Message], subject: str) -> list[Message]:
+def _messages_of_one_user(cited: Sequence[Message], subject: str) -> list[Message]:
     """Return the cited messages of one user, in order: the subject's if there are any, else the first speaker's.
 
     What someone said in a conversation is theirs, and no evidence of what another one keeps.
@@ -210,23 +210,23 @@ def _of_one(cited: Sequence[Message], subject: str) -> list[Message]:
     return [m for m in cited if owner and m.user_id == owner.user_id]
 
 
-def _may_say(cited: Sequence[Message], category: Lasting) -> bool:
+def _may_say(cited: Sequence[Message], category: StatementCategory) -> bool:
     """Return whether it rests on words of a person: what only an assistant or a tool claims is no fact about anybody.
 
     Only a user tells how the assistant is to behave.
     """
-    if category is Lasting.INSTRUCTION:
+    if category is StatementCategory.INSTRUCTION:
         return any(message.role == "user" for message in cited)
     return any(rule_extractor.speaker_of(message) is not None for message in cited)
 
 
-def _slot(stated: Stated) -> tuple[str | None, str | None]:
+def _slot(stated: ModelStatement) -> tuple[str | None, str | None]:
     """Return attribute and value where both are there, the attribute as rules write it: `home.city`."""
     attribute = re.sub(r"[^a-z0-9.]+", "_", (stated.attribute or "").lower()).strip("_.")[:NAME_CHARACTERS]
     return (attribute, stated.value) if attribute and stated.value else (None, None)
 
 
-def _retold(told: Told, fresh: Mapping[int, Message], prompt: str) -> Retold | None:
+def _unit(told: ModelUnit, fresh: Mapping[int, Message], prompt: str) -> Retold | None:
     """Return a unit of the new messages; None if it covers none of them or is empty."""
     ids = [fresh[number].id for number in dict.fromkeys(told.messages) if number in fresh]
     if not ids or not told.summary:

@@ -10,7 +10,7 @@ from core.language.terms import terms
 from core.statements import comparison
 
 
-def of(text: str, near: Sequence[tuple[str, float]]) -> float:
+def novelty_of(text: str, near: Sequence[tuple[str, float]]) -> float:
     """Return the least novelty of `text` against any of the nearest statements, each with its cosine."""
     return min((_against(text, statement, cosine) for statement, cosine in near), default=1.0)
 

@@ -43,7 +43,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Cue:
+class CategoryCue:
     """A cue for the category of a sentence without a slot."""
 
     regex: re.Pattern[str]
@@ -70,7 +70,7 @@ class Tables:
     instruction: re.Pattern[str]
     one_off: re.Pattern[str]
     correction: re.Pattern[str]
-    categories: tuple[Cue, ...]
+    categories: tuple[CategoryCue, ...]
     themes: tuple[Theme, ...]
     stated: Mapping[str, str]
     words: Mapping[str, str]

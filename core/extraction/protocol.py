@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from core.config import Settings
-from core.extraction.known_people import Known
+from core.extraction.known_people import AcquaintancesByUser
 from core.inference.client import OnCall
 from core.types import Candidate, Message
 
@@ -21,7 +21,7 @@ class Window:
 
     before: Sequence[Message]
     fresh: Sequence[Message]
-    known: Known = field(default_factory=dict)
+    known: AcquaintancesByUser = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

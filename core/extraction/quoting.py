@@ -20,7 +20,7 @@ from core.extraction.pattern_types import Tables
 from core.language import dates, identification
 from core.language import sentences as language_sentences
 from core.language.lazy_regex import lazy_regex
-from core.statements.quotation import FRAMES, Frame
+from core.statements.quotation import FRAMES, QuotationFrame
 from core.types import Candidate, Category, Message
 
 LEAST: Final = 0.45
@@ -38,7 +38,7 @@ PATCHED: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RuleStatement:
     """A candidate that rules made of the sentence `quote`; `plains`: its statements in the first person.
 
     `certain`: it needs no quotation.
@@ -51,7 +51,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class Heard:
+class ReadMessage:
     """A message of a speaker: its sentences, and what the rules made of them.
 
     `asked`: the question before it; `before`: the sentences that the speaker said last; `lost`: the sentences that a
@@ -64,7 +64,7 @@ class Heard:
     sentences: Sequence[str]
     asked: str
     before: Sequence[str]
-    found: list[Found]
+    found: list[RuleStatement]
     lost: set[str]
     among_people: bool
 
@@ -79,7 +79,7 @@ class Heard:
     def withdraw(self, candidates: Sequence[Candidate]) -> None:
         self._drop([one for one in self.found if any(one.candidate is gone for gone in candidates)])
 
-    def _drop(self, gone: Sequence[Found]) -> None:
+    def _drop(self, gone: Sequence[RuleStatement]) -> None:
         self.lost.update(one.quote for one in gone)
         self.found = [one for one in self.found if not any(one is other for other in gone)]
 
@@ -92,7 +92,7 @@ class _Language:
     simple: re.Pattern[str]
     short: int
     tables: Tables
-    frame: Frame
+    frame: QuotationFrame
 
 
 _ENGLISH = _Language(
@@ -139,7 +139,7 @@ REACH: Final = 8
 """Sentences of a speaker before one that leans on what was said, among which what it means is looked for."""
 
 
-def points(sentence: str, language: str) -> bool:
+def refers_back(sentence: str, language: str) -> bool:
     """Return whether a sentence can be understood only from what was said around it."""
     leans = bool(_LANGUAGES[language].points.search(sentence))
     return leans or (language == "en" and not _SELF_STANDING.search(sentence))
@@ -147,7 +147,7 @@ def points(sentence: str, language: str) -> bool:
 
 def is_certain(sentence: str, language: str) -> bool:
     """Return whether rules may restate a sentence: one clause about the speaker or theirs, with no reference."""
-    return not points(sentence, language) and bool(_LANGUAGES[language].simple.search(sentence))
+    return not refers_back(sentence, language) and bool(_LANGUAGES[language].simple.search(sentence))
 
 
 def is_certain_zh(candidate: Candidate, speaker: str) -> bool:
@@ -155,7 +155,7 @@ def is_certain_zh(candidate: Candidate, speaker: str) -> bool:
     quote, subject = candidate.evidence[0].quote, candidate.subject.removeprefix(f"{speaker}的")
     if candidate.category is Category.INSTRUCTION or _is_put_right(candidate, speaker):
         return True
-    if not fills(candidate):
+    if not fills_slot(candidate):
         return is_certain(quote, "zh")
     named = bool(_STATED_ZH.search(quote)) if candidate.subject == speaker else subject in quote
     return named and candidate.subject in candidate.content
@@ -169,7 +169,7 @@ def _is_put_right(candidate: Candidate, speaker: str) -> bool:
     return candidate.corrects and sum(pair not in quote for pair in pairs) > PATCHED * len(pairs)
 
 
-def settled(heard: Heard) -> list[Candidate]:
+def keep_or_quote(heard: ReadMessage) -> list[Candidate]:
     """Return the certain statements of a message, and quotations of its other sentences that matter."""
     places = range(len(heard.sentences))
     of = [[one for one in heard.found if _is_of(one.quote, sentence)] for sentence in heard.sentences]
@@ -188,7 +188,7 @@ def settled(heard: Heard) -> list[Candidate]:
         and chances[place] >= least_probability(heard.sentences[place], heard.language)
         and not any(_is_of(heard.sentences[place], lost) for lost in heard.lost)
         and not (of[place] and all(id(one) in sure for one in of[place]))
-        and _is_meant(heard, place)
+        and _is_quotable(heard, place)
     ]
     return [*(one.candidate for one in kept), *(_quotation(heard, place, of[place]) for place in quoted)]
 
@@ -212,27 +212,27 @@ def _is_of(quote: str, sentence: str) -> bool:
     return quote in sentence or sentence in quote
 
 
-def _chance(heard: Heard, place: int) -> float:
+def _chance(heard: ReadMessage, place: int) -> float:
     asked = heard.asked if place == 0 else ""
     return durability.probability(heard.sentences[place], heard.language, asked=asked, place=place)
 
 
-def _is_slight(one: Found, of: Sequence[Sequence[Found]], chances: Sequence[float]) -> bool:
+def _is_slight(one: RuleStatement, of: Sequence[Sequence[RuleStatement]], chances: Sequence[float]) -> bool:
     """Return whether a statement without a slot stands in a sentence that is unlikely to matter."""
-    if fills(one.candidate):
+    if fills_slot(one.candidate):
         return False
     mine = [chance for chance, several in zip(chances, of, strict=True) if any(one is other for other in several)]
     return bool(mine) and max(mine) < LEAST_STATED
 
 
-def fills(candidate: Candidate) -> bool:
+def fills_slot(candidate: Candidate) -> bool:
     """Return whether it fills a slot or asks for something."""
     return bool(candidate.attribute or candidate.structured.get("attribute")) or (
         candidate.category is Category.INSTRUCTION
     )
 
 
-def _is_meant(heard: Heard, place: int) -> bool:
+def _is_quotable(heard: ReadMessage, place: int) -> bool:
     """Return whether a sentence says that something is so, in a language that is known, and enough to be understood."""
     sentence = heard.sentences[place]
     answers = place == 0 and bool(heard.asked)
@@ -246,7 +246,7 @@ def _is_unreal(sentence: str) -> bool:
     return asks or language_sentences.is_hypothetical(sentence) or language_sentences.is_mostly_quoted(sentence)
 
 
-def _quotation(heard: Heard, place: int, found: Sequence[Found]) -> Candidate:
+def _quotation(heard: ReadMessage, place: int, found: Sequence[RuleStatement]) -> Candidate:
     """Return the candidate that quotes a sentence, in the slot that the rules read of the speaker in it."""
     candidate = _candidate(heard, place)
     if (
@@ -263,7 +263,7 @@ def _quotation(heard: Heard, place: int, found: Sequence[Found]) -> Candidate:
     )
 
 
-def _candidate(heard: Heard, place: int) -> Candidate:
+def _candidate(heard: ReadMessage, place: int) -> Candidate:
     message, words, language = heard.message, heard.sentences[place], _LANGUAGES[heard.language]
     days = list(dates.find(words, message.occurred_at, chinese=heard.language == "zh"))
     relative = dates.written_out(words, days) != words
@@ -274,22 +274,22 @@ def _candidate(heard: Heard, place: int) -> Candidate:
     )  # fmt: skip
 
 
-def _content(heard: Heard, place: int, day: str | None) -> str:
+def _content(heard: ReadMessage, place: int, day: str | None) -> str:
     """Return the quotation with who said it, and what it needs to be understood."""
     words, language = heard.sentences[place], _LANGUAGES[heard.language]
-    leans = points(words, heard.language)
+    leans = refers_back(words, heard.language)
     asked = heard.asked if place == 0 and (leans or len(words) < language.short) else ""
-    means = points(asked, heard.language) if asked else leans
+    means = refers_back(asked, heard.language) if asked else leans
     if place and _corrects(words):
         return language.frame.around(heard.speaker, words, day=day, after=heard.sentences[place - 1])
-    after = _meant(heard, place) if means else ""
+    after = _context_sentence(heard, place) if means else ""
     return language.frame.around(heard.speaker, words, day=day, asked=asked, after=after)
 
 
-def _meant(heard: Heard, place: int) -> str:
+def _context_sentence(heard: ReadMessage, place: int) -> str:
     """Return the sentence before `place` that explains it: the last with a name for “she”, or the last clear one."""
     said = [*heard.before, *heard.sentences[:place]][-REACH:]
     somebody = heard.language == "en" and _OF_SOMEBODY.search(heard.sentences[place])
     named = [one for one in said if _NAMES.search(one)] if somebody else []
-    clear = named or [one for one in said if not points(one, heard.language)] or said
+    clear = named or [one for one in said if not refers_back(one, heard.language)] or said
     return clear[-1] if clear else ""

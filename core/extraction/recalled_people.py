@@ -8,7 +8,7 @@ from typing import Final
 
 from sqlalchemy import text
 
-from core.extraction.known_people import Acquaintance, Known, named
+from core.extraction.known_people import Acquaintance, AcquaintancesByUser, people_in
 from core.memory import memories
 from core.storage.db import Tx
 from core.types import Message
@@ -17,14 +17,14 @@ MOST: Final = 400
 """Memories of one user that are looked through, the latest first."""
 
 
-def acquaintances(tx: Tx, messages: Sequence[Message]) -> dict[str | None, Known]:
+def acquaintances(tx: Tx, messages: Sequence[Message]) -> dict[str | None, AcquaintancesByUser]:
     """Return the acquaintances of all speakers by group; a name given in one group is unknown in another."""
     speakers = dict.fromkeys((message.group_id, message.user_id) for message in messages if message.role == "user")
     found: defaultdict[str | None, dict[str, list[Acquaintance]]] = defaultdict(dict)
     for group, user in speakers:
         rows = tx.execute(_TOLD_OF_OTHERS, {"user": user, "group": group, "most": MOST})
         told = [
-            one for row in rows for one in named(row.attribute, row.value, row.subject, row.structured, row.content)
+            one for row in rows for one in people_in(row.attribute, row.value, row.subject, row.structured, row.content)
         ]
         found[group][user] = list(dict.fromkeys(told))
     return dict(found)
@@ -32,6 +32,6 @@ def acquaintances(tx: Tx, messages: Sequence[Message]) -> dict[str | None, Known
 
 _TOLD_OF_OTHERS = text(f"""
     SELECT m.attribute, m.value, m.subject, m.structured, m.content FROM memories m
-    WHERE m.user_id = :user AND m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND {memories.STANDING}
+    WHERE m.user_id = :user AND m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND {memories.ACTIVE_SQL}
     ORDER BY m.recorded_at DESC LIMIT :most
 """)

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from core.consolidation import pipeline
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.errors import Invalid, Never, Problem
 from core.events.parsing import YEARS, Content, Name, Share
 from core.events.publishing import Author
@@ -84,7 +84,7 @@ class Wish(BaseModel):
         return self
 
 
-def requested(event: Event) -> tuple[Owner, Candidate]:
+def read_request(event: Event) -> tuple[Owner, Candidate]:
     """Return the owner and the candidate of a `memory.requested` event. Never: its payload is invalid."""
     try:
         wish = Wish.model_validate_json(json.dumps(event.payload), strict=True)
@@ -106,7 +106,7 @@ def statement(wish: Wish, user_id: str, event_id: str, at: datetime) -> Candidat
     if wish.expires_at is not None and wish.expires_at <= at:
         raise Invalid([Problem("/expires_at", "lies before the request itself; leave it out, or name a later time")])
     subject = wish.subject or user_id
-    category, topic = _by_words(wish.content)
+    category, topic = _classify(wish.content)
     plain = Candidate(
         content=wish.content,
         category=category,
@@ -116,12 +116,12 @@ def statement(wish: Wish, user_id: str, event_id: str, at: datetime) -> Candidat
         occurred_at=at,
         importance=IMPORTANCE,
     )
-    read = plain if wish.category and wish.attribute else _as_read(plain, user_id)
-    return _as_wished(read, wish)
+    read = plain if wish.category and wish.attribute else _read_words(plain, user_id)
+    return _apply_wish(read, wish)
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class PendingRequests:
     """Changes that carry out requests to remember something, by owner; not written yet."""
 
     tenant_id: str
@@ -141,20 +141,21 @@ class Remembered:
         return dict(counts)
 
 
-def remember(gate: Gateway, tenant_id: str, asked: Mapping[Owner, Sequence[Candidate]]) -> Remembered:
+def remember(gate: Consolidation, tenant_id: str, asked: Mapping[Owner, Sequence[Candidate]]) -> PendingRequests:
     """Decide what statements change that someone asked to keep. No transaction is open while models run."""
     changes = {
-        owner: pipeline.judged(gate, tenant_id, owner, candidates, explicit=True) for owner, candidates in asked.items()
+        owner: pipeline.consolidate(gate, tenant_id, owner, candidates, explicit=True)
+        for owner, candidates in asked.items()
     }
-    return Remembered(tenant_id, changes)
+    return PendingRequests(tenant_id, changes)
 
 
-def _as_read(plain: Candidate, user_id: str) -> Candidate:
+def _read_words(plain: Candidate, user_id: str) -> Candidate:
     """Return the statement as the rule extractor reads it, if that reads all of it as one; else as it was put."""
     said = _in_first_person(plain.content, plain.subject)
     cited = plain.evidence[0]
     message = Message("", cited.message_id, 1, cited.event_id, user_id, "user", said, plain.occurred_at, plain.subject)
-    found = rule_extractor.stated([message])
+    found = rule_extractor.statements_of_rules([message])
     if not found or found[0].evidence[0].quote != said:
         return plain
     first = found[0]
@@ -172,7 +173,7 @@ def _as_read(plain: Candidate, user_id: str) -> Candidate:
 
 
 def _says_several(said: str) -> bool:
-    return not sentences.is_chinese(said) and len(clauses.split(informal.cleaned(said, frozenset()))) > 1
+    return not sentences.is_chinese(said) and len(clauses.split(informal.clean(said, frozenset()))) > 1
 
 
 def _in_first_person(content: str, subject: str) -> str:
@@ -207,7 +208,7 @@ def _without_slot(candidate: Candidate) -> Candidate:
     return replace(candidate, attribute=None, value=None, structured={})
 
 
-def _as_wished(read: Candidate, wish: Wish) -> Candidate:
+def _apply_wish(read: Candidate, wish: Wish) -> Candidate:
     """Replace what was read by what was given. A slot read from the words is dropped if another category was given."""
     if wish.attribute is not None or wish.category not in {None, read.category}:
         read = _without_slot(read)
@@ -225,7 +226,7 @@ def _as_wished(read: Candidate, wish: Wish) -> Candidate:
     )
 
 
-def _by_words(content: str) -> tuple[Category, Topic]:
+def _classify(content: str) -> tuple[Category, Topic]:
     """Return category and topic as far as single words show them."""
     tables = (chinese_patterns if sentences.is_chinese(content) else patterns).TABLES
     category = next((cue.category for cue in tables.categories if cue.regex.search(content)), Category.FACT)

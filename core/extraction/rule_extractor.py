@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 
 from core.extraction import candidates, durability, quoting, salience, short_answers
 from core.extraction import slots as extraction_slots
-from core.extraction.chinese.candidates import Listener
+from core.extraction.chinese.candidates import ChineseReader
 from core.extraction.english import corrections, patterns, pretence
 from core.extraction.english import statements as english_statements
 from core.extraction.english.people import Persons
 from core.extraction.english.tables import orders
-from core.extraction.known_people import NOBODY, Known
+from core.extraction.known_people import NOBODY, AcquaintancesByUser
 from core.extraction.pattern_types import Slot
-from core.extraction.quoting import Found, Heard
+from core.extraction.quoting import ReadMessage, RuleStatement
 from core.language import dates, third_person
 from core.language import sentences as language_sentences
 from core.types import Candidate, Category, Message, Topic
@@ -33,7 +33,7 @@ LONGEST_MESSAGE = 1500
 
 
 @dataclass(frozen=True, slots=True)
-class _Talk:
+class _MessageContext:
     """A message in context: speaker, addressee, the question before, the share of new words."""
 
     message: Message
@@ -51,7 +51,7 @@ class _Talk:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Assertion:
     """An assertion of a sentence: as written, in plain words, with its dates and slots.
 
     `person`: of whom it speaks, None for the speaker; `introduces`: who is named in passing; `sure`: it is worth
@@ -61,16 +61,16 @@ class _Said:
     quote: str
     place: int
     plain: str
-    found: tuple[dates.Found, ...]
+    found: tuple[dates.DateMention, ...]
     slots: tuple[Slot, ...]
-    talk: _Talk
+    talk: _MessageContext
     person: str | None = None
     introduces: tuple[Slot, ...] = ()
     sure: bool = False
     mends: bool = False
 
 
-def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
+def extract(messages: Sequence[Message], known: AcquaintancesByUser = NOBODY) -> list[Candidate]:
     """Return the candidates of `messages` (one conversation, in order), in order of appearance.
 
     `known`: who was spoken of by name before, by the user who did so. Among people, whose talk is mostly of the moment,
@@ -79,35 +79,35 @@ def extract(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidat
     return [
         one
         for reading in read(messages, known)
-        for one in (reading.rule_candidates() if reading.among_people else quoting.settled(reading))
+        for one in (reading.rule_candidates() if reading.among_people else quoting.keep_or_quote(reading))
     ]
 
 
-def stated(messages: Sequence[Message], known: Known = NOBODY) -> list[Candidate]:
+def statements_of_rules(messages: Sequence[Message], known: AcquaintancesByUser = NOBODY) -> list[Candidate]:
     """Return all statements of the rules, certain or not, without quotations."""
     return [one for reading in read(messages, known) for one in reading.rule_candidates()]
 
 
-def read(messages: Sequence[Message], known: Known = NOBODY) -> list[Heard]:
+def read(messages: Sequence[Message], known: AcquaintancesByUser = NOBODY) -> list[ReadMessage]:
     """Read each message by rules, with the withdrawals and corrections made by the end of `messages`."""
     messages = with_assistants(messages)
-    readings: list[Heard] = []
-    last: dict[str, _Spoken] = {}
+    readings: list[ReadMessage] = []
+    last: dict[str, _MessageAssertions] = {}
     before: defaultdict[str, list[str]] = defaultdict(list)
-    chinese = Listener(known)
-    for talk in _talks(messages, known):
+    chinese = ChineseReader(known)
+    for talk in _contexts(messages, known):
         text = _own_words(talk.message)
-        heard = _heard(chinese, talk, _in_chinese(text, talk.asked))
+        heard = _read_chinese(chinese, talk, _in_chinese(text, talk.asked))
         if language_sentences.is_chinese(text):
             last.pop(talk.speaker, None)
-            readings.append(_reading(talk, "zh", language_sentences.split(text), heard, before[talk.speaker]))
+            readings.append(_read_message(talk, "zh", language_sentences.split(text), heard, before[talk.speaker]))
         else:
-            said = _read(talk, last.get(talk.speaker))
+            said = _read_english(talk, last.get(talk.speaker))
             if said.mended:
                 readings[last[talk.speaker].place].take_back(said.mended)
             last[talk.speaker] = replace(said, place=len(readings))
             found = [*heard, *_worth_keeping(said.statements, talk)]
-            readings.append(_reading(talk, "en", said.sentences, found, before[talk.speaker], said.lost))
+            readings.append(_read_message(talk, "en", said.sentences, found, before[talk.speaker], said.lost))
         before[talk.speaker] = [*before[talk.speaker], *language_sentences.split(text)][-quoting.REACH :]
     withdrawn = chinese.taken_back()
     for reading in readings:
@@ -115,10 +115,15 @@ def read(messages: Sequence[Message], known: Known = NOBODY) -> list[Heard]:
     return readings
 
 
-def _reading(
-    talk: _Talk, language: str, cut: Sequence[str], found: list[Found], before: Sequence[str], lost: Iterable[str] = ()
-) -> Heard:
-    return Heard(
+def _read_message(
+    talk: _MessageContext,
+    language: str,
+    cut: Sequence[str],
+    found: list[RuleStatement],
+    before: Sequence[str],
+    lost: Iterable[str] = (),
+) -> ReadMessage:
+    return ReadMessage(
         talk.message, talk.speaker, language, cut if talk.earnest else (), talk.asked or "", tuple(before), found,
         set(lost), bool(talk.names),
     )  # fmt: skip
@@ -133,9 +138,9 @@ def _in_chinese(text: str, asked: str | None) -> list[str]:
     return [quote for quote in language_sentences.split(text) if language_sentences.is_chinese(quote)]
 
 
-def _heard(chinese: Listener, talk: _Talk, texts: Sequence[str]) -> list[Found]:
+def _read_chinese(chinese: ChineseReader, talk: _MessageContext, texts: Sequence[str]) -> list[RuleStatement]:
     return [
-        Found(one.evidence[0].quote, one, quoting.is_certain_zh(one, talk.speaker))
+        RuleStatement(one.evidence[0].quote, one, quoting.is_certain_zh(one, talk.speaker))
         for text in texts
         for one in chinese.candidates(talk.message, text, talk.speaker, talk.asked, alone=not talk.names)
     ]
@@ -192,7 +197,7 @@ def _own_words(message: Message) -> str:
     return "\n".join(p[:LONGEST_MESSAGE] for p in dict.fromkeys((*paragraphs[:1], *paragraphs[-1:])))
 
 
-def _talks(messages: Sequence[Message], acquaintances: Known) -> Iterator[_Talk]:
+def _contexts(messages: Sequence[Message], acquaintances: AcquaintancesByUser) -> Iterator[_MessageContext]:
     names = {m.speaker for m in messages if m.speaker and speaker_of(m)}
     seen: set[str] = set()
     alike: dict[str, tuple[float, int]] = {}
@@ -219,7 +224,7 @@ def _talks(messages: Sequence[Message], acquaintances: Known) -> Iterator[_Talk]
             shape, setting = _NUMBER.sub("#", message.content), (novelty, max(message.position, 1))
             setting = alike.setdefault(shape, setting) if shape != message.content else setting
             asked = _question(before, speaker)
-            yield _Talk(
+            yield _MessageContext(
                 message, speaker, addressee, frozenset(others), asked, asks, *setting, known, number,
                 message.id in earnest, in_group,
             )  # fmt: skip
@@ -248,13 +253,13 @@ def _question(before: Message | None, speaker: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spoken:
+class _MessageAssertions:
     """Assertions of a message; `asked` is the question it answers, `mended` what it takes back of the message before.
 
     `sentences`: what it was cut into; `lost`: those of them that another one put right or took back.
     """
 
-    statements: Sequence[_Said] = ()
+    statements: Sequence[_Assertion] = ()
     asked: str | None = None
     mended: Sequence[str] = ()
     place: int = 0
@@ -262,65 +267,69 @@ class _Spoken:
     lost: frozenset[str] = frozenset()
 
 
-def _read(talk: _Talk, before: _Spoken | None) -> _Spoken:
+def _read_english(talk: _MessageContext, before: _MessageAssertions | None) -> _MessageAssertions:
     if not talk.earnest:
-        return _Spoken()
+        return _MessageAssertions()
     text = _own_words(talk.message)
     quotes = language_sentences.split(text)
-    mended = _mended(quotes[0], talk, before) if quotes and before else None
+    mended = _correction_of_message_before(quotes[0], talk, before) if quotes and before else None
     if mended:  # what mends is no statement of its own
-        quotes = [corrections.rest(quotes[0]), *quotes[1:]]
+        quotes = [corrections.after_correction(quotes[0]), *quotes[1:]]
     answer = None if mended else _answer(text, talk)
     cut = tuple(quotes)
     quotes = [quote for quote in quotes if answer is None or quote != answer[0].quote]
-    said: list[_Said] = []
+    said: list[_Assertion] = []
     lost: set[str] = set()
     for place, quote in enumerate(quotes, 1):
-        before_it, said = said, _with(quote, place, talk, said)
+        before_it, said = said, _add_sentence(quote, place, talk, said)
         lost |= {one.quote for one in before_it if not any(one is other for other in said)}
     if (
         quotes
         and before
         and not mended
-        and (gone := corrections.withdrawn(quotes[0], [o.plain for o in before.statements]))
+        and (gone := corrections.withdrawn_statement(quotes[0], [o.plain for o in before.statements]))
     ):
-        return _Spoken(said, talk.asked, [gone], sentences=cut, lost=frozenset({*lost, quotes[0]}))
+        return _MessageAssertions(said, talk.asked, [gone], sentences=cut, lost=frozenset({*lost, quotes[0]}))
     asked = talk.asked if answer else before.asked if mended and before else None
     first = answer or (mended.statements if mended else [])
-    return _Spoken([*first, *said], asked, mended.mended if mended else (), sentences=cut, lost=frozenset(lost))
+    return _MessageAssertions(
+        [*first, *said], asked, mended.mended if mended else (), sentences=cut, lost=frozenset(lost)
+    )
 
 
-def _with(quote: str, place: int, talk: _Talk, said: list[_Said]) -> list[_Said]:
+def _add_sentence(quote: str, place: int, talk: _MessageContext, said: list[_Assertion]) -> list[_Assertion]:
     """Return add a sentence to what a message asserts so far; it may set right or take back what stands before."""
     before = [one.plain for one in said]
-    mended = corrections.mended(quote, before) if said else None
-    gone = mended.said if mended else corrections.withdrawn(quote, before)
+    mended = corrections.correct(quote, before) if said else None
+    gone = mended.said if mended else corrections.withdrawn_statement(quote, before)
     if gone is None:
-        return said if corrections.LOST.match(quote) else [*said, *_said(quote, place, talk)]
+        return said if corrections.WITHDRAWAL_ONLY.match(quote) else [*said, *_assertions(quote, place, talk)]
     kept = [one for one in said if one.plain != gone]
     if mended is None:
         return kept
-    again = [replace(one, sure=True, mends=True) for one in _said(quote, place, talk, mended.statement)]
-    rest = corrections.rest(quote)
-    return [*kept, *again, *(_said(rest, place, talk) if rest else [])]
+    again = [replace(one, sure=True, mends=True) for one in _assertions(quote, place, talk, mended.statement)]
+    rest = corrections.after_correction(quote)
+    return [*kept, *again, *(_assertions(rest, place, talk) if rest else [])]
 
 
-def _mended(quote: str, talk: _Talk, before: _Spoken) -> _Spoken | None:
+def _correction_of_message_before(
+    quote: str, talk: _MessageContext, before: _MessageAssertions
+) -> _MessageAssertions | None:
     """Return the correction that a message begins with, of the speaker's message before."""
-    meant = corrections.is_mending(quote)
+    meant = corrections.corrected_words(quote)
     if meant is None:
         return None
     answer = short_answers.read(before.asked, meant) if before.asked else None
     taken = [one.plain for one in before.statements if one.place == 0] if answer else []
-    mended = None if answer else corrections.mended(quote, [one.plain for one in before.statements])
+    mended = None if answer else corrections.correct(quote, [one.plain for one in before.statements])
     stated = answer.statement if answer else mended.statement if mended else None
     if stated is None:
         return None
-    said = [replace(one, sure=True, mends=True) for one in _said(quote, 0, talk, stated)]
-    return _Spoken(said, None, taken or [mended.said] if mended else taken)
+    said = [replace(one, sure=True, mends=True) for one in _assertions(quote, 0, talk, stated)]
+    return _MessageAssertions(said, None, taken or [mended.said] if mended else taken)
 
 
-def _worth_keeping(said: Sequence[_Said], talk: _Talk) -> list[Found]:
+def _worth_keeping(said: Sequence[_Assertion], talk: _MessageContext) -> list[RuleStatement]:
     """Return the candidates of a message, each with its quoted words."""
     tables = patterns.TABLES
     instructions = [one for one in said if tables.instruction.search(one.plain)]
@@ -328,52 +337,56 @@ def _worth_keeping(said: Sequence[_Said], talk: _Talk) -> list[Found]:
     # People encourage each other ("never give up"); what they ask of an assistant among them they ask plainly.
     meant = [one for one in instructions if not talk.names or (talk.in_group and orders.PLAIN.search(one.plain))]
     wishes = [one for one in meant if not tables.one_off.search(one.plain)]
-    kept = [_found(group, one) for group in _kept(told, talk) for one in _candidates(group)]
-    return [Found(one.quote, _instruction(one), True, frozenset({one.plain})) for one in wishes] + kept
+    kept = [_rule_statement(group, one) for group in _groups_worth_keeping(told, talk) for one in _candidates(group)]
+    return [RuleStatement(one.quote, _instruction(one), True, frozenset({one.plain})) for one in wishes] + kept
 
 
-def _found(group: list[_Said], candidate: Candidate) -> Found:
+def _rule_statement(group: list[_Assertion], candidate: Candidate) -> RuleStatement:
     first = group[0]
-    certain = quoting.fills(candidate) or first.mends or quoting.is_certain(first.quote, "en")
-    return Found(first.quote, candidate, certain, frozenset(one.plain for one in group))
+    certain = quoting.fills_slot(candidate) or first.mends or quoting.is_certain(first.quote, "en")
+    return RuleStatement(first.quote, candidate, certain, frozenset(one.plain for one in group))
 
 
-def _answer(text: str, talk: _Talk) -> list[_Said] | None:
+def _answer(text: str, talk: _MessageContext) -> list[_Assertion] | None:
     """Return the statement that the message makes as an answer, if it fills a slot."""
     answer = short_answers.read(talk.asked, text) if talk.asked else None
     if answer is None:
         return None
-    said = [replace(one, sure=answer.sure) for one in _said(answer.quote, 0, talk, answer.statement)]
+    said = [replace(one, sure=answer.sure) for one in _assertions(answer.quote, 0, talk, answer.statement)]
     tells = answer.sure or any(one.slots or one.introduces for one in said)
     return said if said and tells else None
 
 
-def _said(quote: str, place: int, talk: _Talk, stated: str | None = None) -> list[_Said]:
+def _assertions(quote: str, place: int, talk: _MessageContext, stated: str | None = None) -> list[_Assertion]:
     """Return the assertions of a sentence, or of the statement that replaces it."""
     if language_sentences.is_chinese(stated or quote):
         return []
     several = english_statements.read(stated or quote, talk.names, talk.persons, talk.number)
-    said: list[_Said] = []
+    said: list[_Assertion] = []
     for statement in several:
-        told = _said_en(statement, quote, place, talk)
+        told = _assertion(statement, quote, place, talk)
         said += [*_own_name(statement, quote, place, talk), *([told] if told else [])]
     return said
 
 
-def _own_name(statement: english_statements.Statement, quote: str, place: int, talk: _Talk) -> list[_Said]:
+def _own_name(
+    statement: english_statements.Statement, quote: str, place: int, talk: _MessageContext
+) -> list[_Assertion]:
     """Return the speaker's known name as an assertion where they say it: "I'm Grace", "I'm Grace, a nurse"."""
-    plain = f"{third_person.introduced(statement.plain, talk.speaker)}."
+    plain = f"{third_person.introduction(statement.plain, talk.speaker)}."
     slots = tuple(patterns.slots(plain)) if len(plain) > 1 and statement.person is None and not talk.names else ()
-    return [_Said(quote, place, plain, (), slots, talk, sure=True)] if slots else []
+    return [_Assertion(quote, place, plain, (), slots, talk, sure=True)] if slots else []
 
 
-def _said_en(statement: english_statements.Statement, quote: str, place: int, talk: _Talk) -> _Said | None:
+def _assertion(
+    statement: english_statements.Statement, quote: str, place: int, talk: _MessageContext
+) -> _Assertion | None:
     plain = statement.plain
     if statement.person is None:
         plain = third_person.without_own_name(plain, talk.speaker)
-        statement = statement if plain == statement.plain else english_statements.stated(plain, talk.persons)
+        statement = statement if plain == statement.plain else english_statements.statement_of(plain, talk.persons)
     found = tuple(dates.find(plain, talk.message.occurred_at))
-    said = _Said(
+    said = _Assertion(
         quote,
         place,
         plain,
@@ -385,10 +398,10 @@ def _said_en(statement: english_statements.Statement, quote: str, place: int, ta
         statement.mends,
         statement.mends,
     )
-    return _checked(said)
+    return _without_known_name(said)
 
 
-def _checked(said: _Said) -> _Said | None:
+def _without_known_name(said: _Assertion) -> _Assertion | None:
     """Drop the slot of the speaker's known name and dates that are none; return None if nothing is left."""
     again = _NAME_AGAIN.search(said.plain)
     slots = tuple(slot for slot in said.slots if again or not _is_own_name(slot, said.talk.speaker))
@@ -398,11 +411,11 @@ def _checked(said: _Said) -> _Said | None:
     birthdays = {slot.value[-5:] for slot in slots if slot.attribute == "birthday"}
     found = said.found
     if birthdays:  # neither it nor the day that it is not has a year
-        found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays | _denied(said.plain, one))
+        found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays | _denied_days(said.plain, one))
     return replace(said, slots=slots, found=found)
 
 
-def _denied(plain: str, one: dates.Found) -> set[str]:
+def _denied_days(plain: str, one: dates.DateMention) -> set[str]:
     """Return the day of a date that "not" stands before."""
     before = plain[: one.start].rstrip()
     return {f"{one.when:%m-%d}"} if before.endswith(" not") else set()
@@ -417,18 +430,18 @@ _NAME_AGAIN = re.compile(r"^call me [A-Z].*\b(?:again|not|instead)\b", re.IGNORE
 """Who takes back a nickname says their own name as news."""
 
 
-def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
+def _groups_worth_keeping(said: list[_Assertion], talk: _MessageContext) -> list[list[_Assertion]]:
     """Return the statements worth keeping, each with a dependent one right after it ("It helps me relax")."""
-    groups: list[list[_Said]] = []
+    groups: list[list[_Assertion]] = []
     among_people = bool(talk.names)
-    wanted = _wanted(said, talk) if among_people else []
+    wanted = _salient(said, talk) if among_people else []
     for one in said:
-        leans = not one.slots and _leans(one) and not salience.takes_back(one.plain)
+        leans = not one.slots and _depends_on_statement_before(one) and not salience.takes_back(one.plain)
         keep = (
             any(not slot.pattern.weak for slot in one.slots)
             or one.sure
             or salience.takes_back(one.plain)
-            or (one in wanted if among_people else _lasts(one))
+            or (one in wanted if among_people else _is_durable(one))
         )
         joins = bool(wanted) if among_people else keep
         if leans and joins and groups and len(groups[-1]) == 1 and one.place - groups[-1][0].place in {0, 1}:
@@ -438,18 +451,18 @@ def _kept(said: list[_Said], talk: _Talk) -> list[list[_Said]]:
     return groups
 
 
-def _wanted(said: list[_Said], talk: _Talk) -> list[_Said]:
+def _salient(said: list[_Assertion], talk: _MessageContext) -> list[_Assertion]:
     """Return the statements of a message among people, if its total salience is high enough."""
     told = [one for one in said if one.slots or _states(one)]
     setting = salience.Setting(
         talk.message.content, talk.position, talk.answers, any(one.found for one in told), talk.novelty
     )
-    if not told or salience.of([one.plain for one in told], setting) < salience.THRESHOLD:
+    if not told or salience.message_weight([one.plain for one in told], setting) < salience.THRESHOLD:
         return []
     return [one for one in told if salience.is_worth_a_line(one.plain)]
 
 
-def _states(one: _Said) -> bool:
+def _states(one: _Assertion) -> bool:
     return bool(salience.FIRST_PERSON.search(one.plain)) and salience.is_statement(one.plain)
 
 
@@ -459,14 +472,14 @@ _NEAR = re.compile(
 """Where somebody lives within a town that only the statement before names."""
 
 
-def _leans(one: _Said) -> bool:
+def _depends_on_statement_before(one: _Assertion) -> bool:
     """Return whether it cannot be understood without the statement before it; what "they" do on a day can."""
     return bool(salience.ANAPHORIC.search(one.plain) or _NEAR.match(one.plain)) and not (
         one.found and one.plain.startswith("They have ")
     )
 
 
-def _lasts(one: _Said) -> bool:
+def _is_durable(one: _Assertion) -> bool:
     """Return whether a statement in English that fills no slot is worth keeping."""
     if not salience.is_statement(one.plain, of_a_person=one.person is not None):
         return False
@@ -474,18 +487,18 @@ def _lasts(one: _Said) -> bool:
     return durability.probability(one.quote, "en", place=max(one.place - 1, 0)) >= least
 
 
-def _candidates(group: list[_Said]) -> list[Candidate]:
+def _candidates(group: list[_Assertion]) -> list[Candidate]:
     """Build one candidate for each attribute: the first as said, names and further ones in their own sentences."""
     first = group[0]
     base = _statement(group)
-    plainly = [_stated_plainly(base, slots, first) for slots in extraction_slots.by_attribute(first.introduces)]
+    plainly = [_slot_sentence(base, slots, first) for slots in extraction_slots.by_attribute(first.introduces)]
     filled = [
-        _stated_plainly(base, slots, first)
+        _slot_sentence(base, slots, first)
         if place or slots[0].attribute.startswith("name.")
-        else extraction_slots.filled(base, slots, _about(first.talk.speaker, slots[0]))
+        else extraction_slots.fill_slot(base, slots, _about(first.talk.speaker, slots[0]))
         for place, slots in enumerate(extraction_slots.by_attribute(first.slots))
     ]
-    if filled or (plainly and (_ONLY_NAMED.match(first.plain) or not _lasts(first))):
+    if filled or (plainly and (_ONLY_NAMED.match(first.plain) or not _is_durable(first))):
         return [*filled, *plainly]
     return [base, *plainly]
 
@@ -498,24 +511,26 @@ _ONLY_NAMED = re.compile(
 """A statement that says no more than who somebody is: "Jonas is my partner"."""
 
 
-def _stated_plainly(base: Candidate, slots: list[Slot], said: _Said) -> Candidate:
-    told = extraction_slots.filled(base, slots, _about(said.talk.speaker, slots[0]))
+def _slot_sentence(base: Candidate, slots: list[Slot], said: _Assertion) -> Candidate:
+    told = extraction_slots.fill_slot(base, slots, _about(said.talk.speaker, slots[0]))
     if _is_own_name(slots[0], said.talk.speaker):
         return replace(told, content=f"{told.subject}'s name is {slots[0].value}.")
-    return replace(told, content=extraction_slots.plainly(told.subject, slots, patterns.TABLES, " and ", said.plain))
+    return replace(
+        told, content=extraction_slots.slot_sentence(told.subject, slots, patterns.TABLES, " and ", said.plain)
+    )
 
 
-def _content(group: list[_Said]) -> str:
+def _content(group: list[_Assertion]) -> str:
     return " ".join(_sentence(one) for one in group)
 
 
-def _sentence(one: _Said) -> str:
+def _sentence(one: _Assertion) -> str:
     text, talk = dates.written_out(one.plain, list(one.found)), one.talk
     text = third_person.third_person(text, talk.speaker, talk.addressee)
     return text if text.endswith((".", "!", "?", "”")) else f"{text}."
 
 
-def _quote(group: list[_Said]) -> str:
+def _quote(group: list[_Assertion]) -> str:
     content, quote = group[0].talk.message.content, group[0].quote
     start, last = content.find(quote), group[-1].quote
     if start >= 0 and last != quote:
@@ -523,7 +538,7 @@ def _quote(group: list[_Said]) -> str:
     return quote
 
 
-def _instruction(one: _Said) -> Candidate:
+def _instruction(one: _Assertion) -> Candidate:
     wish, speaker = one.plain.rstrip(".!。！"), one.talk.speaker
     content = f"{speaker}'s standing instruction: {wish}."
     topic = next((name for name, words in orders.TOPICS if words.search(wish)), None)
@@ -535,7 +550,7 @@ def _instruction(one: _Said) -> Candidate:
     )  # fmt: skip
 
 
-def _statement(group: list[_Said]) -> Candidate:
+def _statement(group: list[_Assertion]) -> Candidate:
     first = group[0]
     correction = patterns.TABLES.correction
     return candidates.without_slot(

@@ -23,7 +23,7 @@ BRIEF, LIGHTEST_BRIEF = 4, 1.6
 
 
 @dataclass(frozen=True, slots=True)
-class Cue:
+class SalienceCue:
     """A pattern and the weight that it adds, once a message."""
 
     name: str
@@ -42,14 +42,14 @@ class Setting:
     novelty: float
 
 
-def _cue(name: str, weight: float, pattern: str) -> Cue:
-    return Cue(name, weight, lazy_regex(pattern, re.IGNORECASE))
+def _cue(name: str, weight: float, pattern: str) -> SalienceCue:
+    return SalienceCue(name, weight, lazy_regex(pattern, re.IGNORECASE))
 
 
 BIAS = -2.2
 LENGTH, OPENING, ANSWER, DATE, NOVELTY = 0.5, 0.5, 0.5, 0.8, 0.9
 
-STATEMENT: tuple[Cue, ...] = (
+STATEMENT: tuple[SalienceCue, ...] = (
     _cue("speaks as I", 0.3, r"\bI\b"),
     _cue("something of one's own", 0.4, r"\bmy\b"),
     _cue("new or recent", 0.4, r"\b(?:recently|lately|just|yesterday|today|these days|new|another|first)\b"),
@@ -122,7 +122,7 @@ STATEMENT: tuple[Cue, ...] = (
     _cue("possibility", -0.25, r"\b(?:can|could|will|would|might)\b"),
     _cue("negation", -0.2, r"\bnot\b|\bnever\b|\bcannot\b"),
 )
-MESSAGE: tuple[Cue, ...] = (
+MESSAGE: tuple[SalienceCue, ...] = (
     _cue("asks", -0.4, r"\?"),
     _cue(
         "leave-taking",
@@ -230,7 +230,7 @@ _LABEL = lazy_regex(
     re.IGNORECASE,
 )
 """What names a number: "Serial number K 41873"."""
-STATEMENT_ZH: tuple[Cue, ...] = (
+STATEMENT_ZH: tuple[SalienceCue, ...] = (
     _cue(
         "something of one's own",
         0.5,
@@ -329,7 +329,7 @@ def _words(text: str) -> float:
     return len(text.split()) + len(_HAN.findall(text)) / 1.5
 
 
-def of(statements: list[str], setting: Setting) -> float:
+def message_weight(statements: list[str], setting: Setting) -> float:
     """Return the weight of a message with these `statements` (plain English), kept from `THRESHOLD`."""
     total = BIAS + weigh(" ".join(statements))
     total += OPENING / setting.position + ANSWER * setting.answers + DATE * setting.dated + NOVELTY * setting.novelty

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from core.consolidation import pipeline
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Never
 from core.events.publishing import Author
 from core.extraction import recalled_people, window_filter
 from core.extraction import windows as extraction_windows
 from core.extraction.configured_extractor import RuleExtractor
-from core.extraction.known_people import NOBODY, Known
+from core.extraction.known_people import NOBODY, AcquaintancesByUser
 from core.extraction.protocol import Extractor, Reading, Retold, Window
 from core.extraction.window_filter import Skipped
 from core.extraction.windows import USUAL, Sizes
@@ -25,17 +25,17 @@ from core.sessions import hidden_messages, sessions
 from core.storage.db import Tx
 from core.types import Candidate, Json, Message
 
-Extract = Callable[[Sequence[Message]], list[Candidate]]
+CandidateReader = Callable[[Sequence[Message]], list[Candidate]]
 """Returns all candidates in messages of one conversation."""
 
-Decided = Sequence[tuple[Owner, Sequence[Change]]]
+ChangesByOwner = Sequence[tuple[Owner, Sequence[Change]]]
 """Changes by owner."""
 
 RULES: Final = RuleExtractor()
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class SessionReader:
     """An extractor with the sizes of its windows and the filter that decides which windows it gets.
 
     `least_characters`, `least_novelty`: minimum of a window that a paid extractor is called for.
@@ -57,7 +57,10 @@ class Reader:
         return min(limit, self.sizes.at_once) if self.is_paid else limit
 
     def windows(
-        self, before: Sequence[Message], fresh: Sequence[Message], known: Mapping[str | None, Known] | None = None
+        self,
+        before: Sequence[Message],
+        fresh: Sequence[Message],
+        known: Mapping[str | None, AcquaintancesByUser] | None = None,
     ) -> list[Window]:
         """Cut messages into windows. Messages of different groups never share one.
 
@@ -67,17 +70,17 @@ class Reader:
         return [
             window
             for group in dict.fromkeys(message.group_id for message in fresh)
-            for window in self._cut(_in(group, before), _in(group, fresh), (known or {}).get(group, NOBODY))
+            for window in self._cut(_of_group(group, before), _of_group(group, fresh), (known or {}).get(group, NOBODY))
         ]
 
-    def _cut(self, before: Sequence[Message], fresh: Sequence[Message], known: Known) -> list[Window]:
+    def _cut(self, before: Sequence[Message], fresh: Sequence[Message], known: AcquaintancesByUser) -> list[Window]:
         return (
             list(extraction_windows.cut(before, fresh, self.sizes)) if self.is_paid else [Window(before, fresh, known)]
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class MessageRange:
     """Range of positions in a session, restricted to the messages of one group or of none."""
 
     first: int
@@ -86,20 +89,20 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedWindow:
     """A window that could not be read: the range of its fresh messages, and the reason."""
 
-    where: Stretch
+    where: MessageRange
     reason: str
 
 
 @dataclass(slots=True)
-class Read:
+class WindowResults:
     """Results of reading windows one after the other."""
 
     candidates: list[Candidate] = field(default_factory=list)
     retold: list[Retold] = field(default_factory=list)
-    failed: list[Failed] = field(default_factory=list)
+    failed: list[FailedWindow] = field(default_factory=list)
     known: list[Window] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     refused: int = 0
@@ -121,7 +124,7 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class SessionExtraction:
     """Result of one reading of a session; it may be written if the session's cursor has not moved.
 
     `retold`: units in the words of the extractor, in order; empty where it writes none. `failed`: windows that could
@@ -133,15 +136,15 @@ class Extracted:
     read_from: int
     read_to: int
     more: bool
-    changes: Decided
+    changes: ChangesByOwner
     messages: Sequence[Message] = ()
     retold: Sequence[Retold] = ()
-    failed: Sequence[Failed] = ()
+    failed: Sequence[FailedWindow] = ()
     seen: Mapping[str, object] = field(default_factory=dict)
 
     def write(self, tx: Tx, author: Author) -> Json:
         """Move the cursor and apply the changes. Conflict: another worker has read or written meanwhile."""
-        if self.read_to > self.read_from and not sessions.extracted(
+        if self.read_to > self.read_from and not sessions.move_extraction_cursor(
             tx, self.session_id, old=self.read_from, new=self.read_to
         ):
             raise Conflict("Another worker has extracted this session meanwhile.")
@@ -153,9 +156,9 @@ class Extracted:
         return counts
 
 
-def session(
-    gate: Gateway, tenant_id: str, session_id: str, reader: Reader, *, limit: int, link: bool = False
-) -> Extracted:
+def extract_new(
+    gate: Consolidation, tenant_id: str, session_id: str, reader: SessionReader, *, limit: int, link: bool = False
+) -> SessionExtraction:
     """Read the new messages of a session, at most `limit`, and decide what they change.
 
     A window that cannot be read is returned as failed, and the cursor moves past it. `link`: relate new statements to
@@ -169,18 +172,18 @@ def session(
     read_to = max((m.position for m in [*fresh, *hidden]), default=start)
     windows = reader.windows(before, fresh, known)
     read = _read(reader, windows, _skippable(gate, tenant_id, reader, windows))
-    assistant, changes = generated(fresh), []
+    assistant, changes = generated_ids(fresh), []
     for owner, candidates in by_owner(fresh, read.candidates):
-        decided = pipeline.judged(gate, tenant_id, owner, candidates, assistant=assistant, link=link)
+        decided = pipeline.consolidate(gate, tenant_id, owner, candidates, assistant=assistant, link=link)
         changes.append((owner, decided))
     changes += _confirmations(gate, tenant_id, fresh, read.known)
-    return Extracted(
+    return SessionExtraction(
         tenant_id,
         session_id,
         start,
         read_to,
         read_to < row.message_count,
-        _merged(changes),
+        _merge_by_owner(changes),
         fresh,
         read.retold,
         read.failed,
@@ -188,9 +191,15 @@ def session(
     )
 
 
-def again(
-    gate: Gateway, tenant_id: str, session_id: str, reader: Reader, where: Stretch, *, link: bool = False
-) -> Extracted:
+def extract_range(
+    gate: Consolidation,
+    tenant_id: str,
+    session_id: str,
+    reader: SessionReader,
+    where: MessageRange,
+    *,
+    link: bool = False,
+) -> SessionExtraction:
     """Read a range of a session once more, as one window, even if its statements are known by now.
 
     The cursor stays where it is. Never: the range cannot be read this time either.
@@ -200,21 +209,21 @@ def again(
         length = where.last - where.first + 1
         before, fresh, _ = _transcript(tx, session_id, where.first - 1, length, reader.sizes.overlap)
         known = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
-    fresh = [message for message in _in(where.group_id, fresh) if message.position <= where.last]
-    window = Window(_in(where.group_id, before), fresh, known.get(where.group_id, NOBODY))
+    fresh = [message for message in _of_group(where.group_id, fresh) if message.position <= where.last]
+    window = Window(_of_group(where.group_id, before), fresh, known.get(where.group_id, NOBODY))
     read = _read(reader, [window] if fresh else [], [])
     for failed in read.failed:
         raise Never(failed.reason)
     changes = [
-        (owner, pipeline.judged(gate, tenant_id, owner, candidates, assistant=generated(fresh), link=link))
+        (owner, pipeline.consolidate(gate, tenant_id, owner, candidates, assistant=generated_ids(fresh), link=link))
         for owner, candidates in by_owner(fresh, read.candidates)
     ]
-    return Extracted(
+    return SessionExtraction(
         tenant_id, session_id, start, start, False, changes, fresh, read.retold, seen=read.as_json()
     )  # fmt: skip
 
 
-def extract(reader: Reader) -> Extract:
+def candidate_reader(reader: SessionReader) -> CandidateReader:
     """Return a function that extracts all candidates from messages, for reading a conversation from its beginning.
 
     It skips windows that say nothing, but not those that say what is known. Never: a window cannot be read.
@@ -222,7 +231,7 @@ def extract(reader: Reader) -> Extract:
 
     def candidates(messages: Sequence[Message]) -> list[Candidate]:
         cut = reader.windows((), messages)
-        read = _read(reader, cut, window_filter.spoken(cut, reader.least_characters) if reader.is_paid else [])
+        read = _read(reader, cut, window_filter.sift_by_words(cut, reader.least_characters) if reader.is_paid else [])
         for failed in read.failed:
             raise Never(failed.reason)
         return read.candidates
@@ -244,7 +253,7 @@ def by_owner(messages: Sequence[Message], candidates: Sequence[Candidate]) -> li
     return list(found.items())
 
 
-def generated(messages: Sequence[Message]) -> frozenset[str]:
+def generated_ids(messages: Sequence[Message]) -> frozenset[str]:
     """Return the ids of messages that no person wrote.
 
     A tool's result or a prompt may repeat what was handed out, like an assistant; a person's words are their own.
@@ -259,7 +268,7 @@ def _transcript(
     earlier = max(after - overlap, 0)
     said = sessions.transcript(tx, session_id, after=earlier, limit=limit + after - earlier)
     fresh = [message for message in said if message.position > after][:limit]
-    away = hidden_messages.hidden(tx, session_id)
+    away = hidden_messages.hidden_ids(tx, session_id)
     return (
         [m for m in said if m.position <= after and m.id not in away],
         [m for m in fresh if m.id not in away],
@@ -267,7 +276,9 @@ def _transcript(
     )
 
 
-def _skippable(gate: Gateway, tenant_id: str, reader: Reader, cut: Sequence[Window]) -> Sequence[Skipped | None]:
+def _skippable(
+    gate: Consolidation, tenant_id: str, reader: SessionReader, cut: Sequence[Window]
+) -> Sequence[Skipped | None]:
     """Return for each window why it need not be read; empty for an extractor that costs nothing."""
     if not reader.is_paid:
         return []
@@ -277,7 +288,7 @@ def _skippable(gate: Gateway, tenant_id: str, reader: Reader, cut: Sequence[Wind
 
 
 def _confirmations(
-    gate: Gateway, tenant_id: str, messages: Sequence[Message], known: Sequence[Window]
+    gate: Consolidation, tenant_id: str, messages: Sequence[Message], known: Sequence[Window]
 ) -> list[tuple[Owner, Sequence[Change]]]:
     """Return what is confirmed by windows that were skipped as known: found by rules, without a model.
 
@@ -287,13 +298,13 @@ def _confirmations(
     silent = replace(gate, opinion=None)
     confirmed: list[tuple[Owner, Sequence[Change]]] = []
     for owner, candidates in by_owner(messages, found):
-        decided = pipeline.judged(silent, tenant_id, owner, candidates, assistant=generated(messages))
+        decided = pipeline.consolidate(silent, tenant_id, owner, candidates, assistant=generated_ids(messages))
         if confirms := [change for change in decided if isinstance(change, Confirm)]:
             confirmed.append((owner, confirms))
     return confirmed
 
 
-def _merged(changes: Decided) -> Decided:
+def _merge_by_owner(changes: ChangesByOwner) -> ChangesByOwner:
     """Join the changes of each owner: each is locked and written once."""
     merged: defaultdict[Owner, list[Change]] = defaultdict(list)
     for owner, wanted in changes:
@@ -301,9 +312,9 @@ def _merged(changes: Decided) -> Decided:
     return list(merged.items())
 
 
-def _read(reader: Reader, cut: Sequence[Window], skipped: Sequence[Skipped | None]) -> Read:
+def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[Skipped | None]) -> WindowResults:
     """Run the extractor on every window not skipped. A refused one (`Never`) is recorded; the others go on."""
-    read = Read(windows=len(cut))
+    read = WindowResults(windows=len(cut))
     for window, why in zip(cut, skipped or [None] * len(cut), strict=True):
         if why is not None:
             read.skipped[why.value] += 1
@@ -313,10 +324,12 @@ def _read(reader: Reader, cut: Sequence[Window], skipped: Sequence[Skipped | Non
             read.take(window, reader.extractor.read(window, reader.on_call))
         except Never as refusal:
             first, last = window.fresh[0], window.fresh[-1]
-            read.failed.append(Failed(Stretch(first.position, last.position, first.group_id), refusal.detail))
+            read.failed.append(
+                FailedWindow(MessageRange(first.position, last.position, first.group_id), refusal.detail)
+            )
     return read
 
 
-def _in(group_id: str | None, messages: Sequence[Message]) -> list[Message]:
+def _of_group(group_id: str | None, messages: Sequence[Message]) -> list[Message]:
     """Filter messages by group."""
     return [message for message in messages if message.group_id == group_id]

@@ -56,7 +56,7 @@ _KIND = rf"(?P<who>{words_en.KIN}|{words_en.PETS})"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ShortAnswer:
     """The words of an answer, and the statement that they make. `sure`: it is kept even if it fills no slot."""
 
     quote: str
@@ -65,7 +65,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asks:
+class _QuestionForm:
     """A question, and the statement that its answer completes: `{a}` is the answer without `lead`.
 
     `wants` says whether a piece of text can be such an answer; `on` is the yes or no that a form without `{a}` needs.
@@ -86,7 +86,7 @@ def question_in(text: str) -> str | None:
     return asked[-1].strip() if asked and not re.search(r"[\"“「]", asked[-1]) else None
 
 
-def read(question: str, text: str) -> Answer | None:
+def read(question: str, text: str) -> ShortAnswer | None:
     """Return the beginning of `text` as an answer to `question`; None if it is not understood."""
     first = _FIRST.match(text)
     if first is None or text[first.end() : first.end() + 1] in {"?", "？"}:
@@ -94,20 +94,22 @@ def read(question: str, text: str) -> Answer | None:
     chinese = sentences.is_chinese(question)
     for asks in _ZH if chinese else (*_EN, *_ANY):
         match = asks.question.search(question)
-        statement = match and _stated(asks, match, first, chinese=chinese)
+        statement = match and _complete(asks, match, first, chinese=chinese)
         if statement:
-            return Answer(_quoted(text, first.start("rest") if asks.on else first.end()), statement, asks in _ANY)
+            return ShortAnswer(
+                _answer_words(text, first.start("rest") if asks.on else first.end()), statement, asks in _ANY
+            )
     return None
 
 
-def _quoted(text: str, end: int) -> str:
+def _answer_words(text: str, end: int) -> str:
     """Return the words up to `end`, with the full stop behind them."""
     said = text[:end].rstrip(" ,，、")
     stops = len(text[len(said) :]) - len(text[len(said) :].lstrip(".!。！"))
     return text[: len(said) + stops].strip()
 
 
-def _stated(asks: _Asks, match: re.Match[str], first: re.Match[str], *, chinese: bool) -> str | None:
+def _complete(asks: _QuestionForm, match: re.Match[str], first: re.Match[str], *, chinese: bool) -> str | None:
     asked = {name: (value or "").strip() for name, value in match.groupdict().items()}
     if asks.on:
         return asks.form.format(**asked) if first[asks.on] else None
@@ -163,9 +165,9 @@ def _asks(
     *,
     on: str = "",
     common: bool = False,
-) -> _Asks:
+) -> _QuestionForm:
     start = lazy_regex(lead, re.IGNORECASE) if lead else None
-    return _Asks(lazy_regex(question, re.IGNORECASE), form, start, wants, on, common)
+    return _QuestionForm(lazy_regex(question, re.IGNORECASE), form, start, wants, on, common)
 
 
 _WHAT = r"\bwhat(?:'s|’s| is| are| was)"

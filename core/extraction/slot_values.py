@@ -254,7 +254,7 @@ _THE = lazy_regex(
 _POINTING = lazy_regex(r"\b(?:you|your|it|them|they|that|this|these|those|there|here|ones?|what|how)\b", re.IGNORECASE)
 
 
-def liked(value: str) -> str | None:
+def liked_thing(value: str) -> str | None:
     """Return something nameable that is liked or not; no pronoun, courtesy or reaction ("the colours")."""
     if _EMPTY_LIKES.match(value) or _THE.match(value) or _POINTING.search(value):
         return None

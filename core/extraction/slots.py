@@ -19,7 +19,7 @@ def by_attribute(slots: Iterable[Slot]) -> list[list[Slot]]:
     return list(found.values())
 
 
-def filled(base: Candidate, slots: Sequence[Slot], subject: str) -> Candidate:
+def fill_slot(base: Candidate, slots: Sequence[Slot], subject: str) -> Candidate:
     """Return `base` about `subject` with its slot filled by one value, or with the list of several values."""
     slot, pattern = slots[0], slots[0].pattern
     exclusive = pattern.exclusive and not pattern.negated
@@ -32,7 +32,7 @@ def filled(base: Candidate, slots: Sequence[Slot], subject: str) -> Candidate:
     )  # fmt: skip
 
 
-def plainly(subject: str, slots: Sequence[Slot], tables: Tables, between: str, sentence: str = "") -> str:
+def slot_sentence(subject: str, slots: Sequence[Slot], tables: Tables, between: str, sentence: str = "") -> str:
     """Return an attribute of `subject` and its values as a short sentence, the values joined by `between`.
 
     A relative is named by the word that `sentence` has: "husband", where the attribute says "spouse".

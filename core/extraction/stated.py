@@ -12,13 +12,13 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core import metrics
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict
 from core.events import log
 from core.events.log import Announcement
 from core.events.publishing import Author
 from core.extraction import requests
-from core.extraction.requests import Remembered
+from core.extraction.requests import PendingRequests
 from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
 from core.storage.db import Tx
 from core.types import Candidate, Event, Evidence, Json, Trust
@@ -29,12 +29,12 @@ STATED: Final = "memory.stated"
 ATTEMPTS: Final = 5
 """How often a request is judged, if someone else writes about the same in between."""
 
-Judged = Add | Confirm | Merge | Replace | Ignore
+CandidateChange = Add | Confirm | Merge | Replace | Ignore
 """Changes that carry a candidate."""
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class RequestedStatement:
     """One statement that someone asks to keep: the words of the request, and the candidate read from them.
 
     `event_id`: of the request (`core.events.request_ids`); repeated, it changes nothing. `fingerprint`: of its fields.
@@ -61,7 +61,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class StatementOutcome:
     """Result of one statement: the memory that holds it, if any, and the verdict."""
 
     memory_id: UUID | None
@@ -73,7 +73,9 @@ class Outcome:
         return {"verdict": self.verdict, "reason": self.reason, "decision_id": self.decision_id}
 
 
-def state(gate: Gateway, tenant_id: str, author: Author, statements: Sequence[Statement]) -> list[Outcome]:
+def remember_all(
+    gate: Consolidation, tenant_id: str, author: Author, statements: Sequence[RequestedStatement]
+) -> list[StatementOutcome]:
     """Judge statements and write what they change, all or nothing; return their outcomes in order.
 
     Conflict: others kept writing about the same meanwhile, or the id of a request was used for another one.
@@ -81,10 +83,10 @@ def state(gate: Gateway, tenant_id: str, author: Author, statements: Sequence[St
     attempts = 0
     while True:
         with gate.db.tenant(tenant_id) as tx:
-            earlier = _earlier(tx, statements)
+            earlier = _earlier_outcomes(tx, statements)
         if earlier is not None:
             return earlier
-        changes, outcomes = _decided(gate, tenant_id, statements)
+        changes, outcomes = _decide(gate, tenant_id, statements)
         try:
             with gate.db.tenant(tenant_id) as tx:
                 counts = changes.write(tx, author)
@@ -94,30 +96,36 @@ def state(gate: Gateway, tenant_id: str, author: Author, statements: Sequence[St
             if attempts == ATTEMPTS:
                 raise
         else:
-            count(counts)
+            count_changes(counts)
             return [outcome for outcome, _ in outcomes]
 
 
-def _decided(
-    gate: Gateway, tenant_id: str, statements: Sequence[Statement]
-) -> tuple[Remembered, list[tuple[Outcome, Judged]]]:
+def _decide(
+    gate: Consolidation, tenant_id: str, statements: Sequence[RequestedStatement]
+) -> tuple[PendingRequests, list[tuple[StatementOutcome, CandidateChange]]]:
     """Return what the statements change, and for each statement its outcome and the change that it ended in."""
-    by_owner: defaultdict[Owner, list[Statement]] = defaultdict(list)
+    by_owner: defaultdict[Owner, list[RequestedStatement]] = defaultdict(list)
     for statement in statements:
         by_owner[statement.owner].append(statement)
     asked = {owner: [statement.marked for statement in theirs] for owner, theirs in by_owner.items()}
     remembered = requests.remember(gate, tenant_id, asked)
-    places = dict(place for owner, theirs in by_owner.items() for place in _found(theirs, remembered.changes[owner]))
+    places = dict(
+        place for owner, theirs in by_owner.items() for place in _outcomes_by_request(theirs, remembered.changes[owner])
+    )
     given = {statement.event_id for statement in statements if statement.rests_on_others}
-    unmarked = {owner: [_unmarked(change, given) for change in made] for owner, made in remembered.changes.items()}
-    return Remembered(tenant_id, unmarked), [places[statement.event_id] for statement in statements]
+    unmarked = {
+        owner: [_without_requests(change, given) for change in made] for owner, made in remembered.changes.items()
+    }
+    return PendingRequests(tenant_id, unmarked), [places[statement.event_id] for statement in statements]
 
 
-def _found(statements: Sequence[Statement], made: Sequence[Change]) -> Iterator[tuple[str, tuple[Outcome, Judged]]]:
+def _outcomes_by_request(
+    statements: Sequence[RequestedStatement], made: Sequence[Change]
+) -> Iterator[tuple[str, tuple[StatementOutcome, CandidateChange]]]:
     """Yield for each statement the id of its request, its outcome, and the change that it ended in."""
-    ends: dict[str, Judged] = {}
+    ends: dict[str, CandidateChange] = {}
     for change in made:
-        if isinstance(change, Judged):
+        if isinstance(change, CandidateChange):
             ends |= {evidence.event_id: change for evidence in change.candidate.evidence if not evidence.session_id}
     disputes = {change.one.id: change for change in made if isinstance(change, Dispute)}
     taken: set[UUID] = set()
@@ -130,38 +138,41 @@ def _found(statements: Sequence[Statement], made: Sequence[Change]) -> Iterator[
         yield statement.event_id, (outcome, change)
 
 
-def _outcome(change: Judged, disputes: Mapping[UUID, Dispute]) -> Outcome:
+def _outcome(change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> StatementOutcome:
     match change:
         case Ignore():
-            return Outcome(None, "ignore", change.reason, change.change_id)
+            return StatementOutcome(None, "ignore", change.reason, change.change_id)
         case Confirm(known=known) | Merge(known=known) | Replace(known=known):
-            return Outcome(known.id, type(change).__name__.lower(), change.reason, change.change_id)
+            return StatementOutcome(known.id, type(change).__name__.lower(), change.reason, change.change_id)
         case Add(id=memory_id) if memory_id in disputes:
             dispute = disputes[memory_id]
-            return Outcome(memory_id, "contradict", dispute.reason, dispute.change_id)
+            return StatementOutcome(memory_id, "contradict", dispute.reason, dispute.change_id)
         case _:
             verdict = "supersede" if change.supersedes else "predates" if change.past else "add"
-            return Outcome(change.id, verdict, change.reason, change.change_id)
+            return StatementOutcome(change.id, verdict, change.reason, change.change_id)
 
 
-def _unmarked(change: Change, given: Collection[str]) -> Change:
+def _without_requests(change: Change, given: Collection[str]) -> Change:
     """Return the change without the requests that cited messages as their evidence."""
-    if not isinstance(change, Judged):
+    if not isinstance(change, CandidateChange):
         return change
     kept = tuple(e for e in change.candidate.evidence if e.session_id or e.event_id not in given)
     return replace(change, candidate=replace(change.candidate, evidence=kept))
 
 
 def _announce(
-    tx: Tx, tenant_id: str, statements: Sequence[Statement], outcomes: Sequence[tuple[Outcome, Judged]]
+    tx: Tx,
+    tenant_id: str,
+    statements: Sequence[RequestedStatement],
+    outcomes: Sequence[tuple[StatementOutcome, CandidateChange]],
 ) -> None:
     """Append the event of each request, which makes a repeat known. Conflict: it is in the log by now."""
-    announced = [_said(statement, *one) for statement, one in zip(statements, outcomes, strict=True)]
+    announced = [_announcement(statement, *one) for statement, one in zip(statements, outcomes, strict=True)]
     if log.announce(tx, tenant_id, announced) != len(announced):
         raise Conflict("A request with this Idempotency-Key was carried out meanwhile.")
 
 
-def _said(statement: Statement, outcome: Outcome, change: Judged) -> Announcement:
+def _announcement(statement: RequestedStatement, outcome: StatementOutcome, change: CandidateChange) -> Announcement:
     """Return the event of a request. It repeats no refused statement, and none that tries to instruct an agent."""
     payload: Json = {"user_id": statement.owner.user_id, "group_id": statement.owner.group_id}
     payload |= {"verdict": outcome.verdict, "decision_id": str(outcome.decision_id)}
@@ -177,7 +188,7 @@ def _said(statement: Statement, outcome: Outcome, change: Judged) -> Announcemen
     return Announcement(statement.event_id, STATED, datetime.now(UTC), plain, subject, extensions)
 
 
-def _fields(statement: Statement, change: Judged) -> Json:
+def _fields(statement: RequestedStatement, change: CandidateChange) -> Json:
     """Return a statement for the log: as requested or, if it held a secret, as it was judged; times as text."""
     words = next(e.quote for e in change.candidate.evidence if e.event_id == statement.event_id)
     fields = asdict(statement.candidate if words == statement.words else change.candidate) | {"content": words}
@@ -185,7 +196,7 @@ def _fields(statement: Statement, change: Judged) -> Json:
     return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in fields.items()}
 
 
-def _earlier(tx: Tx, statements: Sequence[Statement]) -> list[Outcome] | None:
+def _earlier_outcomes(tx: Tx, statements: Sequence[RequestedStatement]) -> list[StatementOutcome] | None:
     """Return the outcomes of these requests, if they were carried out before; None: they are new."""
     asked = {statement.event_id: statement for statement in statements}
     rows = tx.execute(_STATED, {"ids": list(asked), "type": STATED, "source": log.SOURCE}).all()
@@ -196,14 +207,14 @@ def _earlier(tx: Tx, statements: Sequence[Statement]) -> list[Outcome] | None:
         raise Conflict("This Idempotency-Key was used for another request. Send a new one with a new request.")
     decisions = [_id(event.payload, "decision_id") for event in known.values()]
     reasons = {row.id: row.reason for row in tx.execute(_REASONS, {"ids": decisions})}
-    return [_again(known[statement.event_id], reasons) for statement in statements]
+    return [_outcome_of_event(known[statement.event_id], reasons) for statement in statements]
 
 
-def _again(event: Event, reasons: Mapping[UUID, str]) -> Outcome:
+def _outcome_of_event(event: Event, reasons: Mapping[UUID, str]) -> StatementOutcome:
     decision = UUID(event.payload["decision_id"])
     verdict = str(event.payload.get("verdict", "erased"))
     reason = "It was kept, and has been erased since." if verdict == "erased" else reasons.get(decision, "")
-    return Outcome(_id(event.payload, "memory_id"), verdict, reason, decision)
+    return StatementOutcome(_id(event.payload, "memory_id"), verdict, reason, decision)
 
 
 def _id(payload: Json, name: str) -> UUID | None:
@@ -211,7 +222,7 @@ def _id(payload: Json, name: str) -> UUID | None:
     return UUID(payload[name]) if payload.get(name) else None
 
 
-def count(counts: Mapping[str, int]) -> None:
+def count_changes(counts: Mapping[str, int]) -> None:
     """Add to the metric of changes to memories."""
     for name, n in counts.items():
         metrics.MEMORIES.labels(name).inc(n)

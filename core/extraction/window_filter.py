@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.extraction import informativeness, novelty
 from core.extraction.protocol import Window
-from core.memoize import at_work
+from core.memoize import memo_scope
 from core.memory import memories
 from core.memory.changes import Owner
 from core.types import Message
@@ -26,14 +26,14 @@ class Skipped(StrEnum):
 
 
 def sift(
-    gate: Gateway, tenant_id: str, windows: Sequence[Window], *, least_characters: int, least_novelty: float
+    gate: Consolidation, tenant_id: str, windows: Sequence[Window], *, least_characters: int, least_novelty: float
 ) -> list[Skipped | None]:
     """Return for each window the reason to skip it; None if it must be read.
 
     A window is as new as the newest of its messages. One in which somebody sets something right or says how things are
     to be done is read however little of it is new. No transaction is open while the embedder thinks.
     """
-    telling = [informativeness.telling(window, least_characters) for window in windows]
+    telling = [informativeness.messages_to_read(window, least_characters) for window in windows]
     doubted = [bool(messages) and least_novelty > 0 and not any(map(_is_minded, messages)) for messages in telling]
     asked = [one for doubt, messages in zip(doubted, telling, strict=True) if doubt for one in messages]
     new = _novelties(gate, tenant_id, asked)
@@ -43,9 +43,11 @@ def sift(
     ]
 
 
-def spoken(windows: Sequence[Window], least_characters: int) -> list[Skipped | None]:
+def sift_by_words(windows: Sequence[Window], least_characters: int) -> list[Skipped | None]:
     """Return the reasons to skip windows by their words alone."""
-    return [None if informativeness.telling(window, least_characters) else Skipped.TRIVIAL for window in windows]
+    return [
+        None if informativeness.messages_to_read(window, least_characters) else Skipped.TRIVIAL for window in windows
+    ]
 
 
 def _verdict(novelties: Sequence[float], least: float) -> Skipped | None:
@@ -58,7 +60,7 @@ def _is_minded(message: Message) -> bool:
     return message.role == "user" and informativeness.is_minded(message.content)
 
 
-def _novelties(gate: Gateway, tenant_id: str, messages: Sequence[Message]) -> dict[str, float]:
+def _novelties(gate: Consolidation, tenant_id: str, messages: Sequence[Message]) -> dict[str, float]:
     """Return the novelty of each message by id, against what is known of its user in its group; none if nothing is."""
     owned: defaultdict[Owner, dict[str, Message]] = defaultdict(dict)
     for message in messages:
@@ -69,16 +71,18 @@ def _novelties(gate: Gateway, tenant_id: str, messages: Sequence[Message]) -> di
     return found
 
 
-@at_work()
-def _novelties_of(gate: Gateway, tenant_id: str, owner: Owner, messages: Mapping[str, Message]) -> dict[str, float]:
+@memo_scope()
+def _novelties_of(
+    gate: Consolidation, tenant_id: str, owner: Owner, messages: Mapping[str, Message]
+) -> dict[str, float]:
     with gate.db.tenant(tenant_id) as tx:
         if not memories.count(tx, owner.user_id):
             return {}
     vectors = gate.embedder.embed([message.content[:EMBEDDED_CHARACTERS] for message in messages.values()])
     place = {"group": owner.group_id, "anywhere": False}
     with gate.db.tenant(tenant_id) as tx:
-        near, rows = memories.standing(tx, owner.user_id, vectors, memories.NEIGHBOURS, place)
+        near, rows = memories.nearest_active(tx, owner.user_id, vectors, memories.NEIGHBOURS, place)
     return {
-        name: novelty.of(message.content, [(rows[one].content, cosine) for one, cosine in ones])
+        name: novelty.novelty_of(message.content, [(rows[one].content, cosine) for one, cosine in ones])
         for (name, message), ones in zip(messages.items(), near, strict=True)
     }

@@ -26,17 +26,17 @@ _ASKS_TIME = re.compile(
 )
 
 
-def told(text: str) -> int:
+def count_stated_terms(text: str) -> int:
     """Return the number of terms outside questions."""
     return sum(len(terms(part)) for part in _SENTENCE.findall(text) if not part.rstrip().endswith(_QUESTION))
 
 
-def asks(text: str) -> bool:
+def has_question(text: str) -> bool:
     """Return whether something is asked in `text`: the next message may answer it."""
     return any(mark in text for mark in _QUESTION)
 
 
-def names(text: str) -> int:
+def count_names(text: str) -> int:
     """Return the number of names: capitalised words that do not begin a sentence. Chinese shows none."""
     return len(_NAME.findall(text))
 

@@ -49,7 +49,7 @@ def plan(user_id: str | None, group_id: str | None, at: datetime, passages: Sequ
 
 def put(tx: Tx, tenant_id: str, document_id: UUID, rows: Sequence[Row]) -> None:
     """Replace the index rows of a document. Under `lock`."""
-    gone, new = removal.forget_passages(tx, str(document_id)), search_index.counted(rows)
+    gone, new = removal.forget_passages(tx, str(document_id)), search_index.count_terms(rows)
     search_index.put(tx, tenant_id, [replace(row, session_id=str(document_id)) for row in rows])
     search_index.count_up(tx, tenant_id, new - gone)
     removal.count_down(tx, gone - new)
@@ -62,4 +62,4 @@ def forget(tx: Tx, document_id: UUID) -> None:
 
 def lock(tx: Tx, user_id: str | None, group_id: str | None) -> None:
     """Serialise writers of documents of these owners until the transaction ends."""
-    removal.lock(tx, search_index.shelves(user_id, group_id))
+    removal.lock(tx, search_index.passage_owners(user_id, group_id))

@@ -13,7 +13,7 @@ from core.inference.embedders import Embedder
 from core.inference.embedding_model import identity
 from core.storage import db
 from core.storage.db import Database
-from core.storage.vector_spaces import FIRST, SCHEMAS, Model, of
+from core.storage.vector_spaces import FIRST, SCHEMAS, EmbeddingModel, of
 
 PAGE: Final = 256
 """Rows embedded at once."""
@@ -23,9 +23,9 @@ CLEARED: Final = 10_000
 """Rows cleared in one transaction."""
 
 
-def opened(settings: Settings, pool: int) -> Database:
+def open_database(settings: Settings, pool: int) -> Database:
     """Connect as the tenant-bound role, to the vector space of the configured model; else to the first."""
-    model = Model(*identity(settings))
+    model = EmbeddingModel(*identity(settings))
     asking = db.connect(db.app_url(settings), 1)
     try:
         with asking.queue() as tx:
@@ -44,7 +44,7 @@ def fill(database: Database, tenant_id: str, embedder: Embedder, told: Callable[
     made, after = 0, ("", "", "")
     while True:
         with database.tenant(tenant_id) as tx:
-            rows = search_index.lacking(tx, after, PAGE)
+            rows = search_index.rows_without_vector(tx, after, PAGE)
         if not rows:
             return made
         vectors = embedder.embed([row.text for row in rows])

@@ -24,29 +24,29 @@ def forget(tx: Tx, gone: Sequence[Place]) -> int:
         return 0
     asked = recordset([{"session": session, "id": message_id} for session, message_id, _ in gone])
     rows = tx.execute(_TAKE, {"rows": asked}).all()
-    count_down(tx, search_index.counted(rows))
+    count_down(tx, search_index.count_terms(rows))
     weigh_anew(tx, gone)
     return len(rows)
 
 
 def forget_user(tx: Tx, user_id: str) -> int:
     """Remove everything of a user; return the number of rows. `weigh_anew` reweights the rows beside theirs."""
-    groups = tx.execute(_SHELVED, {"user": user_id}).scalars()
-    lock(tx, {shelf for group in [None, *groups] for shelf in search_index.shelves(user_id, group)})
-    tx.execute(_UNCOUNT, {"owners": [*search_index.owners(user_id, None), *search_index.shelves(user_id, None)]})
-    count_down(tx, search_index.counted(tx.execute(_OF_GROUPS, {"user": user_id})))
+    groups = tx.execute(_GROUPS_WITH_DOCUMENTS, {"user": user_id}).scalars()
+    lock(tx, {shelf for group in [None, *groups] for shelf in search_index.passage_owners(user_id, group)})
+    tx.execute(_UNCOUNT, {"owners": [*search_index.owners(user_id, None), *search_index.passage_owners(user_id, None)]})
+    count_down(tx, search_index.count_terms(tx.execute(_OF_GROUPS, {"user": user_id})))
     return tx.execute(text("DELETE FROM search_index WHERE user_id = :user"), {"user": user_id}).rowcount
 
 
 def forget_passages(tx: Tx, document_id: str) -> Counter[tuple[str, int]]:
     """Remove a document's passages; return what is yet to be counted down. Under `lock`."""
-    return search_index.counted(tx.execute(_TAKE_PASSAGES, {"document": document_id}).all())
+    return search_index.count_terms(tx.execute(_TAKE_PASSAGES, {"document": document_id}).all())
 
 
 def lock(tx: Tx, shelves: Iterable[str]) -> None:
     """Serialise counting of passages under these names until the transaction ends: one document counts up and down."""
     for name in sorted(shelves):
-        tx.execute(_LOCK_SHELF, {"shelf": name})
+        tx.execute(_LOCK_OWNER, {"shelf": name})
 
 
 def count_down(tx: Tx, counts: Mapping[tuple[str, int], int]) -> None:
@@ -89,9 +89,9 @@ _TAKE_PASSAGES = text("""
     RETURNING type, user_id, group_id, own_terms
 """)
 
-_SHELVED = text("SELECT DISTINCT group_id FROM documents WHERE user_id = :user AND group_id IS NOT NULL")
+_GROUPS_WITH_DOCUMENTS = text("SELECT DISTINCT group_id FROM documents WHERE user_id = :user AND group_id IS NOT NULL")
 
-_LOCK_SHELF = text("""
+_LOCK_OWNER = text("""
     SELECT pg_advisory_xact_lock(hashtextextended(current_setting('imprint.tenant') || chr(10) || :shelf, 0))
 """)
 

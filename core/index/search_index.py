@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core.errors import Conflict
-from core.index.answer_cues import asks, names, tells_time, told
+from core.index.answer_cues import count_names, count_stated_terms, has_question, tells_time
 from core.index.bm25 import document_weights, message_terms
 from core.index.vector_notation import vector_literal
 from core.language.terms import TERM_IDS, term_id, terms
@@ -31,7 +31,7 @@ BATCH = 200
 DOCUMENTS = 0
 """Term under which the number of documents is counted; no word has this id."""
 
-EVERYONES = "passages"
+TENANT_PASSAGES = "passages"
 """Name under which terms of passages of the whole tenant are counted."""
 
 EMBED_BATCH = 64
@@ -108,7 +108,7 @@ def plan(session: Session, messages: Sequence[Message]) -> list[Row]:
     return [_message_row(m, spoken, place) for place, m in enumerate(messages) if m.position >= first]
 
 
-def unindexed(tx: Tx, session: Session) -> list[Message]:
+def unindexed_messages(tx: Tx, session: Session) -> list[Message]:
     """Return the messages that `plan` needs: the new ones, a batch at most, and the neighbours before them."""
     before = 2 * REACH
     return sessions.transcript(tx, session.id, after=max(0, session.indexed_to - before), limit=BATCH + before)
@@ -120,26 +120,26 @@ def put_messages(tx: Tx, tenant_id: str, planned: Sequence[tuple[Session, Sequen
     All sessions go in at once, so that the words they share are counted, and locked, in one order.
     """
     for session, rows in planned:
-        if not sessions.indexed(tx, session.id, old=session.indexed_to, new=rows[-1].position):
+        if not sessions.move_index_cursor(tx, session.id, old=session.indexed_to, new=rows[-1].position):
             raise Conflict("Another worker has indexed this session meanwhile.")
     new = [row for session, rows in planned for row in rows if row.position > session.indexed_to]
     put(tx, tenant_id, [row for _, rows in planned for row in rows])
-    count_up(tx, tenant_id, counted(new))
+    count_up(tx, tenant_id, count_terms(new))
 
 
-def unembedded(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded]:
+def rows_to_embed(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded]:
     """Return rows of these sessions or documents without a vector, a batch at most; another salt picks others first.
 
     Nothing is locked while the model computes, so two workers could choose the same rows; salted, they rarely do.
     """
     rows = tx.execute(_UNEMBEDDED, {"sessions": list(session_ids), "limit": EMBED_BATCH, "salt": salt})
-    return [_unembedded(row) for row in rows]
+    return [_to_embed(row) for row in rows]
 
 
-def lacking(tx: Tx, after: tuple[str, str, str], limit: int) -> list[Unembedded]:
+def rows_without_vector(tx: Tx, after: tuple[str, str, str], limit: int) -> list[Unembedded]:
     """Return rows of a tenant without a vector, in the order of their keys, behind one; a page at most."""
     values = {"type": after[0], "session": after[1], "ref": after[2], "limit": limit}
-    return [_unembedded(row) for row in tx.execute(_LACKING, values)]
+    return [_to_embed(row) for row in tx.execute(_LACKING, values)]
 
 
 def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]) -> None:
@@ -175,16 +175,16 @@ def owners(user_id: str | None, group_id: str | None) -> list[str]:
     return [f"user:{user_id}"] * (user_id is not None) + [f"group:{group_id}"] * (group_id is not None)
 
 
-def shelves(user_id: str | None, group_id: str | None) -> list[str]:
+def passage_owners(user_id: str | None, group_id: str | None) -> list[str]:
     """Return the names for passages: separate, so that they do not change the weights of messages."""
-    return [f"passages:{owner}" for owner in owners(user_id, group_id)] or [EVERYONES]
+    return [f"passages:{owner}" for owner in owners(user_id, group_id)] or [TENANT_PASSAGES]
 
 
-def counted(rows: Iterable[Any]) -> Counter[tuple[str, int]]:
+def count_terms(rows: Iterable[Any]) -> Counter[tuple[str, int]]:
     """Count the rows with each term, by owner, and all rows."""
     counts: Counter[tuple[str, int]] = Counter()
     for row in rows:
-        for owner in (shelves if row.type == "document" else owners)(row.user_id, row.group_id):
+        for owner in (passage_owners if row.type == "document" else owners)(row.user_id, row.group_id):
             counts.update((owner, term) for term in (*row.own_terms, DOCUMENTS))
     return counts
 
@@ -215,10 +215,10 @@ def _message_row(message: Message, spoken: Sequence[Sequence[str]], place: int) 
         occurred_at=message.occurred_at,
         weights=document_weights(spoken[place], near, further),
         own_terms=sorted({term_id(word) for word in spoken[place]}),
-        told=told(message.content),
+        told=count_stated_terms(message.content),
         timed=tells_time(message.content),
-        asks=asks(message.content),
-        names=min(names(message.content), _MOST_NAMES),
+        asks=has_question(message.content),
+        names=min(count_names(message.content), _MOST_NAMES),
     )
 
 
@@ -226,7 +226,7 @@ def _beside(place: int, distance: int, count: int) -> list[int]:
     return [at for at in (place - distance, place + distance) if 0 <= at < count]
 
 
-def _unembedded(row: Any) -> Unembedded:
+def _to_embed(row: Any) -> Unembedded:
     passage = row.type == "document"
     said = passage_text(row.title, row.headings, row.content) if passage else embedded_text(row.content, row.speaker)
     return Unembedded(row.type, row.session_id, row.ref, said, row.occurred_at)

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from core import logs
 from core.errors import Later, Never
 from core.inference import prompts
-from core.inference.client import Client, OnCall
+from core.inference.client import ChatClient, OnCall
 
 log = structlog.get_logger()
 
@@ -37,7 +37,7 @@ class Prompt(Generic[Answer]):
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class ModelRefused:
     """No usable answer: what the provider or the check says."""
 
     reason: str
@@ -48,12 +48,12 @@ def _accept(_answer: Any) -> bool:
 
 
 def ask(
-    client: Client,
+    client: ChatClient,
     on_call: OnCall,
     prompt: Prompt[Answer],
     question: str,
     is_grounded: Callable[[Answer], bool] = _accept,
-) -> Answer | Refused:
+) -> Answer | ModelRefused:
     """Put `question` under `prompt` to the model; each call is reported to `on_call`.
 
     `is_grounded` tells whether the answer keeps to what the question says: no name, number or date from elsewhere.
@@ -62,8 +62,8 @@ def ask(
         answer = client.ask(prompt.name, prompts.load(prompt.name), question, prompt.shape, on_call)
     except prompt.falls_back_on as error:
         log.warning("model.fallback", prompt=prompt.name, **logs.fault(error))
-        return Refused(error.detail)
+        return ModelRefused(error.detail)
     if is_grounded(answer):
         return answer
     log.warning("model.fallback", prompt=prompt.name, error="ungrounded")
-    return Refused(UNGROUNDED)
+    return ModelRefused(UNGROUNDED)

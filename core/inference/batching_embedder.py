@@ -17,7 +17,7 @@ import numpy as np
 
 from core.inference.embedders import Embedder, Floats
 
-TOGETHER: Final = 8
+BATCH_TEXTS: Final = 8
 """Texts of one pass: beyond four no text gets cheaper, and each waits for the whole pass."""
 
 SHORT: Final = 400
@@ -25,7 +25,7 @@ SHORT: Final = 400
 
 
 @dataclass(slots=True, eq=False)
-class _Asked:
+class _WaitingText:
     """A text that waits for its vector, or for its turn to lead a pass."""
 
     text: str
@@ -34,7 +34,7 @@ class _Asked:
     row: Floats | None = None
 
 
-class GatheredEmbedder:
+class BatchingEmbedder:
     """Batches the texts of several threads into as many passes as there are cores; the rest goes into the next pass.
 
     A text does not wait for others: if a pass is free it starts at once, so that a single caller loses no time.
@@ -45,14 +45,14 @@ class GatheredEmbedder:
         self.name, self.dimension = inner.name, inner.dimension
         self._inner = inner
         self._free = passes or os.cpu_count() or 1
-        self._waiting: list[_Asked] = []
+        self._waiting: list[_WaitingText] = []
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """One row for each text. Several texts, or a long one, go through by themselves. Raises what the inner does."""
         if len(texts) != 1 or len(texts[0]) > SHORT:
             return self._inner.embed(texts)
-        mine = _Asked(texts[0])
+        mine = _WaitingText(texts[0])
         with self._lock:
             mine.leads = self._free > 0
             if mine.leads:
@@ -65,11 +65,11 @@ class GatheredEmbedder:
             self._lead(mine)
         return self._inner.embed(texts) if mine.row is None else mine.row
 
-    def _lead(self, mine: _Asked) -> None:
+    def _lead(self, mine: _WaitingText) -> None:
         """Run a pass with the waiting texts, then hand the lead to the first of the rest."""
         with self._lock:
-            together = [mine, *self._waiting[: TOGETHER - 1]]
-            del self._waiting[: TOGETHER - 1]
+            together = [mine, *self._waiting[: BATCH_TEXTS - 1]]
+            del self._waiting[: BATCH_TEXTS - 1]
         try:
             with suppress(Exception):  # Then each tries alone, and only whose text it was is refused.
                 rows = self._inner.embed([one.text for one in together])

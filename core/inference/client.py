@@ -34,7 +34,7 @@ class Call:
 OnCall = Callable[[Call], None]
 
 
-class Client(Protocol):
+class ChatClient(Protocol):
     """Asks one model."""
 
     @property

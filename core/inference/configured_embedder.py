@@ -29,7 +29,7 @@ def embedder(settings: Settings) -> Embedder:
             key = settings.embedding_api_key.get_secret_value()
             return OpenAIEmbedder(url, key, settings.embedding_model, settings.embedding_dimension)
         case name:
-            return _Foreign(name, plugins.named(plugins.EMBEDDERS, name)(settings))
+            return _Foreign(name, plugins.load(plugins.EMBEDDERS, name)(settings))
 
 
 class _Foreign:
@@ -57,4 +57,4 @@ def require_model(settings: Settings) -> None:
     if settings.embedding == "local":
         local_model_path()
     elif settings.embedding not in plugins.OWN[plugins.EMBEDDERS]:
-        plugins.named(plugins.EMBEDDERS, settings.embedding)
+        plugins.load(plugins.EMBEDDERS, settings.embedding)

@@ -13,7 +13,7 @@ from core.types import Json, SpendKey
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class Spending:
     """Tokens and cost (in the prices' currency) that a tenant has used on this day (UTC), which ends at `ends_at`.
 
     Same day and sums as `budget.tokens_today` and `budget.cost_today` in rule conditions.
@@ -24,10 +24,10 @@ class Spent:
     ends_at: datetime
 
 
-def spent_today(tx: Tx) -> Spent:
+def spent_today(tx: Tx) -> Spending:
     """Sum up today's calls of the tenant of this transaction, over all its dispatches."""
     row = tx.execute(_TODAY).one()
-    return Spent(row.tokens, row.cost, row.ends_at)
+    return Spending(row.tokens, row.cost, row.ends_at)
 
 
 def of(tx: Tx, by: SpendKey, since: datetime | None, until: datetime | None, limit: int) -> Json:

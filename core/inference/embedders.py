@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.inference import embedding_model
-from core.memoize import Kept, digest
+from core.memoize import DigestCache, digest
 
 Floats = NDArray[np.float32]
 
@@ -63,7 +63,7 @@ class CachedEmbedder:
         """Cache the vectors of `inner`, at most `capacity` of all tenants together."""
         self.name, self.dimension = inner.name, inner.dimension
         self._inner = inner
-        self._kept = Kept[Floats](capacity)
+        self._kept = DigestCache[Floats](capacity)
         self._tenant_id: str | None = None
 
     def of(self, tenant_id: str) -> Self:

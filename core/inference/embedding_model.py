@@ -25,5 +25,5 @@ def identity(settings: Settings) -> tuple[str, int]:
         case "openai":
             return settings.embedding_model, settings.embedding_dimension
         case name:
-            chosen = plugins.named(plugins.EMBEDDERS, name)(settings)
+            chosen = plugins.load(plugins.EMBEDDERS, name)(settings)
             return chosen.name, chosen.dimension

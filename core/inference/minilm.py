@@ -95,13 +95,13 @@ class MiniLM:
         return vectors
 
     def _forward(self, tokens: list[list[int]]) -> Floats:
-        ids, present = _padded(tokens)
+        ids, present = _pad(tokens)
         count, width = ids.shape
         mask = np.where(present, np.float32(0), _HIDDEN_BY_MASK)[:, None, None, :]
         x = self._norm((self._words[ids] + self._places[:width]).reshape(-1, DIMENSION))
         for layer in self._layers:
             x = layer(x, (count, width), mask)
-        return _pooled(x.reshape(count, width, DIMENSION), present)
+        return _pool(x.reshape(count, width, DIMENSION), present)
 
 
 def batches(lengths: Sequence[int]) -> list[list[int]]:
@@ -161,7 +161,7 @@ def _attention(qkv: Floats, shape: tuple[int, int], mask: Floats) -> Floats:
     return attended.transpose(0, 2, 1, 3).reshape(-1, DIMENSION)
 
 
-def _padded(tokens: list[list[int]]) -> tuple[Ids, NDArray[np.bool_]]:
+def _pad(tokens: list[list[int]]) -> tuple[Ids, NDArray[np.bool_]]:
     lengths = np.array([len(ids) for ids in tokens])
     present = np.arange(lengths.max()) < lengths[:, None]
     ids = np.zeros(present.shape, dtype=np.int64)
@@ -169,7 +169,7 @@ def _padded(tokens: list[list[int]]) -> tuple[Ids, NDArray[np.bool_]]:
     return ids, present
 
 
-def _pooled(x: Floats, present: NDArray[np.bool_]) -> Floats:
+def _pool(x: Floats, present: NDArray[np.bool_]) -> Floats:
     mean = np.einsum("ntd,nt->nd", x, present.astype(np.float32)) / present.sum(axis=1, dtype=np.float32)[:, None]
     vectors: Floats = mean / np.linalg.norm(mean, axis=1, keepdims=True)
     return vectors

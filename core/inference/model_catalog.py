@@ -14,7 +14,7 @@ from core.errors import Invalid, Problem
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelFamily:
     """A family of models. `window`: tokens of a prompt at the most. `vocabulary`: None where none is published."""
 
     family: str
@@ -81,7 +81,7 @@ def window(model: str) -> int:
     Raises:
         Invalid: at `/model`, for a name of no family that is known; it lists the families.
     """
-    found = known(model)
+    found = find_family(model)
     if found is None:
         families = ", ".join(sorted({one.family for one in MODELS.values()}))
         raise Invalid([Problem("/model", f"Give a limit in tokens, or a model of a known family: {families}.")])
@@ -90,11 +90,11 @@ def window(model: str) -> int:
 
 def vocabulary(model: str) -> str | None:
     """Return the vocabulary in which a model counts (`o200k_base`); None where none is published."""
-    found = known(model)
+    found = find_family(model)
     return found.vocabulary if found else None
 
 
-def known(model: str) -> Model | None:
+def find_family(model: str) -> ModelFamily | None:
     """Return the family with the longest name that `model` is or begins with, up to a `-`, `:`, `@` or `_`."""
     name = _plain(model)
     ends = [at for at, sign in enumerate(name) if sign in "-:@_"]
@@ -107,11 +107,11 @@ def _plain(model: str) -> str:
     return _SEAM.sub(r"\1", _VENDOR.sub("", name) if _VENDOR.match(name) else name)
 
 
-def _models() -> dict[str, Model]:
+def _models() -> dict[str, ModelFamily]:
     """Every family by its plain name."""
     counted = {family: name for name, families in _VOCABULARIES.items() for family in families.split()}
     return {
-        _plain(family): Model(family, tokens, counted.get(_counted_as(family, counted)))
+        _plain(family): ModelFamily(family, tokens, counted.get(_counted_as(family, counted)))
         for tokens, families in _WINDOWS.items()
         for family in families.split()
     }

@@ -25,18 +25,18 @@ from core.language.terms import token_estimate
 ESTIMATED: Final = "+estimated"
 """Suffix of the outcome of a call whose tokens the provider did not count."""
 
-SHOWN_AGAIN: Final = 8_000
+REPAIR_CHARACTERS: Final = 8_000
 """Characters of a wrong answer shown to the model again: enough to repair it, without a second flood of tokens."""
 
 REFUSED_FORMAT = re.compile(r"response_format|json_schema|json_object|schema|grammar|guided|structured", re.IGNORECASE)
 """Words in refusals of endpoints that do not know a format."""
 
 
-Talk = Sequence[ChatCompletionMessageParam]
+Messages = Sequence[ChatCompletionMessageParam]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Completion:
     """A completion: text, finish reason, refusal and counted tokens."""
 
     text: str
@@ -46,7 +46,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class UnusableAnswer:
     """An unusable answer, and the correction to send to the model; None: it would give the same answer again."""
 
     outcome: str
@@ -55,11 +55,11 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ChatRequest:
     """One request to a model: prompt name, messages, shape of the answer, and the callback for each call."""
 
     prompt: str
-    talk: Talk
+    talk: Messages
     shape: type[Any]
     on_call: OnCall
 
@@ -92,16 +92,16 @@ class OpenAIClient:
             {"role": "system", "content": system},
             {"role": "user", "content": text},
         ]
-        answer: Answer | Wrong = self._once(Question(prompt, talk, shape, on_call))
-        if isinstance(answer, Wrong) and answer.fault is not None:
-            said = answer.answer[:SHOWN_AGAIN] or "(nothing)"
+        answer: Answer | UnusableAnswer = self._once(ChatRequest(prompt, talk, shape, on_call))
+        if isinstance(answer, UnusableAnswer) and answer.fault is not None:
+            said = answer.answer[:REPAIR_CHARACTERS] or "(nothing)"
             talk += [{"role": "assistant", "content": said}, {"role": "user", "content": answer.fault}]
-            answer = self._once(Question(f"{prompt}+repair", talk, shape, on_call))
-        if isinstance(answer, Wrong):
+            answer = self._once(ChatRequest(f"{prompt}+repair", talk, shape, on_call))
+        if isinstance(answer, UnusableAnswer):
             raise Never(f"{self.model} missed the shape of the answer: {answer.outcome}. {answer.fault or ''}".strip())
         return answer
 
-    def _once(self, question: Question) -> Any:
+    def _once(self, question: ChatRequest) -> Any:
         """Return the answer or what is Wrong with it; retry in a plainer format where the endpoint knows no better."""
         while True:
             form = FORMATS[self._formats.get(question.shape.__name__, 0)]
@@ -109,15 +109,15 @@ class OpenAIClient:
                 self._meter.enter(self._grant_of())
             began = time.perf_counter()
             try:
-                said = _said(self._create(question, form))
+                said = _completion_of(self._create(question, form))
             except openai.APIError as refusal:
                 self._refused(question, form, began, refusal)
                 continue
             except ValueError:
-                said = Said("", None, None, None)  # It says that it is JSON, and is none.
+                said = Completion("", None, None, None)  # It says that it is JSON, and is none.
             return self._judged(question, began, said)
 
-    def _create(self, question: Question, form: str) -> Any:
+    def _create(self, question: ChatRequest, form: str) -> Any:
         system, *rest = question.talk
         if form != FORMATS[0]:
             words = f"{system.get('content')}\n\n{structured_output.instruction(question.shape)}"
@@ -127,11 +127,11 @@ class OpenAIClient:
         )
         return self._client.chat.completions.create(model=self.model, messages=[system, *rest], **asked)
 
-    def _judged(self, question: Question, began: float, said: Said) -> Any:
-        answer = _judge(said, question.shape)
+    def _judged(self, question: ChatRequest, began: float, said: Completion) -> Any:
+        answer = _answer_of(said, question.shape)
         used = said.usage or _estimate(question.talk, said)
         mark = "" if said.usage else ESTIMATED
-        if isinstance(answer, Wrong):
+        if isinstance(answer, UnusableAnswer):
             self._tell(question, answer.outcome, began, answer.answer, used, mark)
         else:
             self._tell(question, "ok", began, None, used, mark)
@@ -139,7 +139,7 @@ class OpenAIClient:
             self._meter.answered(self._grant_of(), sum(used))
         return answer
 
-    def _refused(self, question: Question, form: str, began: float, refusal: openai.APIError) -> None:
+    def _refused(self, question: ChatRequest, form: str, began: float, refusal: openai.APIError) -> None:
         """Fall back to a plainer format where only the format was refused; else raise Later or Never."""
         if form != FORMATS[-1] and _is_of_format(refusal):
             self._formats[question.shape.__name__] = FORMATS.index(form) + 1
@@ -163,7 +163,7 @@ class OpenAIClient:
 
     def _tell(
         self,
-        question: Question,
+        question: ChatRequest,
         outcome: str,
         began: float,
         answer: str | None,
@@ -180,12 +180,12 @@ class OpenAIClient:
         return self._grant or Grant()
 
 
-def _said(reply: Any) -> Said:
+def _completion_of(reply: Any) -> Completion:
     """Read a completion; empty where the reply is not one."""
     choices = getattr(reply, "choices", None)
     first = choices[0] if isinstance(choices, list) and choices else None
     message = getattr(first, "message", None)
-    return Said(
+    return Completion(
         _text(getattr(message, "content", None)),
         getattr(first, "finish_reason", None),
         _text(getattr(message, "refusal", None)) or None,
@@ -193,23 +193,23 @@ def _said(reply: Any) -> Said:
     )
 
 
-def _judge(said: Said, shape: type[Any]) -> Any:
+def _answer_of(said: Completion, shape: type[Any]) -> Any:
     """Return the answer, or what is Wrong with it."""
     if said.declined is not None:
         fault = (
             "It is only to be written down what the text says, or that it says nothing. Answer with JSON of the shape."
         )
-        return Wrong("declined", said.declined, fault)
+        return UnusableAnswer("declined", said.declined, fault)
     if said.ended == "content_filter":
-        return Wrong("filtered", said.text, None)
+        return UnusableAnswer("filtered", said.text, None)
     cut_off = said.ended == "length"
     try:
         return structured_output.read(said.text, shape, whole=not cut_off)
     except ValidationError as error:
         if cut_off:
             fault = "That was cut off at its greatest length. Answer again, complete and shorter: what matters most."
-            return Wrong("truncated", said.text, fault)
-        return Wrong("misshapen", said.text, structured_output.mend(error))
+            return UnusableAnswer("truncated", said.text, fault)
+        return UnusableAnswer("misshapen", said.text, structured_output.repair_request(error))
 
 
 def _is_of_format(refusal: openai.APIError) -> bool:
@@ -226,7 +226,7 @@ def _usage(usage: Any) -> tuple[int, int] | None:
     return (asked, told) if asked else None
 
 
-def _estimate(talk: Talk, said: Said) -> tuple[int, int]:
+def _estimate(talk: Messages, said: Completion) -> tuple[int, int]:
     asked = sum(token_estimate(str(one.get("content", ""))) for one in talk)
     return asked, token_estimate(said.text or said.declined or "")
 

@@ -18,7 +18,7 @@ from core import metrics
 from core.config import Settings
 from core.errors import Later
 from core.inference import token_bucket
-from core.inference.token_bucket import Answer, Level, Limits, Need
+from core.inference.token_bucket import Admission, Level, Need, ProviderLimits
 from core.storage.db import Database, Tx
 
 OPENAI = "https://api.openai.com/v1"
@@ -43,7 +43,7 @@ class Provider:
     """A provider (host and model) that counts requests and tokens, with its limits."""
 
     name: str
-    limits: Limits
+    limits: ProviderLimits
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class Grant:
 def provider(settings: Settings) -> Provider:
     """The provider that the settings name."""
     where = urlsplit(str(settings.llm_base_url or OPENAI))
-    limits = Limits(
+    limits = ProviderLimits(
         requests=settings.llm_requests_per_minute,
         tokens=settings.llm_tokens_per_minute,
         failures=BREAKER_FAILURES,
@@ -73,9 +73,9 @@ def provider(settings: Settings) -> Provider:
     return Provider(f"{where.netloc.rpartition('@')[2]}/{settings.llm_model}", limits)
 
 
-def admit(tx: Tx, provider: Provider, need: Need) -> Answer:
+def admit(tx: Tx, provider: Provider, need: Need) -> Admission:
     """Take what a job needs out of the bucket, all or nothing. Other workers wait until this transaction ends."""
-    said: list[Answer] = []
+    said: list[Admission] = []
 
     def turn(level: Level, now: datetime) -> Level:
         after, answer = token_bucket.admit(level, provider.limits, now, need)
@@ -93,8 +93,8 @@ def give_back(tx: Tx, provider: Provider, grant: Grant) -> None:
         return
 
     def turn(level: Level, now: datetime) -> Level:
-        level = token_bucket.give(token_bucket.filled(level, provider.limits, now), provider.limits, left)
-        return token_bucket.untried(level, now) if untried else level
+        level = token_bucket.give_back(token_bucket.refill(level, provider.limits, now), provider.limits, left)
+        return token_bucket.release_probe(level, now) if untried else level
 
     _change(tx, provider, turn)
     grant.left, grant.probe = Need(0, 0), False
@@ -123,18 +123,20 @@ class Meter:
 
     def answered(self, grant: Grant, tokens: int) -> None:
         """After a call that was answered, however badly: its tokens are used, and the breaker closes."""
-        self._after(grant, Need(1, tokens), lambda level, _now: token_bucket.answered(level))
+        self._after(grant, Need(1, tokens), lambda level, _now: token_bucket.close_breaker(level))
         grant.probe = False
 
     def refused(self, grant: Grant, after: timedelta | None) -> timedelta | None:
         """After a refusal that anyone would have met; how long nobody asks from here on, where that is so."""
         limits = self.provider.limits
-        level = self._after(grant, ONE, lambda level, now: token_bucket.refused(level, limits, now, after), always=True)
+        level = self._after(
+            grant, ONE, lambda level, now: token_bucket.count_refusal(level, limits, now, after), always=True
+        )
         grant.probe = False
         return level.open_until - level.filled_at if level and level.open_until else None
 
-    def _enter(self, tx: Tx) -> Answer:
-        said: list[Answer] = []
+    def _enter(self, tx: Tx) -> Admission:
+        said: list[Admission] = []
 
         def turn(level: Level, now: datetime) -> Level:
             after, answer = token_bucket.enter(level, self.provider.limits, now)
@@ -151,7 +153,7 @@ class Meter:
         provider, beyond = self.provider, grant.pay(need)
 
         def turn(level: Level, now: datetime) -> Level:
-            level = token_bucket.filled(level, provider.limits, now)
+            level = token_bucket.refill(level, provider.limits, now)
             return then(token_bucket.take(level, provider.limits, beyond), now)
 
         with self.db.queue() as tx:
@@ -167,7 +169,7 @@ def _change(tx: Tx, provider: Provider, turn: Callable[[Level, datetime], Level]
     """Lock the row, think, write. The time is the database's, read once the lock is held."""
     row: Any = tx.execute(_LOCK, {"name": provider.name}).one_or_none()
     if row is None:
-        level = token_bucket.full(provider.limits, tx.execute(_NOW).scalar_one())
+        level = token_bucket.full_level(provider.limits, tx.execute(_NOW).scalar_one())
         tx.execute(_BEGIN, {"name": provider.name, **_values(level)})
         row = tx.execute(_LOCK, {"name": provider.name}).one()
     now = row.now

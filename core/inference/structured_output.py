@@ -14,7 +14,7 @@ Shape = TypeVar("Shape", bound=BaseModel)
 FORMATS: Final = ("json_schema", "json_object", "text")
 """Ways to ask for JSON, the strictest first; older servers know fewer of them."""
 
-KEPT: Final = frozenset(
+STRICT_KEYWORDS: Final = frozenset(
     "type properties required additionalProperties items anyOf enum const $ref $defs description format".split()
 )
 """Keywords that every strict mode knows. Bounds and lengths are refused by some; the shape checks them afterwards."""
@@ -22,10 +22,10 @@ KEPT: Final = frozenset(
 STRING_FORMATS: Final = frozenset("date-time date time duration email hostname ipv4 ipv6 uuid".split())
 """Formats that strict mode knows."""
 
-TRIED: Final = 300
+MOST_ATTEMPTS: Final = 300
 """Positions at which JSON is tried; each failure costs the length of the text."""
 
-MENDED: Final = 10
+MOST_FAULTS: Final = 10
 """Faults named to a model at once."""
 
 _DECODER = json.JSONDecoder()
@@ -74,10 +74,10 @@ def read(raw: str, shape: type[Shape], *, whole: bool = True) -> Shape:
         raise fault from None
 
 
-def mend(error: ValidationError) -> str:
+def repair_request(error: ValidationError) -> str:
     """Describe to a model the faults of its answer."""
     faults = [f"{'/'.join(map(str, e['loc'])) or 'the answer'}: {e['msg']}" for e in error.errors(include_url=False)]
-    return "Answer again, with JSON of the asked shape alone. Wrong were: " + "; ".join(faults[:MENDED])
+    return "Answer again, with JSON of the asked shape alone. Wrong were: " + "; ".join(faults[:MOST_FAULTS])
 
 
 def _strict(node: Any) -> Any:
@@ -85,7 +85,7 @@ def _strict(node: Any) -> Any:
         return node
     if "$ref" in node:
         return {"$ref": node["$ref"]}  # Nothing may stand beside it.
-    found = {name: value for name, value in node.items() if name in KEPT}
+    found = {name: value for name, value in node.items() if name in STRICT_KEYWORDS}
     if found.get("format") not in STRING_FORMATS:
         found.pop("format", None)
     if "items" in found:
@@ -106,7 +106,7 @@ def _within(raw: str) -> Iterator[str]:
     said, tries = _THOUGHT.sub("", raw), 0
     for text in (*_FENCE.findall(said), said):
         place = text.find("{")
-        while place >= 0 and (tries := tries + 1) <= TRIED:
+        while place >= 0 and (tries := tries + 1) <= MOST_ATTEMPTS:
             try:
                 end = _DECODER.raw_decode(text, place)[1]
                 yield text[place:end]

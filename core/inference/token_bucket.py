@@ -23,7 +23,7 @@ Verdict = Literal["admitted", "probe", "requests", "tokens", "breaker"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProviderLimits:
     """Requests and tokens allowed per minute (None: unlimited), and how long a refusing provider is left alone.
 
     `failures`: refusals in a row that open the breaker; `pause`: how long it stays open; `probe`: how long the one
@@ -61,7 +61,7 @@ class Need:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Admission:
     """Admission, or the time to wait until the bucket holds enough or a probe is allowed."""
 
     verdict: Verdict
@@ -72,25 +72,25 @@ class Answer:
         return self.verdict in {"admitted", "probe"}
 
 
-def full(limits: Limits, now: datetime) -> Level:
+def full_level(limits: ProviderLimits, now: datetime) -> Level:
     """A provider that nobody has asked yet."""
     return Level(limits.requests or 0.0, limits.tokens or 0.0, now)
 
 
-def filled(level: Level, limits: Limits, now: datetime) -> Level:
+def refill(level: Level, limits: ProviderLimits, now: datetime) -> Level:
     """Return the bucket refilled up to now; a clock set back changes nothing."""
     seconds = max(0.0, (now - level.filled_at).total_seconds())
     return replace(
         level,
-        requests=_poured(level.requests, limits.requests, seconds),
-        tokens=_poured(level.tokens, limits.tokens, seconds),
+        requests=_refilled_amount(level.requests, limits.requests, seconds),
+        tokens=_refilled_amount(level.tokens, limits.tokens, seconds),
         filled_at=max(now, level.filled_at),
     )
 
 
-def admit(level: Level, limits: Limits, now: datetime, need: Need) -> tuple[Level, Answer]:
+def admit(level: Level, limits: ProviderLimits, now: datetime, need: Need) -> tuple[Level, Admission]:
     """Take what is needed out of the bucket, all of it or nothing; what would never fit is let in by a full bucket."""
-    level = filled(level, limits, now)
+    level = refill(level, limits, now)
     level, answer = enter(level, limits, now)
     if answer.verdict == "breaker":
         return level, answer
@@ -101,22 +101,22 @@ def admit(level: Level, limits: Limits, now: datetime, need: Need) -> tuple[Leve
     scarce: Literal["requests", "tokens"] = "requests" if waits["requests"] >= waits["tokens"] else "tokens"
     # One that tries out the provider goes as soon as it may: an empty bucket must not keep the breaker open.
     if waits[scarce] and answer.verdict != "probe":
-        return level, Answer(scarce, waits[scarce])
+        return level, Admission(scarce, waits[scarce])
     return take(level, limits, need), answer
 
 
-def enter(level: Level, limits: Limits, now: datetime) -> tuple[Level, Answer]:
+def enter(level: Level, limits: ProviderLimits, now: datetime) -> tuple[Level, Admission]:
     """Pass the breaker. Once it has been open long enough one passes, and for it to return the others wait on."""
     if level.open_until is None:
-        return level, Answer("admitted")
+        return level, Admission("admitted")
     left = level.open_until - now
     if left > timedelta():
-        return level, Answer("breaker", min(left, LOOK_AGAIN) if level.failures < limits.failures else left)
+        return level, Admission("breaker", min(left, LOOK_AGAIN) if level.failures < limits.failures else left)
     # One refusal more opens it again; until then it can be seen that somebody tries.
-    return replace(level, failures=limits.failures - 1, open_until=now + limits.probe), Answer("probe")
+    return replace(level, failures=limits.failures - 1, open_until=now + limits.probe), Admission("probe")
 
 
-def take(level: Level, limits: Limits, need: Need) -> Level:
+def take(level: Level, limits: ProviderLimits, need: Need) -> Level:
     """Debit without asking, into debt if it must be: it has been used. What is not limited is not counted."""
     return replace(
         level,
@@ -125,21 +125,21 @@ def take(level: Level, limits: Limits, need: Need) -> Level:
     )
 
 
-def give(level: Level, limits: Limits, spare: Need) -> Level:
+def give_back(level: Level, limits: ProviderLimits, spare: Need) -> Level:
     """Put back what was not needed; a bucket does not overflow."""
     return replace(
         level,
-        requests=_poured(level.requests + spare.requests, limits.requests, 0),
-        tokens=_poured(level.tokens + spare.tokens, limits.tokens, 0),
+        requests=_refilled_amount(level.requests + spare.requests, limits.requests, 0),
+        tokens=_refilled_amount(level.tokens + spare.tokens, limits.tokens, 0),
     )
 
 
-def answered(level: Level) -> Level:
+def close_breaker(level: Level) -> Level:
     """Close the breaker: the provider answers again."""
     return replace(level, failures=0, open_until=None)
 
 
-def refused(level: Level, limits: Limits, now: datetime, after: timedelta | None = None) -> Level:
+def count_refusal(level: Level, limits: ProviderLimits, now: datetime, after: timedelta | None = None) -> Level:
     """Count one more refusal; after several, or of a probe, open the breaker for at least `after`."""
     failures = level.failures + 1
     if failures < limits.failures:
@@ -148,12 +148,12 @@ def refused(level: Level, limits: Limits, now: datetime, after: timedelta | None
     return replace(level, failures=failures, open_until=now + pause)
 
 
-def untried(level: Level, now: datetime) -> Level:
+def release_probe(level: Level, now: datetime) -> Level:
     """The one that was to try has not asked: the next may."""
     return replace(level, open_until=now) if level.open_until is not None else level
 
 
-def _poured(amount: float, limit: float | None, seconds: float) -> float:
+def _refilled_amount(amount: float, limit: float | None, seconds: float) -> float:
     return min(limit, amount + limit * seconds / MINUTE) if limit else 0.0
 
 

@@ -111,7 +111,7 @@ def counter(model: str | None = None) -> Counter:
     The network is never used: a vocabulary must be in tiktoken's cache (`TIKTOKEN_CACHE_DIR`).
     """
     name = vocabulary(model) if model else None
-    return (_opened(name) if name in _FILES else None) or _estimate(name if name in ESTIMATED else ANY)
+    return (_open_vocabulary(name) if name in _FILES else None) or _estimate(name if name in ESTIMATED else ANY)
 
 
 def cut(text: str, limit: int, counter: Counter, mark: str = "…") -> str:
@@ -122,7 +122,7 @@ def cut(text: str, limit: int, counter: Counter, mark: str = "…") -> str:
     """
     if counter.count(text) <= limit:
         return text
-    room = longest(text, limit, counter, mark)
+    room = longest_fit(text, limit, counter, mark)
     for end in (*_ends(text, room), room):
         said = text[:end].rstrip() + mark
         if counter.count(said) <= limit:
@@ -130,7 +130,7 @@ def cut(text: str, limit: int, counter: Counter, mark: str = "…") -> str:
     return mark if counter.count(mark) <= limit else ""
 
 
-def longest(text: str, limit: int, counter: Counter, mark: str = "") -> int:
+def longest_fit(text: str, limit: int, counter: Counter, mark: str = "") -> int:
     """Return how many characters of `text` fit into `limit` tokens together with `mark` behind them."""
     low, high = 0, min(len(text), max(0, limit) * _WIDEST)
     while low < high:
@@ -150,7 +150,7 @@ def _ends(text: str, room: int) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=len(_FILES))
-def _opened(name: str) -> Counter | None:
+def _open_vocabulary(name: str) -> Counter | None:
     """A vocabulary by tiktoken, if both are here. It would fetch what its cache lacks, so it is not asked for that."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
     place = Path(tempfile.gettempdir(), "data-gym-cache") if folder is None else Path(folder)

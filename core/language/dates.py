@@ -14,7 +14,7 @@ from enum import StrEnum
 import dateparser
 
 from core.language.lazy_regex import lazy_regex
-from core.memoize import remembered
+from core.memoize import memoized
 
 PARSED = 2_048
 """Dates as they were written of which is kept what day they mean, seen from a day: a parser takes a millisecond."""
@@ -39,7 +39,7 @@ class Precision(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DateMention:
     """A date in a text: its position, its value, and an absolute form."""
 
     start: int
@@ -135,11 +135,11 @@ JUST_PAST = timedelta(days=14)
 """So long after a day its arrangement may still be told without any other sign of the past."""
 
 
-def find(text: str, said_at: datetime, *, chinese: bool = False) -> list[Found]:
+def find(text: str, said_at: datetime, *, chinese: bool = False) -> list[DateMention]:
     """Return the dates in the first LONGEST_READ characters of `text`, in order, without overlaps."""
     text = text[:LONGEST_READ]
     found = sorted(_chinese(text, said_at) if chinese else _english(text, said_at), key=lambda f: (f.start, -f.end))
-    kept: list[Found] = []
+    kept: list[DateMention] = []
     for one in found:
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
@@ -151,48 +151,48 @@ def day(when: datetime, language: str) -> str:
     return _day_zh(when) if language == "zh" else _day_name(when)
 
 
-def written_out(text: str, found: list[Found]) -> str:
+def written_out(text: str, found: list[DateMention]) -> str:
     """Return `text` with each date in a form that does not depend on when it was said."""
     for one in reversed(found):
         text = text[: one.start] + one.text + text[one.end :]
     return text
 
 
-def _english(text: str, base: datetime) -> Iterator[Found]:
+def _english(text: str, base: datetime) -> Iterator[DateMention]:
     for match in _ENGLISH.finditer(text):
         resolved = _resolve(match, base)
         if resolved:
-            yield _placed(match, text, *resolved)
+            yield _date_at(match, text, *resolved)
     for match in _IN_MONTH.finditer(text):
         if _recurs(match):
             continue
         when = _month_near(MONTHS.index(match["name"]) + 1, base, future=_looks_ahead(match))
         shown = f"{match['lead']} {match['bare']} {when.year}"
-        yield Found(match.start(), match.end(), when, Precision.MONTH, shown)
+        yield DateMention(match.start(), match.end(), when, Precision.MONTH, shown)
     for match in _ON_DAY.finditer(text):
         future = _looks_ahead(match)
         bound = match["lead"].lower() in {"until", "till", "by"}
         if not future or bound or any(sign.search(text) for sign in (_FUTURE_HINT, _ARRANGED, _STANDS_AHEAD)):
             when = _weekday(base, _index(match["name"], WEEKDAYS), 1 if future else -1)
             shown = f"{match['lead']} {_weekday_name(when)}"
-            yield Found(match.start(), match.end(), when, Precision.DAY, shown)
+            yield DateMention(match.start(), match.end(), when, Precision.DAY, shown)
     for match in _IN_UNITS.finditer(text):
         if _FUTURE_HINT.search(text) or _STANDS_AHEAD.search(text[: match.start()].rsplit(" ", 2)[-2:][0]):
-            when, precision, shown = _shifted(base, _count(match["n"]), match["unit"])
-            yield Found(match.start(), match.end(), when, precision, shown)
+            when, precision, shown = _shift(base, _count(match["n"]), match["unit"])
+            yield DateMention(match.start(), match.end(), when, precision, shown)
     for match in _IN_YEAR.finditer(text):
-        yield Found(match.start(), match.end(), _year(base, int(match["year"])), Precision.YEAR, match.group())
+        yield DateMention(match.start(), match.end(), _year(base, int(match["year"])), Precision.YEAR, match.group())
 
 
 Resolved = tuple[datetime, Precision, str]
 
 
-def _placed(match: re.Match[str], text: str, when: datetime, precision: Precision, shown: str) -> Found:
+def _date_at(match: re.Match[str], text: str, when: datetime, precision: Precision, shown: str) -> DateMention:
     """Build a date; its preposition is dropped after another, before a possessive and in a subject."""
     lead, start = match["lead"], match.start()
     bare = re.sub(r"^(?:on|in) ", "", shown)
     if precision is Precision.WEEK and text[match.end() :].startswith(("'s", "’s")):
-        return Found(start, match.end(), when, precision, match.group())
+        return DateMention(start, match.end(), when, precision, match.group())
     if lead and lead.strip().lower() == "over" and precision is Precision.DAY:
         shown = f"{lead}{shown}"  # "come over tomorrow"
     elif lead and lead.strip().lower() not in {"on", "in", "at"}:
@@ -201,7 +201,7 @@ def _placed(match: re.Match[str], text: str, when: datetime, precision: Precisio
         shown = bare
     if start == 0:
         shown = shown[0].upper() + shown[1:]
-    return Found(start, match.end(), when, precision, shown)
+    return DateMention(start, match.end(), when, precision, shown)
 
 
 def _resolve(match: re.Match[str], base: datetime) -> Resolved | None:
@@ -240,7 +240,7 @@ def _span(match: re.Match[str], base: datetime) -> Resolved:
     if span == "weekend":
         saturday = _midnight(base) + timedelta(days=5 - base.weekday() + 7 * (step if step >= 0 else -1))
         return saturday, Precision.WEEK, f"on the weekend of {_day_name(saturday)}"
-    return _shifted(base, step, span)
+    return _shift(base, step, span)
 
 
 def _season(base: datetime, season: str, step: int) -> Resolved:
@@ -262,14 +262,14 @@ def _named_month(match: re.Match[str], base: datetime) -> Resolved:
 
 def _ago(match: re.Match[str], base: datetime) -> Resolved:
     sign = 1 if match["dir"].lower() == "from now" else -1
-    return _shifted(base, sign * _count(match["n"]), match["unit"])
+    return _shift(base, sign * _count(match["n"]), match["unit"])
 
 
 def _before_last(match: re.Match[str], base: datetime) -> Resolved:
-    return _shifted(base, -2, match["unit2"])
+    return _shift(base, -2, match["unit2"])
 
 
-def _shifted(base: datetime, count: int, unit: str) -> Resolved:
+def _shift(base: datetime, count: int, unit: str) -> Resolved:
     unit, day = unit.lower(), _midnight(base)
     if unit == "day":
         when = day + timedelta(days=count)
@@ -286,17 +286,17 @@ def _shifted(base: datetime, count: int, unit: str) -> Resolved:
 
 
 def _iso(match: re.Match[str], base: datetime) -> Resolved | None:
-    when = _parsed(match["iso"], base.date().isoformat(), future=False)
+    when = _parse(match["iso"], base.date().isoformat(), future=False)
     return (when.replace(tzinfo=base.tzinfo), Precision.DAY, f"on {_day_name(when)}") if when else None
 
 
-def _written(match: re.Match[str], base: datetime) -> Resolved | None:
+def _written_date(match: re.Match[str], base: datetime) -> Resolved | None:
     phrase = re.sub(r"^the | of\b|(?<=\d)(?:st|nd|rd|th)\b", "", match["dmy"], flags=re.IGNORECASE)
     if _recurs(match) and not _YEAR_SAID.search(phrase):
         return None
-    when = _parsed(phrase, base.date().isoformat(), future=_looks_ahead(match))
+    when = _parse(phrase, base.date().isoformat(), future=_looks_ahead(match))
     if when and not _YEAR_SAID.search(phrase) and not _FUTURE_HINT.search(match.string):
-        last = _parsed(phrase, base.date().isoformat(), future=False)
+        last = _parse(phrase, base.date().isoformat(), future=False)
         when = last if last and base.replace(tzinfo=None) - last <= JUST_PAST else when
     return (when.replace(tzinfo=base.tzinfo), Precision.DAY, f"on {_day_name(when)}") if when else None
 
@@ -315,13 +315,13 @@ _READERS: tuple[tuple[str, Callable[[re.Match[str], datetime], Resolved | None]]
     ("dir", _ago),
     ("a_ago", _before_last),
     ("iso", _iso),
-    ("dmy", _written),
+    ("dmy", _written_date),
     ("my", _month_year),
 )
 
 
-@remembered(PARSED)
-def _parsed(phrase: str, base_day: str, *, future: bool) -> datetime | None:
+@memoized(PARSED)
+def _parse(phrase: str, base_day: str, *, future: bool) -> datetime | None:
     return dateparser.parse(
         phrase,
         languages=["en"],
@@ -469,7 +469,7 @@ _QUOTED_ZH = lazy_regex(r"《[^《》]{0,80}》|〈[^〈〉]{0,80}〉|“[^“�
 """Titles and quotations, of which nothing is rewritten: 《八月炮火》 is no month."""
 
 
-def _chinese(text: str, base: datetime) -> Iterator[Found]:
+def _chinese(text: str, base: datetime) -> Iterator[DateMention]:
     text = _QUOTED_ZH.sub(lambda quoted: "\ue000" * len(quoted.group()), text)
     ahead = True if _AHEAD_ZH.search(text) else False if _PAST_ZH.search(text) else None
     habitual = _HABITUAL_ZH.search(text)
@@ -485,7 +485,7 @@ def _chinese(text: str, base: datetime) -> Iterator[Found]:
         if resolved:
             when, precision, shown = resolved
             named = when
-            yield Found(match.start(), match.end(), when, precision, shown)
+            yield DateMention(match.start(), match.end(), when, precision, shown)
 
 
 def _resolve_zh(match: re.Match[str], base: datetime, *, ahead: bool | None) -> Resolved | None:
@@ -505,8 +505,8 @@ def _relative_zh(match: re.Match[str], base: datetime) -> Resolved | None:
         sign = -1 if match["dir"] == "前" else 1
         unit = _UNITS_ZH[match["unit"]]
         if match["n"] == "半":
-            return _shown_zh(_shifted(base, sign * 6, "month"), "month") if unit == "year" else None
-        return _shown_zh(_shifted(base, sign * _count_zh(match["n"]), unit), unit)
+            return _shown_zh(_shift(base, sign * 6, "month"), "month") if unit == "year" else None
+        return _shown_zh(_shift(base, sign * _count_zh(match["n"]), unit), unit)
     return None
 
 
@@ -521,9 +521,9 @@ def _span_zh(match: re.Match[str], base: datetime) -> Resolved:
         return when, Precision.WEEK, f"{_day_zh(when)}那个周末"
     unit = "month" if span.startswith("月") else "week"
     if match["sday"]:
-        when = _shifted(base, step, unit)[0].replace(day=_count_zh(match["sday"]))
+        when = _shift(base, step, unit)[0].replace(day=_count_zh(match["sday"]))
         return when, Precision.DAY, _day_zh(when)
-    return _shown_zh(_shifted(base, step, unit), unit)
+    return _shown_zh(_shift(base, step, unit), unit)
 
 
 def _absolute_zh(match: re.Match[str], base: datetime, *, ahead: bool | None) -> Resolved | None:
@@ -548,7 +548,7 @@ def _of_month_zh(day: int, base: datetime, *, ahead: bool | None) -> Resolved:
     start = _midnight(base).replace(day=1)
     when = start.replace(day=day)
     if when.date() < base.date() and ahead is not False:
-        when = _shifted(start, 1, "month")[0].replace(day=day)
+        when = _shift(start, 1, "month")[0].replace(day=day)
     return when, Precision.DAY, _day_zh(when)
 
 

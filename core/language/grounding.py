@@ -16,7 +16,7 @@ LONGEST: Final = 1_200
 """Characters of a model's retelling."""
 
 
-def bounded(narrative: str, name: str, sources: Sequence[str]) -> bool:
+def is_grounded(narrative: str, name: str, sources: Sequence[str]) -> bool:
     """Return whether a retelling names its person, and no number, name or address that its sources lack."""
     if name not in narrative or len(narrative) > LONGEST:
         return False
@@ -27,7 +27,7 @@ def bounded(narrative: str, name: str, sources: Sequence[str]) -> bool:
     return marks <= allowed and all(address in said for address in addresses)
 
 
-def clipped(said: str, most: int = QUOTED) -> str:
+def clip(said: str, most: int = QUOTED) -> str:
     """Return a text on one line, cut at a word where it is longer."""
     line = " ".join(said.split())
     if len(line) <= most:

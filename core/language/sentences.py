@@ -154,7 +154,7 @@ def _is_abbreviation(piece: str) -> bool:
     return last is not None and last.group(1).lower() in ABBREVIATIONS
 
 
-def asserted(sentence: str) -> str | None:
+def asserted_part(sentence: str) -> str | None:
     """Return the asserting part of `sentence` without emoji: all, the part before a question, or None."""
     short = len(sentence) <= LONGEST_ASSERTED
     told = _without_lead_in(_EMOJI.sub(" ", sentence).strip()) if short else None

@@ -92,7 +92,7 @@ def _normal(text: str) -> str:
     return unicodedata.normalize("NFKC", bare).casefold()
 
 
-def _spaced(word: str) -> list[str]:
+def _word_terms(word: str) -> list[str]:
     """Return the terms of a word between spaces; an id, date or price (a digit or an @) whole and in parts."""
     if _THOUSANDS.fullmatch(word):
         return [word.replace(",", "")]
@@ -106,7 +106,7 @@ def _stems(words: list[str]) -> list[str]:
     return stems
 
 
-def _unspaced(run: str) -> list[str]:
+def _character_pairs(run: str) -> list[str]:
     """Return pairs of characters, for scripts without spaces and without a dictionary here."""
     return [first + second for first, second in pairwise(run)] or [run]
 
@@ -152,4 +152,4 @@ class _Own(threading.local):
 
 
 _OWN = _Own()
-_SPLIT = {"word": _spaced, "han": _chinese, "unspaced": _unspaced}
+_SPLIT = {"word": _word_terms, "han": _chinese, "unspaced": _character_pairs}

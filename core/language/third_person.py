@@ -85,7 +85,7 @@ def without_own_name(sentence: str, name: str) -> str:
     return rest[:1].upper() + rest[1:]
 
 
-def introduced(sentence: str, name: str) -> str:
+def introduction(sentence: str, name: str) -> str:
     """Return the words "My name is …" where `sentence` begins by saying that it is `name`; empty where it does not."""
     said = _SELF.match(sentence) or _CALLED.match(sentence)
     end = said.end() + len(name) if said else 0
@@ -100,27 +100,27 @@ def third_person(sentence: str, name: str, addressee: str | None = None) -> str:
     """
     plain = _STRESSED.sub("", _ALONE.sub("alone", sentence)) if not _OBJECT_VERB.search(sentence) else sentence
     if _REFLEXIVE.search(plain) or _COLLECTIVE.search(plain) or _has_open_quote(plain):
-        return quoted(sentence, name)
+        return quote(sentence, name)
     told: list[str] = []
-    tokens = _TOKEN.findall(_joined(plain, name))
+    tokens = _TOKEN.findall(_merge_joint_subject(plain, name))
     agree, from_here = False, 0
     for place, token in enumerate(tokens):
         shown, verb_follows = _replacement(token, tokens, place, name, addressee)
         if shown is None:
-            return quoted(sentence, name)
+            return quote(sentence, name)
         if verb_follows is not None:
             agree = verb_follows
         elif agree and token.startswith(",") and place > from_here:
             from_here = _next_comma(tokens, place)  # "I, on the other hand, like it"
             agree = from_here > place
         elif agree and place >= from_here and token[0].isalpha() and not _is_adverb(token):
-            shown, agree = _agreed(token, tokens), False
+            shown, agree = _conjugate(token, tokens), False
         told.append(shown)
-    text = _coordinated("".join(told).replace("\x00", name), name)
+    text = _conjugate_second_verbs("".join(told).replace("\x00", name), name)
     return text if text.startswith(name) else text[:1].upper() + text[1:]
 
 
-def quoted(sentence: str, name: str) -> str:
+def quote(sentence: str, name: str) -> str:
     """Return the words of the speaker as they are, in quotation marks: `Ada said: “…”`."""
     words = sentence.strip().replace("“", "‘").replace("”", "’").replace('"', "'")
     return f"{name} said: “{words if words.endswith(('.', '!', '?')) else f'{words}.'}”"
@@ -130,7 +130,7 @@ def _has_open_quote(sentence: str) -> bool:
     return sentence.count('"') % 2 == 1 or sentence.count("“") != sentence.count("”")
 
 
-def _joined(sentence: str, name: str) -> str:
+def _merge_joint_subject(sentence: str, name: str) -> str:
     """Rewrite a joint subject ("my wife and I") with the name first."""
     match = _JOINT.search(sentence)
     if not match or (match["named"] or "").lower() in _NUMBERED:
@@ -156,16 +156,16 @@ def _replacement(
     if token == "I":
         return _self(tokens, place, name)
     low = token.lower()
-    if token[0].isupper() and not _starts(tokens, place):  # "The Last of Us": part of a title; "US" a country
+    if token[0].isupper() and not _starts_clause(tokens, place):  # "The Last of Us": part of a title; "US" a country
         return token, None
     if token in {"we", "We"}:
         return name, not _is_inverted(tokens, place)
     if token.isupper() and len(token) > 1:
         return token, None
-    return _owned(low, _word_before(tokens, place), name, addressee) or token, None
+    return _object_replacement(low, _word_before(tokens, place), name, addressee) or token, None
 
 
-def _owned(low: str, before: str, name: str, addressee: str | None) -> str | None:
+def _object_replacement(low: str, before: str, name: str, addressee: str | None) -> str | None:
     """Return the replacement of "my", "me", "mine" and, given an addressee, "you" and "your"; None for other words."""
     if low in {"my", "our"} or (low in {"mine", "ours"} and before in _BEFORE_MINE):
         return f"{name}'s"
@@ -182,7 +182,7 @@ _BEFORE_MINE = frozenset(
 _INVERTING = frozenset("can could do did does will would should have had may might must am was".split())
 
 
-def _starts(tokens: list[str], place: int) -> bool:
+def _starts_clause(tokens: list[str], place: int) -> bool:
     """Return whether the word begins the sentence, or one after a colon."""
     before = "".join(tokens[:place]).rstrip()
     return not before or before.endswith((":", "“", '"', ".", "!", "?"))
@@ -218,7 +218,7 @@ def _next_comma(tokens: list[str], place: int) -> int:
     return next((later for later in range(place + 1, min(place + 12, len(tokens))) if tokens[later][0] == ","), 0)
 
 
-def _agreed(token: str, tokens: list[str]) -> str:
+def _conjugate(token: str, tokens: list[str]) -> str:
     """Return the verb after the name: am → is, have → has, live → lives; the past and modals stay."""
     low = token.lower()
     irregular = {
@@ -264,17 +264,17 @@ _SECOND_VERB = lazy_regex(
 )
 
 
-def _coordinated(text: str, name: str) -> str:
+def _conjugate_second_verbs(text: str, name: str) -> str:
     """Conjugate the second verb of every clause that begins with `name`."""
     start = text.find(name)
     while start >= 0:
         end = start + len(name)
-        text = text[:end] + _agreeing(text[end:])
+        text = text[:end] + _conjugate_second_verb(text[end:])
         start = text.find(name, end)
     return text
 
 
-def _agreeing(rest: str) -> str:
+def _conjugate_second_verb(rest: str) -> str:
     """Return the words after a name, with the second verb in the number of the first."""
     bare = rest.lstrip()
     first = _FIRST_VERB.match(bare) if bare != rest else None

@@ -19,7 +19,7 @@ SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, cache.sweep)
 """Every in-process cache of users' texts, vectors or rows."""
 
 
-class Sweeper:
+class CacheSweeper:
     """Evicts from a thread of its own until closed. One per process, started after its last fork."""
 
     def __init__(self) -> None:

@@ -15,11 +15,11 @@ BEAT_SECONDS = 1.0
 STALE_SECONDS = 10
 """A process without a heartbeat for this long counts as stopped."""
 
-WORKING = ("router", "clock", "worker-io", "worker-cpu")
+REQUIRED_PROCESSES = ("router", "clock", "worker-io", "worker-cpu")
 """Kinds of process that are all needed to work off accepted events."""
 
 
-class Heart:
+class Heartbeat:
     """Writes a heartbeat row from a thread of its own until closed.
 
     A worker reports its `queue`, its number of processes, and how many of them its machine has cores for; the router
@@ -49,18 +49,18 @@ class Heart:
             tx.execute(_BEAT, self._said | {"tenants": self._tenants and self._tenants()})
 
 
-def missing(tx: Tx) -> list[str]:
+def missing_processes(tx: Tx) -> list[str]:
     """Return the kinds of process without a current heartbeat."""
     beating = {row.process for row in tx.execute(_BEATING, {"seconds": STALE_SECONDS})}
-    return [name for name in WORKING if name not in beating]
+    return [name for name in REQUIRED_PROCESSES if name not in beating]
 
 
-def processes(tx: Tx) -> dict[str, int]:
+def processes_by_queue(tx: Tx) -> dict[str, int]:
     """Return the number of processes that serve each queue now."""
     return {row.queue: row.processes for row in tx.execute(_PROCESSES, {"seconds": STALE_SECONDS})}
 
 
-def forget(tx: Tx) -> None:
+def delete_all(tx: Tx) -> None:
     """Delete all heartbeats: those of an earlier run say nothing about this one."""
     tx.execute(text("DELETE FROM heartbeats"))
 

@@ -99,7 +99,7 @@ def _take(found: Counts, row: Any) -> None:
     match row.grouped:
         case "all":
             found.total, found.active, found.fading = row.count, row.active, row.fading
-            found.figures = {name: _rounded(getattr(row, name)) for name in FIGURES}
+            found.figures = {name: _round(getattr(row, name)) for name in FIGURES}
         case "category":
             if row.active:
                 found.by["category"][row.category] = found.by["category"].get(row.category, 0) + row.active
@@ -114,7 +114,7 @@ def _take(found: Counts, row: Any) -> None:
                 found.by[name][getattr(row, name)] = row.active
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else round(float(value), 4)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import text
 from core.consolidation import echo
 from core.events import publishing
 from core.events.publishing import Author
-from core.index.resident.cache import FORGOTTEN_SECONDS
+from core.index.resident.cache import CHANGES_KEPT_SECONDS
 from core.memory import announcements, memories, retention, writer
 from core.memory.changes import Archive, Owner, Use
 from core.reflection import compression
@@ -32,23 +32,23 @@ LATE = timedelta(days=7)
 """A session may be read this long after it took place, and the memories recalled then must still be known."""
 
 
-def faded(tx: Tx, tenant_id: str, author: Author, page: int) -> int:
+def archive_faded(tx: Tx, tenant_id: str, author: Author, page: int) -> int:
     """Archive the memories that have faded longest ago, `page` at most; how many.
 
     Touches nothing but those; what someone else changes at the moment is left for the next sweep.
     """
     rows = tx.execute(FADED, {"page": page}).all()
-    return writer.archive(tx, tenant_id, [_archived(row, f"Faded: unused since {_day(row)}.") for row in rows], author)
+    return writer.archive(tx, tenant_id, [_archive(row, f"Faded: unused since {_day(row)}.") for row in rows], author)
 
 
-def expired(tx: Tx, tenant_id: str, author: Author, page: int) -> int:
+def archive_expired(tx: Tx, tenant_id: str, author: Author, page: int) -> int:
     """Archive the memories whose time was up longest ago, `page` at most; how many. They are not served anyway."""
     rows = tx.execute(EXPIRED, {"page": page}).all()
     reasons = {row.id: f"Expired at {row.expires_at:%Y-%m-%d %H:%M} UTC." for row in rows}
-    return writer.archive(tx, tenant_id, [_archived(row, reasons[row.id]) for row in rows], author)
+    return writer.archive(tx, tenant_id, [_archive(row, reasons[row.id]) for row in rows], author)
 
 
-def overflowing(tx: Tx, tenant_id: str, author: Author, limit: int, page: int) -> int:
+def archive_weakest(tx: Tx, tenant_id: str, author: Author, limit: int, page: int) -> int:
     """Archive the weakest memories of users who have more than `limit` active ones, never a pinned one; how many.
 
     `page` bounds how many in all.
@@ -67,10 +67,10 @@ def overflowing(tx: Tx, tenant_id: str, author: Author, limit: int, page: int) -
     ]
     locked = tx.execute(_LOCK, {"ids": [row.id for row in weakest[:page]]}).all()
     reason = f"The weakest of a user with more than {limit:,} memories."
-    return writer.archive(tx, tenant_id, [_archived(row, reason) for row in locked], author)
+    return writer.archive(tx, tenant_id, [_archive(row, reason) for row in locked], author)
 
 
-def dropped(tx: Tx, tenant_id: str, author: Author, days: float, page: int) -> int:
+def drop_archived(tx: Tx, tenant_id: str, author: Author, days: float, page: int) -> int:
     """Remove memories archived longer ago than this, `page` at most; how many. Nothing of them is left but the event.
 
     Only those go for which another memory stands: they were compressed into it, or merged with it.
@@ -80,22 +80,25 @@ def dropped(tx: Tx, tenant_id: str, author: Author, days: float, page: int) -> i
     for removal in _REMOVALS if rows else ():
         tx.execute(removal, values)
     publishing.publish(
-        tx, tenant_id, author, [announcements.about(row.id, "memory.erased", _gone(row)) for row in rows]
+        tx,
+        tenant_id,
+        author,
+        [announcements.event_about(row.id, "memory.erased", _erasure_payload(row)) for row in rows],
     )
     return len(rows)
 
 
-def forgotten(tx: Tx, verdict_days: float, echo_seconds: float, page: int) -> int:
+def delete_leftovers(tx: Tx, verdict_days: float, echo_seconds: float, page: int) -> int:
     """Forget verdicts that kept nothing, what was handed out too long ago to come back, and notes of the index.
 
     How many, a page of each.
     """
     ignored = tx.execute(_IGNORED, {"days": verdict_days, "page": page}).rowcount
-    ignored += tx.execute(_NOTED, {"seconds": FORGOTTEN_SECONDS, "page": page}).rowcount
+    ignored += tx.execute(_NOTED, {"seconds": CHANGES_KEPT_SECONDS, "page": page}).rowcount
     return ignored + echo.forget(tx, memories.now() - timedelta(seconds=echo_seconds) - LATE, page)
 
 
-def used(tx: Tx, tenant_id: str, author: Author, ids: Sequence[UUID]) -> int:
+def count_uses(tx: Tx, tenant_id: str, author: Author, ids: Sequence[UUID]) -> int:
     """Count a use of each memory, owner by owner; how many counted. What is not there or not active is passed over."""
     by_owner: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
     for row in tx.execute(_OWNED, {"ids": list(ids)}):
@@ -108,13 +111,13 @@ def used(tx: Tx, tenant_id: str, author: Author, ids: Sequence[UUID]) -> int:
     return counted
 
 
-def _archived(row: Any, reason: str) -> Archive:
+def _archive(row: Any, reason: str) -> Archive:
     return Archive(row.id, row.version, reason)
 
 
-def _gone(row: Any) -> Json:
+def _erasure_payload(row: Any) -> Json:
     reason = f"Archived on {row.updated_at:%Y-%m-%d}; another memory stands for it."
-    return announcements.named(row) | {"memory_ids": [str(row.id)], "reason": reason}
+    return announcements.owner_fields(row) | {"memory_ids": [str(row.id)], "reason": reason}
 
 
 def _day(row: Any) -> str:

@@ -18,12 +18,12 @@ Rows = Mapping[UUID, MemoryRow]
 """Memories as changed by a batch, by id."""
 
 
-def about(memory_id: UUID, event_type: str, payload: Json) -> Emission:
+def event_about(memory_id: UUID, event_type: str, payload: Json) -> Emission:
     """Build an event about one memory."""
     return Emission(event_type, payload, subject=f"memory:{memory_id}")
 
 
-def named(row: MemoryRow) -> Json:
+def owner_fields(row: MemoryRow) -> Json:
     """Return a memory's owner and id, for a payload."""
     return {"user_id": row.user_id, "memory_id": str(row.id)}
 
@@ -39,23 +39,23 @@ class Statement(Protocol):
     def value(self) -> str | None: ...
 
 
-def words(statement: Statement) -> Json:
+def statement_fields(statement: Statement) -> Json:
     """Return a memory's statement, for a payload."""
     said = {"content": statement.content, "attribute": statement.attribute, "value": statement.value}
     return {name: value for name, value in said.items() if value}
 
 
-def changed(row: MemoryRow, reason: str, *, old: Statement | None = None, new: Statement | None = None) -> Json:
+def change_payload(row: MemoryRow, reason: str, *, old: Statement | None = None, new: Statement | None = None) -> Json:
     """Build the payload of a change: memory, category, reason, and the statement before and after.
 
     A quarantined text is left out: readers of events must not be given what it tries to do.
     """
-    payload = named(row) | {"category": row.category, "reason": reason}
+    payload = owner_fields(row) | {"category": row.category, "reason": reason}
     if row.group_id:
         payload["group_id"] = row.group_id
     if row.trust == Trust.QUARANTINED:
         return payload
-    return payload | {name: words(one) for name, one in (("old", old), ("new", new)) if one is not None}
+    return payload | {name: statement_fields(one) for name, one in (("old", old), ("new", new)) if one is not None}
 
 
 def of_adds(owner: Owner, adds: Sequence[Add], rows: Rows) -> list[Emission]:
@@ -64,21 +64,21 @@ def of_adds(owner: Owner, adds: Sequence[Add], rows: Rows) -> list[Emission]:
     for add in adds:
         if add.candidate.trust is Trust.QUARANTINED:
             payload = {"user_id": owner.user_id, "memory_id": str(add.id), "reason": add.reason}
-            emissions.append(about(add.id, "memory.quarantined", payload))
+            emissions.append(event_about(add.id, "memory.quarantined", payload))
             continue
-        emissions += _created(owner, add.id, add.candidate)
+        emissions += _creation_events(owner, add.id, add.candidate)
         for known, reason in add.retired:
-            payload = changed(rows[known.id], reason, old=known, new=add.candidate)
-            emissions.append(about(known.id, "memory.superseded", payload | {"by": str(add.id)}))
+            payload = change_payload(rows[known.id], reason, old=known, new=add.candidate)
+            emissions.append(event_about(known.id, "memory.superseded", payload | {"by": str(add.id)}))
     return emissions
 
 
 def of_confirms(confirms: Sequence[Confirm], rows: Rows) -> list[Emission]:
     return [
-        about(
+        event_about(
             c.known.id,
             "memory.updated",
-            changed(rows[c.known.id], c.reason, old=c.known, new=rows[c.known.id]) | {"change": "confirm"},
+            change_payload(rows[c.known.id], c.reason, old=c.known, new=rows[c.known.id]) | {"change": "confirm"},
         )
         for c in {c.known.id: c for c in confirms}.values()
     ]
@@ -87,21 +87,21 @@ def of_confirms(confirms: Sequence[Confirm], rows: Rows) -> list[Emission]:
 def of_rewrites(rewrites: Sequence[Merge | Replace], rows: Rows) -> list[Emission]:
     emissions = []
     for change in rewrites:
-        payload = changed(rows[change.known.id], change.reason, old=change.known, new=rows[change.known.id])
+        payload = change_payload(rows[change.known.id], change.reason, old=change.known, new=rows[change.known.id])
         if isinstance(change, Replace):
-            emissions.append(about(change.known.id, "memory.updated", payload | {"change": "replace"}))
+            emissions.append(event_about(change.known.id, "memory.updated", payload | {"change": "replace"}))
             continue
         absorbed = {"absorbed": str(change.absorbs.id)} if change.absorbs else {}
-        emissions.append(about(change.known.id, "memory.merged", payload | absorbed))
+        emissions.append(event_about(change.known.id, "memory.merged", payload | absorbed))
     return emissions
 
 
 def of_disputes(disputes: Sequence[Dispute], rows: Rows) -> list[Emission]:
     return [
-        about(
+        event_about(
             d.other.id,
             "memory.conflicted",
-            changed(rows[d.other.id], d.reason, old=d.other, new=d.one) | {"with": str(d.one.id)},
+            change_payload(rows[d.other.id], d.reason, old=d.other, new=d.one) | {"with": str(d.one.id)},
         )
         for d in disputes
     ]
@@ -111,7 +111,7 @@ def of_derivations(owner: Owner, derived: Sequence[Derive]) -> list[Emission]:
     """Build the events of derived memories; one that replaces its parts is also announced as a compression."""
     emissions = []
     for one in derived:
-        emissions += _created(owner, one.id, one.candidate)
+        emissions += _creation_events(owner, one.id, one.candidate)
         if one.retires:
             payload = {
                 "user_id": owner.user_id,
@@ -119,14 +119,14 @@ def of_derivations(owner: Owner, derived: Sequence[Derive]) -> list[Emission]:
                 "parts": [str(part.id) for part in one.parts],
                 "reason": one.reason,
             }
-            emissions.append(about(one.id, "memory.compressed", payload))
+            emissions.append(event_about(one.id, "memory.compressed", payload))
     return emissions
 
 
-def _created(owner: Owner, memory_id: UUID, candidate: Candidate) -> list[Emission]:
+def _creation_events(owner: Owner, memory_id: UUID, candidate: Candidate) -> list[Emission]:
     payload = _payload(owner, memory_id, candidate)
-    important = [about(memory_id, "memory.write.important", payload)] * (candidate.importance >= IMPORTANT)
-    return [about(memory_id, "memory.created", payload), *important]
+    important = [event_about(memory_id, "memory.write.important", payload)] * (candidate.importance >= IMPORTANT)
+    return [event_about(memory_id, "memory.created", payload), *important]
 
 
 def _payload(owner: Owner, memory_id: UUID, c: Candidate) -> Json:

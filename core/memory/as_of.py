@@ -18,7 +18,7 @@ from core.errors import NotFound
 from core.memory import memories
 from core.memory.rows import MemoryRow
 from core.storage.db import Tx
-from core.storage.multiquery import Asked
+from core.storage.multiquery import BoundStatement
 from core.types import Evidence, Status
 
 TRUE = """
@@ -68,22 +68,22 @@ def get(tx: Tx, memory_id: UUID, moment: Moment) -> MemoryRow:
     memories.get(tx, memory_id)
     row = of_ids(tx, [memory_id], moment.known_at).get(memory_id)
     if row is None:
-        raise NotFound(f"Memory {memory_id} was not recorded yet at {_said(moment.known_at)}.")
+        raise NotFound(f"Memory {memory_id} was not recorded yet at {_date_text(moment.known_at)}.")
     if moment.as_of is not None and not _true(row, moment.as_of):
         since, until = row.valid_from or row.occurred_at, row.valid_to
         raise NotFound(
-            f"Memory {memory_id} was not true at {_said(moment.as_of)}; it is since {_said(since)}"
-            + (f" and until {_said(until)}." if until else ".")
+            f"Memory {memory_id} was not true at {_date_text(moment.as_of)}; it is since {_date_text(since)}"
+            + (f" and until {_date_text(until)}." if until else ".")
         )
     return row
 
 
 def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, MemoryRow]:
     """Return rows by id as recorded at a time; those recorded later are left out."""
-    return {row.id: row for row in tx.execute(*asking(ids, known_at))}
+    return {row.id: row for row in tx.execute(*row_statement(ids, known_at))}
 
 
-def asking(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
+def row_statement(ids: Sequence[UUID], known_at: datetime | None) -> BoundStatement:
     """Return the statement for rows of memories as recorded at a time."""
     return (
         (memories.OF_IDS, {"ids": list(ids)})
@@ -94,10 +94,10 @@ def asking(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
 
 def evidence(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID, list[Evidence]]:
     """Return the evidence of each memory at a time, oldest first."""
-    return memories.cited(tx.execute(*asking_evidence(ids, known_at)))
+    return memories.evidence_by_memory(tx.execute(*evidence_statement(ids, known_at)))
 
 
-def asking_evidence(ids: Sequence[UUID], known_at: datetime | None) -> Asked:
+def evidence_statement(ids: Sequence[UUID], known_at: datetime | None) -> BoundStatement:
     """Return the statement for the evidence of memories at a time; for `memories.cited`."""
     return (memories.EVIDENCE if known_at is None else _EVIDENCE), {"ids": list(ids), "known_at": known_at}
 
@@ -107,7 +107,7 @@ def _true(row: MemoryRow, as_of: datetime) -> bool:
     return bool(since <= as_of and (row.valid_to is None or as_of < row.valid_to))
 
 
-def _said(time: datetime | None) -> str:
+def _date_text(time: datetime | None) -> str:
     return time.isoformat(timespec="seconds") if time else "any time"
 
 

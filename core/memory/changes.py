@@ -44,7 +44,7 @@ class Add:
     candidate: Candidate
     reason: str
     vector: Vector | None = None
-    supersedes: identity.Known | None = None
+    supersedes: identity.KnownMemory | None = None
     past: datetime | None = None
     also: Sequence[identity.Revised] = ()
     id: UUID = field(default_factory=uuid7)
@@ -61,7 +61,7 @@ class Add:
 class Confirm:
     """Confirm a known memory: more evidence, more confidence, no new row."""
 
-    known: identity.Known
+    known: identity.KnownMemory
     candidate: Candidate
     reason: str
     change_id: UUID = field(default_factory=uuid7)
@@ -75,11 +75,11 @@ class Merge:
     memory that holds the statement, if there is one; it is archived.
     """
 
-    known: identity.Known
+    known: identity.KnownMemory
     candidate: Candidate
     reason: str
     vector: Vector | None = None
-    absorbs: identity.Known | None = None
+    absorbs: identity.KnownMemory | None = None
     change_id: UUID = field(default_factory=uuid7)
 
 
@@ -87,7 +87,7 @@ class Merge:
 class Replace:
     """Correct a known memory in place; its history keeps the earlier wording."""
 
-    known: identity.Known
+    known: identity.KnownMemory
     candidate: Candidate
     reason: str
     vector: Vector
@@ -98,8 +98,8 @@ class Replace:
 class Dispute:
     """Mark two statements as contradicting, where nothing decides between them: both stay, neither is trusted."""
 
-    one: identity.Known
-    other: identity.Known
+    one: identity.KnownMemory
+    other: identity.KnownMemory
     reason: str
     change_id: UUID = field(default_factory=uuid7)
 

@@ -10,12 +10,12 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from core.statements.succession import Gathered, gathered
+from core.statements.succession import Gathered, gathered_list
 from core.types import Candidate, Category
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownMemory:
     """A memory compared with a candidate; `similarity` is their cosine, or None if either has no vector."""
 
     id: UUID
@@ -45,7 +45,7 @@ class Known:
 class Revised(NamedTuple):
     """A known memory that a new statement ends, with a reason for people."""
 
-    known: Known
+    known: KnownMemory
     reason: str
 
 
@@ -62,5 +62,5 @@ def slot_of(candidate: Candidate) -> str | None:
     """Return the slot that a candidate fills or vacates ("no longer works at …")."""
     if candidate.attribute is not None:
         return candidate.attribute
-    listed = gathered(candidate.structured)
+    listed = gathered_list(candidate.structured)
     return listed.attribute if listed and listed.negated else None

@@ -15,8 +15,8 @@ from core.events.publishing import Author
 from core.index import search_index
 from core.memory import decay, identity, retention, updates, versions
 from core.memory.changes import Add, Archive, Derive, Link, Owner
-from core.memory.retention import Policy
-from core.memory.versions import Citation, Step
+from core.memory.retention import FadingPolicy
+from core.memory.versions import Citation, VersionEntry
 from core.storage.db import Tx, recordset
 from core.types import Candidate, Json, Relation, Status
 
@@ -65,7 +65,9 @@ def _write(
 ) -> None:
     stored = tx.execute(_ADD, {"tenant": tenant_id, "rows": recordset(rows)}).all()
     asked = {one.id: one for one in wanted}
-    versions.record(tx, [Step(row, change, asked[row.id].reason, asked[row.id].change_id) for row in stored], author)
+    versions.record(
+        tx, [VersionEntry(row, change, asked[row.id].reason, asked[row.id].change_id) for row in stored], author
+    )
     entries = [
         search_index.MemoryEntry(str(o.id), o.candidate.content, o.candidate.occurred_at, o.vector) for o in wanted
     ]
@@ -82,7 +84,7 @@ def _last_use(tx: Tx, derived: Derive) -> datetime:
     return last
 
 
-def _add_row(owner: Owner, add: Add, policy: Policy) -> Json:
+def _add_row(owner: Owner, add: Add, policy: FadingPolicy) -> Json:
     row = _row(owner, add.id, add.candidate, policy, policy.now, len(set(add.candidate.evidence)))
     if add.past is None:
         return row
@@ -91,13 +93,15 @@ def _add_row(owner: Owner, add: Add, policy: Policy) -> Json:
     return row | past | ({"valid_from": None} if row["valid_from"] and row["valid_from"] > add.past else {})
 
 
-def _derived_row(owner: Owner, derived: Derive, policy: Policy, last: datetime) -> Json:
+def _derived_row(owner: Owner, derived: Derive, policy: FadingPolicy, last: datetime) -> Json:
     since = last if derived.retires else policy.now
     row = _row(owner, derived.id, derived.candidate, policy, since, len(derived.parts))
     return row | {"level": derived.level, "last_used_at": since}
 
 
-def _row(owner: Owner, memory_id: UUID, c: Candidate, policy: Policy, since: datetime, evidence: int) -> dict[str, Any]:
+def _row(
+    owner: Owner, memory_id: UUID, c: Candidate, policy: FadingPolicy, since: datetime, evidence: int
+) -> dict[str, Any]:
     facts = decay.Facts(c.importance, c.category, evidence=evidence, pinned=c.pinned, half_life_days=c.half_life_days)
     return {
         "id": memory_id,

@@ -19,7 +19,7 @@ from core.statements import endings, succession
 from core.storage.db import Tx
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
-STANDING = """
+ACTIVE_SQL = """
     m.status = 'active' AND m.trust NOT IN ('rejected', 'quarantined')
     AND (m.expires_at IS NULL OR m.expires_at > now())
 """
@@ -42,7 +42,7 @@ CROWD = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class MemoryVersion:
     """One version of a memory: what changed, why, by whom."""
 
     version: int
@@ -70,10 +70,10 @@ def of_ids(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, MemoryRow]:
 
 def evidence(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
     """Return the evidence of each memory, oldest first."""
-    return cited(tx.execute(EVIDENCE, {"ids": list(ids)}))
+    return evidence_by_memory(tx.execute(EVIDENCE, {"ids": list(ids)}))
 
 
-def cited(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
+def evidence_by_memory(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
     """Group rows of evidence by memory."""
     found: defaultdict[UUID, list[Evidence]] = defaultdict(list)
     for row in rows:
@@ -81,15 +81,16 @@ def cited(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
     return found
 
 
-def history(tx: Tx, memory_id: UUID) -> list[Version]:
+def history(tx: Tx, memory_id: UUID) -> list[MemoryVersion]:
     """Return every version of a memory, oldest first."""
     rows = tx.execute(_HISTORY, {"id": memory_id})
     return [
-        Version(r.version, r.change, r.reason, r.author, r.snapshot, r.dispatch_id, r.at, r.change_id) for r in rows
+        MemoryVersion(r.version, r.change, r.reason, r.author, r.snapshot, r.dispatch_id, r.at, r.change_id)
+        for r in rows
     ]
 
 
-def made_by(tx: Tx, dispatch_ids: Sequence[UUID]) -> list[Any]:
+def versions_by_dispatch(tx: Tx, dispatch_ids: Sequence[UUID]) -> list[Any]:
     """Return the versions that these dispatches wrote, with the statement of each."""
     return list(tx.execute(_MADE_BY, {"ids": list(dispatch_ids)}))
 
@@ -107,7 +108,7 @@ def neighbours(
     group_id: str | None = None,
     *,
     anywhere: bool = False,
-) -> list[list[identity.Known]]:
+) -> list[list[identity.KnownMemory]]:
     """Return for each candidate the active memories to compare it with: same statement, same slot, nearest vectors.
 
     Only those said in the same group (or likewise in none), because a confirmed or reworded memory would show one group
@@ -115,13 +116,13 @@ def neighbours(
     """
     place = {"group": group_id, "anywhere": anywhere}
     revising = [endings.may_end(candidate) for candidate in candidates]
-    near, stands = standing(tx, user_id, vectors, REVISABLE if any(revising) else NEIGHBOURS, place)
+    near, stands = nearest_active(tx, user_id, vectors, REVISABLE if any(revising) else NEIGHBOURS, place)
     found = [
-        {one: known(stands[one], cosine) for one, cosine in ones[: REVISABLE if revises else NEIGHBOURS]}
+        {one: known_of(stands[one], cosine) for one, cosine in ones[: REVISABLE if revises else NEIGHBOURS]}
         for ones, revises in zip(near, revising, strict=True)
     ]
     if any(revising):
-        latest = {row.id: known(row) for row in tx.execute(_LATEST, {**place, "user": user_id, "limit": LATEST})}
+        latest = {row.id: known_of(row) for row in tx.execute(_LATEST, {**place, "user": user_id, "limit": LATEST})}
         for by_id, revises in zip(found, revising, strict=True):
             if revises:
                 by_id.update({one: memory for one, memory in latest.items() if one not in by_id})
@@ -133,14 +134,14 @@ def neighbours(
         "attributes": [identity.slot_of(c) for c in candidates],
     }
     for row in tx.execute(_SAME, same):
-        found[row.place - 1].setdefault(row.id, known(row))
+        found[row.place - 1].setdefault(row.id, known_of(row))
     return [list(by_id.values()) for by_id in found]
 
 
-def standing(
+def nearest_active(
     tx: Tx, user_id: str, vectors: NDArray[np.float32], limit: int, place: Json = ANYWHERE
 ) -> tuple[list[nearest_vectors.Near], dict[UUID, KnownRow]]:
-    """Return the `limit` nearest active memories of each vector, and their rows for `known`.
+    """Return the `limit` nearest active memories of each vector, and their rows for `known_of`.
 
     `place`: the group in which they were said. Archived memories keep their vectors and may crowd out active ones: if
     too few of the nearest are active, the search is widened.
@@ -175,9 +176,9 @@ def _plain(value: object) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 
-def known(row: KnownRow, similarity: float | None = None) -> identity.Known:
+def known_of(row: KnownRow, similarity: float | None = None) -> identity.KnownMemory:
     """Convert a row for comparison, with its cosine to the candidate."""
-    return identity.Known(
+    return identity.KnownMemory(
         row.id,
         row.version,
         row.content,
@@ -189,11 +190,11 @@ def known(row: KnownRow, similarity: float | None = None) -> identity.Known:
         Category(row.category),
         row.said_at,
         row.valid_from,
-        succession.gathered(row.structured),
+        succession.gathered_list(row.structured),
     )
 
 
-def candidate(row: MemoryRow, evidence: Sequence[Evidence] = ()) -> Candidate:
+def candidate_of(row: MemoryRow, evidence: Sequence[Evidence] = ()) -> Candidate:
     """Convert a row and its evidence to a candidate."""
     return Candidate(
         row.content,
@@ -231,21 +232,21 @@ _MADE_BY = text("""
     WHERE v.dispatch_id = ANY(:ids) ORDER BY v.at
 """)
 
-_COUNT = text(f"SELECT count(*) FROM memories m WHERE m.user_id = :user AND {STANDING}")
+_COUNT = text(f"SELECT count(*) FROM memories m WHERE m.user_id = :user AND {ACTIVE_SQL}")
 
 KNOWN = (
     "m.id, m.version, m.content, m.subject, m.attribute, m.value, m.occurred_at, m.category, m.said_at, m.valid_from, "
     "m.structured"
 )
-"""Columns of a row `m` of `memories` that `known` reads."""
+"""Columns of a row `m` of `memories` that `known_of` reads."""
 
 _PLACE = "(:anywhere OR m.group_id IS NOT DISTINCT FROM cast(:group AS text))"
 
-_STANDING = text(f"SELECT {KNOWN} FROM memories m WHERE m.id = ANY(:ids) AND {STANDING} AND {_PLACE}")
+_STANDING = text(f"SELECT {KNOWN} FROM memories m WHERE m.id = ANY(:ids) AND {ACTIVE_SQL} AND {_PLACE}")
 
 _LATEST = text(f"""
     SELECT {KNOWN} FROM memories m
-    WHERE m.user_id = :user AND m.category <> 'episode' AND {STANDING} AND {_PLACE}
+    WHERE m.user_id = :user AND m.category <> 'episode' AND {ACTIVE_SQL} AND {_PLACE}
     ORDER BY m.id DESC LIMIT :limit
 """)
 
@@ -255,10 +256,10 @@ _SAME = text(f"""
                       WITH ORDINALITY AS c (key, subject, attribute, place)
     )
     SELECT c.place, {KNOWN} FROM asked c JOIN memories m ON m.user_id = :user AND m.statement_key = c.key
-    WHERE {STANDING} AND {_PLACE}
+    WHERE {ACTIVE_SQL} AND {_PLACE}
     UNION
     SELECT c.place, {KNOWN} FROM asked c
     JOIN memories m ON m.user_id = :user AND m.subject = c.subject AND m.attribute = c.attribute
-    WHERE {STANDING} AND {_PLACE}
+    WHERE {ACTIVE_SQL} AND {_PLACE}
 """)
 """Active memories with the statement or the slot of each candidate."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core.index.resident import cache
-from core.index.resident.snapshot import View
+from core.index.resident.snapshot import Snapshot
 from core.storage.db import Tx
 
 AT_ONCE: Final = 64
@@ -32,16 +32,16 @@ def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int) -> list[Near]:
     return [near for at in range(0, len(asked), AT_ONCE) for near in _nearest(view, asked[at : at + AT_ONCE], limit)]
 
 
-def _nearest(view: View, asked: Vectors, limit: int) -> list[Near]:
+def _nearest(view: Snapshot, asked: Vectors, limit: int) -> list[Near]:
     if not len(view):
         return [[] for _ in asked]
     cosines = view.products(asked)
     cosines[:, ~(view.alive & view.fields["memory"])] = 0
     best = np.argpartition(cosines, min(max(len(view) - limit, 0), len(view) - 1), axis=1)[:, -limit:]
-    return [_ordered(view, places, row[places]) for row, places in zip(cosines, best, strict=True)]
+    return [_in_order(view, places, row[places]) for row, places in zip(cosines, best, strict=True)]
 
 
-def _ordered(view: View, places: NDArray[np.intp], cosines: Vectors) -> Near:
+def _in_order(view: Snapshot, places: NDArray[np.intp], cosines: Vectors) -> Near:
     """Return the neighbours nearest first, of equals by id. A right angle, or no vector at all, is no neighbour."""
     found = sorted((-float(cosine), view.keys[at]) for at, cosine in zip(places, cosines, strict=True) if cosine > 0)
     return [(UUID(key), -cosine) for cosine, key in found]

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from core.events import dispatch_queries, log
 from core.memory import memories
-from core.memory.memories import Version
+from core.memory.memories import MemoryVersion
 from core.storage.db import Tx
 from core.types import Event, Json
 
@@ -25,12 +25,12 @@ class Origin:
     model_calls: Sequence[Json]
 
 
-def of(tx: Tx, memory_id: UUID) -> list[tuple[Version, Origin | None]]:
+def of(tx: Tx, memory_id: UUID) -> list[tuple[MemoryVersion, Origin | None]]:
     """Return the versions of a memory, oldest first, each with its origin; None: a person or a file changed it."""
     return [(version, _origin(tx, version)) for version in memories.history(tx, memory_id)]
 
 
-def _origin(tx: Tx, version: Version) -> Origin | None:
+def _origin(tx: Tx, version: MemoryVersion) -> Origin | None:
     dispatch = dispatch_queries.find_one(tx, version.dispatch_id)
     if dispatch is None:
         return None

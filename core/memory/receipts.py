@@ -34,15 +34,17 @@ KEY_FILE: Final = "receipt.key"
 
 Scope = Literal["memory", "user"]
 
-SAID: Final = (
+MEMORY_STATEMENT: Final = (
     "The memory, what said the same and what was drawn from it were erased, with their versions, quotes, embeddings, "
     "verdicts and the words of events about them; memories that said something else as well keep the rest. "
 )
 
 STATEMENTS: Final[Mapping[str, str]] = {
-    "memory": f"{SAID}The messages that it cites, their events and what sums up the conversation (units, summaries) "
+    "memory": MEMORY_STATEMENT
+    + "The messages that it cites, their events and what sums up the conversation (units, summaries) "
     "were not changed, and may still say it.",
-    "memory with evidence": f"{SAID}The messages that it cites have lost their text, in their events, in the index, in "
+    "memory with evidence": MEMORY_STATEMENT
+    + "The messages that it cites have lost their text, in their events, in the index, in "
     "quotes and in what sums up the conversation (units, summaries). Other messages were not changed.",
     "user": "Everything held of this user was erased: messages, memories and what was drawn from them, with versions, "
     "evidence, embeddings, profile, mirror and the log.",

@@ -18,7 +18,7 @@ from core.types import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class FadingPolicy:
     """A tenant's fading: formula, the strength below which a memory has faded, and the database's time."""
 
     formula: Formula
@@ -26,13 +26,13 @@ class Policy:
     now: datetime
 
 
-def policy(tx: Tx, tenant_id: str) -> Policy:
+def policy(tx: Tx, tenant_id: str) -> FadingPolicy:
     """Return the tenant's policy as `align` has stored it, so that all rows are computed by one formula."""
     row = tx.execute(_POLICY, {"tenant": tenant_id}).one()
-    return Policy(decay.FORMULAS[row.formula], row.under, row.now)
+    return FadingPolicy(decay.FORMULAS[row.formula], row.under, row.now)
 
 
-def columns(facts: Facts, since: datetime, policy: Policy) -> Json:
+def columns(facts: Facts, since: datetime, policy: FadingPolicy) -> Json:
     """Return a row's stored curve, and when it will have faded if nobody uses it after `since`."""
     curve = policy.formula(facts)
     return {
@@ -93,7 +93,7 @@ def redraw(tx: Tx, tenant_id: str, after: UUID | None, page: int) -> UUID | None
     return rows[-1].id if len(rows) == page else None
 
 
-def _draw(tx: Tx, policy: Policy, rows: Sequence[CountedRow]) -> None:
+def _draw(tx: Tx, policy: FadingPolicy, rows: Sequence[CountedRow]) -> None:
     drawn = [{"id": row.id, **columns(_facts(row), since(row), policy)} for row in rows]
     if drawn:
         tx.execute(_DRAW, {"rows": recordset(drawn)})

@@ -23,7 +23,7 @@ COMPARED: Final = ("content", "value", "category", "topic", "structured")
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class ComparedMemory:
     """A memory of the live or the rebuilt set.
 
     A rebuild does not touch it if a person made or changed it (`by_hand`), or if reading sessions does not make such
@@ -43,9 +43,9 @@ class Stand:
 class Difference:
     """Memories only in the new set, only in the old one, in both with other words (old, new), and how many stay."""
 
-    added: Sequence[Stand]
-    gone: Sequence[Stand]
-    changed: Sequence[tuple[Stand, Stand]]
+    added: Sequence[ComparedMemory]
+    gone: Sequence[ComparedMemory]
+    changed: Sequence[tuple[ComparedMemory, ComparedMemory]]
     same: int
     kept: int
 
@@ -63,7 +63,7 @@ class Difference:
         }
 
 
-def open_beside(db: Database, tenant_id: str, shadow_id: str) -> None:
+def create(db: Database, tenant_id: str, shadow_id: str) -> None:
     """Create a shadow tenant: empty, but with the tenant's tombstones and its fading."""
     with db.tenant(tenant_id) as tx:
         own = tx.execute(_OWN, {"tenant": tenant_id}).one()
@@ -88,15 +88,15 @@ def delete_rows(tx: Tx, shadow_id: str) -> None:
     tx.execute(text("DELETE FROM tenants WHERE id = :shadow"), {"shadow": shadow_id})
 
 
-def standing(tx: Tx, user_id: str, readers: Collection[str] = ()) -> list[Stand]:
+def active_memories(tx: Tx, user_id: str, readers: Collection[str] = ()) -> list[ComparedMemory]:
     """Return the active memories of a user, oldest first. `readers`: the agents whose work a rebuild repeats."""
     rows = tx.execute(_STANDING, {"user": user_id, "readers": list(readers)}).all()
     cited = memories.evidence(tx, [row.id for row in rows])
     return [
-        Stand(
+        ComparedMemory(
             row.id,
             row.version,
-            memories.candidate(row, cited.get(row.id, [])),
+            memories.candidate_of(row, cited.get(row.id, [])),
             row.group_id,
             row.level,
             row.by_hand,
@@ -106,19 +106,19 @@ def standing(tx: Tx, user_id: str, readers: Collection[str] = ()) -> list[Stand]
     ]
 
 
-def put_away(tx: Tx, user_id: str) -> set[str]:
+def rejected_statements(tx: Tx, user_id: str) -> set[str]:
     """Return the statements (`identity.statement_key`) that a person has archived or rejected."""
     return set(tx.execute(_PUT_AWAY, {"user": user_id}).scalars())
 
 
-def difference(old: Sequence[Stand], new: Sequence[Stand], away: Collection[str] = ()) -> Difference:
+def difference(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory], away: Collection[str] = ()) -> Difference:
     """Match the two sets by statement, then by slot, then by evidence. Pure.
 
     A derived memory stays: it is derived again when its sources change. One that a person made or changed stays as it
     is, and what the new set says of the same thing is not added beside it. `away`: statements that a person does not
     want; they do not come back.
     """
-    pairs = _matched(old, new)
+    pairs = _match(old, new)
     changed = [(o, n) for o, n in pairs if o.replayed and not o.by_hand and _differs(o.candidate, n.candidate)]
     left, right = {o.id for o, _ in pairs}, {n.id for _, n in pairs}
     unmatched = [o for o in old if o.id not in left]
@@ -132,11 +132,11 @@ def difference(old: Sequence[Stand], new: Sequence[Stand], away: Collection[str]
     )
 
 
-def _matched(old: Sequence[Stand], new: Sequence[Stand]) -> list[tuple[Stand, Stand]]:
-    pairs: list[tuple[Stand, Stand]] = []
-    for keys in (_statement, _slot, _grounds):
+def _match(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory]) -> list[tuple[ComparedMemory, ComparedMemory]]:
+    pairs: list[tuple[ComparedMemory, ComparedMemory]] = []
+    for keys in (_statement, _slot, _evidence_keys):
         taken = {s.id for pair in pairs for s in pair}
-        free: Mapping[Any, list[Stand]] = _by_key([o for o in old if o.id not in taken], keys)
+        free: Mapping[Any, list[ComparedMemory]] = _by_key([o for o in old if o.id not in taken], keys)
         for one in (n for n in new if n.id not in taken):
             match = next((o for key in keys(one) for o in free.get(key, ()) if o.id not in taken), None)
             if match is not None:
@@ -145,24 +145,24 @@ def _matched(old: Sequence[Stand], new: Sequence[Stand]) -> list[tuple[Stand, St
     return pairs
 
 
-def _by_key(stands: Sequence[Stand], keys: Any) -> dict[Any, list[Stand]]:
-    found: dict[Any, list[Stand]] = {}
+def _by_key(stands: Sequence[ComparedMemory], keys: Any) -> dict[Any, list[ComparedMemory]]:
+    found: dict[Any, list[ComparedMemory]] = {}
     for stand in stands:
         for key in keys(stand):
             found.setdefault(key, []).append(stand)
     return found
 
 
-def _statement(stand: Stand) -> list[Any]:
+def _statement(stand: ComparedMemory) -> list[Any]:
     return [identity.statement_key(stand.candidate.subject, stand.candidate.content)]
 
 
-def _slot(stand: Stand) -> list[Any]:
+def _slot(stand: ComparedMemory) -> list[Any]:
     c = stand.candidate
     return [(c.subject, c.attribute)] if c.attribute else []
 
 
-def _grounds(stand: Stand) -> list[Any]:
+def _evidence_keys(stand: ComparedMemory) -> list[Any]:
     """Return the evidence as match keys; of one message, memories with one category and subject match."""
     c = stand.candidate
     return [(e.session_id, e.message_id, c.subject, c.category) for e in c.evidence if c.attribute is None]

@@ -48,23 +48,23 @@ def lay_user(tx: Tx, tenant_id: str, user_id: str) -> int:
     return _keep(tx, tenant_id, {_user_hash(_salt(tx, tenant_id), user_id)})
 
 
-def buried(tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate]) -> list[bool]:
+def are_erased(tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate]) -> list[bool]:
     """Return for each candidate whether it was erased: itself, or with all that the user had said until then."""
     if not candidates:
         return []
     salt = _salt(tx, tenant_id)
     asked = [_hashes(salt, user_id, one) for one in candidates]
     everything = _user_hash(salt, user_id)
-    found = _laid(tx, {everything, *(h for hashes in asked for h in hashes)})
+    found = _existing_hashes(tx, {everything, *(h for hashes in asked for h in hashes)})
     until = found.pop(everything, None)
-    said = {} if until is None else _said(tx, candidates)
+    said = {} if until is None else _said_times(tx, candidates)
     return [
         (until is not None and said.get(place, one.occurred_at) <= until) or not found.keys().isdisjoint(hashes)
         for place, (one, hashes) in enumerate(zip(candidates, asked, strict=True))
     ]
 
 
-def _said(tx: Tx, candidates: Sequence[Candidate]) -> dict[int, datetime]:
+def _said_times(tx: Tx, candidates: Sequence[Candidate]) -> dict[int, datetime]:
     """Return when each was said last, which may be later than when it happened: "I moved in May" is said after May."""
     cited = [
         {"place": place, "session": e.session_id, "message": e.message_id}
@@ -74,7 +74,7 @@ def _said(tx: Tx, candidates: Sequence[Candidate]) -> dict[int, datetime]:
     return {row.place: row.at for row in tx.execute(_SAID, {"cited": recordset(cited)})}
 
 
-def matching(
+def match(
     tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Statement], statements: Iterable[Statement]
 ) -> list[bool]:
     """Return for each candidate whether a tombstone of one of the statements would refuse it."""
@@ -99,7 +99,7 @@ def _keep(tx: Tx, tenant_id: str, hashes: Iterable[str]) -> int:
     return tx.execute(_LAY, {"tenant": tenant_id, "hashes": sorted(hashes)}).rowcount
 
 
-def _laid(tx: Tx, hashes: Iterable[str]) -> dict[str, datetime]:
+def _existing_hashes(tx: Tx, hashes: Iterable[str]) -> dict[str, datetime]:
     return {row.hash: row.at for row in tx.execute(_FIND, {"hashes": sorted(hashes)})}
 
 

@@ -15,7 +15,7 @@ from core.index import search_index
 from core.memory import announcements, decay, identity, memories, versions
 from core.memory.changes import Archive, Change, Edit, Pin, Restore, Use
 from core.memory.rows import MemoryRow
-from core.memory.versions import Step
+from core.memory.versions import VersionEntry
 from core.storage import tables
 from core.storage.db import Tx, recordset
 from core.types import Status, Trust
@@ -36,7 +36,9 @@ UNBELIEVED: Final = frozenset({Trust.REJECTED, Trust.QUARANTINED})
 """Trust of memories whose statements do not count."""
 
 
-def keep(tx: Tx, tenant_id: str, changes: Sequence[Change], author: Author) -> tuple[list[UUID], list[Emission]]:
+def apply_updates(
+    tx: Tx, tenant_id: str, changes: Sequence[Change], author: Author
+) -> tuple[list[UUID], list[Emission]]:
     """Carry out these changes; return the ids of memories whose curve must be recomputed, and the events."""
     restores = [c for c in changes if isinstance(c, Restore)]
     pins = [c for c in changes if isinstance(c, Pin)]
@@ -53,21 +55,25 @@ def archive(tx: Tx, archives: Sequence[Archive], author: Author) -> list[Emissio
     """Archive memories of any owners; return the events. Conflict: one has changed since this was decided."""
     rows = _change_all(tx, _ARCHIVE, archives)
     asked = {a.id: a for a in archives}
-    versions.record(tx, [Step(row, "archive", asked[row.id].reason, asked[row.id].change_id) for row in rows], author)
+    versions.record(
+        tx, [VersionEntry(row, "archive", asked[row.id].reason, asked[row.id].change_id) for row in rows], author
+    )
     return [
-        announcements.about(row.id, "memory.archived", announcements.changed(row, asked[row.id].reason, old=row))
+        announcements.event_about(
+            row.id, "memory.archived", announcements.change_payload(row, asked[row.id].reason, old=row)
+        )
         for row in rows
     ]
 
 
-def index_anew(tx: Tx, tenant_id: str, row: MemoryRow, vector: object) -> None:
+def replace_index_entry(tx: Tx, tenant_id: str, row: MemoryRow, vector: object) -> None:
     """Replace a memory's row in the index; without a vector it is found by its words alone."""
     tx.execute(_UNINDEX, {"ref": str(row.id)})
     entry = search_index.MemoryEntry(str(row.id), row.content, row.occurred_at, vector)  # type: ignore[arg-type]
     search_index.put_memories(tx, tenant_id, row.user_id, row.group_id, [entry])
 
 
-def refuse_taken(tx: Tx, ids: Sequence[UUID]) -> None:
+def refuse_collisions(tx: Tx, ids: Sequence[UUID]) -> None:
     """Raise Conflict if another active memory says the same as one of these, or fills its slot."""
     if ids and tx.execute(_TAKEN, {"ids": list(ids)}).first() is not None:
         raise Conflict("Another active memory makes its statement or fills its slot; that one has to go first.")
@@ -75,11 +81,15 @@ def refuse_taken(tx: Tx, ids: Sequence[UUID]) -> None:
 
 def _restore(tx: Tx, restores: Sequence[Restore], author: Author) -> list[Emission]:
     rows = _change_all(tx, _RESTORE, restores)
-    refuse_taken(tx, [row.id for row in rows])
+    refuse_collisions(tx, [row.id for row in rows])
     asked = {r.id: r for r in restores}
-    versions.record(tx, [Step(row, "restore", asked[row.id].reason, asked[row.id].change_id) for row in rows], author)
+    versions.record(
+        tx, [VersionEntry(row, "restore", asked[row.id].reason, asked[row.id].change_id) for row in rows], author
+    )
     return [
-        announcements.about(row.id, "memory.restored", announcements.changed(row, asked[row.id].reason, new=row))
+        announcements.event_about(
+            row.id, "memory.restored", announcements.change_payload(row, asked[row.id].reason, new=row)
+        )
         for row in rows
     ]
 
@@ -87,33 +97,36 @@ def _restore(tx: Tx, restores: Sequence[Restore], author: Author) -> list[Emissi
 def _pin(tx: Tx, pins: Sequence[Pin], author: Author) -> list[Emission]:
     rows = _change_all(tx, _PIN, pins)
     asked = {pin.id: pin for pin in pins}
-    steps = [Step(row, "pin" if row.pinned else "unpin", asked[row.id].reason, asked[row.id].change_id) for row in rows]
+    steps = [
+        VersionEntry(row, "pin" if row.pinned else "unpin", asked[row.id].reason, asked[row.id].change_id)
+        for row in rows
+    ]
     versions.record(tx, steps, author)
-    return [_updated(step.row, step.row, step.change, step.reason) for step in steps]
+    return [_updated_event(step.row, step.row, step.change, step.reason) for step in steps]
 
 
 def _edit(tx: Tx, tenant_id: str, edits: Sequence[Edit], author: Author) -> list[Emission]:
     told, claimed = [], []
     for edit in edits:
-        before, row = _edited(tx, edit)
-        versions.record(tx, [Step(row, "edit", edit.reason, edit.change_id)], author)
+        before, row = _apply_edit(tx, edit)
+        versions.record(tx, [VersionEntry(row, "edit", edit.reason, edit.change_id)], author)
         if "content" in edit.fields or "occurred_at" in edit.fields:
-            index_anew(tx, tenant_id, row, edit.vector)
+            replace_index_entry(tx, tenant_id, row, edit.vector)
         counts = row.status == Status.ACTIVE and row.trust not in UNBELIEVED
         if edit.fields.keys() & CLAIMING and counts:
             claimed.append(row.id)
-        told.append(_updated(before, row, "edit", edit.reason))
+        told.append(_updated_event(before, row, "edit", edit.reason))
         if before.importance < announcements.IMPORTANT <= row.importance and counts:
-            told.append(important(row))
-    refuse_taken(tx, claimed)
+            told.append(important_event(row))
+    refuse_collisions(tx, claimed)
     return told
 
 
-def important(row: MemoryRow) -> Emission:
+def important_event(row: MemoryRow) -> Emission:
     """Return the event for a memory that has become important."""
     names = ("group_id", "content", "category", "topic", "importance", "attribute", "value", "session_id")
     told = {name: value for name in names if (value := getattr(row, name))}
-    return announcements.about(row.id, "memory.write.important", announcements.named(row) | told)
+    return announcements.event_about(row.id, "memory.write.important", announcements.owner_fields(row) | told)
 
 
 def write_fields(tx: Tx, before: MemoryRow, fields: Mapping[str, object]) -> MemoryRow:
@@ -136,7 +149,7 @@ def write_fields(tx: Tx, before: MemoryRow, fields: Mapping[str, object]) -> Mem
     return row
 
 
-def _edited(tx: Tx, edit: Edit) -> tuple[MemoryRow, MemoryRow]:
+def _apply_edit(tx: Tx, edit: Edit) -> tuple[MemoryRow, MemoryRow]:
     """Return the row before the edit and after it. Conflict: the memory is not at the version that was edited."""
     unknown = edit.fields.keys() - EDITABLE
     if unknown:
@@ -166,9 +179,9 @@ def _change_all(tx: Tx, change: TextClause, wanted: Sequence[Archive | Restore |
     return rows
 
 
-def _updated(before: MemoryRow, row: MemoryRow, change: str, reason: str) -> Emission:
-    payload = announcements.changed(row, reason, old=before, new=row)
-    return announcements.about(row.id, "memory.updated", payload | {"change": change})
+def _updated_event(before: MemoryRow, row: MemoryRow, change: str, reason: str) -> Emission:
+    payload = announcements.change_payload(row, reason, old=before, new=row)
+    return announcements.event_about(row.id, "memory.updated", payload | {"change": change})
 
 
 _CHANGED: Final = "Memory {} has been changed in the meantime. Read it again."
@@ -197,7 +210,7 @@ _PIN = text(f"UPDATE memories m SET pinned = c.pinned, {_CHANGING} AND m.status 
 _TAKEN = text(f"""
     SELECT FROM memories t
     JOIN memories m ON m.user_id = t.user_id AND m.group_id IS NOT DISTINCT FROM t.group_id AND m.id <> t.id
-         AND {memories.STANDING}
+         AND {memories.ACTIVE_SQL}
          AND (m.statement_key = t.statement_key OR (m.subject = t.subject AND m.attribute = t.attribute))
     WHERE t.id = ANY(:ids) LIMIT 1
 """)

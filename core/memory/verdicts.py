@@ -21,7 +21,7 @@ from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class VerdictFilter:
     """Filter of verdicts: user, kind, memory, undone or not; None: all."""
 
     user_id: str | None = None
@@ -30,7 +30,7 @@ class Wanted:
     undone: bool | None = None
 
 
-def find(tx: Tx, wanted: Wanted, *, before: UUID | None = None, limit: int = 50) -> list[Any]:
+def find(tx: Tx, wanted: VerdictFilter, *, before: UUID | None = None, limit: int = 50) -> list[Any]:
     """List verdicts, newest first."""
     values = {"user": wanted.user_id, "kind": wanted.kind, "memory": wanted.memory_id, "undone": wanted.undone}
     return list(tx.execute(_FIND, {**values, "before": before, "limit": limit}))
@@ -41,7 +41,7 @@ def find_one(tx: Tx, change_id: UUID) -> Any:
     return tx.execute(_ONE, {"id": change_id}).one_or_none()
 
 
-def concerned(tx: Tx, rows: Sequence[Any]) -> dict[UUID, list[Any]]:
+def memories_of(tx: Tx, rows: Sequence[Any]) -> dict[UUID, list[Any]]:
     """Return for each verdict the current rows of the memories that it was about."""
     found: dict[UUID, list[Any]] = {row.id: [] for row in rows}
     asked = [{"id": row.id, "memory_id": row.memory_id, "other_id": row.other_id} for row in rows]

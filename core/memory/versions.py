@@ -19,7 +19,7 @@ from core.types import Evidence, Json
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class VersionEntry:
     """A memory's row after a change, the change's name, reason and id. `extra`: further fields of the snapshot."""
 
     row: MemoryRow
@@ -46,11 +46,11 @@ def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str
     row = tx.execute(statement, values).one_or_none()
     if row is None:
         raise Conflict(f"The memory to {step[0]} was changed while this was being judged.")
-    record(tx, [Step(row, *step)], author)
+    record(tx, [VersionEntry(row, *step)], author)
     return row
 
 
-def record(tx: Tx, steps: Sequence[Step], author: Author) -> None:
+def record(tx: Tx, steps: Sequence[VersionEntry], author: Author) -> None:
     """Store a version of each memory that a change has touched."""
     if not steps:
         return

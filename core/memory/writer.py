@@ -82,8 +82,8 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
     _dispute(tx, tenant_id, disputes, author, rows)
     links = [c for c in changes if isinstance(c, Link)]
     history.link(tx, tenant_id, [*_succession(adds), *links])
-    kept, more = updates.keep(tx, tenant_id, changes, author)
-    retention.plan(tx, tenant_id, [*_strengthened(confirms, rewrites, links), *kept])
+    kept, more = updates.apply_updates(tx, tenant_id, changes, author)
+    retention.plan(tx, tenant_id, [*_strengthened_ids(confirms, rewrites, links), *kept])
     verdicts.record(tx, tenant_id, owner, changes, author)
     said = [*announcements.of_adds(owner, adds, rows), *announcements.of_confirms(confirms, rows)]
     said += [*announcements.of_rewrites(rewrites, rows), *announcements.of_disputes(disputes, rows)]
@@ -133,7 +133,7 @@ def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
         raise Conflict("Another writer has stored something about the same while this was being judged.")
 
 
-def _version(rows: Rows, known: identity.Known) -> int:
+def _version(rows: Rows, known: identity.KnownMemory) -> int:
     """Return the version a memory must have: the one it was judged in, or the one this batch has brought it to."""
     return int(rows[known.id].version) if known.id in rows else known.version
 
@@ -163,7 +163,7 @@ def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author
         row = history.change_one(tx, _CONFIRM, values, ("confirm", confirm.reason, confirm.change_id), author)
         rows[confirm.known.id] = row
         if row.importance >= announcements.IMPORTANT and _was_unimportant(tx, row):
-            mattering[row.id] = updates.important(row)
+            mattering[row.id] = updates.important_event(row)
     cited = [Citation(c.known.id, e, c.change_id) for c in confirms for e in c.candidate.evidence]
     history.cite(tx, tenant_id, cited)
     return mattering
@@ -195,9 +195,9 @@ def _rewrite(
         if isinstance(change, Merge) and change.absorbs:
             _absorb(tx, tenant_id, change, change.absorbs, author)
         if worded:
-            updates.index_anew(tx, tenant_id, row, change.vector)
+            updates.replace_index_entry(tx, tenant_id, row, change.vector)
         if c.importance >= announcements.IMPORTANT and _was_unimportant(tx, row):
-            mattering[row.id] = updates.important(row)
+            mattering[row.id] = updates.important_event(row)
     cited = [Citation(c.known.id, e, c.change_id) for c in rewrites for e in c.candidate.evidence]
     history.cite(tx, tenant_id, cited)
     return mattering
@@ -209,7 +209,7 @@ def _was_unimportant(tx: Tx, row: MemoryRow) -> bool:
     return tx.execute(_WAS_UNIMPORTANT, values).first() is not None
 
 
-def _absorb(tx: Tx, tenant_id: str, merge: Merge, absorbed: identity.Known, author: Author) -> None:
+def _absorb(tx: Tx, tenant_id: str, merge: Merge, absorbed: identity.KnownMemory, author: Author) -> None:
     """Archive the younger of two memories; move its evidence and add a relation to it."""
     keeper, values = merge.known.id, {"id": absorbed.id, "version": absorbed.version}
     step = ("merge", f"Merged into memory {keeper}. {merge.reason}", merge.change_id)
@@ -228,7 +228,7 @@ def _dispute(tx: Tx, tenant_id: str, disputes: Sequence[Dispute], author: Author
     history.link(tx, tenant_id, [Link(d.one.id, Relation.CONTRADICTS, d.other.id, d.change_id) for d in disputes])
 
 
-def _strengthened(
+def _strengthened_ids(
     confirms: Sequence[Confirm], rewrites: Sequence[Merge | Replace], links: Sequence[Link]
 ) -> list[UUID]:
     known = [change.known.id for change in (*confirms, *rewrites)]
@@ -250,7 +250,7 @@ _OVERTAKEN = text(f"""
         JOIN memories s ON s.user_id = :user AND s.subject = a.subject AND s.attribute = a.attribute
         WHERE s.attribute <> ALL(:past)
     ) AS m
-    WHERE m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND {memories.STANDING}
+    WHERE m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND {memories.ACTIVE_SQL}
       AND m.id <> ALL(coalesce(cast(:seen AS uuid[]), '{{}}'))
     LIMIT 1
 """)

@@ -19,11 +19,11 @@ from core.mirror.markdown import (
     TOPIC_LEVEL,
     Block,
     Document,
+    FilePlace,
     Heading,
-    Line,
-    Place,
+    MemoryLine,
     Prose,
-    Shown,
+    ShownMemory,
 )
 from core.types import Category, Topic
 
@@ -41,8 +41,8 @@ class Memory:
 
     id: UUID
     version: int
-    shown: Shown
-    place: Place
+    shown: ShownMemory
+    place: FilePlace
     standing: bool = True
     status: str = "active"
     subject: str = ""
@@ -51,7 +51,7 @@ class Memory:
     value: str | None = None
 
 
-def changed(one: Shown, other: Shown) -> frozenset[str]:
+def changed_fields(one: ShownMemory, other: ShownMemory) -> frozenset[str]:
     """Return the fields in which two lines differ; spaces, order of tags and unreadable values do not count."""
     if one == other:
         return frozenset()
@@ -60,12 +60,12 @@ def changed(one: Shown, other: Shown) -> frozenset[str]:
         found.add("content")
     if set(one.tags) != set(other.tags):
         found.add("tags")
-    if None not in {one.importance, other.importance} and _rounded(one) != _rounded(other):
+    if None not in {one.importance, other.importance} and _round_importance(one) != _round_importance(other):
         found.add("importance")
     return frozenset(found)
 
 
-def _rounded(shown: Shown) -> float:
+def _round_importance(shown: ShownMemory) -> float:
     return round(shown.importance or 0, DECIMALS)
 
 
@@ -76,15 +76,15 @@ def fresh(file: str, names: Mapping[str, str]) -> Document:
     return markdown.parse(matter.fresh(names).text() + text)
 
 
-def arranged(documents: Mapping[str, Document], memories: Mapping[UUID, Memory]) -> dict[str, Document]:
+def arrange(documents: Mapping[str, Document], memories: Mapping[UUID, Memory]) -> dict[str, Document]:
     """The files with one line for each standing memory and none for any other.
 
     A line that says what its memory says stays as it was written, and where. One whose memory belongs under other known
     headings goes there; a memory without a line gets one at the end of its group.
     """
     standing = {one.id: one for one in memories.values() if one.standing}
-    kept = _kept(documents, standing)
-    cleared = {file: _cleared(document, file, kept, standing) for file, document in documents.items()}
+    kept = _lines_to_keep(documents, standing)
+    cleared = {file: _clear(document, file, kept, standing) for file, document in documents.items()}
     missing = defaultdict[str, list[Memory]](list)
     for one in sorted(standing.values(), key=lambda memory: memory.id.int):
         if one.id not in kept:
@@ -92,12 +92,12 @@ def arranged(documents: Mapping[str, Document], memories: Mapping[UUID, Memory])
     return {file: _with_all(document, missing[file]) for file, document in cleared.items()}
 
 
-def counted(document: Document) -> int:
+def memory_count(document: Document) -> int:
     """Return the number of memories with a line in a file."""
     return sum(line.id is not None for _, line in document.lines())
 
 
-def _kept(documents: Mapping[str, Document], standing: Mapping[UUID, Memory]) -> dict[UUID, tuple[str, int]]:
+def _lines_to_keep(documents: Mapping[str, Document], standing: Mapping[UUID, Memory]) -> dict[UUID, tuple[str, int]]:
     """Return the line that each memory keeps: the first in the memory's own group, else the first elsewhere.
 
     None, where all of its lines stand in other groups that are known.
@@ -114,21 +114,21 @@ def _kept(documents: Mapping[str, Document], standing: Mapping[UUID, Memory]) ->
     return {memory_id: (file, at) for memory_id, (_, file, at) in best.items()}
 
 
-def _fits(line: Place, memory: Place) -> bool:
+def _fits(line: FilePlace, memory: FilePlace) -> bool:
     """Return whether a line may stay: no heading above it contradicts its memory."""
     return line.category in {None, memory.category} and line.topic in {None, memory.topic}
 
 
-def _cleared(
+def _clear(
     document: Document, file: str, kept: Mapping[UUID, tuple[str, int]], standing: Mapping[UUID, Memory]
 ) -> Document:
     """The file without lines that have to go, and without the headings that this leaves bare."""
-    blocks, emptied = list[Block](), set[Place]()
+    blocks, emptied = list[Block](), set[FilePlace]()
     for at, block in enumerate(document.blocks):
-        if not isinstance(block, Line) or block.id is None:
+        if not isinstance(block, MemoryLine) or block.id is None:
             blocks.append(block)
         elif kept.get(block.id) == (file, at):
-            blocks.append(_refreshed(block, standing[block.id], document.newline))
+            blocks.append(_refresh(block, standing[block.id], document.newline))
         else:
             emptied |= {block.place, replace(block.place, topic=Topic.OTHER)}
     for place in sorted(emptied, key=lambda place: place.topic is Topic.OTHER):
@@ -136,14 +136,14 @@ def _cleared(
     return replace(document, blocks=tuple(blocks))
 
 
-def _refreshed(line: Line, memory: Memory, newline: str) -> Line:
-    if not changed(line.shown, memory.shown):
+def _refresh(line: MemoryLine, memory: Memory, newline: str) -> MemoryLine:
+    if not changed_fields(line.shown, memory.shown):
         return line
-    raw = markdown.written(memory.shown, memory.id, newline)
-    return Line(raw, memory.shown, line.place, memory.id)
+    raw = markdown.memory_line(memory.shown, memory.id, newline)
+    return MemoryLine(raw, memory.shown, line.place, memory.id)
 
 
-def _without_bare(blocks: list[Block], place: Place) -> list[Block]:
+def _without_bare(blocks: list[Block], place: FilePlace) -> list[Block]:
     """Without the headings of a group under which nothing is left."""
     if place.category is None or place.topic is None:
         return blocks
@@ -173,11 +173,11 @@ def _home(documents: Mapping[str, Document], category: Category | None) -> str:
 
 def _with_all(document: Document, memories: Sequence[Memory]) -> Document:
     """The file with a line for each of these at the end of its group; groups that are new come in the usual order."""
-    groups = defaultdict[Place, list[Block]](list)
+    groups = defaultdict[FilePlace, list[Block]](list)
     newline = document.newline
     for one in memories:
-        raw = markdown.written(one.shown, one.id, newline)
-        groups[one.place].append(Line(raw, one.shown, one.place, one.id))
+        raw = markdown.memory_line(one.shown, one.id, newline)
+        groups[one.place].append(MemoryLine(raw, one.shown, one.place, one.id))
     blocks = list(document.blocks)
     if groups and blocks and not blocks[-1].raw.endswith("\n"):
         blocks[-1] = replace(blocks[-1], raw=blocks[-1].raw + newline)
@@ -186,13 +186,13 @@ def _with_all(document: Document, memories: Sequence[Memory]) -> Document:
     return replace(document, blocks=tuple(blocks))
 
 
-def _order(place: Place) -> tuple[int, int]:
+def _order(place: FilePlace) -> tuple[int, int]:
     topic = place.topic or Topic.OTHER
     category = place.category or Category.FACT
     return list(TITLES).index(category), -1 if topic is Topic.OTHER else list(Topic).index(topic)
 
 
-def _insert(blocks: list[Block], place: Place, lines: Sequence[Block], newline: str) -> None:
+def _insert(blocks: list[Block], place: FilePlace, lines: Sequence[Block], newline: str) -> None:
     at = _end_of_lines(blocks, place)
     if at is not None:
         blocks[at:at] = lines
@@ -212,17 +212,17 @@ def _put(blocks: list[Block], at: int, lines: Sequence[Block], newline: str) -> 
     blocks[at:at] = [*before, *lines, *after]
 
 
-def _headings(place: Place, newline: str, blocks: Iterable[Block]) -> Iterator[Block]:
+def _headings(place: FilePlace, newline: str, blocks: Iterable[Block]) -> Iterator[Block]:
     category = place.category or Category.FACT
     if not any(isinstance(b, Heading) and b.place.category is category for b in blocks):
-        yield markdown.heading(CATEGORY_LEVEL, TITLES[category], Place(category, Topic.OTHER), newline)
+        yield markdown.heading(CATEGORY_LEVEL, TITLES[category], FilePlace(category, Topic.OTHER), newline)
         yield Prose(newline)
     if place.topic and place.topic is not Topic.OTHER:
         yield markdown.heading(TOPIC_LEVEL, markdown.title_of(place.topic), place, newline)
         yield Prose(newline)
 
 
-def _end_of_lines(blocks: Sequence[Block], place: Place) -> int | None:
+def _end_of_lines(blocks: Sequence[Block], place: FilePlace) -> int | None:
     """Behind the last line of a group and what is indented below it; None: it has none."""
     last = next((n for n in range(len(blocks) - 1, -1, -1) if _is_line_of(blocks[n], place)), None)
     if last is None:
@@ -233,8 +233,8 @@ def _end_of_lines(blocks: Sequence[Block], place: Place) -> int | None:
     return at
 
 
-def _is_line_of(block: Block, place: Place) -> bool:
-    return isinstance(block, Line) and block.place == place
+def _is_line_of(block: Block, place: FilePlace) -> bool:
+    return isinstance(block, MemoryLine) and block.place == place
 
 
 def _end_of_body(blocks: Sequence[Block], begin: int, level: int = 6) -> int:
@@ -248,15 +248,15 @@ def _end_of_body(blocks: Sequence[Block], begin: int, level: int = 6) -> int:
     return end
 
 
-def _begin_of_new(blocks: Sequence[Block], place: Place) -> int:
+def _begin_of_new(blocks: Sequence[Block], place: FilePlace) -> int:
     """Return where a new group goes: into its category, before the next usual category, or to the end."""
     heads = [(n, b) for n, b in enumerate(blocks) if isinstance(b, Heading) and b.level < TOPIC_LEVEL]
     known = [(n, b.place.category) for n, b in heads if b.place.category]
     mine = [n for n, category in known if category is place.category]
     if mine:
         return _end_of_body(blocks, mine[-1] + 1, CATEGORY_LEVEL)
-    wanted = _order(Place(place.category, Topic.OTHER))
-    later = [n for n, category in known if _order(Place(category, Topic.OTHER)) > wanted]
+    wanted = _order(FilePlace(place.category, Topic.OTHER))
+    later = [n for n, category in known if _order(FilePlace(category, Topic.OTHER)) > wanted]
     if later:
         return later[0]
     return _end_of_body(blocks, known[-1][0] + 1, CATEGORY_LEVEL) if known else len(blocks)

@@ -9,23 +9,23 @@ from typing import Literal
 from uuid import UUID
 
 from core.mirror import markdown
-from core.mirror.arrangement import Memory, changed
+from core.mirror.arrangement import Memory, changed_fields
 from core.mirror.escaping import words
-from core.mirror.markdown import Block, Document, Line
+from core.mirror.markdown import Block, Document, MemoryLine
 from core.screening import screen
 from core.types import Status
 
-Outcome = UUID | str | Line | None
+Outcome = UUID | str | MemoryLine | None
 """What became of a line: the id of its memory, a note why it has none, other text, or nothing, and it goes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class FileLine:
     """A line, and where it stands."""
 
     file: str
     at: int
-    line: Line
+    line: MemoryLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Edited:
     """The line of a memory says something else than before. `fields`: in what."""
 
     memory: Memory
-    item: Item
+    item: FileLine
     fields: frozenset[str]
 
 
@@ -56,7 +56,7 @@ class Findings:
     edited: list[Edited] = field(default_factory=list)
     removed: list[tuple[Memory, str]] = field(default_factory=list)
     restored: list[tuple[Memory, str]] = field(default_factory=list)
-    new: list[Item] = field(default_factory=list)
+    new: list[FileLine] = field(default_factory=list)
     clashes: list[Clash] = field(default_factory=list)
     documents: dict[str, Document] = field(default_factory=dict)
 
@@ -70,8 +70,8 @@ class Findings:
 class _Pair:
     """A line of now with the one of then that it was, and whose line it is."""
 
-    now: Item
-    then: Item | None
+    now: FileLine
+    then: FileLine | None
     id: UUID | None
 
 
@@ -86,7 +86,7 @@ def compare(
     `then`: the files as both sides last agreed, those that they have agreed on. `memories`: those that stand and those
     that a line names. `versions`: of each memory when its line was agreed on.
     """
-    pairs = _paired(_items(then), _items(now))
+    pairs = _pair_lines(_items(then), _items(now))
     found = Findings(documents=dict(now))
     for pair in pairs:
         _judge(pair, memories.get(pair.id) if pair.id else None, versions, found)
@@ -98,16 +98,16 @@ def compare(
     return found
 
 
-def attached(documents: Mapping[str, Document], outcomes: Sequence[tuple[Item, Outcome]]) -> dict[str, Document]:
+def attach_ids(documents: Mapping[str, Document], outcomes: Sequence[tuple[FileLine, Outcome]]) -> dict[str, Document]:
     """The files with what became of new lines."""
     blocks = {file: list[Block | None](document.blocks) for file, document in documents.items()}
     for item, outcome in outcomes:
         match outcome:
             case UUID():
-                blocks[item.file][item.at] = markdown.marked(item.line, outcome)
+                blocks[item.file][item.at] = markdown.with_id(item.line, outcome)
             case str():
-                blocks[item.file][item.at] = markdown.noted(item.line, outcome)
-            case Line() | None:
+                blocks[item.file][item.at] = markdown.with_note(item.line, outcome)
+            case MemoryLine() | None:
                 blocks[item.file][item.at] = outcome
     return {
         file: replace(document, blocks=tuple(block for block in blocks[file] if block is not None))
@@ -115,18 +115,18 @@ def attached(documents: Mapping[str, Document], outcomes: Sequence[tuple[Item, O
     }
 
 
-def _items(documents: Mapping[str, Document]) -> list[Item]:
-    return [Item(file, at, line) for file, document in documents.items() for at, line in document.lines()]
+def _items(documents: Mapping[str, Document]) -> list[FileLine]:
+    return [FileLine(file, at, line) for file, document in documents.items() for at, line in document.lines()]
 
 
-def _paired(then: Sequence[Item], now: Sequence[Item]) -> list[_Pair]:
+def _pair_lines(then: Sequence[FileLine], now: Sequence[FileLine]) -> list[_Pair]:
     """Each line of now with its line of then: by id, the first of several; else by text, secrets aside."""
-    first: dict[UUID, Item] = {}
+    first: dict[UUID, FileLine] = {}
     for item in now:
         if item.line.id is not None:
             first.setdefault(item.line.id, item)
-    agreed: dict[UUID, Item] = {}
-    rest = defaultdict[str, deque[Item]](deque)
+    agreed: dict[UUID, FileLine] = {}
+    rest = defaultdict[str, deque[FileLine]](deque)
     for item in then:
         if item.line.id in first and item.line.id not in agreed:
             agreed[item.line.id] = item
@@ -157,15 +157,15 @@ def _judge(pair: _Pair, memory: Memory | None, versions: Mapping[UUID, int], fou
         _judge_standing(pair, memory, versions, found)
     elif pair.then is None and memory is not None and _came_back(line, memory):
         found.restored.append((memory, pair.now.file))
-    elif line.shown.content and (pair.then is None or "content" in changed(line.shown, pair.then.line.shown)):
+    elif line.shown.content and (pair.then is None or "content" in changed_fields(line.shown, pair.then.line.shown)):
         found.new.append(pair.now)
         if memory is not None and pair.then is not None:
             found.clashes.append(Clash(memory, pair.now.file, "both"))
 
 
-def _came_back(line: Line, memory: Memory) -> bool:
+def _came_back(line: MemoryLine, memory: Memory) -> bool:
     """Return whether a new line says what its archived memory says: a deletion was taken back."""
-    return memory.status == Status.ARCHIVED and "content" not in changed(line.shown, memory.shown)
+    return memory.status == Status.ARCHIVED and "content" not in changed_fields(line.shown, memory.shown)
 
 
 def _judge_standing(pair: _Pair, memory: Memory, versions: Mapping[UUID, int], found: Findings) -> None:
@@ -173,17 +173,17 @@ def _judge_standing(pair: _Pair, memory: Memory, versions: Mapping[UUID, int], f
     if not now.shown.content:
         found.removed.append((memory, pair.now.file))
         return
-    fields = changed(now.shown, then.shown if then else memory.shown) & changed(now.shown, memory.shown)
-    fields |= _moved(now, then, memory)
+    fields = changed_fields(now.shown, then.shown if then else memory.shown) & changed_fields(now.shown, memory.shown)
+    fields |= _moved_fields(now, then, memory)
     if not fields:
         return
     found.edited.append(Edited(memory, pair.now, fields))
-    overruled = changed(then.shown, memory.shown) & fields if then else frozenset()
+    overruled = changed_fields(then.shown, memory.shown) & fields if then else frozenset()
     if overruled and memory.version != versions.get(memory.id):
         found.clashes.append(Clash(memory, pair.now.file, "file"))
 
 
-def _moved(now: Line, then: Line | None, memory: Memory) -> frozenset[str]:
+def _moved_fields(now: MemoryLine, then: MemoryLine | None, memory: Memory) -> frozenset[str]:
     """Return whether a line was put under other headings that contradict the database."""
     if then is None:
         return frozenset()
@@ -195,11 +195,11 @@ def _moved(now: Line, then: Line | None, memory: Memory) -> frozenset[str]:
     return frozenset(names)
 
 
-def _judge_gone(item: Item, memory: Memory | None, versions: Mapping[UUID, int], found: Findings) -> None:
+def _judge_gone(item: FileLine, memory: Memory | None, versions: Mapping[UUID, int], found: Findings) -> None:
     """A line was deleted; a memory that has got other words since then was not what the person saw, and stays."""
     if memory is None or not memory.standing:
         return
-    unseen = "content" in changed(item.line.shown, memory.shown)
+    unseen = "content" in changed_fields(item.line.shown, memory.shown)
     if unseen and memory.version != versions.get(memory.id):
         found.clashes.append(Clash(memory, item.file, "database"))
     else:
@@ -209,7 +209,7 @@ def _judge_gone(item: Item, memory: Memory | None, versions: Mapping[UUID, int],
 def _mark(pairs: Sequence[_Pair], found: Findings) -> None:
     """Give lines their ids and notes back where an editor lost them, or where they are not in the file yet."""
     fresh = {(item.file, item.at) for item in found.new}
-    outcomes: list[tuple[Item, Outcome]] = []
+    outcomes: list[tuple[FileLine, Outcome]] = []
     for pair in pairs:
         line, before = pair.now.line, pair.then.line if pair.then else None
         if (pair.now.file, pair.now.at) in fresh or before is None:
@@ -218,4 +218,4 @@ def _mark(pairs: Sequence[_Pair], found: Findings) -> None:
             outcomes.append((pair.now, before.id))
         elif before.note is not None and line.raw != before.raw:
             outcomes.append((pair.now, before))
-    found.documents = attached(found.documents, outcomes)
+    found.documents = attach_ids(found.documents, outcomes)

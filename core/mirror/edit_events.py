@@ -13,34 +13,34 @@ from sqlalchemy import text
 from core.events import log
 from core.events.log import Announcement
 from core.mirror import files, markdown
-from core.mirror.files import Seen
-from core.mirror.front_matter import Unreadable
+from core.mirror.files import FileState
+from core.mirror.front_matter import UnreadableFile
 from core.storage.db import Tx, recordset
 from core.types import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class FileEdit:
     """A file that may have been edited, as it was read."""
 
     user_id: str
     file: str
-    seen: Seen
+    seen: FileState
 
 
-def whose(path: Path, seen: Seen) -> str | None:
+def user_of(path: Path, seen: FileState) -> str | None:
     """The user of a file; None: neither its folder nor its front matter says so."""
-    named = files.named(path.parent.name)
+    named = files.user_of_folder(path.parent.name)
     if named is not None:
         return named
     try:
         user = markdown.parse(seen.text).front.values.get("user")
-    except Unreadable:
+    except UnreadableFile:
         return None
     return user if user is not None and files.folder_name(user) == path.parent.name else None
 
 
-def announce(tx: Tx, tenant_id: str, found: Sequence[Edit]) -> int:
+def announce(tx: Tx, tenant_id: str, found: Sequence[FileEdit]) -> int:
     """Announce by `mirror.edited` those of one tenant's files that differ from what was agreed on; how many were new.
 
     Whoever notices one save, and however often, announces the same event.
@@ -52,7 +52,7 @@ def announce(tx: Tx, tenant_id: str, found: Sequence[Edit]) -> int:
     return log.announce(tx, tenant_id, [_announcement(found[n]) for n in edited])
 
 
-def _announcement(edit: Edit) -> Announcement:
+def _announcement(edit: FileEdit) -> Announcement:
     save = f"{edit.user_id}\n{edit.file}\n{edit.seen.stamp[0]}\n{edit.seen.digest}"
     event_id = f"mirror-{hashlib.sha256(save.encode()).hexdigest()[:32]}"
     payload: Json = {"user_id": edit.user_id, "file": edit.file}

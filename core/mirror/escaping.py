@@ -35,7 +35,7 @@ _SURROGATES = range(0xD800, 0xE000)
 _LAST = 0x10FFFF
 
 
-def escaped(content: str) -> str:
+def escape(content: str) -> str:
     """The statement as text of one line."""
     text = _CARE.sub(lambda found: "\\" + found.group(), content).replace("\n", "<br>")
     text = _LOST.sub(lambda found: "".join(f"&#{ord(character)};" for character in found.group()), text)
@@ -51,9 +51,9 @@ def inert(name: str) -> str:
     return re.sub(r"[\\#<!\[\]&]", r"\\\g<0>", " ".join(name.split()))
 
 
-def unescaped(text: str) -> str:
+def unescape(text: str) -> str:
     """The statement that such a text says."""
-    return _READ.sub(_said, text)
+    return _READ.sub(_character_of, text)
 
 
 def words(content: str) -> str:
@@ -61,16 +61,16 @@ def words(content: str) -> str:
     return " ".join(content.split())
 
 
-def tag_escaped(tag: str) -> str:
+def escape_tag(tag: str) -> str:
     """A tag as one word without commas and braces."""
     return _TAG_CARE.sub(lambda found: quote(found.group(), safe=""), tag)
 
 
-def tag_unescaped(text: str) -> str:
+def unescape_tag(text: str) -> str:
     return unquote(text)
 
 
-def _said(found: re.Match[str]) -> str:
+def _character_of(found: re.Match[str]) -> str:
     if found.group(1):
         return found.group(1)
     if found.group(2):

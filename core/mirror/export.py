@@ -11,10 +11,10 @@ import structlog
 from core.config import Settings
 from core.memory import writer
 from core.mirror import arrangement, diff, edit_events, files, front_matter, git, markdown, sync_state
-from core.mirror.edit_events import Edit
+from core.mirror.edit_events import FileEdit
 from core.mirror.git import GitFailed
 from core.mirror.markdown import FILES, Document
-from core.mirror.sync_state import Mirror, State
+from core.mirror.sync_state import Mirror, SyncState
 from core.storage.db import Tx
 from core.types import Json, Status
 
@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenFiles:
     """Result of a write. `erased`: something in the files was erased meanwhile, and their history must go too."""
 
     result: Json
@@ -30,7 +30,7 @@ class Written:
     erased: bool = False
 
 
-def write(tx: Tx, mirror: Mirror, now: datetime) -> Written:
+def write(tx: Tx, mirror: Mirror, now: datetime) -> WrittenFiles:
     """Bring the files level with what is remembered, in this transaction.
 
     The owner's lock keeps other writers away while this looks and writes; and the file comes before the agreement,
@@ -41,18 +41,20 @@ def write(tx: Tx, mirror: Mirror, now: datetime) -> Written:
     found = diff.compare(stands.then, stands.now, stands.memories, stands.versions)
     if found.any:
         return _unread(tx, mirror, stands)
-    documents = arrangement.arranged(found.documents, stands.memories)
-    lines = {file: _put(tx, mirror, file, documents[file], stands, now) for file in FILES if _wanted(file, stands)}
+    documents = arrangement.arrange(found.documents, stands.memories)
+    lines = {
+        file: _put(tx, mirror, file, documents[file], stands, now) for file in FILES if _is_to_be_written(file, stands)
+    }
     changed = {file: said for file, said in lines.items() if said}
     for file in stands.refused:
         log.warning("mirror.refused", user=mirror.user_id, file=file)
     result: Json = {"mirror": "written" if changed else "unchanged", "files": sorted(changed)}
     refused = {"refused": dict(stands.refused)} if stands.refused else {}
     message = "; ".join(f"{file} of {mirror.user_id}: {said}" for file, said in changed.items())
-    return Written(result | refused, message, _erased(stands))
+    return WrittenFiles(result | refused, message, _has_erased_lines(stands))
 
 
-def record(mirror: Mirror, written: Written) -> None:
+def record(mirror: Mirror, written: WrittenFiles) -> None:
     """Commit what was written to git; where something was erased, begin the history of this user anew.
 
     What git refuses is logged: the files stand, and the next sync commits them.
@@ -83,14 +85,14 @@ def forget_user(settings: Settings, tenant_id: str, user_id: str) -> Json:
     return {"files": removed, "history": history}
 
 
-def _unread(tx: Tx, mirror: Mirror, stands: State) -> Written:
+def _unread(tx: Tx, mirror: Mirror, stands: SyncState) -> WrittenFiles:
     """Say that there is something to read; reading it leads here again."""
     there = [(file, seen) for file in stands.readable if (seen := stands.seen[file])]
-    edit_events.announce(tx, mirror.tenant_id, [Edit(mirror.user_id, file, seen) for file, seen in there])
-    return Written({"mirror": "unread"})
+    edit_events.announce(tx, mirror.tenant_id, [FileEdit(mirror.user_id, file, seen) for file, seen in there])
+    return WrittenFiles({"mirror": "unread"})
 
 
-def _wanted(file: str, stands: State) -> bool:
+def _is_to_be_written(file: str, stands: SyncState) -> bool:
     """Return whether to write a file: no refused one, and a new one only for a memory that belongs there."""
     if file in stands.refused:
         return False
@@ -100,15 +102,15 @@ def _wanted(file: str, stands: State) -> bool:
     return any(markdown.file_of(one.place.category) == file for one in standing if one.place.category)
 
 
-def _put(tx: Tx, mirror: Mirror, file: str, document: Document, stands: State, now: datetime) -> str:
+def _put(tx: Tx, mirror: Mirror, file: str, document: Document, stands: SyncState, now: datetime) -> str:
     """Write one file and agree on it; in words what has changed, nothing where it stands as it should."""
-    seen, count = stands.seen[file], arrangement.counted(document)
+    seen, count = stands.seen[file], arrangement.memory_count(document)
     names = mirror.names(file) | {"memories": str(count)}
-    document = replace(document, front=front_matter.updated(document.front, names))
+    document = replace(document, front=front_matter.update(document.front, names))
     text, said = markdown.render(document), ""
     if seen is None or seen.text != text:
         dated = sync_state.names(mirror, file, count, now)
-        text = markdown.render(replace(document, front=front_matter.updated(document.front, dated)))
+        text = markdown.render(replace(document, front=front_matter.update(document.front, dated)))
         files.replace(mirror.path(file), text, seen)
         said = _difference(stands.now[file], document) if seen else f"{count} memories"
     versions = {line.id: stands.memories[line.id].version for _, line in document.lines() if line.id}
@@ -119,17 +121,17 @@ def _put(tx: Tx, mirror: Mirror, file: str, document: Document, stands: State, n
 
 
 def _difference(before: Document, after: Document) -> str:
-    old, new = _shown(before), _shown(after)
+    old, new = _lines_by_memory(before), _lines_by_memory(after)
     changed = sum(old[memory_id] != line for memory_id, line in new.items() if memory_id in old)
     counts = {"added": len(new.keys() - old.keys()), "changed": changed, "removed": len(old.keys() - new.keys())}
     return ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "as arranged"
 
 
-def _shown(document: Document) -> dict[UUID, str]:
+def _lines_by_memory(document: Document) -> dict[UUID, str]:
     return {line.id: line.raw for _, line in document.lines() if line.id}
 
 
-def _erased(stands: State) -> bool:
+def _has_erased_lines(stands: SyncState) -> bool:
     """Return whether a memory shown in the files has been erased."""
     shown = {line.id for document in stands.then.values() for _, line in document.lines() if line.id}
     return any(one not in stands.memories or stands.memories[one].status == Status.ERASED for one in shown)

@@ -15,7 +15,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from core.errors import Later
-from core.mirror.front_matter import Unreadable
+from core.mirror.front_matter import UnreadableFile
 from core.mirror.markdown import FILES
 
 LONGEST_NAME: Final = 180
@@ -41,7 +41,7 @@ Stamp = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FileState:
     """A file as it was read."""
 
     text: str
@@ -67,7 +67,7 @@ def folder_name(name: str) -> str:
     return f"{safe[: LONGEST_NAME - 40].rstrip('%')}%~{digest}"
 
 
-def named(folder: str) -> str | None:
+def user_of_folder(folder: str) -> str | None:
     """Return the user of a folder; None: the folder's name does not say."""
     name = unquote(folder, errors="replace")
     return name if folder_name(name) == folder else None
@@ -99,18 +99,18 @@ def _folders(path: str) -> list[str]:
         return []
 
 
-def read(path: Path) -> Seen | None:
+def read(path: Path) -> FileState | None:
     """The file as a whole, None: it is missing. Later: someone is writing it. Unreadable: it is no text in a file."""
     if path.parent.is_symlink():
         # What stood behind it would not be found when the user is erased.
-        raise Unreadable("Its folder is a symbolic link.")
+        raise UnreadableFile("Its folder is a symbolic link.")
     for _ in range(READINGS):
         try:
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise Unreadable(f"It cannot be opened: {error.strerror}.") from None
+            raise UnreadableFile(f"It cannot be opened: {error.strerror}.") from None
         try:
             before = os.fstat(handle)
             _require_plain(before)
@@ -119,11 +119,11 @@ def read(path: Path) -> Seen | None:
         finally:
             os.close(handle)
         if _stamp(before) == _stamp(after) and len(data) == after.st_size:
-            return Seen(_text(data), hashlib.sha256(data).hexdigest(), _stamp(after))
+            return FileState(_text(data), hashlib.sha256(data).hexdigest(), _stamp(after))
     raise Later(f"{path.name} is being written.", AGAIN)
 
 
-def replace(path: Path, text: str, expected: Seen | None) -> Seen:
+def replace(path: Path, text: str, expected: FileState | None) -> FileState:
     """Put a text in the place of what was read there, whole or not at all, with the same mode.
 
     `expected` None: the file was missing; the new one is for its owner alone.
@@ -147,7 +147,7 @@ def replace(path: Path, text: str, expected: Seen | None) -> Seen:
     finally:
         temporary.unlink(missing_ok=True)
     _sync(path.parent)
-    return Seen(text, hashlib.sha256(data).hexdigest(), stamp)
+    return FileState(text, hashlib.sha256(data).hexdigest(), stamp)
 
 
 def make_private(folder_path: Path) -> None:
@@ -173,7 +173,7 @@ def remove(folder_of_user: Path) -> int:
     return files
 
 
-def _take_place(temporary: Path, path: Path, expected: Seen | None) -> None:
+def _take_place(temporary: Path, path: Path, expected: FileState | None) -> None:
     """The last look before the change. What is written in the moment between the two nobody can see."""
     if expected is None:
         try:
@@ -196,18 +196,18 @@ def _all(handle: int) -> bytes:
 
 def _require_plain(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise Unreadable("It is no plain file.")
+        raise UnreadableFile("It is no plain file.")
     if status.st_size > LARGEST:
-        raise Unreadable(f"It is larger than {LARGEST // 1024 // 1024} MiB.")
+        raise UnreadableFile(f"It is larger than {LARGEST // 1024 // 1024} MiB.")
 
 
 def _text(data: bytes) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise Unreadable(f"It is not in UTF-8: byte {error.start}.") from None
+        raise UnreadableFile(f"It is not in UTF-8: byte {error.start}.") from None
     if "\x00" in text:
-        raise Unreadable("It holds a zero byte.")
+        raise UnreadableFile("It holds a zero byte.")
     return text
 
 

@@ -26,7 +26,7 @@ _LONGEST = 200
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\n?")
 
 
-class Unreadable(ImprintError):
+class UnreadableFile(ImprintError):
     """The file cannot be read as a mirror."""
 
 
@@ -43,28 +43,28 @@ class Front:
 
 def fresh(values: Mapping[str, str]) -> Front:
     """Front matter that says this and no more."""
-    return Front(("---\n", *(f"{key}: {_written(key, values[key])}\n" for key in KEYS), "---\n"), dict(values))
+    return Front(("---\n", *(f"{key}: {_yaml_value(key, values[key])}\n" for key in KEYS), "---\n"), dict(values))
 
 
 def parse(lines: list[str]) -> tuple[Front, int]:
     """The front matter that the lines of a file begin with, and how many lines it has. Unreadable: there is none."""
     if not lines or lines[0].removeprefix(BOM).rstrip() != "---":
-        raise Unreadable("It does not begin with its front matter, the lines between the two `---`.")
+        raise UnreadableFile("It does not begin with its front matter, the lines between the two `---`.")
     end = next((n for n, line in enumerate(lines[1:_LONGEST], 1) if line.rstrip() in {"---", "..."}), None)
     if end is None:
-        raise Unreadable("Its front matter has no second `---`.")
+        raise UnreadableFile("Its front matter has no second `---`.")
     values: dict[str, str] = {}
     for line in lines[1:end]:
         found = _KEY.fullmatch(line)
         if found is None or found["key"] not in KEYS:
             continue
         if found["key"] in values:
-            raise Unreadable(f"Its front matter gives `{found['key']}` twice.")
-        values[found["key"]] = _said(found["value"] or "")
+            raise UnreadableFile(f"Its front matter gives `{found['key']}` twice.")
+        values[found["key"]] = _parse_value(found["value"] or "")
     return Front(tuple(lines[: end + 1]), values), end + 1
 
 
-def updated(front: Front, values: Mapping[str, str]) -> Front:
+def update(front: Front, values: Mapping[str, str]) -> Front:
     """The same with other values; every other line stays, a key that is gone comes back before the second mark."""
     newline = "\r\n" if front.raw[0].endswith("\r\n") else "\n"
     lines, missing = list[str](), dict(values)
@@ -76,8 +76,8 @@ def updated(front: Front, values: Mapping[str, str]) -> Front:
             continue
         missing.pop(key, None)
         same = front.values.get(key) == values[key]
-        lines.append(line if same else f"{key}: {_written(key, values[key])}{newline}")
-    lines += [f"{key}: {_written(key, value)}{newline}" for key, value in missing.items()]
+        lines.append(line if same else f"{key}: {_yaml_value(key, values[key])}{newline}")
+    lines += [f"{key}: {_yaml_value(key, value)}{newline}" for key, value in missing.items()]
     return Front((*lines, front.raw[-1]), {**front.values, **values})
 
 
@@ -87,33 +87,33 @@ def require(front: Front, wanted: Mapping[str, str]) -> None:
         if front.values.get(key) != value:
             found = front.values.get(key)
             said = "is missing" if found is None else f"says {found!r}"
-            raise Unreadable(f"In its front matter `{key}` {said}, and should say {value!r}.")
+            raise UnreadableFile(f"In its front matter `{key}` {said}, and should say {value!r}.")
 
 
-def _written(key: str, value: str) -> str:
+def _yaml_value(key: str, value: str) -> str:
     """Write YAML: names between double quotes, for `no` is a name too; the service's own values are plain."""
-    return _quoted(value) if key in NAMES else value
+    return _quote(value) if key in NAMES else value
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     quoted = json.dumps(value, ensure_ascii=not value.isprintable())
     # A preview that does not know front matter shows it as text, in which nothing may be markup.
     return quoted.replace("<", "\\u003c").replace("[", "\\u005b")
 
 
-def _said(text: str) -> str:
+def _parse_value(text: str) -> str:
     """Parse a value of one line. Unreadable: it is more than that."""
     if text.startswith('"'):
         try:
             said, end = json.JSONDecoder().raw_decode(text)
         except ValueError:
-            raise Unreadable(f"In its front matter {text[:60]!r} is no text between quotes.") from None
+            raise UnreadableFile(f"In its front matter {text[:60]!r} is no text between quotes.") from None
         if text[end:].strip() and not text[end:].lstrip().startswith("#"):
-            raise Unreadable(f"In its front matter something follows the quotes of {text[:60]!r}.")
+            raise UnreadableFile(f"In its front matter something follows the quotes of {text[:60]!r}.")
         return str(said)
     if text.startswith("'"):
         found = re.fullmatch(r"'((?:[^']|'')*)'\s*(?:#.*)?", text)
         if found is None:
-            raise Unreadable(f"In its front matter {text[:60]!r} is no text between quotes.")
+            raise UnreadableFile(f"In its front matter {text[:60]!r} is no text between quotes.")
         return found[1].replace("''", "'")
     return re.split(r"\s#", text, maxsplit=1)[0].strip()

@@ -10,7 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from core.consolidation import pipeline
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later
 from core.events import publishing
 from core.events.log import Emission
@@ -18,10 +18,10 @@ from core.events.publishing import Author
 from core.memory import identity, writer
 from core.memory.changes import Add, Archive, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Restore
 from core.mirror import diff, markdown, sync_state
-from core.mirror.arrangement import Memory, changed
-from core.mirror.diff import Clash, Edited, Findings, Item, Outcome
-from core.mirror.markdown import LEARNINGS, Document, Line
-from core.mirror.sync_state import Mirror, State
+from core.mirror.arrangement import Memory, changed_fields
+from core.mirror.diff import Clash, Edited, FileLine, Findings, Outcome
+from core.mirror.markdown import LEARNINGS, Document, MemoryLine
+from core.mirror.sync_state import Mirror, SyncState
 from core.screening import screen
 from core.storage.db import Tx
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Topic, Trust
@@ -49,14 +49,14 @@ KINDS: Final[Mapping[Category, Kind]] = {
 
 
 @dataclass(slots=True)
-class Reading:
+class PendingImport:
     """Changes read from the files, ready to be written if the files and the agreed state have not changed.
 
     `again`: there is more to read, which builds on this. `edited`: the files are not as they were agreed on.
     """
 
     mirror: Mirror
-    stands: State
+    stands: SyncState
     edited: bool = False
     again: bool = False
     changes: list[Change] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Reading:
             versions = {
                 line.id: known[line.id].version
                 for line in lines
-                if line.id and (line.id not in before or not changed(line.shown, known[line.id].shown))
+                if line.id and (line.id not in before or not changed_fields(line.shown, known[line.id].shown))
             }
             old = {line.id: before[line.id] for line in lines if line.id in before}
             sync_state.agree(tx, self.mirror, file, markdown.render(self.documents[file]), old | versions)
@@ -107,7 +107,7 @@ class Reading:
         return {name: n for name, n in counts.items() if n}
 
 
-def read(gate: Gateway, mirror: Mirror, event: Event, now: datetime) -> Reading:
+def read(gate: Consolidation, mirror: Mirror, event: Event, now: datetime) -> PendingImport:
     """Read a user's edits that were not agreed on yet. No transaction is open while anything is computed.
 
     What changes known memories comes first, and new statements in readings of their own, as they are judged against
@@ -117,17 +117,17 @@ def read(gate: Gateway, mirror: Mirror, event: Event, now: datetime) -> Reading:
         stands = sync_state.load(tx, mirror)
     _require_settled(stands, now)
     found = diff.compare(stands.then, stands.now, stands.memories, stands.versions)
-    reading = Reading(mirror, stands, edited=_differs(stands), refused=list(stands.refused.items()))
+    reading = PendingImport(mirror, stands, edited=_differs(stands), refused=list(stands.refused.items()))
     reading.clashes = found.clashes
     known = _on_known(gate, reading, found, now)
     if known:
         reading.changes, reading.again = known, bool(found.new)
-        reading.documents = diff.attached(found.documents, [(item, None) for item in found.new])
+        reading.documents = diff.attach_ids(found.documents, [(item, None) for item in found.new])
         return reading
     new, rest = found.new[:NEW_AT_ONCE], found.new[NEW_AT_ONCE:]
     reading.changes, outcomes = _on_new(gate, mirror, stands, new, event)
     reading.again = bool(rest)
-    reading.documents = diff.attached(found.documents, [*outcomes, *((item, None) for item in rest)])
+    reading.documents = diff.attach_ids(found.documents, [*outcomes, *((item, None) for item in rest)])
     return reading
 
 
@@ -141,13 +141,13 @@ def _conflict(user_id: str, clash: Clash) -> Json:
     }
 
 
-def _differs(stands: State) -> bool:
+def _differs(stands: SyncState) -> bool:
     """Return whether a readable file differs from its agreed state."""
     texts = {file: seen.text for file in stands.readable if (seen := stands.seen[file])}
     return any(file not in stands.agreed or stands.agreed[file].text != text for file, text in texts.items())
 
 
-def _require_settled(stands: State, now: datetime) -> None:
+def _require_settled(stands: SyncState, now: datetime) -> None:
     """Later: a file has just lost its head, its end, or more than half of itself."""
     for file, seen in stands.seen.items():
         if seen is None:
@@ -161,7 +161,7 @@ def _require_settled(stands: State, now: datetime) -> None:
             raise Later(f"{file} has lost a part of itself just now; it may still be being written.", pause)
 
 
-def _on_known(gate: Gateway, reading: Reading, found: Findings, now: datetime) -> list[Change]:
+def _on_known(gate: Consolidation, reading: PendingImport, found: Findings, now: datetime) -> list[Change]:
     """Return changes to known memories. Where an edit makes one equal to another, one of them is removed."""
     gone = {memory.id for memory, _ in found.removed}
     standing = [m for m in reading.stands.memories.values() if m.standing and m.id not in gone]
@@ -178,10 +178,12 @@ def _on_known(gate: Gateway, reading: Reading, found: Findings, now: datetime) -
     taken = {key: memory_id for key, memory_id in taken.items() if memory_id not in reworded}
     for one in found.edited:
         wanted += _edit(gate, reading, one, now, taken)
-    return _embedded(gate, wanted)
+    return _embed(gate, wanted)
 
 
-def _edit(gate: Gateway, reading: Reading, one: Edited, now: datetime, taken: dict[str, UUID]) -> list[Change]:
+def _edit(
+    gate: Consolidation, reading: PendingImport, one: Edited, now: datetime, taken: dict[str, UUID]
+) -> list[Change]:
     memory, shown, file = one.memory, one.item.line.shown, one.item.file
     fields: dict[str, object] = {n: getattr(shown, n) for n in one.fields & {"importance", "pinned"}}
     if "tags" in one.fields:
@@ -198,7 +200,7 @@ def _edit(gate: Gateway, reading: Reading, one: Edited, now: datetime, taken: di
             key = identity.statement_key(memory.subject, screened.text)
             if taken.setdefault(key, memory.id) != memory.id:
                 return [Archive(memory.id, memory.version, f"Edited in {file} to say what memory {taken[key]} says.")]
-            fields |= _worded(memory, screened.text, now)
+            fields |= _fields_of_wording(memory, screened.text, now)
             fields |= {"trust": Trust.QUARANTINED} if screened.hostile else {}
     return [Edit(memory.id, memory.version, fields, reason)] if fields else []
 
@@ -212,7 +214,7 @@ def _headings(one: Edited) -> dict[str, object]:
     return fields
 
 
-def _worded(memory: Memory, content: str, now: datetime) -> dict[str, object]:
+def _fields_of_wording(memory: Memory, content: str, now: datetime) -> dict[str, object]:
     """Return the fields that follow from new words: a person confirmed them, and a slot has the value in them."""
     fields: dict[str, object] = {"content": content, "trust": Trust.CONFIRMED, "confidence": CONFIDENCE}
     if memory.attribute is None or memory.value is None or memory.value.casefold() in content.casefold():
@@ -224,7 +226,7 @@ def _worded(memory: Memory, content: str, now: datetime) -> dict[str, object]:
     return fields | {"attribute": None, "value": None}
 
 
-def _embedded(gate: Gateway, wanted: Sequence[Change]) -> list[Change]:
+def _embed(gate: Consolidation, wanted: Sequence[Change]) -> list[Change]:
     """The same, with the vectors of new words."""
     texts = {c.id: str(c.fields["content"]) for c in wanted if isinstance(c, Edit) and "content" in c.fields}
     if not texts:
@@ -234,31 +236,31 @@ def _embedded(gate: Gateway, wanted: Sequence[Change]) -> list[Change]:
 
 
 def _on_new(
-    gate: Gateway, mirror: Mirror, stands: State, new: Sequence[Item], event: Event
-) -> tuple[list[Change], list[tuple[Item, Outcome]]]:
+    gate: Consolidation, mirror: Mirror, stands: SyncState, new: Sequence[FileLine], event: Event
+) -> tuple[list[Change], list[tuple[FileLine, Outcome]]]:
     """Judge lines without a memory like all other statements, and return the result of each."""
     if not new:
         return [], []
     subject = _subjects(mirror, stands)
     candidates = [_candidate(item, subject, event) for item in new]
-    decided = list(pipeline.judged(gate, mirror.tenant_id, Owner(mirror.user_id), candidates, explicit=True))
-    became = {evidence: _became(c) for c in decided if isinstance(c, _JUDGED) for evidence in c.candidate.evidence}
-    outcomes: list[tuple[Item, Outcome]] = []
+    decided = list(pipeline.consolidate(gate, mirror.tenant_id, Owner(mirror.user_id), candidates, explicit=True))
+    became = {evidence: _outcome_of(c) for c in decided if isinstance(c, _JUDGED) for evidence in c.candidate.evidence}
+    outcomes: list[tuple[FileLine, Outcome]] = []
     for item, candidate in zip(new, candidates, strict=True):
         outcome = became.get(candidate.evidence[0], "It has come to nothing.")
         outcomes.append((item, _without_secrets(item.line, outcome) if isinstance(outcome, str) else outcome))
     return decided, outcomes
 
 
-def _without_secrets(line: Line, why: str) -> Line:
+def _without_secrets(line: MemoryLine, why: str) -> MemoryLine:
     """A line that stays without a memory, and without what must not be kept."""
-    return markdown.noted(replace(line, raw=screen.screen(line.raw).text), why)
+    return markdown.with_note(replace(line, raw=screen.screen(line.raw).text), why)
 
 
 _JUDGED = (Add, Confirm, Merge, Replace, Ignore)
 
 
-def _became(change: Add | Confirm | Merge | Replace | Ignore) -> UUID | str:
+def _outcome_of(change: Add | Confirm | Merge | Replace | Ignore) -> UUID | str:
     match change:
         case Ignore():
             return change.reason
@@ -270,7 +272,7 @@ def _became(change: Add | Confirm | Merge | Replace | Ignore) -> UUID | str:
             return change.known.id
 
 
-def _candidate(item: Item, subjects: Sequence[str], event: Event) -> Candidate:
+def _candidate(item: FileLine, subjects: Sequence[str], event: Event) -> Candidate:
     shown, place = item.line.shown, item.line.place
     usual = Category.INSTRUCTION if item.file == LEARNINGS else Category.FACT
     category = place.category or usual
@@ -292,7 +294,7 @@ def _candidate(item: Item, subjects: Sequence[str], event: Event) -> Candidate:
     )
 
 
-def _subjects(mirror: Mirror, stands: State) -> list[str]:
+def _subjects(mirror: Mirror, stands: SyncState) -> list[str]:
     """Return the subjects of this user's memories, the most frequent first: a new line is about one of them."""
     counted = Counter(one.subject for one in stands.memories.values() if one.standing)
     return [subject for subject, _ in counted.most_common()] or [mirror.user_id]

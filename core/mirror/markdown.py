@@ -12,8 +12,8 @@ from typing import Final
 from uuid import UUID
 
 from core.mirror import front_matter as matter
-from core.mirror.escaping import PIN, escaped, tag_escaped, tag_unescaped, unescaped
-from core.mirror.front_matter import Front, Unreadable
+from core.mirror.escaping import PIN, escape, escape_tag, unescape, unescape_tag
+from core.mirror.front_matter import Front, UnreadableFile
 from core.types import Category, Topic
 
 MEMORY: Final = "memory.md"
@@ -59,7 +59,7 @@ _CONFLICT = re.compile(r"^(?:<{7} |={7}\r?$|>{7} )", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownMemory:
     """Fields of a memory shown in a line. `importance` is None where it cannot be read."""
 
     content: str
@@ -70,7 +70,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePlace:
     """Under which headings something stands; None: under one that is a person's own, or under none."""
 
     category: Category | None = None
@@ -90,25 +90,25 @@ class Heading:
 
     raw: str
     level: int
-    place: Place
+    place: FilePlace
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MemoryLine:
     """The line of a memory, or one that is to become a memory.
 
     `note`: why it has not become one. `own`: it stands in a section of a person's notes, and is not to.
     """
 
     raw: str
-    shown: Shown
-    place: Place
+    shown: ShownMemory
+    place: FilePlace
     id: UUID | None = None
     note: str | None = None
     own: bool = False
 
 
-Block = Prose | Heading | Line
+Block = Prose | Heading | MemoryLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,9 @@ class Document:
         """Return the line ending of the file."""
         return "\r\n" if self.front.raw[0].endswith("\r\n") else "\n"
 
-    def lines(self) -> Iterator[tuple[int, Line]]:
+    def lines(self) -> Iterator[tuple[int, MemoryLine]]:
         """The lines of memories with their places among the blocks."""
-        return ((at, block) for at, block in enumerate(self.blocks) if isinstance(block, Line))
+        return ((at, block) for at, block in enumerate(self.blocks) if isinstance(block, MemoryLine))
 
 
 def render(document: Document) -> str:
@@ -135,7 +135,7 @@ def render(document: Document) -> str:
 def parse(text: str) -> Document:
     """The parts of a file. Unreadable: it is none of ours, or holds the marks of an unfinished merge."""
     if _CONFLICT.search(text) and len(set(_CONFLICT.findall(text))) > 1:
-        raise Unreadable("It holds the marks of an unfinished merge (`<<<<<<<`); resolve it first.")
+        raise UnreadableFile("It holds the marks of an unfinished merge (`<<<<<<<`); resolve it first.")
     lines = _LINES.findall(text)
     front, begun = matter.parse(lines)
     return Document(front, tuple(_own(_blocks(lines[begun:]))))
@@ -146,14 +146,14 @@ def file_of(category: Category) -> str:
     return LEARNINGS if category in LEARNT else MEMORY
 
 
-def written(shown: Shown, memory_id: UUID, newline: str = "\n") -> str:
+def memory_line(shown: ShownMemory, memory_id: UUID, newline: str = "\n") -> str:
     """The line of a memory."""
     pinned = f"{PIN} " if shown.pinned else ""
     said = _attributes(shown)
-    return f"- {pinned}{escaped(shown.content)}{said} <!-- id:{memory_id} -->{newline}"
+    return f"- {pinned}{escape(shown.content)}{said} <!-- id:{memory_id} -->{newline}"
 
 
-def heading(level: int, title: str, place: Place, newline: str) -> Heading:
+def heading(level: int, title: str, place: FilePlace, newline: str) -> Heading:
     return Heading(f"{'#' * level} {title}{newline}", level, place)
 
 
@@ -161,12 +161,12 @@ def title_of(topic: Topic) -> str:
     return topic.value.capitalize()
 
 
-def marked(line: Line, memory_id: UUID) -> Line:
+def with_id(line: MemoryLine, memory_id: UUID) -> MemoryLine:
     """The line as it was written, now with the id of its memory."""
     return replace(line, raw=_with_mark(line.raw, f"id:{memory_id}"), id=memory_id, note=None)
 
 
-def noted(line: Line, why: str) -> Line:
+def with_note(line: MemoryLine, why: str) -> MemoryLine:
     """The line as it was written, with a note why no memory came of it."""
     said = " ".join(why.replace("--", "—").replace(">", "›").split())
     return replace(line, raw=_with_mark(line.raw, f"not kept: {said}"), id=None, note=said)
@@ -179,24 +179,24 @@ def _with_mark(raw: str, mark: str) -> str:
     return f"{body} <!-- {mark} -->{end}"
 
 
-def _attributes(shown: Shown) -> str:
+def _attributes(shown: ShownMemory) -> str:
     words = ["disputed"] if shown.disputed else []
     if shown.importance is not None and shown.importance != IMPORTANCE:
         words.append(f"importance={round(shown.importance, DECIMALS)}")
     if shown.tags:
-        words.append(f"tags={','.join(tag_escaped(tag) for tag in shown.tags)}")
+        words.append(f"tags={','.join(escape_tag(tag) for tag in shown.tags)}")
     return f" {{{' '.join(words)}}}" if words else ""
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
     """The parts after the front matter; of an item without an id that is wrapped, all lines are one part."""
-    place, fenced, at = Place(), _fenced(lines), 0
+    place, fenced, at = FilePlace(), _code_lines(lines), 0
     while at < len(lines):
         raw, code = lines[at], at in fenced
         at += 1
         found = None if code else _HEADING.fullmatch(raw)
         if found:
-            place = _placed(place, len(found[1]), found[2])
+            place = _place_below(place, len(found[1]), found[2])
             yield Heading(raw, len(found[1]), place)
             continue
         if not _MARK.search(raw) and _is_item(raw, code):
@@ -206,7 +206,7 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
         yield _line(raw, place, code) or Prose(raw)
 
 
-def _fenced(lines: Sequence[str]) -> set[int]:
+def _code_lines(lines: Sequence[str]) -> set[int]:
     """The lines within blocks of code; a fence that nobody closes is none, for it would swallow the file."""
     fences = [at for at, line in enumerate(lines) if _FENCE.match(line)]
     pairs = zip(fences[::2], fences[1::2], strict=False)
@@ -219,17 +219,17 @@ def _is_item(raw: str, fenced: bool) -> bool:
     return not fenced and found is not None and not found[1] and not _RULE.fullmatch(raw) and not _TASK.match(found[2])
 
 
-def _line(raw: str, place: Place, fenced: bool) -> Line | None:
+def _line(raw: str, place: FilePlace, fenced: bool) -> MemoryLine | None:
     """A list item as the line of a memory; with an id it is one wherever it stands."""
     marks = {found["word"]: found["said"] for found in _MARK.finditer(raw)}
     body = " ".join(part.strip() for part in _MARK.sub(" ", raw).splitlines() if part.strip())
     found = _ITEM.fullmatch(body) or (re.fullmatch(r"()[-*+]()", body) if "id" in marks else None)
     if found is None or not ("id" in marks or _is_item(raw, fenced)):
         return None
-    said = _shown(found[2])
+    said = _parse_body(found[2])
     if not said.content and "id" not in marks:
         return None
-    return Line(raw, said, place, _id(marks.get("id", "")), marks.get("not kept"))
+    return MemoryLine(raw, said, place, _id(marks.get("id", "")), marks.get("not kept"))
 
 
 def _id(said: str) -> UUID | None:
@@ -239,18 +239,18 @@ def _id(said: str) -> UUID | None:
         return None
 
 
-def _shown(body: str) -> Shown:
+def _parse_body(body: str) -> ShownMemory:
     pinned = body.startswith(PIN)
     body = body.removeprefix(PIN).removeprefix("\ufe0f").lstrip() if pinned else body
     found = _ATTRIBUTES.search(body)
     said = _read_attributes(found[1]) if found else None
     if found is None or said is None:
-        return Shown(unescaped(body), pinned=pinned)
-    content = unescaped(body[: found.start()].rstrip())
-    return Shown(content, said.importance, said.tags, pinned or said.pinned, said.disputed)
+        return ShownMemory(unescape(body), pinned=pinned)
+    content = unescape(body[: found.start()].rstrip())
+    return ShownMemory(content, said.importance, said.tags, pinned or said.pinned, said.disputed)
 
 
-def _read_attributes(text: str) -> Shown | None:
+def _read_attributes(text: str) -> ShownMemory | None:
     """Parse the braces at the end of a line; None: they belong to the statement."""
     said: dict[str, str] = {}
     for word in text.split():
@@ -258,23 +258,23 @@ def _read_attributes(text: str) -> Shown | None:
         said[key] = value
     if not said or not said.keys() <= {"pinned", "disputed", "importance", "tags"}:
         return None
-    tags = tuple(tag for part in said.get("tags", "").split(",") if (tag := tag_unescaped(part)))
+    tags = tuple(tag for part in said.get("tags", "").split(",") if (tag := unescape_tag(part)))
     importance = _share(said["importance"]) if "importance" in said else IMPORTANCE
-    return Shown("", importance, tags, "pinned" in said, "disputed" in said)
+    return ShownMemory("", importance, tags, "pinned" in said, "disputed" in said)
 
 
 def _share(text: str) -> float | None:
     return float(text) if re.fullmatch(r"0(?:\.\d+)?|1(?:\.0+)?|\.\d+", text) else None
 
 
-def _placed(before: Place, level: int, title: str) -> Place:
+def _place_below(before: FilePlace, level: int, title: str) -> FilePlace:
     """The place of what follows a heading."""
     name = title.strip().rstrip(":").lower()
     if level < TOPIC_LEVEL:
         category = _CATEGORIES.get(name)
-        return Place(category, Topic.OTHER if category else None)
+        return FilePlace(category, Topic.OTHER if category else None)
     if level == TOPIC_LEVEL:
-        return Place(before.category, _TOPICS.get(name) if before.category else None)
+        return FilePlace(before.category, _TOPICS.get(name) if before.category else None)
     return before
 
 
@@ -288,6 +288,6 @@ def _own(blocks: Iterator[Block]) -> Iterator[Block]:
     for section in sections:
         head = section[0] if section else None
         notes = isinstance(head, Heading) and head.level > 1 and head.place.category is None
-        notes = notes and not any(isinstance(block, Line) and block.id for block in section)
+        notes = notes and not any(isinstance(block, MemoryLine) and block.id for block in section)
         for block in section:
-            yield replace(block, own=True) if notes and isinstance(block, Line) else block
+            yield replace(block, own=True) if notes and isinstance(block, MemoryLine) else block

@@ -13,12 +13,12 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.config import Settings
-from core.memory.memories import STANDING
+from core.memory.memories import ACTIVE_SQL
 from core.mirror import arrangement, files, front_matter, markdown
 from core.mirror.arrangement import Memory
-from core.mirror.files import Seen
-from core.mirror.front_matter import FORMAT, Unreadable
-from core.mirror.markdown import FILES, Document, Place, Shown
+from core.mirror.files import FileState
+from core.mirror.front_matter import FORMAT, UnreadableFile
+from core.mirror.markdown import FILES, Document, FilePlace, ShownMemory
 from core.storage.db import Tx
 from core.types import Category, Topic, Trust
 
@@ -44,7 +44,7 @@ class Mirror:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class AgreedFile:
     """A file as both sides last agreed on it, and the version of each memory in it."""
 
     text: str
@@ -52,15 +52,15 @@ class Agreed:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SyncState:
     """All of it, read at once.
 
     `then` and `now`: the files in parts, as agreed on and as they are; what is missing or refused counts as unchanged.
     `refused`: what cannot be read, and why.
     """
 
-    seen: Mapping[str, Seen | None]
-    agreed: Mapping[str, Agreed]
+    seen: Mapping[str, FileState | None]
+    agreed: Mapping[str, AgreedFile]
     then: Mapping[str, Document]
     now: Mapping[str, Document]
     refused: Mapping[str, str]
@@ -83,10 +83,12 @@ def of(settings: Settings, tenant_id: str, user_id: str) -> Mirror | None:
     return Mirror(settings.mirror_dir.absolute(), tenant_id, user_id)
 
 
-def load(tx: Tx, mirror: Mirror) -> State:
+def load(tx: Tx, mirror: Mirror) -> SyncState:
     """Read the current state. Later: a file is being written."""
     seen, refused = _files(mirror)
-    agreed = {row.file: Agreed(row.content, _versions(row)) for row in tx.execute(_AGREED, {"user": mirror.user_id})}
+    agreed = {
+        row.file: AgreedFile(row.content, _versions(row)) for row in tx.execute(_AGREED, {"user": mirror.user_id})
+    }
     then = {file: markdown.parse(agreed[file].text) for file in FILES if file in agreed}
     now = dict[str, Document]()
     for file in FILES:
@@ -97,11 +99,11 @@ def load(tx: Tx, mirror: Mirror) -> State:
         if file in then and found.text == agreed[file].text:
             continue
         try:
-            now[file] = _parsed(found.text, mirror.names(file))
-        except Unreadable as error:
+            now[file] = _parse(found.text, mirror.names(file))
+        except UnreadableFile as error:
             refused[file] = error.detail
     known = {line.id for document in (*then.values(), *now.values()) for _, line in document.lines() if line.id}
-    return State(seen, agreed, then, now, refused, memories_of(tx, mirror.user_id, known))
+    return SyncState(seen, agreed, then, now, refused, memories_of(tx, mirror.user_id, known))
 
 
 def names(mirror: Mirror, file: str, memories: int, at: datetime | None = None) -> dict[str, str]:
@@ -123,17 +125,17 @@ def agree(tx: Tx, mirror: Mirror, file: str, content: str, versions: Mapping[UUI
     tx.execute(_AGREE, values)
 
 
-def _files(mirror: Mirror) -> tuple[dict[str, Seen | None], dict[str, str]]:
-    seen, refused = dict[str, Seen | None](), dict[str, str]()
+def _files(mirror: Mirror) -> tuple[dict[str, FileState | None], dict[str, str]]:
+    seen, refused = dict[str, FileState | None](), dict[str, str]()
     for file in FILES:
         try:
             seen[file] = files.read(mirror.path(file))
-        except Unreadable as error:
+        except UnreadableFile as error:
             refused[file] = error.detail
     return seen, refused
 
 
-def _parsed(text_of_file: str, wanted: Mapping[str, str]) -> Document:
+def _parse(text_of_file: str, wanted: Mapping[str, str]) -> Document:
     document = markdown.parse(text_of_file)
     front_matter.require(document.front, wanted)
     return document
@@ -150,8 +152,8 @@ def _memory(row: Any) -> Memory:
     return Memory(
         id=row.id,
         version=row.version,
-        shown=Shown(row.content, importance, tags, row.pinned, disputed),
-        place=Place(Category(row.category), Topic(row.topic)),
+        shown=ShownMemory(row.content, importance, tags, row.pinned, disputed),
+        place=FilePlace(Category(row.category), Topic(row.topic)),
         standing=row.standing,
         status=row.status,
         subject=row.subject,
@@ -165,8 +167,8 @@ _AGREED = text("SELECT file, content, versions FROM mirrors WHERE user_id = :use
 
 _MEMORIES = text(f"""
     SELECT m.id, m.version, m.content, m.importance, m.tags, m.pinned, m.trust, m.category, m.topic, m.status,
-           m.subject, m.statement_key, m.attribute, m.value, m.confidence, ({STANDING}) AS standing
-    FROM memories m WHERE m.user_id = :user AND (({STANDING}) OR m.id = ANY(cast(:also AS uuid[])))
+           m.subject, m.statement_key, m.attribute, m.value, m.confidence, ({ACTIVE_SQL}) AS standing
+    FROM memories m WHERE m.user_id = :user AND (({ACTIVE_SQL}) OR m.id = ANY(cast(:also AS uuid[])))
 """)
 
 _AGREE = text("""

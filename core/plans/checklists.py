@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from core.errors import Never
 from core.language import sentences
-from core.language.grounding import clipped
+from core.language.grounding import clip
 
 PENDING: Final = "pending"
 
@@ -31,12 +31,12 @@ PLAN_LINES: Final = 2_000
 
 
 @dataclass(slots=True)
-class Item:
+class ListItem:
     """A line of a list: text, state of its box, and items below it."""
 
     title: str
     status: str | None = None
-    items: list[Item] = field(default_factory=list)
+    items: list[ListItem] = field(default_factory=list)
 
 
 def document(text: str) -> Any:
@@ -50,7 +50,7 @@ def document(text: str) -> Any:
     return found if isinstance(found, dict | list) else None
 
 
-def read(text: str) -> tuple[str | None, list[Item]]:
+def read(text: str) -> tuple[str | None, list[ListItem]]:
     """Return the goal and the items of a list in Markdown or plain text, nested as they are indented.
 
     Raises:
@@ -60,8 +60,8 @@ def read(text: str) -> tuple[str | None, list[Item]]:
     levels = [len(found[1]) for line in lines if (found := _HEADING.match(line))]
     deepest = max(levels, default=0)
     goal: str | None = None
-    roots: list[Item] = []
-    stack: list[tuple[int, Item]] = []
+    roots: list[ListItem] = []
+    stack: list[tuple[int, ListItem]] = []
     for line in lines:
         heading = _HEADING.match(line)
         is_goal = heading is not None and (len(levels) == 1 or len(heading[1]) < deepest) and not roots
@@ -86,12 +86,12 @@ def _lines(text: str) -> list[str]:
     return [line.expandtabs(4) for line in lines if line.strip()]
 
 
-def item(line: str) -> Item:
+def item(line: str) -> ListItem:
     """Parse one line of a list, without its bullet and its box."""
     found = _LISTED.match(line)
     said = (found["said"] if found else line).strip()
     box = next(filter(None, map(found.group, ("box", "sign", "only", "bare"))), None) if found else None
-    return Item(_EMPHASIS.sub(r"\1", said), _BOXES.get(box.lower()) if box else None)
+    return ListItem(_EMPHASIS.sub(r"\1", said), _BOXES.get(box.lower()) if box else None)
 
 
 def of_message(content: str, role: str, asked: str | None) -> str | None:
@@ -107,8 +107,8 @@ def of_message(content: str, role: str, asked: str | None) -> str | None:
     titled = bool(_TITLE.search(lead))
     wanted = role == "assistant" and numbered >= FEWEST and bool(_LEAD.search(lead) or _ASKS.search(asked or ""))
     if boxes >= FEWEST or (titled and len(block) >= FEWEST) or wanted:
-        head = clipped(lead if titled or not asked else asked, HEAD)
-        head = clipped(asked or "", HEAD) if _TITLE.fullmatch(head) else _TITLE.sub("", head)
+        head = clip(lead if titled or not asked else asked, HEAD)
+        head = clip(asked or "", HEAD) if _TITLE.fullmatch(head) else _TITLE.sub("", head)
         return "\n".join([f"# {head}"] * bool(head) + list(block))
     said = _ONE_LINE.search(content)
     return said[0] if said and len(_inline(said[0])[1]) >= FEWEST else None
@@ -124,11 +124,11 @@ def mentions(content: str) -> list[tuple[str, str]]:
         if plain.endswith(("?", "？", "吗", "吗。")) or _SUPPOSED.search(plain):
             continue
         for clause in _CLAUSE.split(plain):
-            found += _said(clause)
+            found += _reported_status(clause)
     return found
 
 
-def _said(clause: str) -> list[tuple[str, str]]:
+def _reported_status(clause: str) -> list[tuple[str, str]]:
     if _DENIED.search(clause):
         return []
     return [
@@ -140,7 +140,7 @@ def _said(clause: str) -> list[tuple[str, str]]:
     ]
 
 
-def _inline(text: str) -> tuple[str | None, list[Item]]:
+def _inline(text: str) -> tuple[str | None, list[ListItem]]:
     """Parse a list in one line: "Plan: 1) book 2) pack", 计划：先订票，再订酒店，最后办签证."""
     title, _, said = text.strip().partition(":") if ":" in text else text.strip().partition("：")
     parts = [part for part in _INLINE.split(said) if part.strip(" ,;，；。.")]

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from core.errors import Never
 from core.plans import checklists
-from core.plans.checklists import PENDING, Item
-from core.plans.tree import Step, Tree, at
+from core.plans.checklists import PENDING, ListItem
+from core.plans.tree import PlanStep, Tree, id_at
 
 DEPTH: Final = 8
 """Most levels of steps; deeper plans are not usable."""
@@ -58,7 +58,7 @@ _INDEX: Final = ("current_index", "current_step_index")
 def _of_text(plan: str) -> Tree:
     goal, items = checklists.read(plan)
     try:
-        return _numbered(_checked(Tree(_title(goal or ""), tuple(map(_of_item, items)))))
+        return _number(_check(Tree(_title(goal or ""), tuple(map(_of_item, items)))))
     except RecursionError:
         raise Never("The plan's steps stand in each other far too deep. Send fewer levels.") from None
 
@@ -71,19 +71,19 @@ def parse(plan: object) -> Tree:
             return _of_text(plan)
         plan = document
     if isinstance(plan, list):
-        return _numbered(_checked(Tree("", _steps(plan, 1))))
+        return _number(_check(Tree("", _steps(plan, 1))))
     if not isinstance(plan, dict):
         raise Never(f"A plan is an object, a list or a text, and not {type(plan).__name__}.")
-    inner = _within(plan)
-    past = [_past(one) for name in _PAST if isinstance(plan.get(name), list) for one in plan[name]]
+    inner = _parse_object(plan)
+    past = [_completed_step(one) for name in _PAST if isinstance(plan.get(name), list) for one in plan[name]]
     known = {step.title for step in past}
     steps = (*past, *(one for one in inner.steps if one.title not in known))
     goal = next((str(plan[name]) for name in _GOALS if isinstance(plan.get(name), str)), inner.goal)
-    tree = _numbered(_checked(Tree(_title(goal), steps, _status(plan) or inner.status)))
-    return replace(tree, current=_pointed(tree, plan) or inner.current)
+    tree = _number(_check(Tree(_title(goal), steps, _status(plan) or inner.status)))
+    return replace(tree, current=_current_id(tree, plan) or inner.current)
 
 
-def _within(plan: Mapping[str, Any]) -> Tree:
+def _parse_object(plan: Mapping[str, Any]) -> Tree:
     """Parse the steps of an object: a list, a text, another plan, or steps by their ids."""
     found: Any = next((plan[name] for name in _CHILDREN if isinstance(plan.get(name), list | dict | str)), None)
     if found is None and not any(isinstance(plan.get(name), str | list) for name in (*_GOALS, *_PAST)):
@@ -93,11 +93,11 @@ def _within(plan: Mapping[str, Any]) -> Tree:
     return Tree("", _steps(found, 1)) if isinstance(found, list) else parse(found) if found else Tree("")
 
 
-def _of_item(item: Item) -> Step:
-    return Step("", _title(item.title), item.status, tuple(map(_of_item, item.items)))
+def _of_item(item: ListItem) -> PlanStep:
+    return PlanStep("", _title(item.title), item.status, tuple(map(_of_item, item.items)))
 
 
-def _steps(given: Sequence[Any], depth: int) -> tuple[Step, ...]:
+def _steps(given: Sequence[Any], depth: int) -> tuple[PlanStep, ...]:
     if depth > DEPTH:
         raise Never(f"The plan has more than {DEPTH} levels of steps; send the deeper ones as plans of their own.")
     if len(given) > STEPS:
@@ -105,11 +105,11 @@ def _steps(given: Sequence[Any], depth: int) -> tuple[Step, ...]:
     return tuple(_step(one, depth) for one in given if one not in (None, "", {}, []))
 
 
-def _step(given: Any, depth: int) -> Step:
+def _step(given: Any, depth: int) -> PlanStep:
     """Parse one step: a text, perhaps with a box before it, or an object with a title under one of the usual names."""
     if isinstance(given, str | int | float) and not isinstance(given, bool):
         item = checklists.item(str(given))
-        return Step("", _title(item.title), item.status)
+        return PlanStep("", _title(item.title), item.status)
     if not isinstance(given, dict):
         raise Never(f"A step is a text or an object with a `title`, and not {type(given).__name__}.")
     title = next((given[name] for name in _TITLES if isinstance(given.get(name), str) and given[name].strip()), None)
@@ -120,10 +120,10 @@ def _step(given: Any, depth: int) -> Step:
     step_id = str(named) if isinstance(named, str | int) and not isinstance(named, bool) else ""
     if len(step_id) > ID:
         raise Never(f"The id of a step has {len(step_id)} characters; {ID} are allowed.")
-    return Step(step_id, _title(title), _status(given), _steps(within, depth + 1))
+    return PlanStep(step_id, _title(title), _status(given), _steps(within, depth + 1))
 
 
-def _past(given: Any) -> Step:
+def _completed_step(given: Any) -> PlanStep:
     """Parse a step that was carried out, with or without its result."""
     said = given[0] if isinstance(given, list) and given else given
     return replace(_step(said, 1), status="done")
@@ -147,7 +147,7 @@ def _title(said: str) -> str:
     return title
 
 
-def _checked(tree: Tree) -> Tree:
+def _check(tree: Tree) -> Tree:
     if sum(1 for _ in tree.walk()) > STEPS:
         raise Never(_TOO_MANY)
     if _height(tree.steps) > DEPTH:
@@ -155,16 +155,16 @@ def _checked(tree: Tree) -> Tree:
     return tree
 
 
-def _height(steps: Sequence[Step]) -> int:
+def _height(steps: Sequence[PlanStep]) -> int:
     return 1 + max(_height(step.steps) for step in steps) if steps else 0
 
 
-def _numbered(tree: Tree) -> Tree:
+def _number(tree: Tree) -> Tree:
     """Return the tree with an id for each step: the one it was given, else its place, such as `2.1`."""
     taken = {step.id for step in tree.walk() if step.id}
     seen: set[str] = set()
 
-    def named(step: Step, place: str) -> Step:
+    def named(step: PlanStep, place: str) -> PlanStep:
         is_free = place not in taken and place not in seen
         own = step.id if step.id and step.id not in seen else place if is_free else f"step {place}"
         seen.add(own)
@@ -173,7 +173,7 @@ def _numbered(tree: Tree) -> Tree:
     return replace(tree, steps=tuple(named(step, str(n)) for n, step in enumerate(tree.steps, 1)))
 
 
-def _pointed(tree: Tree, plan: Mapping[str, Any]) -> str | None:
+def _current_id(tree: Tree, plan: Mapping[str, Any]) -> str | None:
     """Return the current step: by id, title or place; places count from 1, an index from 0."""
     index = next((plan[name] for name in _INDEX if type(plan.get(name)) is int), None)
     if index is not None:
@@ -183,7 +183,7 @@ def _pointed(tree: Tree, plan: Mapping[str, Any]) -> str | None:
     if isinstance(said, bool) or not isinstance(said, str | int):
         return None
     named = (step.id for step in tree.walk() if str(said) in {step.id, step.title})
-    return next(named, None) or at(tree.steps, str(said))
+    return next(named, None) or id_at(tree.steps, str(said))
 
 
 _TOO_MANY = f"The plan has more than {STEPS} steps; send parts of it as plans of their own, each with a `plan_id`."

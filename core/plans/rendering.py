@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from core.language import sentences
-from core.plans.tree import OPEN, Step, Tree
+from core.plans.tree import OPEN, PlanStep, Tree
 
 Count = Callable[[str], int]
 
 BOXES: Final = {"pending": "[ ]", "in_progress": "[>]", "done": "[x]", "failed": "[!]", "skipped": "[-]"}
 
 
-def rendered(tree: Tree, tokens: int, count: Count) -> str:
+def render(tree: Tree, tokens: int, count: Count) -> str:
     """Render a plan within a number of tokens.
 
     Completed steps are dropped first, then those far from the current one. Empty if not even the current step or the
@@ -31,7 +31,7 @@ def rendered(tree: Tree, tokens: int, count: Count) -> str:
     return "\n".join([*head, *_list(tree, "\n".join(head), tokens, count, chinese=chinese)])
 
 
-def _headline(tree: Tree, leaves: Sequence[Step], *, chinese: bool) -> str:
+def _headline(tree: Tree, leaves: Sequence[PlanStep], *, chinese: bool) -> str:
     ended = sum(step.status not in OPEN for step in leaves)
     if chinese:
         return f"计划：{tree.goal}（{len(leaves)}步中已结束{ended}步）"
@@ -45,7 +45,7 @@ def _list(tree: Tree, head: str, tokens: int, count: Count, *, chinese: bool) ->
     order = sorted(range(len(placed)), key=lambda n: (placed[n][0].status not in OPEN, n < at, abs(n - at)))
 
     def lines(many: int) -> list[str]:
-        return _shown(placed, set(order[:many]), chinese=chinese) if many else []
+        return _visible_lines(placed, set(order[:many]), chinese=chinese) if many else []
 
     low, high = 0, len(order)
     while low < high:
@@ -54,14 +54,14 @@ def _list(tree: Tree, head: str, tokens: int, count: Count, *, chinese: bool) ->
     return lines(low)
 
 
-def _shown(placed: Sequence[tuple[Step, str]], shown: set[int], *, chinese: bool) -> list[str]:
+def _visible_lines(placed: Sequence[tuple[PlanStep, str]], shown: set[int], *, chinese: bool) -> list[str]:
     rest = len(placed) - len(shown)
     more = [f"（另有{rest}步）" if chinese else f"(and {rest} more)"] if rest else []
     return [placed[n][1] for n in sorted(shown)] + more
 
 
-def _lines(steps: Sequence[Step], depth: int) -> list[tuple[Step, str]]:
-    found: list[tuple[Step, str]] = []
+def _lines(steps: Sequence[PlanStep], depth: int) -> list[tuple[PlanStep, str]]:
+    found: list[tuple[PlanStep, str]] = []
     for number, step in enumerate(steps, 1):
         found.append((step, f"{'  ' * depth}{number}. {BOXES[step.status or 'pending']} {step.title}"))
         found += _lines(step.steps, depth + 1)

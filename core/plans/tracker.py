@@ -19,7 +19,7 @@ from core.events.publishing import Author
 from core.inference.token_counting import Counter
 from core.plans import checklists, parsing, rendering
 from core.plans import tree as plans_tree
-from core.plans.tree import Step, Tree
+from core.plans.tree import PlanStep, Tree
 from core.screening import output
 from core.storage.db import Database, Tx
 from core.types import Event, Json
@@ -40,7 +40,7 @@ LIKE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SessionPlan:
     """A plan of a session; `current`: id of the step being worked on."""
 
     session_id: str
@@ -49,7 +49,7 @@ class Plan:
     group_id: str | None
     goal: str
     status: str
-    steps: Sequence[Step]
+    steps: Sequence[PlanStep]
     current: str | None
     event_id: str
     event_seq: int
@@ -62,12 +62,12 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Tracked:
+class PendingPlans:
     """Changed plans, to be written if nobody else has changed them."""
 
     tenant_id: str
     session_id: str
-    changed: Sequence[Plan]
+    changed: Sequence[SessionPlan]
     read: Sequence[int]
 
     def write(self, tx: Tx, _author: Author) -> Json:
@@ -81,11 +81,11 @@ class Tracked:
 
 
 @dataclass(slots=True)
-class _Standing:
+class _Projection:
     """Plans of a session while events are applied to them."""
 
     session_id: str
-    plans: dict[str, Plan]
+    plans: dict[str, SessionPlan]
     published: bool
     changed: set[str]
 
@@ -95,7 +95,7 @@ class _Standing:
             self.published = True
             self._replace(event, _plan_id(event.payload), parsing.parse(output.value(event.payload["plan"])))
             return
-        content = output.shown(event.payload["content"]).text
+        content = output.screened_output(event.payload["content"]).text
         found = None if self.published else checklists.of_message(content, event.payload["role"], asked)
         if found is not None:
             self._replace(event, MAIN, parsing.parse(found))
@@ -107,14 +107,15 @@ class _Standing:
         known = self.plans.get(plan_id)
         if known is not None and known.event_seq >= event.seq:
             return
-        self._keep(event, plan_id, plans_tree.updated(known.tree if known else None, tree), replaced=True)
+        self._keep(event, plan_id, plans_tree.update(known.tree if known else None, tree), replaced=True)
 
     def _mark(self, event: Event, reference: str, status: str) -> None:
         """Mark a step, if exactly one open plan has it."""
         marked = {
             plan.id: tree
             for plan in self.plans.values()
-            if plan.status in plans_tree.OPEN and (tree := plans_tree.marked(plan.tree, reference, status)) is not None
+            if plan.status in plans_tree.OPEN
+            and (tree := plans_tree.mark_step(plan.tree, reference, status)) is not None
         }
         for plan_id, tree in marked.items() if len(marked) == 1 else ():
             known = self.plans[plan_id]
@@ -125,13 +126,13 @@ class _Standing:
         """Store a plan. It belongs to the user who last said what is to be done, not to one who reports progress."""
         known = self.plans.get(plan_id)
         group = event.payload.get("group_id")
-        self.plans[plan_id] = Plan(
+        self.plans[plan_id] = SessionPlan(
             session_id=self.session_id,
             id=plan_id,
             user_id=known.user_id if known and not replaced else str(event.user_id),
             group_id=known.group_id if known else group if isinstance(group, str) else None,
             goal=tree.goal,
-            status=tree.status or plans_tree.overall(tree.steps),
+            status=tree.status or plans_tree.overall_status(tree.steps),
             steps=tree.steps,
             current=tree.current,
             event_id=event.id,
@@ -141,7 +142,7 @@ class _Standing:
         self.changed.add(plan_id)
 
 
-def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked:
+def read(db: Database, tenant_id: str, session_id: str, event: Event) -> PendingPlans:
     """Read from the log what has changed in the session's plans, this event included.
 
     Never: the event's plan is none, too deep, or too large. Other events raise that when it is their turn.
@@ -150,8 +151,8 @@ def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked
         known = {plan.id: plan for plan in find(tx, session_id)}
         after = max((plan.event_seq for plan in known.values()), default=0)
         published = tx.execute(_PUBLISHED, {"session": session_id, "upto": after}).scalar_one()
-        heard = list(_heard(tx, session_id, after, event))
-    standing = _Standing(session_id, dict(known), published, set())
+        heard = list(_plan_events(tx, session_id, after, event))
+    standing = _Projection(session_id, dict(known), published, set())
     for one, asked in heard:
         try:
             standing.apply(one, asked)
@@ -160,22 +161,22 @@ def read(db: Database, tenant_id: str, session_id: str, event: Event) -> Tracked
             if one.seq == event.seq and one.event_type == UPDATED:
                 raise
     changed = [replace(standing.plans[plan_id]) for plan_id in sorted(standing.changed)]
-    return Tracked(tenant_id, session_id, changed, [one.seq for one, _ in heard if one.event_type != UPDATED])
+    return PendingPlans(tenant_id, session_id, changed, [one.seq for one, _ in heard if one.event_type != UPDATED])
 
 
-def find(tx: Tx, session_id: str) -> list[Plan]:
+def find(tx: Tx, session_id: str) -> list[SessionPlan]:
     """Return all plans of a session, the latest mentioned first."""
     return [_plan(row) for row in tx.execute(_FIND, {"session": session_id})]
 
 
-def current(tx: Tx, session_id: str) -> list[Plan]:
+def current(tx: Tx, session_id: str) -> list[SessionPlan]:
     """Return the plans that are still open."""
     return [plan for plan in find(tx, session_id) if plan.status in plans_tree.OPEN]
 
 
-def rendered(plan: Plan, tokens: int, counter: Counter) -> str:
+def render(plan: SessionPlan, tokens: int, counter: Counter) -> str:
     """Render a plan within a number of tokens: goal, progress, current step, then as many others as fit."""
-    return rendering.rendered(plan.tree, tokens, counter.count)
+    return rendering.render(plan.tree, tokens, counter.count)
 
 
 def forget_messages(tx: Tx, session_ids: Sequence[str]) -> int:
@@ -187,7 +188,7 @@ def forget_messages(tx: Tx, session_ids: Sequence[str]) -> int:
     return tx.execute(_FORGET, {"sessions": list(session_ids)}).rowcount
 
 
-def _heard(tx: Tx, session_id: str, after: int, event: Event) -> Iterator[tuple[Event, str | None]]:
+def _plan_events(tx: Tx, session_id: str, after: int, event: Event) -> Iterator[tuple[Event, str | None]]:
     """Yield events about plans after a position in the log, then this one, each with the person's message before it."""
     while True:
         values = {"session": session_id, "after": after, "one": event.seq, "like": LIKE, "page": PAGE}
@@ -207,7 +208,7 @@ def _plan_id(payload: Json) -> str:
     raise Never(f"`plan_id` is a text of at most {parsing.ID} characters; leave it out where a session has one plan.")
 
 
-def _row(tenant_id: str, plan: Plan) -> Mapping[str, Any]:
+def _row(tenant_id: str, plan: SessionPlan) -> Mapping[str, Any]:
     return {
         "tenant": tenant_id,
         "session": plan.session_id,
@@ -224,9 +225,9 @@ def _row(tenant_id: str, plan: Plan) -> Mapping[str, Any]:
     }
 
 
-def _plan(row: Any) -> Plan:
+def _plan(row: Any) -> SessionPlan:
     tree = plans_tree.from_json(row.goal, row.status, row.steps, row.current)
-    return Plan(
+    return SessionPlan(
         session_id=row.session_id,
         id=row.id,
         user_id=row.user_id,

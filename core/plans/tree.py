@@ -16,13 +16,13 @@ OPEN: Final = frozenset({"pending", "in_progress"})
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanStep:
     """A step, and the steps that it takes; `status` None: nothing was said of it."""
 
     id: str
     title: str
     status: str | None = None
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlanStep, ...] = ()
 
     def as_json(self) -> Json:
         return {
@@ -38,46 +38,46 @@ class Tree:
     """A goal and its steps; `current`: id of the step being worked on."""
 
     goal: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlanStep, ...] = ()
     status: str | None = None
     current: str | None = None
 
-    def walk(self) -> Iterator[Step]:
+    def walk(self) -> Iterator[PlanStep]:
         """Yield all steps, parents first."""
         yield from _walk(self.steps)
 
-    def leaves(self) -> list[Step]:
+    def leaves(self) -> list[PlanStep]:
         return [step for step in self.walk() if not step.steps]
 
 
-def updated(earlier: Tree | None, new: Tree) -> Tree:
+def update(earlier: Tree | None, new: Tree) -> Tree:
     """Return the new tree; take over the goal, current step and statuses that it leaves out."""
     known: dict[str, str] = {}
     for step in earlier.walk() if earlier else ():
-        known.setdefault(_folded(step.title), step.status or PENDING)
-    steps = tuple(_settled(_inherited(step, known)) for step in new.steps)
+        known.setdefault(_fold(step.title), step.status or PENDING)
+    steps = tuple(_settle(_inherit(step, known)) for step in new.steps)
     goal = new.goal or (earlier.goal if earlier else "")
-    return _placed(replace(new, goal=goal, steps=steps))
+    return _with_current(replace(new, goal=goal, steps=steps))
 
 
-def marked(tree: Tree, reference: str, status: str) -> Tree | None:
+def mark_step(tree: Tree, reference: str, status: str) -> Tree | None:
     """Return the tree with one step's status changed; None if no step or several match, or nothing changes.
 
     `reference`: a step's id, or its place such as `2` or `2.1`.
     """
     named = {step.id for step in tree.walk() if step.id.casefold() == reference.casefold()}
-    placed = at(tree.steps, reference)
+    placed = id_at(tree.steps, reference)
     wanted = named | ({placed} if placed else set())
     if len(wanted) != 1:
         return None
     (step_id,) = wanted
     if next(step.status for step in tree.walk() if step.id == step_id) == status:
         return None
-    steps = tuple(_marked(step, step_id, status) for step in tree.steps)
-    return _placed(replace(tree, steps=steps, status=None, current=step_id if status == "in_progress" else None))
+    steps = tuple(_mark(step, step_id, status) for step in tree.steps)
+    return _with_current(replace(tree, steps=steps, status=None, current=step_id if status == "in_progress" else None))
 
 
-def overall(steps: Sequence[Step]) -> str:
+def overall_status(steps: Sequence[PlanStep]) -> str:
     """Return the status of several steps together; failed only if none is open any more."""
     found = {step.status or PENDING for step in steps}
     if not found & OPEN:
@@ -90,51 +90,51 @@ def from_json(goal: str, status: str, steps: Sequence[Json], current: str | None
     return Tree(goal, tuple(_from_json(step) for step in steps), status, current)
 
 
-def _from_json(step: Json) -> Step:
-    return Step(step["id"], step["title"], step["status"], tuple(_from_json(one) for one in step["steps"]))
+def _from_json(step: Json) -> PlanStep:
+    return PlanStep(step["id"], step["title"], step["status"], tuple(_from_json(one) for one in step["steps"]))
 
 
-def _walk(steps: Sequence[Step]) -> Iterator[Step]:
+def _walk(steps: Sequence[PlanStep]) -> Iterator[PlanStep]:
     for step in steps:
         yield step
         yield from _walk(step.steps)
 
 
-def _inherited(step: Step, known: Mapping[str, str]) -> Step:
+def _inherit(step: PlanStep, known: Mapping[str, str]) -> PlanStep:
     """Copy earlier statuses, except to steps with substeps: those determine the status."""
-    status = step.status or (None if step.steps else known.get(_folded(step.title)))
-    return replace(step, status=status, steps=tuple(_inherited(one, known) for one in step.steps))
+    status = step.status or (None if step.steps else known.get(_fold(step.title)))
+    return replace(step, status=status, steps=tuple(_inherit(one, known) for one in step.steps))
 
 
-def _settled(step: Step) -> Step:
-    steps = tuple(_settled(one) for one in step.steps)
-    return replace(step, steps=steps, status=step.status or (overall(steps) if steps else PENDING))
+def _settle(step: PlanStep) -> PlanStep:
+    steps = tuple(_settle(one) for one in step.steps)
+    return replace(step, steps=steps, status=step.status or (overall_status(steps) if steps else PENDING))
 
 
-def _placed(tree: Tree) -> Tree:
+def _with_current(tree: Tree) -> Tree:
     """Return the tree with its status and current step: the one stated, else the one in progress, else the next."""
     steps = tree.steps
     current = next((step for step in tree.walk() if step.id == tree.current and step.status in OPEN), None)
     if current is not None and current.status == PENDING:
-        steps = tuple(_marked(step, current.id, "in_progress") for step in steps)
+        steps = tuple(_mark(step, current.id, "in_progress") for step in steps)
     leaves = replace(tree, steps=steps).leaves()
     doing = [step for step in leaves if step.status == "in_progress"]
     waiting = [step for step in leaves if step.status == PENDING]
     at = current.id if current else (doing or waiting)[0].id if doing or waiting else None
-    return replace(tree, steps=steps, status=tree.status or overall(steps), current=at)
+    return replace(tree, steps=steps, status=tree.status or overall_status(steps), current=at)
 
 
-def _marked(step: Step, step_id: str, status: str) -> Step:
+def _mark(step: PlanStep, step_id: str, status: str) -> PlanStep:
     """Set a step's status; open substeps of an ended step end with it, and substeps determine their parent's status."""
     if step.id == step_id:
-        within = step.steps if status in OPEN else tuple(_ended(one, status) for one in step.steps)
+        within = step.steps if status in OPEN else tuple(_end(one, status) for one in step.steps)
         return replace(step, status=status, steps=within)
-    within = tuple(_marked(one, step_id, status) for one in step.steps)
-    return step if within == step.steps else replace(step, steps=within, status=overall(within))
+    within = tuple(_mark(one, step_id, status) for one in step.steps)
+    return step if within == step.steps else replace(step, steps=within, status=overall_status(within))
 
 
-def _ended(step: Step, status: str) -> Step:
-    within = tuple(_ended(one, status) for one in step.steps)
+def _end(step: PlanStep, status: str) -> PlanStep:
+    within = tuple(_end(one, status) for one in step.steps)
     return replace(step, steps=within, status=status if step.status in OPEN else step.status)
 
 
@@ -142,9 +142,9 @@ LONGEST_NUMBER = 4
 """Most digits of a step's number: no plan has ten thousand steps."""
 
 
-def at(steps: Sequence[Step], reference: str) -> str | None:
+def id_at(steps: Sequence[PlanStep], reference: str) -> str | None:
     """Return the id of the step at a place such as `2.1`."""
-    found: Step | None = None
+    found: PlanStep | None = None
     for part in reference.split("."):
         if len(part) > LONGEST_NUMBER or not part.isdecimal() or not 1 <= int(part) <= len(steps):
             return None
@@ -153,5 +153,5 @@ def at(steps: Sequence[Step], reference: str) -> str | None:
     return found.id if found else None
 
 
-def _folded(title: str) -> str:
+def _fold(title: str) -> str:
     return " ".join(title.casefold().split()).rstrip(".。!！;；")

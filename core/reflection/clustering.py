@@ -52,7 +52,9 @@ def groups(
             if place not in taken:
                 by_key[key].append(place)
         grouped = [
-            [places[one] for one in group] for places in by_key.values() for group in _grouped(vectors[places], bound)
+            [places[one] for one in group]
+            for places in by_key.values()
+            for group in _groups_within(vectors[places], bound)
         ]
         found += [group for group in grouped if len(group) >= smallest]
         taken.update(place for group in found for place in group)
@@ -71,7 +73,7 @@ def bunches(vectors: Vectors, count: int) -> list[Group]:
     return [[int(place) for place in np.flatnonzero(around == bunch)] for bunch in range(len(middles))]
 
 
-def _grouped(vectors: Vectors, bound: float) -> Iterator[Group]:
+def _groups_within(vectors: Vectors, bound: float) -> Iterator[Group]:
     """Yield groups: the one with the most and nearest neighbours begins, ungrouped neighbours follow, nearest first."""
     near = list(_near(vectors, bound))
     taken: set[int] = set()

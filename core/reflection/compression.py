@@ -16,8 +16,8 @@ from sqlalchemy import text
 from core.errors import Never
 from core.events.publishing import Author
 from core.inference import ask
-from core.inference.ask import Prompt, Refused
-from core.inference.client import Client, OnCall
+from core.inference.ask import ModelRefused, Prompt
+from core.inference.client import ChatClient, OnCall
 from core.inference.embedders import Embedder
 from core.language.terms import has_han
 from core.memory import announcements, identity, memories, writer
@@ -82,7 +82,7 @@ Condenser = Callable[[Sequence[IdleMemory], Sequence[int], int], Sequence[Core]]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CompressionPage:
     """One page to compress: a user's memories `after` a place in their order.
 
     Selects memories not used for `unused` before `now` and less than `uses` times before; or, with `archived`, those
@@ -98,7 +98,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Compressed:
+class PendingCompression:
     """Result of one page, ready to be written; `after`: where the next page begins."""
 
     tenant_id: str
@@ -119,14 +119,16 @@ class Compressed:
         return dict(counts)
 
 
-def next_user(tx: Tx, asked: Asked) -> str | None:
+def next_user(tx: Tx, asked: CompressionPage) -> str | None:
     """Return the next user of the tenant, behind the one named, with enough memories to compress; None: no more."""
     values = _values(asked) | {"smallest": STAGES[0].smallest}
     found: str | None = tx.execute(_NEXT_PUT_AWAY if asked.archived else _NEXT_USER, values).scalar_one_or_none()
     return found
 
 
-def plan(db: Database, tenant_id: str, embedder: Embedder, asked: Asked, condenser: Condenser) -> Compressed:
+def plan(
+    db: Database, tenant_id: str, embedder: Embedder, asked: CompressionPage, condenser: Condenser
+) -> PendingCompression:
     """Read one page of a user's memories and group what belongs together; nothing is written yet."""
     with db.tenant(tenant_id) as tx:
         rows: Sequence[Any] = tx.execute(_PUT_AWAY if asked.archived else _UNUSED, _values(asked)).all()
@@ -137,10 +139,10 @@ def plan(db: Database, tenant_id: str, embedder: Embedder, asked: Asked, condens
     vectors = embedder.embed([content for _, content in made]) if made else ()
     by_owner: defaultdict[Owner, list[Change]] = defaultdict(list)
     for (parts, content), vector in zip(made, vectors, strict=True):
-        away = _put_away(content, parts, vector, evidence) if asked.archived else [_derived(content, parts, vector)]
+        away = _archive_core(content, parts, vector, evidence) if asked.archived else [_derive(content, parts, vector)]
         by_owner[Owner(asked.user_id, parts[0].group_id)].extend(away)
     last = [rows[-1].category, rows[-1].subject, str(rows[-1].id)] if len(rows) == PAGE else None
-    return Compressed(tenant_id, asked.user_id, len(rows), last, list(by_owner.items()), asked.archived)
+    return PendingCompression(tenant_id, asked.user_id, len(rows), last, list(by_owner.items()), asked.archived)
 
 
 def _unsaid(
@@ -160,7 +162,7 @@ def extractive(group: Sequence[IdleMemory], members: Sequence[int], count: int) 
     for bunch in clustering.bunches(vectors[list(members)], count):
         rest = [members[place] for place in bunch]
         while len(rest) > 1 and len(made) < CORES:
-            core = _fitting(group, rest)
+            core = _fitting_core(group, rest)
             if core is None:
                 break
             made.append(core)
@@ -168,7 +170,7 @@ def extractive(group: Sequence[IdleMemory], members: Sequence[int], count: int) 
     return made
 
 
-def by_model(client: Client, on_call: OnCall) -> Condenser:
+def by_model(client: ChatClient, on_call: OnCall) -> Condenser:
     """Return a condenser in a model's words, where they keep all numbers, names and dates and bring none."""
 
     def condense_group(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> Sequence[Core]:
@@ -177,11 +179,11 @@ def by_model(client: Client, on_call: OnCall) -> Condenser:
                 group, members, count
             )  # Nothing marks its names, so nothing could tell whether one got lost.
 
-        def is_grounded(answer: _Answer) -> bool:
+        def is_grounded(answer: _CompressionAnswer) -> bool:
             return _keeps_marks(group, members, _cores_of(answer, members))
 
-        answer = ask.ask(client, on_call, PROMPT, _listed(group, members, count), is_grounded)
-        return extractive(group, members, count) if isinstance(answer, Refused) else _cores_of(answer, members)
+        answer = ask.ask(client, on_call, PROMPT, _numbered_list(group, members, count), is_grounded)
+        return extractive(group, members, count) if isinstance(answer, ModelRefused) else _cores_of(answer, members)
 
     return condense_group
 
@@ -195,7 +197,7 @@ class _Statement(BaseModel):
     parts: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
 
 
-class _Answer(BaseModel):
+class _CompressionAnswer(BaseModel):
     """Statements that a group becomes."""
 
     model_config = ConfigDict(extra="forbid")
@@ -203,16 +205,16 @@ class _Answer(BaseModel):
     cores: Annotated[list[_Statement], Field(min_length=1, max_length=CORES)]
 
 
-PROMPT: Final = Prompt("compress.v1", _Answer, falls_back_on=(Never,))
+PROMPT: Final = Prompt("compress.v1", _CompressionAnswer, falls_back_on=(Never,))
 
 
-def _cores_of(answer: _Answer, members: Sequence[int]) -> list[Core]:
+def _cores_of(answer: _CompressionAnswer, members: Sequence[int]) -> list[Core]:
     """Return the model's statements with the places of their parts; numbers that name no member are dropped."""
     return [Core(one.content, [members[n - 1] for n in one.parts if n <= len(members)]) for one in answer.cores]
 
 
 def _cores(
-    rows: Sequence[IdleMemory], asked: Asked, condenser: Condenser
+    rows: Sequence[IdleMemory], asked: CompressionPage, condenser: Condenser
 ) -> Iterator[tuple[Sequence[IdleMemory], Core]]:
     """Yield cores stage by stage; a memory compressed by one stage is not offered to the next."""
     taken: set[UUID] = set()
@@ -229,11 +231,11 @@ def _cores(
                     yield group, core
 
 
-def _fitting(group: Sequence[IdleMemory], members: Sequence[int]) -> Core | None:
+def _fitting_core(group: Sequence[IdleMemory], members: Sequence[int]) -> Core | None:
     """Return one core for as many members as fit, leaving out a quarter again and again."""
     count = len(members)
     while count > 1:
-        content = condense.condensed([group[place].content for place in members[:count]])
+        content = condense.condense_all([group[place].content for place in members[:count]])
         if content is not None:
             return Core(content, members[:count])
         count = count * 3 // 4
@@ -253,19 +255,19 @@ def _keeps_marks(group: Sequence[IdleMemory], members: Sequence[int], cores: Seq
     return True
 
 
-def _listed(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> str:
+def _numbered_list(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> str:
     rows = [group[place] for place in members]
     lines = [f"{n}. ({row.occurred_at:%Y-%m-%d}) {row.content}" for n, row in enumerate(rows, 1)]
     return "\n".join([*lines, "", f"Statements to write, if so few can hold it all: {count}."])
 
 
-def _derived(content: str, parts: Sequence[IdleMemory], vector: Vector) -> Derive:
+def _derive(content: str, parts: Sequence[IdleMemory], vector: Vector) -> Derive:
     level = 1 + max(row.level for row in parts)
     drawn = [Part(row.id, row.version) for row in parts]
     return Derive(_candidate(content, parts), drawn, _reason(parts), vector, retires=True, level=level)
 
 
-def _put_away(
+def _archive_core(
     content: str, parts: Sequence[IdleMemory], vector: Vector, evidence: dict[UUID, list[Evidence]]
 ) -> Iterator[Change]:
     """Yield changes for a core of archived memories, which is archived itself: nobody has missed them."""
@@ -305,7 +307,7 @@ def _vectors(rows: Sequence[IdleMemory]) -> clustering.Vectors:
     return clustering.vectors_of([row.vector for row in rows])
 
 
-def _values(asked: Asked) -> Json:
+def _values(asked: CompressionPage) -> Json:
     category, subject, last = asked.after or ("", "", str(UUID(int=0)))
     share = min(stage.share for stage in STAGES)
     return {
@@ -330,7 +332,7 @@ _PLAIN = f"""
 """What may lose its wording. Not: what was pinned, holds a slot, orders, is a workflow, is disputed, weighs much, or is
 true or kept for a certain time alone, which its summary could not say."""
 
-_IN_USE = f"{memories.STANDING} AND {_PLAIN} AND m.uses < :uses AND {_LAST} <= :before"
+_IN_USE = f"{memories.ACTIVE_SQL} AND {_PLAIN} AND m.uses < :uses AND {_LAST} <= :before"
 
 REPRESENTED = """
     EXISTS (SELECT FROM relations r JOIN memories c ON c.id = r.from_id AND c.status IN ('active', 'archived')
@@ -365,7 +367,7 @@ _NEXT_PUT_AWAY = text(f"SELECT m.user_id FROM memories m WHERE m.user_id > :user
 
 _SAID = text(f"""
     SELECT m.statement_key FROM memories m
-    WHERE m.user_id = :user AND m.statement_key = ANY(:keys) AND {memories.STANDING}
+    WHERE m.user_id = :user AND m.statement_key = ANY(:keys) AND {memories.ACTIVE_SQL}
 """)
 
 _RAISE = text("""

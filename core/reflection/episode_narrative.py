@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from core.language.grounding import clipped
+from core.language.grounding import clip
 from core.language.terms import has_han
 from core.language.topics import ASSISTANT, IDEOGRAPHS
 from core.types import Message
@@ -42,7 +42,7 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class EpisodeFacts:
     """Facts of one participant's conversation."""
 
     name: str
@@ -56,7 +56,7 @@ class Account:
     ending: Ending
 
 
-def ending(people: Sequence[Message]) -> Ending:
+def ending_of(people: Sequence[Message]) -> Ending:
     """Read the outcome from the last messages; the last word that says so wins."""
     for message in reversed(people[-LATE:]):
         for outcome, pattern in _ENDINGS:
@@ -67,50 +67,50 @@ def ending(people: Sequence[Message]) -> Ending:
     return Ending("ended")
 
 
-def retold(account: Account) -> str:
+def narrate(account: EpisodeFacts) -> str:
     """The conversation in sentences, in the language of what was said."""
     spoken = " ".join([account.opening or "", *account.actions, *account.topics])
     parts = _chinese(account) if _is_chinese(spoken) else _english(account)
     return "".join(parts).strip()
 
 
-def _english(one: Account) -> list[str]:
-    about = f" about {_listed(one.topics)}" if one.topics else ""
-    others = _listed([_ASSISTANT.get(other, (other, other))[0] for other in one.others])
+def _english(one: EpisodeFacts) -> list[str]:
+    about = f" about {_enumerate(one.topics)}" if one.topics else ""
+    others = _enumerate([_ASSISTANT.get(other, (other, other))[0] for other in one.others])
     talked = f"talked with {others}" if others else "spoke"
     span = f"{one.started_at:%H:%M}" + ("" if _is_brief(one) else f"–{one.ended_at:%H:%M}")
     parts = [f"{one.name} {talked}{about} on {one.started_at.day} {one.started_at:%B %Y}, {span} UTC"]
     parts.append(f" ({one.messages} messages).")
     if one.opening:
-        parts.append(f" {one.name} began: “{clipped(one.opening)}”")
-    parts += [f" {clipped(action)}" for action in one.actions[:ACTIONS]]
+        parts.append(f" {one.name} began: “{clip(one.opening)}”")
+    parts += [f" {clip(action)}" for action in one.actions[:ACTIONS]]
     words = _ENDED_EN[one.ending.outcome]
-    quote = f": “{clipped(one.ending.message.content)}”" if one.ending.message else "."
+    quote = f": “{clip(one.ending.message.content)}”" if one.ending.message else "."
     parts += [f" {words}{quote}"] if words else []
     return [*parts, f" Reward: {one.ending.reward:g}." if one.ending.reward is not None else ""]
 
 
-def _chinese(one: Account) -> list[str]:
+def _chinese(one: EpisodeFacts) -> list[str]:
     about = f"谈了{'、'.join(one.topics)}" if one.topics else "谈了话"
     others = "、".join(_ASSISTANT.get(other, (other, other))[1] for other in one.others)
     span = f"{one.started_at:%H:%M}" + ("" if _is_brief(one) else f"–{one.ended_at:%H:%M}")
     day = f"{one.started_at.year}年{one.started_at.month}月{one.started_at.day}日"
     parts = [f"{one.name}于{day}{span}（UTC）{f'与{others}' if others else ''}{about}（共{one.messages}条消息）。"]
     if one.opening:
-        parts.append(f"{one.name}先说：“{clipped(one.opening)}”。")
-    parts += [clipped(action) for action in one.actions[:ACTIONS]]
+        parts.append(f"{one.name}先说：“{clip(one.opening)}”。")
+    parts += [clip(action) for action in one.actions[:ACTIONS]]
     words = _ENDED_ZH[one.ending.outcome]
-    quote = f"：“{clipped(one.ending.message.content)}”。" if one.ending.message else "。"
+    quote = f"：“{clip(one.ending.message.content)}”。" if one.ending.message else "。"
     parts += [f"{words}{quote}"] if words else []
     return [*parts, f"奖励：{one.ending.reward:g}。" if one.ending.reward is not None else ""]
 
 
-def _is_brief(one: Account) -> bool:
+def _is_brief(one: EpisodeFacts) -> bool:
     """Return whether beginning and end are printed as the same minute."""
     return one.ended_at - one.started_at < _MINUTE and one.ended_at.minute == one.started_at.minute
 
 
-def _listed(words: Sequence[str]) -> str:
+def _enumerate(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 

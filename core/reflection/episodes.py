@@ -1,6 +1,6 @@
 """One episodic memory per participant.
 
-`read` returns the session's messages, `told` the episodes in them, `Written.write` stores the changes.
+`read` returns the session's messages, `drafts_of` the episodes in them, `PendingEpisodes.write` stores the changes.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import text
 
 from core.consolidation import upsert
-from core.consolidation.pipeline import Gateway
-from core.consolidation.upsert import Kept
+from core.consolidation.pipeline import Consolidation
+from core.consolidation.upsert import PendingUpsert
 from core.events import log
 from core.events.publishing import Author
 from core.extraction import actions as spoken_actions
 from core.extraction import rule_extractor
 from core.inference import ask
-from core.inference.ask import Prompt, Refused
-from core.inference.client import Client, OnCall
+from core.inference.ask import ModelRefused, Prompt
+from core.inference.client import ChatClient, OnCall
 from core.language import grounding, topics
 from core.language.topics import ASSISTANT
 from core.memory.changes import Owner
 from core.reflection import episode_narrative
-from core.reflection.episode_narrative import Account, Ending
+from core.reflection.episode_narrative import Ending, EpisodeFacts
 from core.screening import output
 from core.sessions import sessions
 from core.storage.db import Database, Tx
@@ -54,7 +54,7 @@ SHOWN: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class SessionSlice:
     """Messages of a session that all heard, its participants, and the events that report its outcome.
 
     `started_at`: of the session, whose first messages are not among these where it is longer than READ.
@@ -69,11 +69,11 @@ class Talk:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EpisodeDraft:
     """An episode before it is judged: its owner, its facts, and the messages that it cites."""
 
     owner: Owner
-    account: Account
+    account: EpisodeFacts
     quotes: Sequence[Message]
     importance: float
 
@@ -95,11 +95,11 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class PendingEpisodes:
     """Changes to the episodes of a session, ready to be written."""
 
     episodes: int
-    kept: Sequence[Kept]
+    kept: Sequence[PendingUpsert]
 
     def write(self, tx: Tx, author: Author) -> Json:
         """Apply the changes. Conflict: one of the episodes has been changed meanwhile."""
@@ -111,7 +111,7 @@ class Written:
         return counts
 
 
-class Narrative(BaseModel):
+class EpisodeNarrative(BaseModel):
     """A conversation as a model retells it for one participant."""
 
     model_config = ConfigDict(extra="forbid")
@@ -125,44 +125,45 @@ class Narratives(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    episodes: list[Narrative]
+    episodes: list[EpisodeNarrative]
 
 
 PROMPT: Final = Prompt("episode.v1", Narratives)
 
 
-Narrate = Callable[[Talk, Sequence[Told]], Mapping[str, str]]
+Narrate = Callable[[SessionSlice, Sequence[EpisodeDraft]], Mapping[str, str]]
 """Retells a talk for participants, by their names; nobody is left out but by failure."""
 
 
-def plainly(_talk: Talk, _told: Sequence[Told]) -> Mapping[str, str]:
+def by_rules(_talk: SessionSlice, _told: Sequence[EpisodeDraft]) -> Mapping[str, str]:
     """Return no narratives: every episode is worded by `core.reflection.episode_narrative`."""
     return {}
 
 
-def by_model(client: Client, on_call: OnCall) -> Narrate:
+def by_model(client: ChatClient, on_call: OnCall) -> Narrate:
     """Return a narrator that asks a model. Narratives that it refuses, or that add something, are left out."""
 
-    def narrate(talk: Talk, several: Sequence[Told]) -> Mapping[str, str]:
+    def narrate(talk: SessionSlice, several: Sequence[EpisodeDraft]) -> Mapping[str, str]:
         transcript = _transcript(talk)
         names = "\n".join(told.account.name for told in several)
         answer = ask.ask(client, on_call, PROMPT, f"People:\n{names}\n\nTranscript:\n{transcript}")
-        if isinstance(answer, Refused):
+        if isinstance(answer, ModelRefused):
             return {}
-        known = {told.account.name: [transcript, episode_narrative.retold(told.account)] for told in several}
+        known = {told.account.name: [transcript, episode_narrative.narrate(told.account)] for told in several}
         return {
             one.participant: one.narrative
             for one in answer.episodes
-            if one.participant in known and grounding.bounded(one.narrative, one.participant, known[one.participant])
+            if one.participant in known
+            and grounding.is_grounded(one.narrative, one.participant, known[one.participant])
         }
 
     return narrate
 
 
-def session(gate: Gateway, tenant_id: str, session_id: str, narrate: Narrate = plainly) -> Written:
+def session(gate: Consolidation, tenant_id: str, session_id: str, narrate: Narrate = by_rules) -> PendingEpisodes:
     """Plan the changes to the episodes of a session. NotFound: there is no such session."""
     talk = read(gate.db, tenant_id, session_id)
-    several = told(talk)
+    several = drafts_of(talk)
     with gate.db.tenant(tenant_id) as tx:
         rows = [upsert.find(tx, one.owner, one.account.name, _slot(talk)) for one in several]
     news = [(one, row) for one, row in zip(several, rows, strict=True) if _is_news(talk, one, row)]
@@ -171,11 +172,11 @@ def session(gate: Gateway, tenant_id: str, session_id: str, narrate: Narrate = p
     for one, row in news:
         candidate = _candidate(talk, one, words.get(one.account.name))
         reason = "A conversation ended." if row is None else "The conversation went on, or its outcome is known now."
-        kept.append(upsert.keep(gate, tenant_id, one.owner, candidate, row, reason, used=False))
-    return Written(len(several), kept)
+        kept.append(upsert.upsert(gate, tenant_id, one.owner, candidate, row, reason, used=False))
+    return PendingEpisodes(len(several), kept)
 
 
-def read(db: Database, tenant_id: str, session_id: str) -> Talk:
+def read(db: Database, tenant_id: str, session_id: str) -> SessionSlice:
     """Read the messages of a session that all its participants heard. NotFound: there is no such session."""
     with db.tenant(tenant_id) as tx:
         stands = sessions.get(tx, session_id)
@@ -188,22 +189,24 @@ def read(db: Database, tenant_id: str, session_id: str) -> Talk:
     heard = [m for m in found if m.role in {"user", "assistant"} and m.content.strip() and m.group_id == group]
     said = output.messages(heard)
     started = said[0].occurred_at if said and not after else stands.started_at
-    return Talk(session_id, group, rule_extractor.with_assistants(said), listeners if group else [], started, reports)
+    return SessionSlice(
+        session_id, group, rule_extractor.with_assistants(said), listeners if group else [], started, reports
+    )
 
 
-def told(talk: Talk) -> list[Told]:
+def drafts_of(talk: SessionSlice) -> list[EpisodeDraft]:
     """Return an episode for each participant; none where nothing was said that is worth one."""
     if len(talk.messages) < FEWEST:
         return []
     people = _people(talk)
     if not any(people.values()):
         return []
-    actions = spoken_actions.said(talk.messages)
-    several = [_told(talk, user, name, people, actions) for user, name in people]
+    actions = spoken_actions.actions_of(talk.messages)
+    several = [_draft(talk, user, name, people, actions) for user, name in people]
     return [one for one in several if one.account.topics]
 
 
-def _people(talk: Talk) -> dict[tuple[str, str], list[Message]]:
+def _people(talk: SessionSlice) -> dict[tuple[str, str], list[Message]]:
     """Return the participants, by user and name, with their messages; none for those who only listened."""
     said: defaultdict[tuple[str, str], list[Message]] = defaultdict(list)
     names: dict[tuple[str, str], str] = {}
@@ -219,21 +222,21 @@ def _people(talk: Talk) -> dict[tuple[str, str], list[Message]]:
     return dict(said) | silent
 
 
-def _told(
-    talk: Talk,
+def _draft(
+    talk: SessionSlice,
     user: str,
     name: str,
     people: Mapping[tuple[str, str], Sequence[Message]],
     actions: Mapping[str, Sequence[str]],
-) -> Told:
+) -> EpisodeDraft:
     own = people[user, name]
     spoken = [m for m in talk.messages if rule_extractor.speaker_of(m) is not None]
     others = [other for _, other in people if other != name]
     others += [ASSISTANT] if len(spoken) < len(talk.messages) else []
-    ending = _reported(talk.reports, user) or episode_narrative.ending(spoken)
+    ending = _reported_ending(talk.reports, user) or episode_narrative.ending_of(spoken)
     ending = replace(ending, reward=_reward(talk.reports, user))
     mine = [action for m in own for action in actions.get(m.id, ())]
-    account = Account(
+    account = EpisodeFacts(
         name=name,
         others=others,
         topics=_topics(talk, own, [name, *others]),
@@ -245,17 +248,17 @@ def _told(
         ending=ending,
     )
     quotes = list(_quotes(talk, own, actions, ending))[:QUOTES]
-    return Told(Owner(user, talk.group_id), account, quotes, _importance(own, account))
+    return EpisodeDraft(Owner(user, talk.group_id), account, quotes, _importance(own, account))
 
 
-def _topics(talk: Talk, own: Sequence[Message], names: Sequence[str]) -> list[str]:
+def _topics(talk: SessionSlice, own: Sequence[Message], names: Sequence[str]) -> list[str]:
     mine = {m.id for m in own}
     others = [m.content for m in talk.messages if m.id not in mine]
     return topics.topics([m.content for m in own], others, names)
 
 
 def _quotes(
-    talk: Talk, own: Sequence[Message], actions: Mapping[str, Sequence[str]], ending: Ending
+    talk: SessionSlice, own: Sequence[Message], actions: Mapping[str, Sequence[str]], ending: Ending
 ) -> Iterator[Message]:
     """Yield the messages that an episode cites, once each: its opening, ending, actions, and words to all."""
     mine = {m.id for m in own}
@@ -265,7 +268,7 @@ def _quotes(
     yield from {m.id: m for m in ranked}.values()
 
 
-def _reported(reports: Sequence[Event], user: str) -> Ending | None:
+def _reported_ending(reports: Sequence[Event], user: str) -> Ending | None:
     """Return the outcome by the last event that reports one for this user."""
     for event in reversed(reports):
         if event.user_id != user:
@@ -287,26 +290,26 @@ def _reward(reports: Sequence[Event], user: str) -> float | None:
     return None
 
 
-def _importance(own: Sequence[Message], account: Account) -> float:
+def _importance(own: Sequence[Message], account: EpisodeFacts) -> float:
     """Weigh a conversation: more where something was done, or the outcome is known."""
     plain = 0.4 + 0.1 * bool(account.actions) + 0.1 * (account.ending.success is not None)
     return round(max(plain, *(m.importance or 0 for m in own), 0), 2)
 
 
-def _slot(talk: Talk) -> str:
+def _slot(talk: SessionSlice) -> str:
     return f"episode:{talk.session_id}"
 
 
-def _is_news(talk: Talk, one: Told, row: Any | None) -> bool:
+def _is_news(talk: SessionSlice, one: EpisodeDraft, row: Any | None) -> bool:
     """Return whether the episode differs from the stored one."""
     if row is None:
         return True
     return not upsert.is_closed(row) and row.structured != one.structured(talk.session_id)
 
 
-def _candidate(talk: Talk, one: Told, narrative: str | None) -> Candidate:
+def _candidate(talk: SessionSlice, one: EpisodeDraft, narrative: str | None) -> Candidate:
     return Candidate(
-        content=narrative or episode_narrative.retold(one.account),
+        content=narrative or episode_narrative.narrate(one.account),
         category=Category.EPISODE,
         topic=Topic.HISTORY,
         subject=one.account.name,
@@ -322,7 +325,7 @@ def _candidate(talk: Talk, one: Told, narrative: str | None) -> Candidate:
     )
 
 
-def _transcript(talk: Talk) -> str:
+def _transcript(talk: SessionSlice) -> str:
     shown = talk.messages if len(talk.messages) <= SHOWN else [*talk.messages[:10], *talk.messages[10 - SHOWN :]]
     return "\n".join(
         f"{m.occurred_at:%Y-%m-%d %H:%M} {rule_extractor.speaker_of(m) or ASSISTANT}: {m.content[:QUOTE_CHARACTERS]}"

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core.errors import Never
 from core.inference import ask
-from core.inference.ask import Prompt, Refused
-from core.inference.client import Client, OnCall
+from core.inference.ask import ModelRefused, Prompt
+from core.inference.client import ChatClient, OnCall
 from core.language.terms import has_han, terms
 from core.reflection import clustering
 from core.statements import condense
@@ -47,7 +47,7 @@ class RecordedMemory(GroupedMemory, Protocol):
     vector: str | None
 
 
-class Finding(NamedTuple):
+class DerivedStatement(NamedTuple):
     """A statement drawn from memories: its category, its words, and the memories that it rests on.
 
     `cited`: the evidence of this many members, the first, is cited; the others are only counted. `theme`: the recurring
@@ -62,31 +62,31 @@ class Finding(NamedTuple):
     days: int = 0
 
 
-class Group(NamedTuple):
+class MemoryGroup(NamedTuple):
     """Memories that belong together, and the finding by rules; None: only a model may find one."""
 
     members: Sequence[GroupedMemory]
-    plain: Finding | None
+    plain: DerivedStatement | None
 
 
-Wording = Callable[[Group], Finding | None]
+Wording = Callable[[MemoryGroup], DerivedStatement | None]
 """From a group to what it shows; None: nothing."""
 
 
-def plain(group: Group) -> Finding | None:
+def by_rules(group: MemoryGroup) -> DerivedStatement | None:
     """Return the finding by rules."""
     return group.plain
 
 
-def by_model(client: Client, on_call: OnCall) -> Wording:
+def by_model(client: ChatClient, on_call: OnCall) -> Wording:
     """Word findings by a model, where its words bring no name or number that the memories lack; else by rules."""
 
-    def describe(group: Group) -> Finding | None:
+    def describe(group: MemoryGroup) -> DerivedStatement | None:
         rows = group.members[: clustering.MOST]
         listed = "\n".join(f"{n}. ({row.occurred_at:%Y-%m-%d}) {row.content}" for n, row in enumerate(rows, 1))
-        bare = group.plain or Finding(Category.PATTERN, "", group.members, len(group.members))
+        bare = group.plain or DerivedStatement(Category.PATTERN, "", group.members, len(group.members))
         answer = ask.ask(client, on_call, PROMPT, listed, lambda one: _is_grounded(one, bare.members))
-        if isinstance(answer, Refused):
+        if isinstance(answer, ModelRefused):
             return group.plain
         if answer.category == "none":
             return None
@@ -95,7 +95,7 @@ def by_model(client: Client, on_call: OnCall) -> Wording:
     return describe
 
 
-class _Answer(BaseModel):
+class _GeneralizationAnswer(BaseModel):
     """The model's finding for a group."""
 
     model_config = ConfigDict(extra="forbid")
@@ -104,7 +104,7 @@ class _Answer(BaseModel):
     statement: Annotated[str, Field(max_length=400)]
 
 
-PROMPT: Final = Prompt("patterns.v1", _Answer, falls_back_on=(Never,))
+PROMPT: Final = Prompt("patterns.v1", _GeneralizationAnswer, falls_back_on=(Never,))
 
 
 def is_supported(group: Sequence[RecordedMemory]) -> bool:
@@ -114,7 +114,7 @@ def is_supported(group: Sequence[RecordedMemory]) -> bool:
     return len(group) >= SUPPORT and max(len(sessions), len(days)) >= OCCASIONS
 
 
-def _is_grounded(answer: _Answer, members: Sequence[GroupedMemory]) -> bool:
+def _is_grounded(answer: _GeneralizationAnswer, members: Sequence[GroupedMemory]) -> bool:
     """Return whether each name and number of the statement, and in Chinese each word, is in the memories."""
     if answer.category == "none":
         return True

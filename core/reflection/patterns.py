@@ -21,8 +21,8 @@ from core.inference.embedders import Embedder
 from core.memory import identity, memories, nearest_vectors, writer
 from core.memory.changes import Change, Derive, Link, Owner, Part, Replace, Vector
 from core.reflection import clustering, generalization, recurrence
-from core.reflection.generalization import Finding, Group, GroupedMemory, RecordedMemory, Wording
-from core.reflection.recurrence import CITED, Occasion, Statement
+from core.reflection.generalization import DerivedStatement, GroupedMemory, MemoryGroup, RecordedMemory, Wording
+from core.reflection.recurrence import CITED, DatedStatement, Utterance
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
 
@@ -40,7 +40,7 @@ READ: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PendingPatterns:
     """Findings of one page, ready to be written; `since`: where the next page begins, if there is one."""
 
     tenant_id: str
@@ -72,21 +72,23 @@ class _Read:
 
 def find(
     db: Database, tenant_id: str, user_id: str, embedder: Embedder, wording: Wording, since: str | None = None
-) -> Found:
+) -> PendingPatterns:
     """Read the memories recorded since the user's newest pattern, the newest `NEW` of them; nothing is written yet.
 
-    With `since`, a time, those recorded after it, the oldest first; `Found.since` is where to continue.
+    With `since`, a time, those recorded after it, the oldest first; `PendingPatterns.since` is where to continue.
     """
     with db.tenant(tenant_id) as tx:
         read = _read(tx, user_id, None if since is None else datetime.fromisoformat(since))
     due = [group for group in _groups(read) if _is_due(group.plain, read.patterns)]
     found = [finding for group in due if (finding := wording(group)) is not None]
-    fresh = [(one, _known(one, read.patterns)) for one in found]
-    wanted = _wanted(fresh)
+    fresh = [(one, _existing_pattern(one, read.patterns)) for one in found]
+    wanted = _select_findings(fresh)
     by_owner = _changes(db, tenant_id, user_id, embedder, wanted)
     last = max((row.recorded_at for row in read.rows if row.id in read.new), default=None)
     more = since is not None and last is not None and len(read.new) == NEW
-    return Found(tenant_id, len(read.new), last.isoformat() if more and last else None, list(by_owner.items()))
+    return PendingPatterns(
+        tenant_id, len(read.new), last.isoformat() if more and last else None, list(by_owner.items())
+    )
 
 
 def _read(tx: Tx, user_id: str, since: datetime | None) -> _Read:
@@ -103,7 +105,7 @@ def _read(tx: Tx, user_id: str, since: datetime | None) -> _Read:
     return _Read(rows, frozenset(ids), _vectors(rows), patterns, known)
 
 
-def _groups(read: _Read) -> list[Group]:
+def _groups(read: _Read) -> list[MemoryGroup]:
     """Return recurring themes, and groups about one thing, that hold something new and do not overlap by half."""
     recurrent = [group for group in _recurrent(read) if any(row.id in read.new for row in group.members)]
     taken = [{row.id for row in group.members} for group in recurrent]
@@ -112,14 +114,14 @@ def _groups(read: _Read) -> list[Group]:
         [read.rows[place] for place in found] for found in clustering.groups(keys, read.vectors, generalization.SUPPORT)
     ]
     alike = [
-        Group(group, None)
+        MemoryGroup(group, None)
         for group in groups
         if generalization.is_supported(group) and any(row.id in read.new for row in group)
     ]
     return recurrent + [group for group in alike if not any(_shares(group.members, ids) for ids in taken)]
 
 
-def _recurrent(read: _Read) -> Iterator[Group]:
+def _recurrent(read: _Read) -> Iterator[MemoryGroup]:
     by_key: defaultdict[tuple[str, str | None], dict[UUID, Any]] = defaultdict(dict)
     for row in read.known:
         by_key[row.subject, row.group_id][row.id] = row
@@ -129,34 +131,36 @@ def _recurrent(read: _Read) -> Iterator[Group]:
         themes = {theme for one in mine if (theme := _theme(one))}
         for one in recurrence.recurrences([_statement(row) for row in rows.values()], subject, names, themes):
             members = [rows[member] for member in one.members]  # All: whoever erases one erases what counts it.
-            yield Group(members, Finding(Category.PATTERN, one.content, members, one.cited, one.theme, len(one.days)))
+            yield MemoryGroup(
+                members, DerivedStatement(Category.PATTERN, one.content, members, one.cited, one.theme, len(one.days))
+            )
 
 
-def _statement(row: Any) -> Statement:
-    return Statement(row.id, row.content, row.occurred_at, [_occasion(row, one) for one in row.said])
+def _statement(row: Any) -> DatedStatement:
+    return DatedStatement(row.id, row.content, row.occurred_at, [_occasion(row, one) for one in row.said])
 
 
-def _occasion(row: Any, said: Json) -> Occasion:
+def _occasion(row: Any, said: Json) -> Utterance:
     """Read one occasion; a message without a name is about its user."""
     speaker = said["speaker"] or (row.user_id if said["role"] in {"user", None} else "")
     at = datetime.fromisoformat(said["at"]) if said["at"] else None
-    return Occasion(said["quote"], at, said["role"], own=speaker.casefold() == row.subject.casefold())
+    return Utterance(said["quote"], at, said["role"], own=speaker.casefold() == row.subject.casefold())
 
 
 def _shares(members: Sequence[GroupedMemory], ids: Collection[UUID]) -> bool:
     return 2 * sum(row.id in ids for row in members) >= len(members)
 
 
-def _wanted(found: Sequence[tuple[Finding, Any | None]]) -> list[tuple[Finding, Any | None]]:
+def _select_findings(found: Sequence[tuple[DerivedStatement, Any | None]]) -> list[tuple[DerivedStatement, Any | None]]:
     """Return new findings, and of each pattern that grows the first that would reword it."""
-    growing: dict[UUID, tuple[Finding, Any | None]] = {}
+    growing: dict[UUID, tuple[DerivedStatement, Any | None]] = {}
     for one, known in found:
         if known is not None and _grows(one, known):
             growing.setdefault(known.id, (one, known))
     return [(one, known) for one, known in found if known is None] + list(growing.values())
 
 
-def _known(finding: Finding, patterns: Sequence[Any]) -> Any | None:
+def _existing_pattern(finding: DerivedStatement, patterns: Sequence[Any]) -> Any | None:
     """Return the existing pattern of this theme, or for these memories, whatever its status."""
     first, mine = finding.members[0], {row.id for row in finding.members}
     for one in patterns:
@@ -167,11 +171,11 @@ def _known(finding: Finding, patterns: Sequence[Any]) -> Any | None:
     return next((one for one, parts in rests if len(mine & parts) >= ALIKE * min(len(mine), len(parts)) > 0), None)
 
 
-def _is_due(finding: Finding | None, patterns: Sequence[Any]) -> bool:
+def _is_due(finding: DerivedStatement | None, patterns: Sequence[Any]) -> bool:
     """Return whether words are needed: for a known theme that has not grown they would be thrown away."""
     if finding is None or finding.theme is None:
         return True
-    known = _known(finding, patterns)
+    known = _existing_pattern(finding, patterns)
     return known is None or _grows(finding._replace(category=Category(known.category)), known)
 
 
@@ -185,7 +189,7 @@ def _rests_on(pattern: Any) -> set[UUID]:
     return set(pattern.parts) | {UUID(one) for one in pattern.structured["pattern"]["parts"]}
 
 
-def _grows(finding: Finding, known: Any) -> bool:
+def _grows(finding: DerivedStatement, known: Any) -> bool:
     """Return whether a pattern is to be reworded: it has more parts, and nobody has archived or edited it."""
     kept = known.structured["pattern"]
     if known.status != "active" or kept["key"] != identity.statement_key(known.subject, known.content):
@@ -197,7 +201,11 @@ def _grows(finding: Finding, known: Any) -> bool:
 
 
 def _changes(
-    db: Database, tenant_id: str, user_id: str, embedder: Embedder, wanted: Sequence[tuple[Finding, Any | None]]
+    db: Database,
+    tenant_id: str,
+    user_id: str,
+    embedder: Embedder,
+    wanted: Sequence[tuple[DerivedStatement, Any | None]],
 ) -> Mapping[Owner, list[Change]]:
     """Return changes for new patterns, unless the judge finds them known, and for existing ones that grow."""
     by_owner: defaultdict[Owner, list[Change]] = defaultdict(list)
@@ -215,26 +223,26 @@ def _changes(
     for place, (finding, known) in enumerate(wanted):
         owner = Owner(user_id, finding.members[0].group_id)
         if known is not None:
-            by_owner[owner] += _refreshed(finding, known, candidates[place], vectors[place])
+            by_owner[owner] += _reworded_pattern(finding, known, candidates[place], vectors[place])
         elif judge.judge(candidates[place], near[place]).kind is judge.Kind.ADD:
-            by_owner[owner] += _derived(finding, candidates[place], vectors[place])
+            by_owner[owner] += _new_pattern(finding, candidates[place], vectors[place])
     return by_owner
 
 
-def _derived(finding: Finding, candidate: Candidate, vector: Vector) -> list[Change]:
+def _new_pattern(finding: DerivedStatement, candidate: Candidate, vector: Vector) -> list[Change]:
     parts = [Part(row.id, row.version) for row in finding.members[: finding.cited]]
     change = Derive(candidate, parts, _reason(finding), vector)
     rest = finding.members[finding.cited :]
     return [change, *(Link(change.id, Relation.DERIVED_FROM, row.id, change.change_id) for row in rest)]
 
 
-def _refreshed(finding: Finding, known: Any, candidate: Candidate, vector: Vector) -> list[Change]:
+def _reworded_pattern(finding: DerivedStatement, known: Any, candidate: Candidate, vector: Vector) -> list[Change]:
     more = [row.id for row in finding.members if row.id not in set(known.parts)]
-    change = Replace(memories.known(known), candidate, _reason(finding), vector)
+    change = Replace(memories.known_of(known), candidate, _reason(finding), vector)
     return [change, *(Link(known.id, Relation.DERIVED_FROM, one, change.change_id) for one in more)]
 
 
-def _candidate(finding: Finding, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]) -> Candidate:
+def _candidate(finding: DerivedStatement, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]) -> Candidate:
     members, (first, last) = finding.members, _span(finding.members)
     span = {"memories": len(members), "from": first.isoformat(), "to": last.isoformat()}
     key = identity.statement_key(members[0].subject, finding.content)
@@ -245,7 +253,7 @@ def _candidate(finding: Finding, known: Any | None, evidence: Mapping[UUID, Sequ
         finding.category,
         Topic(Counter(row.topic for row in members).most_common(1)[0][0]),
         members[0].subject,
-        _cited(finding, known, evidence),
+        _evidence_to_cite(finding, known, evidence),
         last,
         importance=fmean(row.importance for row in members),
         confidence=min(1.0, fmean(row.confidence for row in members)),
@@ -253,7 +261,9 @@ def _candidate(finding: Finding, known: Any | None, evidence: Mapping[UUID, Sequ
     )
 
 
-def _cited(finding: Finding, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]) -> tuple[Evidence, ...]:
+def _evidence_to_cite(
+    finding: DerivedStatement, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]
+) -> tuple[Evidence, ...]:
     """Return the evidence to cite; for a theme one quote of each memory, `CITED` with the present ones at the most."""
     several = [evidence.get(row.id, ()) for row in finding.members[: finding.cited]]
     if finding.theme is None:
@@ -263,7 +273,7 @@ def _cited(finding: Finding, known: Any | None, evidence: Mapping[UUID, Sequence
     return tuple(dict.fromkeys(fresh))[: max(0, CITED - len(there))]
 
 
-def _reason(finding: Finding) -> str:
+def _reason(finding: DerivedStatement) -> str:
     first, last = _span(finding.members)
     return f"Shown by {len(finding.members)} memories from {first:%Y-%m-%d} to {last:%Y-%m-%d}."
 
@@ -278,7 +288,7 @@ def _vectors(rows: Sequence[RecordedMemory]) -> clustering.Vectors:
 
 
 _OWN = f"""
-    m.user_id = :user AND m.level = 0 AND m.trust <> 'disputed' AND {memories.STANDING}
+    m.user_id = :user AND m.level = 0 AND m.trust <> 'disputed' AND {memories.ACTIVE_SQL}
     AND m.category NOT IN ('instruction', 'skill', 'plan', 'episode')
 """
 """What someone said of their life, and stands: no accounts of whole conversations, and no wishes."""

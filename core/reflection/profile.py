@@ -37,7 +37,7 @@ GRACE: Final = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class ProfileOwner:
     """Owner of a profile: a user or a group."""
 
     user_id: str | None = None
@@ -69,11 +69,11 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class PendingProfile:
     """A profile as it is to be, over the version it follows (0: none), ready to be written."""
 
     tenant_id: str
-    owner: Owner
+    owner: ProfileOwner
     seen: int
     before: Json
     attributes: Json
@@ -90,13 +90,13 @@ class Built:
             writer.lock(tx, self.tenant_id, self.owner.user_id)
         self._refuse_overtaken(tx)
         version = self._put(tx, document)
-        names = profile_attributes.changed(_attributes(self.before), self.attributes)
+        names = profile_attributes.changed_names(_attributes(self.before), self.attributes)
         payload = {**self.owner.as_json(), "version": version, "changed": names}
         publishing.publish(tx, self.tenant_id, author, [Emission("profile.updated", payload, subject=self.owner.key)])
         return payload
 
     def _refuse_overtaken(self, tx: Tx) -> None:
-        ids = [UUID(one) for one in profile_attributes.named(self.attributes)]
+        ids = [UUID(one) for one in profile_attributes.memory_ids_in(self.attributes)]
         if tx.execute(_STILL, {"ids": ids}).scalar_one() != len(ids):
             raise Conflict("A memory of this profile has been changed while it was built.")
 
@@ -114,7 +114,7 @@ class Built:
         return int(version)
 
 
-def get(tx: Tx, owner: Owner) -> Profile | None:
+def get(tx: Tx, owner: ProfileOwner) -> Profile | None:
     """The profile as it is kept, by one read of one row; None: none was built yet."""
     row = tx.execute(_GET, {"owner": owner.key}).one_or_none()
     if row is None:
@@ -125,7 +125,7 @@ def get(tx: Tx, owner: Owner) -> Profile | None:
     )
 
 
-def build(db: Database, tenant_id: str, owner: Owner, now: datetime | None = None) -> Built:
+def build(db: Database, tenant_id: str, owner: ProfileOwner, now: datetime | None = None) -> PendingProfile:
     """Put the owner's standing memories together; nothing is written yet."""
     at = now or memories.now()
     with db.tenant(tenant_id) as tx:
@@ -136,7 +136,7 @@ def build(db: Database, tenant_id: str, owner: Owner, now: datetime | None = Non
         profile_attributes.of_user(traits, own) if owner.group_id is None else profile_attributes.of_group(traits)
     )
     before = _document(kept.attributes, kept.until) if kept else {}
-    return Built(
+    return PendingProfile(
         tenant_id, owner, kept.version if kept else 0, before, attributes, profile_attributes.lapses(traits), at
     )
 
@@ -144,7 +144,7 @@ def build(db: Database, tenant_id: str, owner: Owner, now: datetime | None = Non
 def current(
     db: Database,
     tenant_id: str,
-    owner: Owner,
+    owner: ProfileOwner,
     author: Author,
     *,
     fresh: bool = False,
@@ -180,7 +180,7 @@ def groups_behind(tx: Tx, user_id: str) -> Sequence[str]:
     return tx.execute(_GROUPS_BEHIND, {"user": user_id, "grace": GRACE, "limit": GROUPS}).scalars().all()
 
 
-def _read(tx: Tx, owner: Owner, now: datetime) -> tuple[Sequence[Any], frozenset[str]]:
+def _read(tx: Tx, owner: ProfileOwner, now: datetime) -> tuple[Sequence[Any], frozenset[str]]:
     """The memories that stand and hold at a moment, and the names by which a user speaks of themselves."""
     values = {"user": owner.user_id, "group": owner.group_id, "now": now, "limit": READ}
     if owner.group_id is not None:
@@ -216,7 +216,7 @@ _REPLACE = text("""
 
 _RIGHT = text("UPDATE profiles SET built_at = :at WHERE owner = :owner AND version = :seen")
 
-_STILL = text(f"SELECT count(*) FROM memories m WHERE m.id = ANY(:ids) AND {memories.STANDING}")
+_STILL = text(f"SELECT count(*) FROM memories m WHERE m.id = ANY(:ids) AND {memories.ACTIVE_SQL}")
 
 _COLUMNS = """
     m.id, m.user_id, m.subject, m.category, m.topic, m.content, m.structured, m.attribute, m.value, m.confidence,
@@ -224,7 +224,7 @@ _COLUMNS = """
     m.fade_floor, m.fade_half_life
 """
 
-_HOLDS = f"{memories.STANDING} AND (m.valid_to IS NULL OR m.valid_to > :now)"
+_HOLDS = f"{memories.ACTIVE_SQL} AND (m.valid_to IS NULL OR m.valid_to > :now)"
 
 _OF_USER = text(
     f"SELECT {_COLUMNS} FROM memories m WHERE m.user_id = :user AND {_HOLDS} ORDER BY m.id DESC LIMIT :limit"
@@ -234,7 +234,7 @@ _SPEAKS_AS = text(f"""
     SELECT DISTINCT m.subject FROM memories m
     JOIN evidence e ON e.memory_id = m.id
     JOIN messages s ON s.session_id = e.session_id AND s.id = e.message_id
-    WHERE m.user_id = :user AND {memories.STANDING}
+    WHERE m.user_id = :user AND {memories.ACTIVE_SQL}
       AND s.role = 'user' AND s.user_id = :user AND coalesce(s.speaker, s.user_id) = m.subject
 """)
 """Subjects of memories that rest on a message which the user spoke under that very name."""

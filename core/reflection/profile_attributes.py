@@ -71,7 +71,7 @@ class Trait:
 def trait(row: Any, now: datetime) -> Trait:
     """A row of `memories` at a moment."""
     slotted = row.attribute is not None and row.value is not None and row.category != Category.INSTRUCTION
-    listed = None if slotted else succession.gathered(row.structured)
+    listed = None if slotted else succession.gathered_list(row.structured)
     return Trait(
         id=str(row.id),
         user_id=row.user_id,
@@ -98,7 +98,7 @@ def of_user(traits: Sequence[Trait], own: Collection[str]) -> Json:
     others = _by(lambda one: one.subject, (one for one in shown if one.subject not in own))
     known = sorted(others.items(), key=lambda item: (-max(one.strength for one in item[1]), item[0]))
     people = {subject: _person(theirs) for subject, theirs in known[:VALUES]}
-    return _filled({**_attributes(mine), **_sections(mine), "people": people})
+    return _without_empty({**_attributes(mine), **_sections(mine), "people": people})
 
 
 def of_group(traits: Sequence[Trait]) -> Json:
@@ -108,13 +108,13 @@ def of_group(traits: Sequence[Trait]) -> Json:
     decided = [one for one in shown if one.category in agreed]
     happened = [one for one in shown if one.category is Category.EVENT]
     told = [one for one in shown if one.category not in {*agreed, Category.EVENT}]
-    return _filled(
+    return _without_empty(
         {
             "members": _members(traits),
-            "shared_topics": _shared(shown),
-            "decisions": _said(decided, LINES),
-            "events": _said(happened, LINES),
-            "facts": {topic: _said(ones, STATEMENTS) for topic, ones in _topics(told)},
+            "shared_topics": _shared_topics(shown),
+            "decisions": _lines_by_user(decided, LINES),
+            "events": _lines_by_user(happened, LINES),
+            "facts": {topic: _lines_by_user(ones, STATEMENTS) for topic, ones in _topics(told)},
         }
     )
 
@@ -124,9 +124,9 @@ def lapses(traits: Iterable[Trait]) -> datetime | None:
     return min((one.until for one in traits if one.until), default=None)
 
 
-def changed(before: Json, after: Json) -> list[str]:
+def changed_names(before: Json, after: Json) -> list[str]:
     """The names of the attributes that differ, in their order; at most NAMES."""
-    one, other = dict(_named(before)), dict(_named(after))
+    one, other = dict(_flatten(before)), dict(_flatten(after))
     return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))[:NAMES]
 
 
@@ -136,14 +136,14 @@ def confident(attributes: Json, least: float) -> Json:
     return kept
 
 
-def named(attributes: object) -> set[str]:
+def memory_ids_in(attributes: object) -> set[str]:
     """The ids of all memories that attributes name."""
     if isinstance(attributes, list):
-        return set().union(*map(named, attributes))
+        return set().union(*map(memory_ids_in, attributes))
     if not isinstance(attributes, dict):
         return set()
     mine: list[str] = attributes["memories"] if _is_entry(attributes) else []
-    return {*mine, *(one for part in attributes.values() for one in named(part))}
+    return {*mine, *(one for part in attributes.values() for one in memory_ids_in(part))}
 
 
 def _attributes(traits: Sequence[Trait]) -> Json:
@@ -165,19 +165,19 @@ def _sections(traits: Sequence[Trait]) -> Json:
 
 def _person(traits: Sequence[Trait]) -> Json:
     plain = [one for one in traits if not one.attribute and not one.gathered]
-    return _filled({**_attributes(traits), "statements": _lines(plain, STATEMENTS)})
+    return _without_empty({**_attributes(traits), "statements": _lines(plain, STATEMENTS)})
 
 
 def _slot(traits: Sequence[Trait]) -> Json:
     """The value that stands, and those that are said against it: undisputed before disputed, then the latest."""
-    values = _by(lambda one: succession.folded(one.value), traits)
-    ranked = sorted(values.values(), key=_standing, reverse=True)
+    values = _by(lambda one: succession.normal_value(one.value), traits)
+    ranked = sorted(values.values(), key=_slot_rank, reverse=True)
     first, *others = [_entry("value", str(ones[0].value), ones) for ones in map(_strongest, ranked)]
     against = [{**other, "disputed": True} for other in others[:VALUES]]
     return {**first, "alternatives": against} if against else first
 
 
-def _standing(traits: Sequence[Trait]) -> tuple[Any, ...]:
+def _slot_rank(traits: Sequence[Trait]) -> tuple[Any, ...]:
     undisputed = any(not one.disputed for one in traits)
     return undisputed, max(one.since for one in traits), max((one.confidence, one.id) for one in traits)
 
@@ -187,7 +187,7 @@ def _list(traits: Sequence[Trait]) -> list[Json]:
     said: defaultdict[tuple[str, bool], list[tuple[str, Trait]]] = defaultdict(list)
     for one in _strongest(traits):
         for value in one.gathered[1] if one.gathered else ():
-            said[succession.folded(value), one.negated].append((value, one))
+            said[succession.normal_value(value), one.negated].append((value, one))
     entries = []
     for (folded, negated), ones in said.items():
         entry = _entry("value", ones[0][0], [one for _, one in ones])
@@ -204,7 +204,7 @@ def _line(one: Trait) -> Json:
     return {**_entry("content", one.content, [one]), "category": one.category.value}
 
 
-def _said(traits: Sequence[Trait], most: int) -> list[Json]:
+def _lines_by_user(traits: Sequence[Trait], most: int) -> list[Json]:
     return [{**_line(one), "by": one.user_id} for one in _strongest(traits)[:most]]
 
 
@@ -218,7 +218,7 @@ def _members(traits: Sequence[Trait]) -> list[Json]:
     ]
 
 
-def _shared(traits: Sequence[Trait]) -> dict[str, Json]:
+def _shared_topics(traits: Sequence[Trait]) -> dict[str, Json]:
     """Topics on which more than one member has spoken."""
     found: dict[str, Json] = {}
     for topic, ones in _topics(traits):
@@ -254,11 +254,11 @@ def _by(key: Callable[[Trait], Key], traits: Iterable[Trait]) -> dict[Key, list[
     return dict(found)
 
 
-def _filled(sections: Json) -> Json:
+def _without_empty(sections: Json) -> Json:
     return {name: part for name, part in sections.items() if part}
 
 
-def _named(attributes: Json) -> Iterator[tuple[str, object]]:
+def _flatten(attributes: Json) -> Iterator[tuple[str, object]]:
     """Attributes by name: slots and lists by their own, all others by their section and their place in it."""
     for section, part in attributes.items():
         if not isinstance(part, dict):

@@ -42,7 +42,7 @@ ONE: Final = 0.5
 """Share of its memories that two themes have in common if they are one."""
 
 
-class Occasion(NamedTuple):
+class Utterance(NamedTuple):
     """One time that something was said: the words, the time, and the role of the speaker.
 
     `told`: the message's time; None: there is no message, and the memory's own time counts. `own`: said by its subject.
@@ -55,13 +55,13 @@ class Occasion(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class DatedStatement:
     """A memory with its time and the occasions on which it was said."""
 
     id: UUID
     content: str
     occurred_at: datetime
-    occasions: Sequence[Occasion]
+    occasions: Sequence[Utterance]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class _Theme:
     """The mentions of one theme, their statements, and the days of each. `active`: days on which anything is known."""
 
     mentions: Sequence[Mention]
-    members: Sequence[Statement]
+    members: Sequence[DatedStatement]
     days: Mapping[UUID, Collection[date]]
     active: int
 
@@ -96,7 +96,7 @@ class _Theme:
 
 
 def recurrences(
-    statements: Sequence[Statement], subject: str, names: Collection[str] = (), known: Collection[str] = ()
+    statements: Sequence[DatedStatement], subject: str, names: Collection[str] = (), known: Collection[str] = ()
 ) -> list[Recurrence]:
     """Return recurring themes in statements about `subject`: `known` ones first, then by frequency.
 
@@ -112,18 +112,18 @@ def recurrences(
     return kept
 
 
-def _themes(statements: Sequence[Statement], subject: str, names: Collection[str]) -> dict[str, _Theme]:
-    mentioned: defaultdict[str, list[tuple[Mention, Statement]]] = defaultdict(list)
+def _themes(statements: Sequence[DatedStatement], subject: str, names: Collection[str]) -> dict[str, _Theme]:
+    mentioned: defaultdict[str, list[tuple[Mention, DatedStatement]]] = defaultdict(list)
     over: dict[str, datetime] = {}
     days = {one.id: _days(one) for one in statements}
     active = len({day for several in days.values() for day in several})
-    people = themes.named(subject, names)
+    people = themes.name_words(subject, names)
     for one in sorted(statements, key=lambda one: (one.occurred_at, one.id)):
         own = any(occasion.own for occasion in one.occasions)
         for mention in themes.mentions(one.content, subject, people) if days[one.id] else ():
             if own or mention.doing:  # Others may tell what someone does, and not what they speak of.
                 mentioned[mention.stem].append((mention, one))
-        over |= dict.fromkeys(themes.denied(one.content), one.occurred_at)
+        over |= dict.fromkeys(themes.denied_stems(one.content), one.occurred_at)
     found = {}
     for stem, pairs in mentioned.items():
         members = [one for _, one in pairs]
@@ -143,7 +143,7 @@ def _comes_again(days: Sequence[date]) -> bool:
     return len(days) >= DAYS and days[-1] - days[0] >= SPAN
 
 
-def _days(one: Statement) -> frozenset[date]:
+def _days(one: DatedStatement) -> frozenset[date]:
     """Return the days that a statement tells of. An assistant counts with what it says first, a tool not at all."""
     said: set[str] = set()
     days = set()
@@ -185,7 +185,7 @@ def _chinese(subject: str, name: str, often: str, days: Sequence[date]) -> str:
 
 def _spread(one: _Theme) -> list[UUID]:
     """Return the members to cite: one of a day, the shortest, from the first day to the last at even steps."""
-    by_day: dict[date, Statement] = {}
+    by_day: dict[date, DatedStatement] = {}
     for member in sorted(one.members, key=lambda member: (len(member.content), member.id)):
         for day in one.days[member.id]:
             by_day.setdefault(day, member)

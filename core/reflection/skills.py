@@ -15,8 +15,8 @@ from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Fiel
 from sqlalchemy import text
 
 from core.consolidation import upsert
-from core.consolidation.pipeline import Gateway
-from core.consolidation.upsert import Kept
+from core.consolidation.pipeline import Consolidation
+from core.consolidation.upsert import PendingUpsert
 from core.errors import Never
 from core.language.terms import has_han
 from core.memory import memories
@@ -42,12 +42,12 @@ IMPORTANCE: Final = 0.7
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
-def _named(part: Any) -> Any:
+def _name_only(part: Any) -> Any:
     """A step or tool may be an object that has a name."""
     return next((part[n] for n in ("name", "text", "tool") if n in part), part) if isinstance(part, dict) else part
 
 
-Part = Annotated[Line, BeforeValidator(_named)]
+Part = Annotated[Line, BeforeValidator(_name_only)]
 
 
 class Report(BaseModel):
@@ -118,10 +118,10 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class LearningResult:
     """Result of an attempt: the change, or why there is none."""
 
-    kept: Kept | None
+    kept: PendingUpsert | None
     reason: str
     record: Json = field(default_factory=dict)
 
@@ -191,20 +191,20 @@ def chain(tx: Tx, event: Event, name: str) -> Attempt | str:
     )
 
 
-def learn(gate: Gateway, tenant_id: str, one: Attempt) -> Learnt:
+def learn(gate: Consolidation, tenant_id: str, one: Attempt) -> LearningResult:
     """Plan how an attempt changes its skill. An event that was counted is not counted again."""
     with gate.db.tenant(tenant_id) as tx:
         row = upsert.find(tx, Owner(one.user_id, one.group_id), one.user_id, slot(one.name))
         cited = memories.evidence(tx, [row.id]).get(row.id, []) if row is not None else []
     if row is not None and upsert.is_closed(row):
-        return Learnt(None, "What is known of this skill has been put aside by someone.")
+        return LearningResult(None, "What is known of this skill has been put aside by someone.")
     if any(not e.session_id and e.event_id == one.evidence[0].event_id for e in cited):
-        return Learnt(None, "This event was counted already.")
-    record = counted(row.structured if row is not None else {}, one)
+        return LearningResult(None, "This event was counted already.")
+    record = add_attempt(row.structured if row is not None else {}, one)
     owner = Owner(one.user_id, row.group_id if row is not None else one.group_id)
     reason = f"{one.name}: {'it worked' if one.worked else 'it failed'}."
-    kept = upsert.keep(gate, tenant_id, owner, _candidate(one, record), row, reason, used=one.worked)
-    return Learnt(kept, reason, record)
+    kept = upsert.upsert(gate, tenant_id, owner, _candidate(one, record), row, reason, used=one.worked)
+    return LearningResult(kept, reason, record)
 
 
 def slot(name: str) -> str:
@@ -214,7 +214,7 @@ def slot(name: str) -> str:
     return f"skill:{' '.join(words) or folded.strip()}"
 
 
-def counted(before: Mapping[str, Any], one: Attempt) -> Json:
+def add_attempt(before: Mapping[str, Any], one: Attempt) -> Json:
     """Return the skill with one more attempt. The steps of the latest success are kept."""
     record = _record(one.name, before)
     at = one.at.isoformat()
@@ -230,7 +230,7 @@ def counted(before: Mapping[str, Any], one: Attempt) -> Json:
         record |= {"last_failure": at} if _is_latest(record["last_failure"], one.at) else {}
         failure = {"at": at, "error": one.error, "steps": list(one.steps)}
         record["failures"] = sorted([*record["failures"], failure], key=lambda f: _time(f["at"]))[-FAILURES:]
-    return _written(record | ({"goal": one.goal} if one.goal else {}))
+    return _as_json(record | ({"goal": one.goal} if one.goal else {}))
 
 
 def confidence(record: Mapping[str, Any]) -> float:
@@ -239,7 +239,7 @@ def confidence(record: Mapping[str, Any]) -> float:
     return round((succeeded + 1) / (succeeded + failed + 2), 4)
 
 
-def stated(record: Mapping[str, Any]) -> str:
+def statement_of(record: Mapping[str, Any]) -> str:
     """The skill as a sentence that can be followed."""
     name, tried = str(record["skill"]), record["succeeded"] + record["failed"]
     steps = " ".join(f"{place}. {step.rstrip('.。')}." for place, step in enumerate(record["steps"], 1))
@@ -260,7 +260,7 @@ def stated(record: Mapping[str, Any]) -> str:
 
 def _candidate(one: Attempt, record: Json) -> Candidate:
     return Candidate(
-        content=stated(record),
+        content=statement_of(record),
         category=Category.SKILL,
         topic=Topic.SKILL,
         subject=one.user_id,
@@ -282,10 +282,10 @@ def _record(name: str, before: Mapping[str, Any]) -> Json:
     except ValidationError as error:
         wrong = {fault["loc"][0] for fault in error.errors()}
         before = {field: value for field, value in before.items() if field not in wrong}
-    return _written({"skill": name, **before})
+    return _as_json({"skill": name, **before})
 
 
-def _written(record: Mapping[str, Any]) -> Json:
+def _as_json(record: Mapping[str, Any]) -> Json:
     """A record as it is kept: times in one form."""
     return Record.model_validate(record).model_dump(mode="json")
 
@@ -316,7 +316,7 @@ def _tools(calls: Any) -> Iterable[str]:
     """The names in tool calls: `{"name"}`, `{"tool"}` or, as models write them, `{"function": {"name"}}`."""
     for call in calls if isinstance(calls, list) else []:
         inner = call.get("function") if isinstance(call, dict) else None
-        name = (inner.get("name") if isinstance(inner, dict) else None) or _named(call)
+        name = (inner.get("name") if isinstance(inner, dict) else None) or _name_only(call)
         if isinstance(name, str) and name.strip():
             yield name.strip()[:QUOTE_CHARACTERS]
 

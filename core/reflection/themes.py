@@ -48,7 +48,7 @@ class Mention(NamedTuple):
     doing: bool = False
 
 
-def named(subject: str, names: Collection[str] = ()) -> frozenset[str]:
+def name_words(subject: str, names: Collection[str] = ()) -> frozenset[str]:
     """Return the words of the subject's and others' names, casefolded; names of people are no themes."""
     return frozenset(term for one in (subject, *names) for term in terms(one)) | {one.casefold() for one in names}
 
@@ -56,7 +56,7 @@ def named(subject: str, names: Collection[str] = ()) -> frozenset[str]:
 def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Mention]:
     """Return the possible themes of a statement; none where it denies or wishes for them.
 
-    `people`: from `named`. Quotes, code and addresses are ignored.
+    `people`: from `name_words`. Quotes, code and addresses are ignored.
     """
     said = _UNSAID.sub(" , ", statement)
     if comparison.read(said).denials or comparison.read(said).ended or _UNREAL.search(said):
@@ -64,7 +64,7 @@ def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Men
     return _of(said, subject, people)
 
 
-def denied(statement: str) -> set[str]:
+def denied_stems(statement: str) -> set[str]:
     """Return the stems that a statement says are over or untrue: the words right after the one that says so."""
     words = comparison.read(_UNSAID.sub(" , ", statement)).spoken
     ends = [at for at, word in enumerate(words) if word in DENIALS | ENDINGS]

@@ -37,29 +37,29 @@ DEPTH = 2
 """Encodings within encodings that are undone."""
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     """Lower case, without accents, invisible characters and letters that only look like Latin ones."""
     return text.lower() if text.isascii() else _FOREIGN.sub(_as_latin, text).casefold()
 
 
 def words(plain: str) -> bytes:
     """Return the Latin words and numbers of a folded text with one space between them and at both ends."""
-    return b" %b " % b" ".join(_ended(plain).translate(_WORDS, _WITHIN).split())
+    return b" %b " % b" ".join(_mark_sentence_ends(plain).translate(_WORDS, _WITHIN).split())
 
 
-def unleeted(plain: str) -> bytes | None:
+def without_leetspeak(plain: str) -> bytes | None:
     """The same with digits and signs read as the letters they look like, `l` as `i`; None: no word has any."""
     if not _LEET.search(plain):
         return None
-    return b" %b " % b" ".join(_ended(plain).translate(_LETTERS, _WITHIN).split())
+    return b" %b " % b" ".join(_mark_sentence_ends(plain).translate(_LETTERS, _WITHIN).split())
 
 
-def turned(words: bytes) -> tuple[bytes, bytes]:
+def reversed_and_rot13(words: bytes) -> tuple[bytes, bytes]:
     """Return `words` reversed, and with ROT13 applied."""
     return words[::-1], words.translate(_ROT13)
 
 
-def unspaced(plain: str) -> tuple[str, bytes] | None:
+def join_spaced_letters(plain: str) -> tuple[str, bytes] | None:
     """Words written letter by letter ("i g n o r e") put together: the text with them, and they alone as one word.
 
     None: there are none.
@@ -68,7 +68,7 @@ def unspaced(plain: str) -> tuple[str, bytes] | None:
         return None
     runs = _LETTERS_APART.findall(plain)
     alone = "".join(c for run in runs for c in run if c.isalnum())
-    return _LETTERS_APART.sub(_joined, plain), alone.encode("ascii", "ignore")
+    return _LETTERS_APART.sub(_letters, plain), alone.encode("ascii", "ignore")
 
 
 def han(plain: str) -> str | None:
@@ -79,7 +79,7 @@ def han(plain: str) -> str | None:
     return _HAN_GAP.sub("", _HAN_END.sub("。", simple))
 
 
-def escaped(text: str) -> Iterator[str]:
+def decode_escapes(text: str) -> Iterator[str]:
     """Decode percent signs, HTML entities and backslash escapes, if a text has any."""
     if "%" in text and _PERCENT.search(text):
         yield unquote(text)
@@ -89,16 +89,16 @@ def escaped(text: str) -> Iterator[str]:
         yield _BACKSLASH.sub(lambda found: chr(int(found[1] or found[2], 16)), text)
 
 
-def encoded(text: str, depth: int = DEPTH) -> Iterator[tuple[str, str]]:
+def decode_runs(text: str, depth: int = DEPTH) -> Iterator[tuple[str, str]]:
     """Runs of base64, hexadecimal and binary digits, with what each says where it says something readable, else ''."""
     for found in _RUN.finditer(text):
-        said = _said(found[0])
+        said = _decode_run(found[0])
         yield found[0], said
         if said and depth > 1:
-            yield from encoded(said, depth - 1)
+            yield from decode_runs(said, depth - 1)
 
 
-def tagged(text: str) -> str:
+def decode_tags(text: str) -> str:
     """Return the ASCII spelt by invisible tag characters and variation selectors."""
     spelled = "".join(map(_tag, _TAGS.findall(text)))
     return "".join(c for c in spelled if c.isprintable())
@@ -114,17 +114,17 @@ def _as_latin(found: re.Match[str]) -> str:
     return _plain(_UNSEEN.sub("", found[0]))
 
 
-def _joined(found: re.Match[str]) -> str:
+def _letters(found: re.Match[str]) -> str:
     return "".join(c for c in found[0] if c.isalnum())
 
 
-def _ended(plain: str) -> bytes:
+def _mark_sentence_ends(plain: str) -> bytes:
     """Convert to ASCII, with a mark at the end of each sentence."""
     line = plain.encode("ascii", "replace").replace(b"\n", b" ")
     return line.replace(b". ", b" \x01 ").replace(b"! ", b" \x01 ").replace(b"? ", b" \x01 ")
 
 
-def _said(run: str) -> str:
+def _decode_run(run: str) -> str:
     digits = re.sub(r"[^0-9A-Za-z]|\\x", "", run)
     if not digits:
         return ""
@@ -168,7 +168,7 @@ def _tag(character: str) -> str:
     return chr(code - SELECTORS[0]) if code in SELECTORS else chr(code - MORE_SELECTORS[0] + len(SELECTORS))
 
 
-def _compiled(pattern: str) -> Any:
+def _compile(pattern: str) -> Any:
     options = re2.Options()
     options.log_errors = False
     return re2.compile(pattern, options)
@@ -192,9 +192,9 @@ _WITHIN = b"'*~`^"
 _WORDS = _table({})
 _LETTERS = _table(dict(zip("013456789@$!|l+(", "oieasgtbgasiiitc", strict=True)))
 _ROT13 = bytes.maketrans(b"abcdefghijklmnopqrstuvwxyz", b"nopqrstuvwxyzabcdefghijklm")
-_LEET = _compiled("[a-z][013457@$!|]|[13457!$@][a-z]|(?:^|[^0-9])0[a-z]")
+_LEET = _compile("[a-z][013457@$!|]|[13457!$@][a-z]|(?:^|[^0-9])0[a-z]")
 _GAPPED = rf"(?:[a-z0-9{HAN}][\s.*_/|·,+~-]{{1,3}}){{5,}}[a-z0-9{HAN}]"
-_APART, _LETTERS_APART = _compiled(_GAPPED), re.compile(f"(?<![a-z0-9]){_GAPPED}(?![a-z0-9])")
+_APART, _LETTERS_APART = _compile(_GAPPED), re.compile(f"(?<![a-z0-9]){_GAPPED}(?![a-z0-9])")
 _HAN = re.compile(f"[{HAN}]")
 _HAN_END = re.compile(r"[。！？；.!?;\n]+(?=\s|$|[^a-z0-9])")
 _HAN_GAP = re.compile(rf"(?<=[{HAN}。])[\s·.*_\-~|/,，、]+(?=[{HAN}])|[“”\"'「」『』《》【】\[\]()（）]")
@@ -203,7 +203,7 @@ _ENTITIES = re.compile(r"(?:&#x?[0-9A-Fa-f]{2,6};[\w ]{0,3}){4}")
 _BACKSLASHES = re.compile(r"(?:\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})[\w ]{0,3}){4}")
 _BACKSLASH = re.compile(r"\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})")
 _HEX = re.compile(r"[0-9A-Fa-f]+")
-_RUN = _compiled(
+_RUN = _compile(
     "(?:[01]{8} ){4,}[01]{8}|(?:[0-9A-Fa-f]{2}[ :]){15,}[0-9A-Fa-f]{2}"
     f"|[A-Za-z0-9+/_-]{{{SHORTEST},}}={{0,2}}"
 )

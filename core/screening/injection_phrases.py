@@ -30,11 +30,11 @@ def _han_lines(table: str) -> list[str]:
     return table.strip("\n").replace("\n    ", "").splitlines()
 
 
-def _named(lines: list[str]) -> dict[str, str]:
+def _named_lines(lines: list[str]) -> dict[str, str]:
     return dict(line.split(": ", 1) for line in lines)
 
 
-WORDS = _named(
+WORDS = _named_lines(
     _lines(
         """
 drop: ignore|ignoring|disregard|disregarding|forget|forgetting|forget about|pay no attention to|set aside|
@@ -248,7 +248,7 @@ NEGATED = tuple(f" {word}".encode() for word in "dont,do not,never,not,cannot,ca
 TOLD = tuple(f" {who}".encode() for who in "i they he she who people drivers kids students users".split())
 """Before such a phrase: it is told of someone."""
 
-HAN_WORDS = _named(
+HAN_WORDS = _named_lines(
     _han_lines(
         """
 drop: 忽略|忽视|无视|不要理会|别理会|不用理会|不必理会|不理会|抛开|抛弃|(不要|不用|不必|别|停止|不再)(遵守|

@@ -26,7 +26,7 @@ def secrets_in(values: Iterable[object]) -> dict[str, str]:
             if _AUTHOR.fullmatch(text):
                 continue
             for shown in (text, f"{name}: {text}") if name and text else (text,):
-                found |= {shown[one.start : one.end]: one.label for one in secret_scanner.found(shown)}
+                found |= {shown[one.start : one.end]: one.label for one in secret_scanner.find_secrets(shown)}
     return found
 
 
@@ -42,7 +42,7 @@ def without(value: Any, secrets: Mapping[str, str]) -> Any:
     return map_texts(value, lambda one: pattern.sub(lambda found: f"[redacted: {secrets[found[0]]}]", one))
 
 
-def masked(value: Any) -> Any:
+def mask(value: Any) -> Any:
     """Return a JSON value with all secrets in its texts replaced by their labels."""
     return without(value, secrets_in([value]))
 

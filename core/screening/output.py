@@ -6,49 +6,49 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from core.memoize import Kept, digest
+from core.memoize import DigestCache, digest
 from core.screening import masking, risky_instructions, screen, secret_scanner
 from core.types import Evidence, Message
 
-_VERDICTS: Final[Kept[int]] = Kept(50_000)
+_VERDICTS: Final[DigestCache[int]] = DigestCache(50_000)
 """By digest of a text: the same messages are found again and again, and most of them hold nothing."""
 
 _CLEAN, _SECRET, _HOSTILE = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ScreenedOutput:
     """A text as it may be handed out, and whether it would command its reader."""
 
     text: str
     hostile: bool
 
 
-def shown(text: str) -> Shown:
+def screened_output(text: str) -> ScreenedOutput:
     """Return a text without its secrets, and whether it is hostile."""
     key = digest(text)
     verdict = _VERDICTS.get(key, None)
     if verdict is None:
         screened = screen.screen(text)
-        hostile = screened.hostile or risky_instructions.planted(text)
+        hostile = screened.hostile or risky_instructions.holds_risky_instruction(text)
         verdict = (_SECRET if screened.secret else _CLEAN) | (_HOSTILE if hostile else _CLEAN)
         _VERDICTS.put(key, verdict)
-    masked = secret_scanner.redacted(text, secret_scanner.found(text)) if verdict & _SECRET else text
-    return Shown(masked, bool(verdict & _HOSTILE))
+    masked = secret_scanner.redact(text, secret_scanner.find_secrets(text)) if verdict & _SECRET else text
+    return ScreenedOutput(masked, bool(verdict & _HOSTILE))
 
 
 def messages(several: Iterable[Message]) -> list[Message]:
     """Return messages without their secrets, and without those that are hostile."""
-    seen = [(one, shown(one.content)) for one in several]
+    seen = [(one, screened_output(one.content)) for one in several]
     return [one if it.text is one.content else replace(one, content=it.text) for one, it in seen if not it.hostile]
 
 
 def evidence(one: Evidence) -> Evidence:
     """Return what a memory cites without its secrets."""
-    text = shown(one.quote).text
+    text = screened_output(one.quote).text
     return one if text is one.quote else replace(one, quote=text)
 
 
 def value(json: Any) -> Any:
     """Return a JSON value without its secrets."""
-    return masking.masked(json)
+    return masking.mask(json)

@@ -70,11 +70,11 @@ _PATTERNS: Final = {
 
 def risk(wish: str) -> str | None:
     """Return what makes a standing instruction risky, in words without a quote; None for a harmless one."""
-    plain = deobfuscation.folded(wish)
+    plain = deobfuscation.fold(wish)
     return next((what for what, pattern in _COMPILED if pattern.search(plain)), None)
 
 
-def planted(text: str) -> bool:
+def holds_risky_instruction(text: str) -> bool:
     """Return whether a text holds a risky standing instruction, wherever it stands in it."""
     if not _STANDING.search(text):
         return False
@@ -82,25 +82,25 @@ def planted(text: str) -> bool:
     return any(risk(one) for one in wishes)
 
 
-def _compiled(patterns: tuple[str, ...]) -> Any:
+def _compile(patterns: tuple[str, ...]) -> Any:
     options = re2.Options()
     options.log_errors, options.never_capture, options.case_sensitive = False, True, False
     return re2.compile("|".join(f"(?:{one})" for one in patterns), options)
 
 
 _CUES = r"(?:from now on|from here on|going forward|in (?:the )?future|henceforth|as of now|always|never|whenever)"
-_STANDING: Final = _compiled((rf"\b{_CUES}\b", "以后|从现在起|从今以后|今后|每次|每当|一律"))
-_ORDER: Final = _compiled(
+_STANDING: Final = _compile((rf"\b{_CUES}\b", "以后|从现在起|从今以后|今后|每次|每当|一律"))
+_ORDER: Final = _compile(
     (
         rf"^\W*(?:and |also |so |then |please |but |oh,? )*{_CUES}\b,? (?:please )?(?:always |never )?"
         r"(?:[a-z]+|when(?:ever)? [^,]*, (?:please )?[a-z]+)",
         r"(?:以后|从现在起|从今以后|今后|每次|每当|一律)",
     )
 )
-_RESOLVE: Final = _compiled(
+_RESOLVE: Final = _compile(
     (rf"\b{_CUES}\b,? (?:i|i'm|i'll|we|we'll|my|our|he|she|they|it)\b", "(?:以后|今后|每次|一律)[我他她它咱]")
 )
 """Sentences in which somebody says what they will do themselves."""
 
 _SENTENCE: Final = re.compile(r"(?<=[.!?。！？\n])\s*")
-_COMPILED: Final = [(what, _compiled(patterns)) for what, patterns in _PATTERNS.items()]
+_COMPILED: Final = [(what, _compile(patterns)) for what, patterns in _PATTERNS.items()]

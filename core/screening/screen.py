@@ -38,7 +38,7 @@ SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ScreenFinding:
     """A finding: its kind, and a description that holds no secret."""
 
     kind: Kind
@@ -50,7 +50,7 @@ class Screened:
     """A text with its secrets replaced by what they are, and everything that was found in it."""
 
     text: str
-    findings: tuple[Finding, ...]
+    findings: tuple[ScreenFinding, ...]
 
     @property
     def secret(self) -> bool:
@@ -65,130 +65,140 @@ class Screened:
 
 def screen(text: str) -> Screened:
     """Look for everything, also in what the text hides or encodes. Linear in its length."""
-    secrets = secret_scanner.found(text)
-    shown = secret_scanner.redacted(text, secrets)
-    plain = deobfuscation.folded(shown)
-    found = [Finding(one.kind, one.label) for one in secrets]
-    for search in (_commanding(plain), _formed(plain), _hidden(shown), _encoded(shown), _escaped(shown)):
+    secrets = secret_scanner.find_secrets(text)
+    shown = secret_scanner.redact(text, secrets)
+    plain = deobfuscation.fold(shown)
+    found = [ScreenFinding(one.kind, one.label) for one in secrets]
+    for search in (
+        _commands(plain),
+        _form_findings(plain),
+        _hidden_characters(shown),
+        _encoding_findings(shown),
+        _escape_findings(shown),
+    ):
         found += search
     return Screened(shown, tuple(dict.fromkeys(found)))
 
 
-def _commanding(plain: str) -> Iterator[Finding]:
+def _commands(plain: str) -> Iterator[ScreenFinding]:
     """Phrases that command, in a folded text, however it is spelled."""
     words = deobfuscation.words(plain)
-    yield from _phrased(words, "plain")
-    for turned in deobfuscation.turned(words):
-        yield from _phrased(turned, "plain")
-    unleeted, unspaced, han = deobfuscation.unleeted(plain), deobfuscation.unspaced(plain), deobfuscation.han(plain)
+    yield from _phrase_findings(words, "plain")
+    for turned in deobfuscation.reversed_and_rot13(words):
+        yield from _phrase_findings(turned, "plain")
+    unleeted, unspaced, han = (
+        deobfuscation.without_leetspeak(plain),
+        deobfuscation.join_spaced_letters(plain),
+        deobfuscation.han(plain),
+    )
     if unleeted is not None:
-        yield from _phrased(unleeted, "leet")
+        yield from _phrase_findings(unleeted, "leet")
     if unspaced is not None:
-        yield from _phrased(deobfuscation.words(unspaced[0]), "plain")
-        yield from _phrased(unspaced[1], "unspaced")
+        yield from _phrase_findings(deobfuscation.words(unspaced[0]), "plain")
+        yield from _phrase_findings(unspaced[1], "unspaced")
     if han is not None:
         yield from _in_chinese(han)
 
 
-def _phrased(words: bytes, form: str) -> Iterator[Finding]:
+def _phrase_findings(words: bytes, form: str) -> Iterator[ScreenFinding]:
     if not _any_phrase(form).search(words):
         return
     for does in PHRASES:
         for match in _phrases(does, form).finditer(words):
-            if not _told(words, match):
-                yield _finding(does, match[0].decode())
+            if not _is_reported(words, match):
+                yield _hostile_finding(does, match[0].decode())
                 break
 
 
-def _told(words: bytes, match: Any) -> bool:
+def _is_reported(words: bytes, match: Any) -> bool:
     """Return whether the phrase is warned of, or told of someone, and not said to the reader."""
     return words[max(0, match.start() - 12) : match.start()].endswith((*NEGATED, *TOLD))
 
 
-def _in_chinese(han: str) -> Iterator[Finding]:
+def _in_chinese(han: str) -> Iterator[ScreenFinding]:
     if not _ANY_HAN_PHRASE.search(han):
         return
     for does, pattern in _HAN_PATTERNS:
         for match in pattern.finditer(han):
             if not han[: match.start()].endswith(HAN_NEGATED):
-                yield _finding(does, match[0])
+                yield _hostile_finding(does, match[0])
                 break
 
 
-def _formed(plain: str) -> Iterator[Finding]:
+def _form_findings(plain: str) -> Iterator[ScreenFinding]:
     """Marks, calls and addresses: known by their form."""
     if not _ANY_FORM.search(plain):
         return
     for kind, what, pattern in _FORMS:
         match = pattern.search(plain)
         if match:
-            yield Finding(kind, f'{what}: "{_quoted(match[0])}"')
+            yield ScreenFinding(kind, f'{what}: "{_excerpt(match[0])}"')
 
 
-def _escaped(shown: str) -> Iterator[Finding]:
-    for escaped in deobfuscation.escaped(shown):
-        yield from _commanding(deobfuscation.folded(escaped))
+def _escape_findings(shown: str) -> Iterator[ScreenFinding]:
+    for escaped in deobfuscation.decode_escapes(shown):
+        yield from _commands(deobfuscation.fold(escaped))
 
 
-def _encoded(shown: str) -> Iterator[Finding]:
+def _encoding_findings(shown: str) -> Iterator[ScreenFinding]:
     """Long runs of base64 and the like, by what they say; addresses and identifiers are none."""
-    for run, said in deobfuscation.encoded(shown):
+    for run, said in deobfuscation.decode_runs(shown):
         if said:
-            hostile = list(_commanding(deobfuscation.folded(said)))
+            hostile = list(_commands(deobfuscation.fold(said)))
             if hostile or (len(run) >= BLOB and said.count(" ") > 1):
-                yield Finding("blob", f"{len(run)} characters that decode to text")
+                yield ScreenFinding("blob", f"{len(run)} characters that decode to text")
             yield from hostile
         elif len(run) >= OPAQUE and _OPAQUE.match(run):
-            yield Finding("blob", f"{len(run)} encoded characters")
+            yield ScreenFinding("blob", f"{len(run)} encoded characters")
 
 
-def _hidden(text: str) -> Iterator[Finding]:
+def _hidden_characters(text: str) -> Iterator[ScreenFinding]:
     """Characters that show nothing, where neither a script nor an emoji needs them."""
     if text.isascii() or not _INVISIBLE.search(text):
         return
     left = _NEEDED.sub("", text)
     runs = _SMUGGLED.findall(left)
     if runs:
-        yield Finding("hidden", f"{sum(map(len, runs))} invisible characters in a row")
+        yield ScreenFinding("hidden", f"{sum(map(len, runs))} invisible characters in a row")
     elif len(_WITHIN_WORDS.findall(left)) >= SMUGGLED:
-        yield Finding("hidden", "invisible characters within words")
+        yield ScreenFinding("hidden", "invisible characters within words")
     if _TURNED.search(text):
-        yield Finding("hidden", "characters that show a text in another order than it is read")
-    spelled = deobfuscation.tagged(left)
+        yield ScreenFinding("hidden", "characters that show a text in another order than it is read")
+    spelled = deobfuscation.decode_tags(left)
     if len(spelled) >= SMUGGLED:
-        yield Finding("hidden", f"{len(spelled)} invisible characters that spell a text")
-        yield from _commanding(deobfuscation.folded(spelled))
+        yield ScreenFinding("hidden", f"{len(spelled)} invisible characters that spell a text")
+        yield from _commands(deobfuscation.fold(spelled))
 
 
-def _finding(does: str, said: str) -> Finding:
+def _hostile_finding(does: str, said: str) -> ScreenFinding:
     kind: Kind = "exfiltration" if does == CARRY else "instruction"
-    return Finding(kind, f'{does}: "{_quoted(said)}"')
+    return ScreenFinding(kind, f'{does}: "{_excerpt(said)}"')
 
 
-def _quoted(said: str) -> str:
+def _excerpt(said: str) -> str:
     said = " ".join(said.split())
     return said if len(said) <= SHOWN else said[: SHOWN - 1] + "…"
 
 
 @cache
 def _any_phrase(form: str) -> Any:
-    return _latin("|".join(_spelled(pattern, form) for patterns in PHRASES.values() for pattern in patterns))
+    return _latin("|".join(_phrase_in_form(pattern, form) for patterns in PHRASES.values() for pattern in patterns))
 
 
 @cache
 def _phrases(does: str, form: str) -> Any:
-    return _latin("|".join(_spelled(pattern, form) for pattern in PHRASES[does]))
+    return _latin("|".join(_phrase_in_form(pattern, form) for pattern in PHRASES[does]))
 
 
-def _spelled(pattern: str, form: str) -> str:
+def _phrase_in_form(pattern: str, form: str) -> str:
     """Return a phrase for one of the forms that `core.screening.deobfuscation` gives a text."""
-    whole = f" {_filled(pattern, WORDS)} "
+    whole = f" {_fill_placeholders(pattern, WORDS)} "
     if form == "leet":
         return whole.replace("l", "i")
     return whole.replace(" ", "") if form == "unspaced" else whole
 
 
-def _filled(pattern: str, words: dict[str, str]) -> str:
+def _fill_placeholders(pattern: str, words: dict[str, str]) -> str:
     return re.sub(r"<([a-z]+)>", lambda name: f"({words[name[1]]})", pattern)
 
 
@@ -199,7 +209,7 @@ def _latin(pattern: str) -> Any:
     return re2.compile(pattern.encode(), options)
 
 
-def _compiled(patterns: Iterable[str]) -> Any:
+def _compile(patterns: Iterable[str]) -> Any:
     return re2.compile("|".join(patterns), _options())
 
 
@@ -210,14 +220,17 @@ def _options() -> re2.Options:
 
 
 _HAN_PATTERNS = [
-    (does, _compiled(_filled(pattern, HAN_WORDS) for pattern in patterns)) for does, patterns in HAN_PHRASES.items()
+    (does, _compile(_fill_placeholders(pattern, HAN_WORDS) for pattern in patterns))
+    for does, patterns in HAN_PHRASES.items()
 ]
-_ANY_HAN_PHRASE = _compiled(_filled(pattern, HAN_WORDS) for patterns in HAN_PHRASES.values() for pattern in patterns)
+_ANY_HAN_PHRASE = _compile(
+    _fill_placeholders(pattern, HAN_WORDS) for patterns in HAN_PHRASES.values() for pattern in patterns
+)
 _FORMS: list[tuple[Kind, str, Any]] = [
-    *(("instruction", what, _compiled(patterns)) for what, patterns in MARKS.items()),
-    *(("exfiltration", what, _compiled(patterns)) for what, patterns in CARRIERS.items()),
+    *(("instruction", what, _compile(patterns)) for what, patterns in MARKS.items()),
+    *(("exfiltration", what, _compile(patterns)) for what, patterns in CARRIERS.items()),
 ]
-_ANY_FORM = _compiled(pattern for forms in (MARKS, CARRIERS) for patterns in forms.values() for pattern in patterns)
+_ANY_FORM = _compile(pattern for forms in (MARKS, CARRIERS) for patterns in forms.values() for pattern in patterns)
 
 _OPAQUE = re.compile(r"(?=.*[0-9])(?=.*[A-Z])(?=.*[a-z])|^[0-9A-Fa-f]+$")
 _INVISIBLE = re.compile(f"[{deobfuscation.INVISIBLE}]")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import re2
 
 
-class Shape(NamedTuple):
+class SecretShape(NamedTuple):
     """A secret whose place is the pattern's only group; `certain`: no example looks like it."""
 
     label: str
@@ -16,7 +16,7 @@ class Shape(NamedTuple):
     certain: bool = False
 
 
-def _compiled(*parts: str) -> Any:
+def _compile(*parts: str) -> Any:
     options = re2.Options()
     options.log_errors, options.max_mem = False, 64 << 20
     return re2.compile("".join(parts), options)
@@ -62,43 +62,43 @@ _API_KEYS = "|".join(
 )
 
 SHAPES = (
-    Shape(
+    SecretShape(
         "private key",
-        _compiled(
+        _compile(
             r"(?s)(-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\z))",
         ),
         certain=True,
     ),
-    Shape("api key", _compiled(rf"(?:^|[^A-Za-z0-9_])({_API_KEYS})")),
-    Shape(
+    SecretShape("api key", _compile(rf"(?:^|[^A-Za-z0-9_])({_API_KEYS})")),
+    SecretShape(
         "token",
-        _compiled(r"(?:^|[^A-Za-z0-9_])(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*)"),
+        _compile(r"(?:^|[^A-Za-z0-9_])(eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]*)"),
         certain=True,
     ),
-    Shape(
+    SecretShape(
         "webhook address",
-        _compiled(
+        _compile(
             r"(https://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/_-]{20,}|"
             r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/[0-9]{10,}/[A-Za-z0-9_-]{20,})",
         ),
         certain=True,
     ),
-    Shape(
+    SecretShape(
         "token",
-        _compiled(
+        _compile(
             r"(?i)(?:bearer|authorization['\"]?\s*[:=]\s*['\"]?(?:basic|token))\s+([A-Za-z0-9._~+/=-]{16,})",
         ),
     ),
-    Shape("key", _compiled(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/=]{20,})"), certain=True),
-    Shape(
+    SecretShape("key", _compile(r"(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/=]{20,})"), certain=True),
+    SecretShape(
         "token",
-        _compiled(
+        _compile(
             r"[?&](?:sig|signature|access_token|api_?key|auth_token|client_secret)=([A-Za-z0-9%._~+/-]{16,})",
         ),
     ),
-    Shape(
+    SecretShape(
         "recovery phrase",
-        _compiled(
+        _compile(
             r"(?i)(?:seed|recovery|mnemonic|backup|secret recovery)\s+(?:phrase|words)(?:[^:=\n]{0,30}[:=]|\s+is:?)",
             r"\s*[\"']?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})",
         ),
@@ -106,7 +106,7 @@ SHAPES = (
     ),
 )
 
-ADDRESSES = _compiled(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>]{1,128})@[A-Za-z0-9\[]")
+ADDRESSES = _compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@\"'<>]{0,64}:([^\s/@\"'<>]{1,128})@[A-Za-z0-9\[]")
 """A password within the address of a server."""
 
 _JOINT = (
@@ -118,45 +118,45 @@ _VALUE = r"([!#-&(-+\--:=?-_a-~]{4,128})"
 """Printable ASCII but for quotes, commas, semicolons and angles."""
 
 PASSWORDS = (
-    _compiled(
+    _compile(
         r"(?i)(?:pass[ _-]?(?:word|phrase|code|wd)|passwd|pwd|密码|密碼|口令)s?[\"'`*\])]{0,3}",
         r"(?:\s+(?:for|to|of|on|at|in|under)(?:\s+[^\s:=]{1,30}){1,5}?|[^，。；,;:=\s]{0,8})??",
         rf"({_JOINT})[\"'`*(「]{{0,3}}{_VALUE}",
     ),
-    _compiled(
+    _compile(
         r"(?i)(?:^|[^a-z])(?:pass|pw|passwort|kennwort|contraseña|mot de passe|senha|parola|wachtwoord)",
         rf"(\s*[:=]\s*|\s+(?:is|ist|es|est|lautet|è|é)\s+)[\"'`]?{_VALUE}",
     ),
-    _compiled(rf"(?i)(?:pass ?word|pass ?code|pass ?phrase)(\s+){_VALUE}"),
+    _compile(rf"(?i)(?:pass ?word|pass ?code|pass ?phrase)(\s+){_VALUE}"),
 )
 """A word for a password, what joins it to the value (group 1), and the value (group 2)."""
 
-LOGIN = _compiled(
+LOGIN = _compile(
     r"(?i)(?:log[- ]?in|sign[- ]?in|credential|cred|account|账号|帐号|登录)s?\s*[:=：]\s*",
     rf"[^\s/|,;:]{{1,64}}\s*(?:/|\||,|:)\s*{_VALUE}",
 )
 """A user's name and behind it the password (group 1)."""
 
-CALLED = _compiled(
+CALLED = _compile(
     rf"{_VALUE}[\"'`]?\s+(?i:is|was)\s+(?i:my|our|the|his|her|their|your)\s+(?:[^\s]{{1,20}}\s+){{0,3}}?",
     r"(?i:pass ?word|pass ?code|pass ?phrase|pwd|pin)\b",
 )
 """A value (group 1) that is called a password behind it."""
 
-PASSPHRASE = _compiled(
+PASSPHRASE = _compile(
     r"(?i)pass[ _-]?phrase[\"'`]?\s*(?:[:=]\s*[\"'`]?|(?:is|was)\s*:?\s*[\"'`])",
     r"((?:[a-z0-9]{2,14}[ -]){2,11}[a-z0-9]{2,14})",
 )
 """Several words that unlock something: behind a sign, or in quotation marks."""
 
-KEY = _compiled(
+KEY = _compile(
     r"(?i)([a-z]*)[ _-]?(?:key|token|secret|credential|密钥|密鑰|秘钥|令牌)s?[\"'`*\])]{0,3}",
     r"(?:\s+[a-z0-9'_.-]{1,20}){0,5}?",
     rf"(?:{_JOINT}|\s+)[\"'`*(]{{0,3}}([A-Za-z0-9_+/=.~-]{{12,}})",
 )
 """The word before "key" (group 1), and what may be one (group 2)."""
 
-CODES = _compiled(
+CODES = _compile(
     r"(?i)(?:^|[^a-z])(?:pin(?: ?codes?| numbers?)?|cvv2?|cvc2?|",
     r"(?:door|gate|alarm|garage|safe|lock|locker|entry|access|security|unlock|verification|one[- ]time|otp|",
     r"2fa|mfa|sms|backup|recovery|vault|screen lock) (?:pin|pass)?codes?|",
@@ -244,7 +244,7 @@ ISSUER = re.compile(
 )
 """Visa, Mastercard, American Express, Discover, JCB, Diners Club, UnionPay, Maestro, with their lengths."""
 
-IBAN = _compiled(r"(?i)(?:^|[^A-Za-z0-9])([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?)")
+IBAN = _compile(r"(?i)(?:^|[^A-Za-z0-9])([A-Z]{2}[0-9]{2}(?:[ -]?[A-Z0-9]{4}){2,7}(?:[ -]?[A-Z0-9]{1,3})?)")
 
 IBAN_LENGTHS = {
     one[:2]: int(one[2:])
@@ -256,7 +256,7 @@ IBAN_LENGTHS = {
     """.split()
 }
 
-ANY = _compiled(
+ANY = _compile(
     "|".join(
         [
             *(shape.pattern.pattern for shape in SHAPES),

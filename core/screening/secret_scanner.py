@@ -29,7 +29,7 @@ DIFFERENT, SAME = 8, 2
 """Different characters that a key has at least; and up to which a text only stands where one will be."""
 
 
-class Secret(NamedTuple):
+class FoundSecret(NamedTuple):
     """Position and description of a secret."""
 
     start: int
@@ -38,23 +38,28 @@ class Secret(NamedTuple):
     label: str
 
 
-def found(text: str) -> list[Secret]:
+def find_secrets(text: str) -> list[FoundSecret]:
     """Return all of them in reading order; of two that overlap the one that begins first, else the longer."""
     plain = text if text.isascii() else shapes.TYPED.sub(lambda sign: shapes.PLAIN[sign[0]], text)
     if not shapes.ANY.search(plain):
         return []
     everything = chain(
-        _shaped(plain), _passwords(plain), _announced(plain), _keys(plain), _cards(plain), _accounts(plain)
+        _secrets_by_form(plain),
+        _passwords(plain),
+        _announced_passwords(plain),
+        _keys(plain),
+        _cards(plain),
+        _accounts(plain),
     )
-    kept: list[Secret] = []
+    kept: list[FoundSecret] = []
     for one in sorted(everything, key=lambda s: (s.start, -s.end)):
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
     return kept
 
 
-def redacted(text: str, secrets: Sequence[Secret]) -> str:
-    """Return the text with each secret, as `found` gives them, replaced by what it is."""
+def redact(text: str, secrets: Sequence[FoundSecret]) -> str:
+    """Return the text with each secret, as `find_secrets` gives them, replaced by what it is."""
     parts, at = [], 0
     for one in secrets:
         parts += [text[at : one.start], f"[redacted: {one.label}]"]
@@ -68,38 +73,38 @@ def luhn(digits: str) -> bool:
     return sum(doubled) % 10 == 0
 
 
-def _shaped(text: str) -> Iterator[Secret]:
+def _secrets_by_form(text: str) -> Iterator[FoundSecret]:
     """Known by their form, or by a word before them that leaves no doubt."""
     for shape in shapes.SHAPES:
         for match in shape.pattern.finditer(text):
             if shape.certain or _is_drawn(match[1]):
-                yield Secret(match.start(1), match.end(1), "secret", shape.label)
+                yield FoundSecret(match.start(1), match.end(1), "secret", shape.label)
     for match in shapes.ADDRESSES.finditer(text):
         if not _stands_in(match[1]) and match[1].lower() not in shapes.NO_PASSWORDS:
-            yield Secret(match.start(1), match.end(1), "secret", "password")
+            yield FoundSecret(match.start(1), match.end(1), "secret", "password")
     for match in shapes.CODES.finditer(text):
         if not shapes.POSTAL.search(match[0]):
-            yield Secret(match.start(1), match.end(1), "secret", "access code")
+            yield FoundSecret(match.start(1), match.end(1), "secret", "access code")
 
 
-def _passwords(text: str) -> Iterator[Secret]:
+def _passwords(text: str) -> Iterator[FoundSecret]:
     """Yield the password after the word that announces it."""
     for match in chain.from_iterable(pattern.finditer(text) for pattern in shapes.PASSWORDS):
         value = match[2].rstrip(shapes.TRAILING)
         start, end = match.start(2), match.start(2) + len(value)
         if _is_password(value, match[1].strip(), text[end : end + 2]):
-            yield Secret(start, end, "secret", "password")
+            yield FoundSecret(start, end, "secret", "password")
 
 
-def _announced(text: str) -> Iterator[Secret]:
+def _announced_passwords(text: str) -> Iterator[FoundSecret]:
     """Passwords in forms of their own: a login with its password, a value that is called one, a passphrase."""
     for match in chain(shapes.LOGIN.finditer(text), shapes.CALLED.finditer(text)):
         value = match[1].rstrip(shapes.TRAILING)
         strong = _is_mixed(value) and not shapes.MEASURE.fullmatch(value.lower())
         if strong and len(value) >= SHORTEST_BARE and not _stands_in(value):
-            yield Secret(match.start(1), match.start(1) + len(value), "secret", "password")
+            yield FoundSecret(match.start(1), match.start(1) + len(value), "secret", "password")
     for match in shapes.PASSPHRASE.finditer(text):
-        yield Secret(match.start(1), match.end(1), "secret", "passphrase")
+        yield FoundSecret(match.start(1), match.end(1), "secret", "passphrase")
 
 
 def _is_password(value: str, joint: str, then: str) -> bool:
@@ -128,12 +133,12 @@ def _is_mixed(value: str) -> bool:
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
-def _keys(text: str) -> Iterator[Secret]:
+def _keys(text: str) -> Iterator[FoundSecret]:
     """Yield random-looking strings beside a word that announces a key."""
     for match in shapes.KEY.finditer(text):
         value = match[2].rstrip(shapes.TRAILING)
         if match[1].lower() not in shapes.OPEN_KEYS and _is_random(value):
-            yield Secret(match.start(2), match.start(2) + len(value), "secret", "key")
+            yield FoundSecret(match.start(2), match.start(2) + len(value), "secret", "key")
 
 
 def _is_random(value: str) -> bool:
@@ -163,7 +168,7 @@ def _stands_in(value: str) -> bool:
     return len(set(lower)) <= SAME or lower in shapes.STANDINS or bool(shapes.STANDIN.search(lower))
 
 
-def _cards(text: str) -> Iterator[Secret]:
+def _cards(text: str) -> Iterator[FoundSecret]:
     """Card numbers: known beginning, length and check digit, in one piece or in the groups cards are written in."""
     for run in shapes.DIGITS.finditer(text):
         groups = [(run.start() + g.start(), run.start() + g.end()) for g in re.finditer(r"\d+", run[0])]
@@ -172,7 +177,7 @@ def _cards(text: str) -> Iterator[Secret]:
             ends = range(min(len(groups), at + CARD_GROUPS), at, -1)
             upto = next((end for end in ends if _is_card(text, groups[at:end])), None)
             if upto is not None:
-                yield Secret(groups[at][0], groups[upto - 1][1], "card", "card number")
+                yield FoundSecret(groups[at][0], groups[upto - 1][1], "card", "card number")
             at = upto or at + 1
 
 
@@ -186,7 +191,7 @@ def _is_card(text: str, groups: Sequence[tuple[int, int]]) -> bool:
     return usual and luhn(digits) and not shapes.GLUE.search(text[max(0, start - 2) : start])
 
 
-def _accounts(text: str) -> Iterator[Secret]:
+def _accounts(text: str) -> Iterator[FoundSecret]:
     """International bank account numbers: country, length and check digits."""
     for match in shapes.IBAN.finditer(text):
         length = shapes.IBAN_LENGTHS.get(match[1][:2].upper())
@@ -195,7 +200,7 @@ def _accounts(text: str) -> Iterator[Secret]:
             continue
         end = places[length - 1] + 1
         if _is_account("".join(c for c in match[1][:end] if c.isalnum())):
-            yield Secret(match.start(1), match.start(1) + end, "card", "bank account number")
+            yield FoundSecret(match.start(1), match.start(1) + end, "card", "bank account number")
 
 
 def _is_account(number: str) -> bool:

@@ -15,10 +15,10 @@ from sqlalchemy import text
 from core.index.resident import columns, loading, segments
 from core.index.resident.columns import FIELDS, Columns
 from core.index.resident.encoding import ENUMERATED, message_key
-from core.index.resident.segments import Registers
-from core.index.resident.snapshot import View
+from core.index.resident.segments import Interners
+from core.index.resident.snapshot import Snapshot
 from core.memory import as_of
-from core.storage.db import Tx, pieces
+from core.storage.db import Tx, stream_chunks
 from core.types import Trust
 
 _OF_THEN: Final = [
@@ -30,7 +30,7 @@ _HOSTILE: Final = ENUMERATED["trust"].index(Trust.QUARANTINED) + 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Then:
+class _VersionThen:
     """A memory's row as recorded at a time. `content`: its statement of then, if it differs from today's."""
 
     fields: Any
@@ -39,17 +39,19 @@ class _Then:
     session_id: str
 
 
-def view(tx: Tx, now: View, known_at: datetime, reader: Mapping[str, object]) -> tuple[View, dict[str, str]]:
+def snapshot_at(
+    tx: Tx, now: Snapshot, known_at: datetime, reader: Mapping[str, object]
+) -> tuple[Snapshot, dict[str, str]]:
     """Return the rows recorded by then, and the statements of then that have changed since, by key.
 
     Changed statements are found by their words of then alone; they have no vector.
     """
     if not len(now):
         return now, {}
-    whole = _whole(now)
+    whole = _all_rows(now)
     memories = [key for key, memory in zip(whole.keys, whole.fields["memory"].tolist(), strict=True) if memory]
-    then = _recorded(tx, memories, known_at) if memories else {}
-    rows = tx.execute(_LATER, {**reader, "known_at": known_at})
+    then = _versions_then(tx, memories, known_at) if memories else {}
+    rows = tx.execute(_RECEIVED_LATER, {**reader, "known_at": known_at})
     gone = {message_key(row.session_id, row.id) for row in rows} | (set(memories) - then.keys())
     kept = segments.without(whole, gone)
     fields = {name: values.copy() for name, values in kept.fields.items()}
@@ -66,31 +68,31 @@ def view(tx: Tx, now: View, known_at: datetime, reader: Mapping[str, object]) ->
             tags[at], sessions[at] = was.tags, was.session_id
     known = replace(kept, fields=fields, tags=tags, sessions=sessions)
     worded = {key: was.content for key, was in then.items() if was.content is not None}
-    return _in_place_of(now, known), worded
+    return _replace_rows(now, known), worded
 
 
-def _recorded(tx: Tx, keys: Sequence[str], known_at: datetime) -> dict[str, _Then]:
+def _versions_then(tx: Tx, keys: Sequence[str], known_at: datetime) -> dict[str, _VersionThen]:
     """Return memories as recorded at a time, by key, without those recorded later."""
-    with closing(pieces(tx, _THEN, {"ids": list(keys), "known_at": known_at, **loading.enumerations()})) as read:
+    with closing(stream_chunks(tx, _THEN, {"ids": list(keys), "known_at": known_at, **loading.enumerations()})) as read:
         rows = chain.from_iterable(read)
-        return {key: _Then(np.frombuffer(fields, FIELDS)[0], *more) for key, fields, *more in rows}
+        return {key: _VersionThen(np.frombuffer(fields, FIELDS)[0], *more) for key, fields, *more in rows}
 
 
-def _whole(view: View) -> Columns:
+def _all_rows(view: Snapshot) -> Columns:
     """Return all live rows in one segment."""
     read = columns.none(view.dimension)
     for layer in view.layers:
-        read = segments.merged(read, layer.columns)
+        read = segments.merge(read, layer.columns)
     return read
 
 
-def _in_place_of(view: View, read: Columns) -> View:
+def _replace_rows(view: Snapshot, read: Columns) -> Snapshot:
     """Return a snapshot of other rows. Not under the lock, so the shared interners must not grow."""
-    registers = Registers(view.registers.rows)
-    return View(registers, [segments.layer(registers, read)], view.cites)
+    registers = Interners(view.registers.rows)
+    return Snapshot(registers, [segments.segment(registers, read)], view.cites)
 
 
-_LATER = text("""
+_RECEIVED_LATER = text("""
     SELECT t.session_id, t.id FROM messages t JOIN events e ON e.seq = t.event_seq
     WHERE (t.user_id = :user OR t.group_id = :group) AND e.received_at > :known_at
 """)

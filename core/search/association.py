@@ -9,7 +9,7 @@ from uuid import UUID
 
 from core.index.resident.encoding import SEPARATOR
 from core.search import spreading
-from core.search.spreading import Active, Link, Reader
+from core.search.spreading import ActivationLink, Active, Visibility
 from core.storage.db import Tx
 from core.types import Relation
 
@@ -32,7 +32,7 @@ BACK: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class AssociatedMemory:
     """A memory that activation came to: how much, on the scale of the sources' scores, and the strongest link to it."""
 
     id: UUID
@@ -41,8 +41,8 @@ class Spread:
 
 
 def spread(
-    tx: Tx, seeds: Mapping[UUID, float], messages: Mapping[str, float], reader: Reader, limit: int
-) -> list[Spread]:
+    tx: Tx, seeds: Mapping[UUID, float], messages: Mapping[str, float], reader: Visibility, limit: int
+) -> list[AssociatedMemory]:
     """Return the most active memories one step from these memories and messages; also seeds, from others.
 
     Activations of several links add up, and stay under the best score. `messages`: scores by key. What the reader may
@@ -55,14 +55,14 @@ def spread(
     best = max(scores.values())
     found = spreading.links(tx, scores, reader, reach=REACH)
     active = spreading.gather(spreading.step([Active(key, score / best) for key, score in scores.items()], found))
-    return [Spread(UUID(one.key), best * one.activation, _via(one.links[-1])) for one in active[:limit]]
+    return [AssociatedMemory(UUID(one.key), best * one.activation, _via(one.links[-1])) for one in active[:limit]]
 
 
 def _best(scored: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
     return sorted(scored, key=lambda one: (-one[1], one[0]))[:SOURCES]
 
 
-def _via(link: Link) -> str:
+def _via(link: ActivationLink) -> str:
     source = link.source.rsplit(SEPARATOR, 1)[-1]
     if link.by == "evidence":
         return f"cites {source}" if SEPARATOR in link.source else f"evidence shared with {source}"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from core.index.resident.arrays import Flags, Floats, Places
 from core.index.resident.encoding import ENUMERATED, seconds
-from core.index.resident.snapshot import View
+from core.index.resident.snapshot import Snapshot
 from core.index.resident.vectors import Cosines
 from core.memory.as_of import NOW, Moment
 from core.search import candidates
@@ -93,31 +93,31 @@ NO_FILTERS: Final = Filters()
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
+class FilteredRows:
     """Rows that pass the filters with their cosines; lexical scores are not known yet.
 
     `rows`: all of them as candidates; None: they are too many, and the arms must pick. `near`: those that the vector
     arm picks, if they are too many and there is a vector.
     """
 
-    view: View
+    view: Snapshot
     places: Places
     cosine: Cosines
     rows: Candidates | None
     near: Places | None
 
 
-def sifted(view: View, filters: Filters, vector: Floats | None) -> Sifted:
+def filter_rows(view: Snapshot, filters: Filters, vector: Floats | None) -> FilteredRows:
     """Apply the filters to the cached rows."""
     cosine = view.cosines(vector)
-    places = _passing(view, filters, cosine)
+    places = _passing_positions(view, filters, cosine)
     if len(places) <= READ_ALL:
-        return Sifted(view, places, cosine, _candidates(view, places, cosine), None)
+        return FilteredRows(view, places, cosine, _candidates(view, places, cosine), None)
     near = cosine.nearest(places) if cosine.asked else None
-    return Sifted(view, places, cosine, None, None if near is None else _top(near, cosine.of(near)))
+    return FilteredRows(view, places, cosine, None, None if near is None else _top(near, cosine.of(near)))
 
 
-def chosen(sifted: Sifted, lexical: NDArray[np.float32]) -> Candidates:
+def select(sifted: FilteredRows, lexical: NDArray[np.float32]) -> Candidates:
     """Return candidates; of a large store the best of each arm, with what they cite. `lexical`: scores by words."""
     if sifted.rows is not None:
         return replace(sifted.rows, lexical=lexical[sifted.places].astype(np.float64))
@@ -125,7 +125,7 @@ def chosen(sifted: Sifted, lexical: NDArray[np.float32]) -> Candidates:
     return replace(_candidates(sifted.view, best, sifted.cosine), lexical=lexical[best].astype(np.float64))
 
 
-def joined(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
+def merge_unindexed(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
     """Append messages that are not indexed yet."""
     if not fresh:
         return found
@@ -135,7 +135,7 @@ def joined(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
     return replace(found, **both, session_ids=more.session_ids, speakers=more.speakers)
 
 
-def _passing(view: View, filters: Filters, cosine: Cosines) -> Places:
+def _passing_positions(view: Snapshot, filters: Filters, cosine: Cosines) -> Places:
     """Return the positions of rows that pass the filters."""
     fields = view.fields
     memory, as_of = fields["memory"], filters.moment.as_of
@@ -153,14 +153,14 @@ def _passing(view: View, filters: Filters, cosine: Cosines) -> Places:
     if as_of is not None:
         passed &= memory | (fields["at"] <= seconds(as_of))
     if "memories" in filters.include:
-        passed &= ~memory | _believed(fields, filters) & _wanted(view, filters)
+        passed &= ~memory | _match_validity(fields, filters) & _match_content(view, filters)
     places = np.flatnonzero(passed)
     if filters.min_similarity is not None:
         places = places[cosine.of(places) >= filters.min_similarity]  # A row without a vector is near to nothing.
     return places
 
 
-def _believed(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Flags:
+def _match_validity(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Flags:
     """Match memories by status, trust, expiry and validity at the moment asked about."""
     as_of, known_at = filters.moment.as_of, filters.moment.known_at
     believed: Flags = _one_of(fields, "status", filters.statuses) & _one_of(fields, "trust", filters.trusted)
@@ -171,7 +171,7 @@ def _believed(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Flags:
     return believed
 
 
-def _wanted(view: View, filters: Filters) -> Flags:
+def _match_content(view: Snapshot, filters: Filters) -> Flags:
     """Match memories by kind, category, topic, importance and tags."""
     fields = view.fields
     wanted = np.ones(len(view), dtype=np.bool_)
@@ -197,7 +197,7 @@ def _one_of(fields: Mapping[str, NDArray[Any]], name: str, values: Sequence[str]
     return allowed
 
 
-def _candidates(view: View, places: Places, cosine: Cosines) -> Candidates:
+def _candidates(view: Snapshot, places: Places, cosine: Cosines) -> Candidates:
     """Return the rows at these positions as candidates, without lexical scores."""
     fields = view.fields
     there = np.zeros(len(view), dtype=np.bool_)
@@ -227,7 +227,7 @@ def _candidates(view: View, places: Places, cosine: Cosines) -> Candidates:
     )
 
 
-def _best(sifted: Sifted, lexical: NDArray[np.float32]) -> Places:
+def _best(sifted: FilteredRows, lexical: NDArray[np.float32]) -> Places:
     """Return what the arms pick, with the messages that its memories cite and the memories that cite its messages."""
     view, places = sifted.view, sifted.places
     named = [

@@ -12,8 +12,8 @@ import numpy as np
 
 from core.index.resident.arrays import Floats, Numbers, Places, Texts, texts
 from core.search.candidates import Candidates, Hit
-from core.search.pagination import Place
-from core.search.ranking import COSINE, DIGITS, LEXICAL, Scored, best_lexical, known, scale
+from core.search.pagination import RankPlace
+from core.search.ranking import COSINE, DIGITS, LEXICAL, Scores, best_lexical, fill_missing, scale
 
 DIVERSE: Final = 200
 """First results of a ranking that are reordered so that they repeat each other less."""
@@ -27,7 +27,7 @@ Vectors = Callable[[Places], Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedHit:
     """A ranked hit, with each part of its score and its rank in each arm, from 1."""
 
     hit: Hit
@@ -46,12 +46,12 @@ class Page:
 
     limit: int
     each: bool = False
-    after: Place | None = None
+    after: RankPlace | None = None
     diversity: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class _All:
+class _SortKeys:
     """Sort keys of candidates, followed by passages."""
 
     total: Numbers
@@ -61,73 +61,77 @@ class _All:
 
 
 @dataclass(frozen=True)
-class Shown:
+class RankedPage:
     """One page, best first: types and keys in `keys`, score details in `ranked`."""
 
     keys: Sequence[tuple[str, str]]
     found: Candidates
-    scores: Scored
-    passages: Sequence[Ranked]
+    scores: Scores
+    passages: Sequence[RankedHit]
     places: Places
 
     @cached_property
-    def ranked(self) -> list[Ranked]:
+    def ranked(self) -> list[RankedHit]:
         """The results with the parts of their scores."""
         count = len(self.found)
-        own = _described(self.found, self.scores, self.places[self.places < count])
+        own = _describe(self.found, self.scores, self.places[self.places < count])
         return [next(own) if at < count else self.passages[at - count] for at in self.places.tolist()]
 
 
-def shown(found: Candidates, scores: Scored, passages: Sequence[Ranked], page: Page, vectors: Vectors) -> Shown:
+def cut_page(
+    found: Candidates, scores: Scores, passages: Sequence[RankedHit], page: Page, vectors: Vectors
+) -> RankedPage:
     """Return one page; at equal scores memories first, the best matching first, passages last.
 
     `vectors` returns the vectors of candidates, of length 1.
     """
-    everything = _All(
+    everything = _SortKeys(
         total=np.concatenate([scores.total, np.array([one.score for one in passages], dtype=np.float64)]),
         own=np.concatenate([scores.own, np.zeros(len(passages))]),
         type=np.concatenate([np.where(found.memory, 0, 1), np.full(len(passages), 2)]),
         keys=np.concatenate([found.keys, texts([one.hit.key for one in passages])]),
     )
     sure = len(everything.keys) if page.each or page.after else max(page.limit, DIVERSE if page.diversity else 0)
-    places = _ordered(everything, sure)
+    places = _sort(everything, sure)
     if page.diversity:
-        places = _diverse(places, everything.total, page.diversity, len(found), vectors)
-    begin = _behind(everything, places, page.after)
+        places = _diversify(places, everything.total, page.diversity, len(found), vectors)
+    begin = _page_start(everything, places, page.after)
     on_it = _of_each(everything, places, page.limit) if page.each else places[begin : begin + page.limit]
     keys = [
         (TYPES[type_], key) for type_, key in zip(everything.type[on_it].tolist(), everything.keys[on_it], strict=True)
     ]
-    return Shown(keys, found, scores, passages, on_it)
+    return RankedPage(keys, found, scores, passages, on_it)
 
 
-def shelved(passages: Sequence[Hit], found: Candidates, scores: Scored, ideal: float) -> list[Ranked]:
+def score_passages(passages: Sequence[Hit], found: Candidates, scores: Scores, ideal: float) -> list[RankedHit]:
     """Rank passages by their own words and cosine, on the scale of the messages; `ideal`: as in `ranking`."""
     messages = ~found.memory
     by = scale(max([best_lexical(found), *(hit.lexical for hit in passages)]), ideal)
     alone = scores.parts["lexical"] + scores.parts["vector"]
-    gained = _gained(scores.total[messages], alone[messages])
-    cosines = known(np.array([np.nan if hit.cosine is None else hit.cosine for hit in passages], dtype=np.float64))
+    gained = _gain_over_match(scores.total[messages], alone[messages])
+    cosines = fill_missing(
+        np.array([np.nan if hit.cosine is None else hit.cosine for hit in passages], dtype=np.float64)
+    )
     ranked = []
     for hit, cosine in zip(passages, cosines.tolist(), strict=True):
         share = hit.lexical / by if by else 0.0
         parts = {"lexical": gained * LEXICAL * share, "vector": gained * COSINE * cosine}
-        ranked.append(Ranked(hit, round(sum(parts.values()), DIGITS), parts))
+        ranked.append(RankedHit(hit, round(sum(parts.values()), DIGITS), parts))
     return ranked
 
 
-def _gained(scores: Numbers, own: Numbers) -> float:
+def _gain_over_match(scores: Numbers, own: Numbers) -> float:
     """Return the ratio of the best message's score to its own match, at least 1."""
     by_itself = float(own.max(initial=0.0))
     return max(1.0, float(scores.max(initial=0.0)) / by_itself) if by_itself > 0 else 1.0
 
 
-def _ordered(everything: _All, sure: int) -> Places:
+def _sort(everything: _SortKeys, sure: int) -> Places:
     """Return the first positions, and those equal to the last; memories citing one message by their own match.
 
     Ties are broken by key.
     """
-    best = _best(everything.total, sure)
+    best = _at_least_last(everything.total, sure)
     places: Places = best[np.lexsort((-everything.own[best], everything.type[best], -everything.total[best]))]
     total, own, type_ = everything.total[places], everything.own[places], everything.type[places]
     differs = (total[1:] != total[:-1]) | (own[1:] != own[:-1]) | (type_[1:] != type_[:-1])
@@ -137,14 +141,14 @@ def _ordered(everything: _All, sure: int) -> Places:
     return places
 
 
-def _best(total: Numbers, sure: int) -> Places:
+def _at_least_last(total: Numbers, sure: int) -> Places:
     """Return positions that score at least as well as the last of so many."""
     if sure >= len(total):
         return np.arange(len(total))
     return np.flatnonzero(total >= np.partition(total, len(total) - sure)[len(total) - sure])
 
 
-def _diverse(places: Places, total: Numbers, diversity: float, count: int, vectors: Vectors) -> Places:
+def _diversify(places: Places, total: Numbers, diversity: float, count: int, vectors: Vectors) -> Places:
     """Reorder the first by score less likeness to those before (MMR); a passage is like nothing."""
     first = places[:DIVERSE]
     scores = total[first]
@@ -166,7 +170,7 @@ def _diverse(places: Places, total: Numbers, diversity: float, count: int, vecto
     return np.concatenate([first[chosen], places[DIVERSE:]])
 
 
-def _behind(everything: _All, places: Places, after: Place | None) -> int:
+def _page_start(everything: _SortKeys, places: Places, after: RankPlace | None) -> int:
     """Return the start of the page behind a place; if its result is gone, the first with a lower score."""
     if after is None:
         return 0
@@ -177,20 +181,20 @@ def _behind(everything: _All, places: Places, after: Place | None) -> int:
     return int(np.argmax(lesser)) if lesser.any() else len(places)
 
 
-def _of_each(everything: _All, places: Places, limit: int) -> Places:
+def _of_each(everything: _SortKeys, places: Places, limit: int) -> Places:
     best = [np.flatnonzero(everything.type[places] == one)[:limit] for one in range(len(TYPES))]
     chosen: Places = places[np.sort(np.concatenate(best))]
     return chosen
 
 
-def _described(found: Candidates, scores: Scored, places: Places) -> Iterator[Ranked]:
+def _describe(found: Candidates, scores: Scores, places: Places) -> Iterator[RankedHit]:
     """Yield the candidates at these positions with the parts of their scores."""
     parts = {name: values[places].tolist() for name, values in scores.parts.items()}
     arms = {"lexical": _ranks(found.lexical, places), "vector": _ranks(found.cosine, places)}
     for n, (at, score) in enumerate(zip(places.tolist(), scores.total[places].tolist(), strict=True)):
         hit = found.hit(at)
         made = {name: values[n] for name, values in parts.items() if (name in OF_MEMORIES) == (hit.type == "memory")}
-        yield Ranked(hit, score, made, {name: rank for name, ranks in arms.items() if (rank := ranks[n])})
+        yield RankedHit(hit, score, made, {name: rank for name, ranks in arms.items() if (rank := ranks[n])})
 
 
 def _ranks(values: Numbers, places: Places) -> list[int]:

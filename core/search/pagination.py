@@ -34,7 +34,7 @@ class _Hit(Protocol):
     def key(self) -> str: ...
 
 
-class Placed(Protocol):
+class RankedResult(Protocol):
     """A ranked result."""
 
     @property
@@ -45,7 +45,7 @@ class Placed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RankPlace:
     """End of a page: its last result and that one's score."""
 
     type: str
@@ -57,16 +57,16 @@ class Place:
 class Cursor:
     """A place in the ranking of a question, and the time at which its first page was requested."""
 
-    place: Place
+    place: RankPlace
     now: datetime
 
 
-def place_of(one: Placed) -> Place:
+def place_of(one: RankedResult) -> RankPlace:
     """Return the place of a result."""
-    return Place(one.hit.type, one.hit.key, one.score)
+    return RankPlace(one.hit.type, one.hit.key, one.score)
 
 
-def begin(ranked: Sequence[Placed], place: Place | None) -> int:
+def page_start(ranked: Sequence[RankedResult], place: RankPlace | None) -> int:
     """Return the index of the first result behind a place.
 
     If the named result is gone: the first with a lower score.
@@ -78,7 +78,7 @@ def begin(ranked: Sequence[Placed], place: Place | None) -> int:
     return next(named, next(lesser, len(ranked)))
 
 
-def capped(ranked: Sequence[T], session_of: Callable[[T], str | None], most: int) -> list[T]:
+def cap_per_session(ranked: Sequence[T], session_of: Callable[[T], str | None], most: int) -> list[T]:
     """Keep at most so many results of each session, in order; results of no session stay."""
     seen: Counter[str | None] = Counter()
     kept = []
@@ -90,7 +90,7 @@ def capped(ranked: Sequence[T], session_of: Callable[[T], str | None], most: int
     return kept
 
 
-def written(cursor: Cursor, question: Json) -> str:
+def encode(cursor: Cursor, question: Json) -> str:
     """Encode a cursor for this question alone; `question`: everything that decides the ranking."""
     place = cursor.place
     holds = [place.type, place.key, place.score, cursor.now.astimezone(UTC).isoformat()]
@@ -98,13 +98,13 @@ def written(cursor: Cursor, question: Json) -> str:
     return base64.urlsafe_b64encode(_seal(held, question) + held.encode()).decode().rstrip("=")
 
 
-def read(said: str, question: Json) -> Cursor:
+def decode(said: str, question: Json) -> Cursor:
     """Decode a cursor. Invalid at `/after`: it is malformed, or belongs to another question."""
     try:
         raw = base64.b64decode(said + "=" * (-len(said) % 4), altchars=b"-_", validate=True)
         held = raw[SEAL_BYTES:].decode()
         kind, key, score, now = json.loads(held)
-        cursor = Cursor(Place(str(kind), str(key), float(score)), datetime.fromisoformat(now).astimezone(UTC))
+        cursor = Cursor(RankPlace(str(kind), str(key), float(score)), datetime.fromisoformat(now).astimezone(UTC))
     except (ValueError, TypeError, OverflowError, RecursionError):
         raise Invalid([Problem("/after", _NONE)]) from None
     if kind not in get_args(Type) or cursor.now.year not in YEARS:

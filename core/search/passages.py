@@ -15,15 +15,15 @@ from core.index import search_index
 from core.index.search_index import COSINE, LEXICAL
 from core.language.terms import term_id
 from core.search.candidates import Hit
-from core.storage.db import Tx, together
-from core.storage.multiquery import Asked
+from core.storage.db import Tx, run_together
+from core.storage.multiquery import BoundStatement
 
 ARM_LIMIT = 300
 """Passages that each arm picks at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class FoundPassage:
     """A passage; `from_char` and `to_char` are its place in the document's content."""
 
     document_id: UUID
@@ -40,13 +40,13 @@ class Passage:
     version: int
 
 
-def counting(user_id: str | None, group_id: str | None, words: Sequence[str]) -> Asked:
-    """Return the statement that counts the messages and passages with these words, and all of them; for `counts`."""
+def counts_query(user_id: str | None, group_id: str | None, words: Sequence[str]) -> BoundStatement:
+    """Return the query behind `counts_by_owner`: messages and passages with these words, and all of them."""
     ids = [*{term_id(word) for word in words}, search_index.DOCUMENTS]
     return _COUNTS, {"owners": _counted_under(user_id, group_id), "terms": ids}
 
 
-def counts(user_id: str | None, group_id: str | None, rows: Iterable[Any]) -> dict[str, dict[int, int]]:
+def counts_by_owner(user_id: str | None, group_id: str | None, rows: Iterable[Any]) -> dict[str, dict[int, int]]:
     """Return counts by owner name; of a user and a group, the user's come first."""
     found: dict[str, dict[int, int]] = {owner: {} for owner in _counted_under(user_id, group_id)}
     for row in rows:
@@ -55,13 +55,13 @@ def counts(user_id: str | None, group_id: str | None, rows: Iterable[Any]) -> di
 
 
 def _counted_under(user_id: str | None, group_id: str | None) -> list[str]:
-    shelves = [*search_index.shelves(user_id, group_id), search_index.EVERYONES]
+    shelves = [*search_index.passage_owners(user_id, group_id), search_index.TENANT_PASSAGES]
     return [*search_index.owners(user_id, group_id)[:1], *dict.fromkeys(shelves)]
 
 
-def summed(counted: Mapping[str, Mapping[int, int]]) -> Counter[int] | None:
+def sum_counts(counted: Mapping[str, Mapping[int, int]]) -> Counter[int] | None:
     """Sum the counts of all owners, by which a passage's words are weighted; None: there is no passage."""
-    of_passages = [counts for owner, counts in counted.items() if owner.startswith(search_index.EVERYONES)]
+    of_passages = [counts for owner, counts in counted.items() if owner.startswith(search_index.TENANT_PASSAGES)]
     if not any(counts.get(search_index.DOCUMENTS) for counts in of_passages):
         return None
     total: Counter[int] = Counter()
@@ -84,20 +84,20 @@ def key(document_id: object, position: int) -> str:
     return f"{document_id}#{position}"
 
 
-def passages(tx: Tx, keys: Sequence[str]) -> dict[str, Passage]:
+def passages(tx: Tx, keys: Sequence[str]) -> dict[str, FoundPassage]:
     """Return passages by key, without those that do not exist or may not be shown."""
-    return shown(together(tx, asking(keys))[0]) if keys else {}
+    return passages_by_key(run_together(tx, passages_query(keys))[0]) if keys else {}
 
 
-def asking(keys: Sequence[str]) -> Asked:
-    """Return the statement that reads passages by key; for `shown`."""
+def passages_query(keys: Sequence[str]) -> BoundStatement:
+    """Return the statement that reads passages by key; for `passages_by_key`."""
     pairs = [one.rsplit("#", 1) for one in keys]
     return _PASSAGES, {"documents": [UUID(one) for one, _ in pairs], "positions": [int(place) for _, place in pairs]}
 
 
-def shown(rows: Iterable[Any]) -> dict[str, Passage]:
+def passages_by_key(rows: Iterable[Any]) -> dict[str, FoundPassage]:
     """Return the passages read, by key."""
-    return {key(row.document_id, row.position): Passage(*row) for row in rows}
+    return {key(row.document_id, row.position): FoundPassage(*row) for row in rows}
 
 
 _COUNTS = text("SELECT owner, term, documents FROM term_counts WHERE owner = ANY(:owners) AND term = ANY(:terms)")

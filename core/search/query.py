@@ -16,9 +16,9 @@ from core import metrics
 from core.index.bm25 import asked_terms, document_weights, query_weights
 from core.index.resident import cache
 from core.index.resident.arrays import Floats, Places
-from core.index.resident.cache import Check, Shelf, Shelves
+from core.index.resident.cache import OwnerCache, ResidentCache, Validation
 from core.index.resident.encoding import message_key, message_of_key
-from core.index.resident.snapshot import NOTHING, View
+from core.index.resident.snapshot import EMPTY, Snapshot
 from core.index.search_index import DOCUMENTS, sparse_literal
 from core.index.vector_notation import vector_literal
 from core.inference.embedders import Embedder
@@ -29,17 +29,17 @@ from core.search import as_of_snapshot, association, candidates, ordering, ranki
 from core.search import filters as search_filters
 from core.search import passages as search_passages
 from core.search.candidates import Candidates, Hit
-from core.search.filters import NO_FILTERS, Filters, Sifted
-from core.search.ordering import Page, Ranked, Shown
-from core.search.pagination import Place
-from core.search.passages import Passage
-from core.search.question_analysis import PLAIN, Analysis, analysed
-from core.search.ranking import Scored
+from core.search.filters import NO_FILTERS, FilteredRows, Filters
+from core.search.ordering import Page, RankedHit, RankedPage
+from core.search.pagination import RankPlace
+from core.search.passages import FoundPassage
+from core.search.question_analysis import PLAIN, Analysis, analyse
+from core.search.ranking import Scores
 from core.search.recipes import DEFAULT, Recipe
-from core.search.spreading import Reader
+from core.search.spreading import Visibility
 from core.sessions import sessions
-from core.storage.db import Database, Tx, together
-from core.storage.multiquery import Asked
+from core.storage.db import Database, Tx, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Evidence, Message
 
 Method = Literal["hybrid", "keyword", "vector"]
@@ -64,7 +64,7 @@ class Question:
     filters: Filters = NO_FILTERS
     each: bool = False
     recipe: Recipe = DEFAULT
-    after: Place | None = None
+    after: RankPlace | None = None
     now: datetime | None = None
 
     @property
@@ -74,14 +74,14 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchResult:
     """One result: a memory's row, a message or a passage, its rank, and what it cites."""
 
-    ranked: Ranked
+    ranked: RankedHit
     sources: Sequence[Evidence]
     message: Message | None = None
     memory: Any = None
-    passage: Passage | None = None
+    passage: FoundPassage | None = None
 
     @property
     def superseded(self) -> bool:
@@ -90,10 +90,10 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SearchAnswer:
     """Results. `considered`: number of rows that passed the filters, by type."""
 
-    results: Sequence[Found]
+    results: Sequence[SearchResult]
     considered: Mapping[str, int]
 
     @property
@@ -101,26 +101,31 @@ class Answer:
         return sum(self.considered.values())
 
 
-def search(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Answer:
+def search(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> SearchAnswer:
     """Return the best results, best first."""
     with metrics.SEARCH.labels(question.method).time():
         vector = _vector(embedder, question)
         now = question.now or question.filters.moment.known_at or datetime.now(UTC)
-        asking, thinking = _asking(cache.of(db.engine), tenant_id, question, embedder), _Thinking(question, vector, now)
+        asking, thinking = (
+            _opening_queries(cache.of(db.engine), tenant_id, question, embedder),
+            _QuestionFilter(question, vector, now),
+        )
         # Rows with vectors of another dimension are read again
         ahead = partial(thinking.over, asking.check.state.view) if asking.check.usable else None
         with db.asking(tenant_id, *asking.statements, meanwhile=ahead) as (tx, answers):
-            first = _first(tx, question, asking, answers)
-            sifted = _sifted(tx, question, first, thinking)
+            first = _opening_reads(tx, question, asking, answers)
+            sifted = _select_candidates(tx, question, first, thinking)
             passages = _passages(tx, question, first.passages, vector)
             ideal = sum(first.own.values())
-            asked = ranking.Asked(sifted.analysis, ideal, question.recipe, now.timestamp())
-            scores = _associated(tx, question, sifted.found, ranking.scored(sifted.found, asked))
-            scores = _succeeded(tx, question, sifted.found, scores)
+            asked = ranking.RankingQuery(sifted.analysis, ideal, question.recipe, now.timestamp())
+            scores = _add_associations(tx, question, sifted.found, ranking.score_candidates(sifted.found, asked))
+            scores = _raise_successors(tx, question, sifted.found, scores)
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
-            shelved = ordering.shelved(passages, sifted.found, scores, ideal)
-            shown = ordering.shown(sifted.found, scores, shelved, page, sifted.vectors)
-            return Answer(_found(tx, shown, question.filters.moment), {**sifted.considered, "document": len(passages)})
+            shelved = ordering.score_passages(passages, sifted.found, scores, ideal)
+            shown = ordering.cut_page(sifted.found, scores, shelved, page, sifted.vectors)
+            return SearchAnswer(
+                _read_results(tx, shown, question.filters.moment), {**sifted.considered, "document": len(passages)}
+            )
 
 
 def _vector(embedder: Embedder, question: Question) -> Floats | None:
@@ -133,7 +138,7 @@ def _vector(embedder: Embedder, question: Question) -> Floats | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _First:
+class _OpeningReads:
     """What the first round trip returned. Query terms are weighted by their rarity among what this user said.
 
     `passages`: weights for passages, by rarity there, too; None: there are none, or none are asked for.
@@ -143,78 +148,82 @@ class _First:
     own: Mapping[int, float]
     passages: Mapping[int, float] | None
     waiting: Sequence[Hit]
-    view: View
+    view: Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class _OpeningQueries:
     """Statements sent with the opening of the transaction: word counts, unindexed messages, changed rows."""
 
     words: Sequence[str]
-    shelf: Shelf
-    check: Check
-    statements: Sequence[Asked]
+    shelf: OwnerCache
+    check: Validation
+    statements: Sequence[BoundStatement]
 
 
-def _asking(shelves: Shelves, tenant_id: str, question: Question, embedder: Embedder) -> _Asking:
+def _opening_queries(shelves: ResidentCache, tenant_id: str, question: Question, embedder: Embedder) -> _OpeningQueries:
     user_id, group_id = question.user_id, question.group_id
     words = [] if question.method == "vector" else asked_terms(question.query)
     mine = shelves.owner(tenant_id, user_id, group_id)
     check = mine.check(embedder.dimension)
-    counting = search_passages.counting(user_id, group_id, words)
-    return _Asking(words, mine, check, (counting, unindexed.asking(question.parameters), (cache.CHANGED, check.values)))
+    counting = search_passages.counts_query(user_id, group_id, words)
+    return _OpeningQueries(
+        words, mine, check, (counting, unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values))
+    )
 
 
-def _first(tx: Tx, question: Question, asking: _Asking, answers: Sequence[Sequence[Any]]) -> _First:
+def _opening_reads(
+    tx: Tx, question: Question, asking: _OpeningQueries, answers: Sequence[Sequence[Any]]
+) -> _OpeningReads:
     counted_rows, waiting, changed = answers
-    counted = search_passages.counts(question.user_id, question.group_id, counted_rows)
+    counted = search_passages.counts_by_owner(question.user_id, question.group_id, counted_rows)
     count = next(iter(counted.values()))
     own = query_weights(asking.words, count, count.get(DOCUMENTS, 0)) if asking.words else {}
     # Passages belong to no session.
     wanted = "documents" in question.filters.include and question.filters.session_id is None
-    total = search_passages.summed(counted) if wanted else None
+    total = search_passages.sum_counts(counted) if wanted else None
     passages = None if total is None else query_weights(asking.words, total, total[DOCUMENTS])
     # Unindexed messages have no vector, so none is similar enough.
     seen = "messages" in question.filters.include and question.filters.min_similarity is None
     view = asking.shelf.view(tx, asking.check, changed[0])
-    return _First(own, passages, unindexed.hits(waiting, own) if seen else [], view)
+    return _OpeningReads(own, passages, unindexed.hits(waiting, own) if seen else [], view)
 
 
 @dataclass(frozen=True, slots=True)
-class _Thought:
+class _FilteredQuestion:
     """Rows of a snapshot that pass the filters, and the analysis of the question."""
 
-    sifted: Sifted
+    sifted: FilteredRows
     analysis: Analysis
 
 
 @dataclass(slots=True)
-class _Thinking:
+class _QuestionFilter:
     """Filters a snapshot while the database validates it, and again if it has changed."""
 
     question: Question
     vector: Floats | None
     now: datetime
-    _last: _Thought | None = None
+    _last: _FilteredQuestion | None = None
 
-    def over(self, view: View) -> _Thought:
+    def over(self, view: Snapshot) -> _FilteredQuestion:
         if self._last is None or self._last.sifted.view is not view:
-            found = search_filters.sifted(view, self.question.filters, self.vector)
-            self._last = _Thought(found, self.told(view.registers.speakers.numbers))
+            found = search_filters.filter_rows(view, self.question.filters, self.vector)
+            self._last = _FilteredQuestion(found, self.told(view.registers.speakers.numbers))
         return self._last
 
     def told(self, speakers: Iterable[str]) -> Analysis:
         """Analyse the question, given the names of speakers."""
-        return analysed(self.question.query, self.now, list(speakers))
+        return analyse(self.question.query, self.now, list(speakers))
 
 
 @dataclass(frozen=True, slots=True)
-class _Sifted:
+class _Selection:
     """Candidates, their number by type, the snapshot they come from, and the analysis of the question."""
 
     found: Candidates
     considered: Mapping[str, int]
-    view: View
+    view: Snapshot
     analysis: Analysis
 
     def vectors(self, places: Places) -> Floats:
@@ -227,14 +236,14 @@ class _Sifted:
         return rows
 
 
-def _sifted(tx: Tx, question: Question, first: _First, thinking: _Thinking) -> _Sifted:
+def _select_candidates(tx: Tx, question: Question, first: _OpeningReads, thinking: _QuestionFilter) -> _Selection:
     """Return the messages and memories that pass the filters, or the best of them, and their number."""
     if not question.filters.include & {"messages", "memories"}:
-        return _Sifted(candidates.of(()), {}, NOTHING, PLAIN)
+        return _Selection(candidates.of(()), {}, EMPTY, PLAIN)
     view, own = first.view, first.own
     worded: Mapping[str, str] = {}
     if question.filters.moment.known_at is not None:
-        view, worded = as_of_snapshot.view(tx, view, question.filters.moment.known_at, question.parameters)
+        view, worded = as_of_snapshot.snapshot_at(tx, view, question.filters.moment.known_at, question.parameters)
     thought, lexical = thinking.over(view), view.lexical(own)
     for key, words in worded.items():
         if (place := view.place(key)) is not None:
@@ -243,35 +252,35 @@ def _sifted(tx: Tx, question: Question, first: _First, thinking: _Thinking) -> _
     new = [hit for hit in first.waiting if view.place(hit.key) is None]
     remembered = int(np.count_nonzero(view.fields["memory"][passing]))
     considered = {"memory": remembered, "message": len(passing) - remembered + len(new)}
-    found = search_filters.joined(search_filters.chosen(thought.sifted, lexical), new)
-    return _Sifted(found, considered, view, thinking.told(found.speakers) if new else thought.analysis)
+    found = search_filters.merge_unindexed(search_filters.select(thought.sifted, lexical), new)
+    return _Selection(found, considered, view, thinking.told(found.speakers) if new else thought.analysis)
 
 
-def _associated(tx: Tx, question: Question, found: Candidates, scores: Scored) -> Scored:
+def _add_associations(tx: Tx, question: Question, found: Candidates, scores: Scores) -> Scores:
     """Add the activation of memories linked to the best results, if the recipe asks for it."""
     if question.recipe.association == 0 or not len(found):
         return scores
     best = np.argsort(-scores.total, kind="stable")[: association.SOURCES].tolist()
     seeds = {UUID(found.keys[at]): float(scores.total[at]) for at in best if found.memory[at]}
     messages = {str(found.keys[at]): float(scores.total[at]) for at in best if not found.memory[at]}
-    reader = Reader(question.user_id, question.group_id, question.filters)
+    reader = Visibility(question.user_id, question.group_id, question.filters)
     reached = association.spread(tx, seeds, messages, reader, len(found))
     gained = {str(one.id): question.recipe.association * one.activation for one in reached}
-    return ranking.raised(found, scores, gained)
+    return ranking.add_gains(found, scores, gained)
 
 
-def _succeeded(tx: Tx, question: Question, found: Candidates, scores: Scored) -> Scored:
+def _raise_successors(tx: Tx, question: Question, found: Candidates, scores: Scores) -> Scores:
     """Rank current memories before the messages whose statements they superseded. Without such messages, no query."""
     outdated = np.flatnonzero(found.retired)
     if not len(outdated) or question.filters.moment != NOW or not found.memory.any():
         return scores
     best = outdated[np.argsort(-scores.total[outdated], kind="stable")[:OUTDATED]]
-    rows = tx.execute(*_succeeding([str(key) for key in found.keys[best]]))
+    rows = tx.execute(*_successors_query([str(key) for key in found.keys[best]]))
     pairs = [(message_key(row.session_id, row.message_id), str(row.id)) for row in rows]
-    return ranking.succeeded(found, scores, pairs)
+    return ranking.raise_successors(found, scores, pairs)
 
 
-def _succeeding(keys: Sequence[str]) -> Asked:
+def _successors_query(keys: Sequence[str]) -> BoundStatement:
     """Return the statement that finds the active memories which superseded what these messages said."""
     pairs = [message_of_key(key) for key in keys]
     return _SUCCESSORS, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]}
@@ -290,34 +299,34 @@ def _passages(tx: Tx, question: Question, asked: Mapping[int, float] | None, vec
     ]
 
 
-def _found(tx: Tx, shown: Shown, moment: Moment) -> list[Found]:
+def _read_results(tx: Tx, shown: RankedPage, moment: Moment) -> list[SearchResult]:
     """Read texts and evidence of the ranked hits, in order, without what was erased meanwhile."""
     of_type = {type_: [key for one, key in shown.keys if one == type_] for type_ in ordering.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
-    remembered, quoted, said, passed = together(
+    remembered, quoted, said, passed = run_together(
         tx,
-        as_of.asking(ids, moment.known_at) if ids else None,
-        as_of.asking_evidence(ids, moment.known_at) if ids else None,
-        _saying(of_type["message"]) if of_type["message"] else None,
-        search_passages.asking(of_type["document"]) if of_type["document"] else None,
+        as_of.row_statement(ids, moment.known_at) if ids else None,
+        as_of.evidence_statement(ids, moment.known_at) if ids else None,
+        _messages_query(of_type["message"]) if of_type["message"] else None,
+        search_passages.passages_query(of_type["document"]) if of_type["document"] else None,
         meanwhile=lambda: shown.ranked,
         last=True,
     )
-    rows, cited = {str(row.id): row for row in remembered}, memories.cited(quoted)
+    rows, cited = {str(row.id): row for row in remembered}, memories.evidence_by_memory(quoted)
     spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in said}
-    passages = search_passages.shown(passed)
+    passages = search_passages.passages_by_key(passed)
     found = []
     for item in shown.ranked:
         if item.hit.type == "memory" and (row := rows.get(item.hit.key)) is not None:
-            found.append(Found(item, cited.get(row.id, []), memory=row))
+            found.append(SearchResult(item, cited.get(row.id, []), memory=row))
         elif (message := spoken.get(item.hit.key)) is not None:
-            found.append(Found(item, [_as_evidence(message)], message=message))
+            found.append(SearchResult(item, [_as_evidence(message)], message=message))
         elif (passage := passages.get(item.hit.key)) is not None:
-            found.append(Found(item, [], passage=passage))
+            found.append(SearchResult(item, [], passage=passage))
     return found
 
 
-def _saying(keys: Sequence[str]) -> Asked:
+def _messages_query(keys: Sequence[str]) -> BoundStatement:
     """Return the statement that reads messages by key."""
     pairs = [message_of_key(key) for key in keys]
     return _MESSAGES, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]}

@@ -15,7 +15,7 @@ from core.index.answer_cues import asks_time
 from core.index.resident.encoding import ROLES
 from core.language.terms import STOPWORDS, has_han, terms
 from core.search import time_spans
-from core.search.time_spans import Span
+from core.search.time_spans import TimeSpan
 
 LONGEST: Final = 2_000
 """Characters of a question that are read; a longer text tells a story around the question."""
@@ -67,7 +67,7 @@ class Analysis:
     """
 
     wants_time: bool = False
-    spans: tuple[Span, ...] = ()
+    spans: tuple[TimeSpan, ...] = ()
     role: Literal["", "user", "assistant"] = ""
     speaker: str | None = None
     breadth: float = 0.0
@@ -77,10 +77,10 @@ PLAIN = Analysis()
 """A question without signals besides its words."""
 
 
-def analysed(question: str, now: datetime, speakers: Iterable[str]) -> Analysis:
+def analyse(question: str, now: datetime, speakers: Iterable[str]) -> Analysis:
     """Analyse a question asked at `now` about what these speakers said."""
     text = question[:LONGEST].replace("\u2019", "'")
-    named = _named(text, speakers)
+    named = _named_speakers(text, speakers)
     when = asks_time(text)
     found = tuple(time_spans.spans(text, now))
     role = _role(text)
@@ -110,17 +110,17 @@ def _asks(text: str, english: re.Pattern[str], chinese: re.Pattern[str]) -> bool
     return bool(english.search(text)) or (has_han(text) and bool(chinese.search(text)))
 
 
-def _named(text: str, speakers: Iterable[str]) -> list[str]:
+def _named_speakers(text: str, speakers: Iterable[str]) -> list[str]:
     """Return the speakers named in `text`, in the same case: a name may be a word too ("Will", "May")."""
     careless = text.islower()
-    return [one for one in speakers if _is_name(one) and _stands(one, text, careless=careless)]
+    return [one for one in speakers if _is_name(one) and _occurs(one, text, careless=careless)]
 
 
 def _is_name(speaker: str) -> bool:
     return bool(speaker.strip()) and speaker.lower() not in ROLES
 
 
-def _stands(name: str, text: str, *, careless: bool) -> bool:
+def _occurs(name: str, text: str, *, careless: bool) -> bool:
     if careless and name.lower() not in STOPWORDS:
         name = name.lower()
     # Not as a pattern: `re` keeps those it was given. And most names are in no question.

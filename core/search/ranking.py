@@ -59,7 +59,7 @@ NEGLIGIBLE = 1e-9  # a score by words that is none
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RankingQuery:
     """Parameters of the ranking besides words and vector.
 
     `ideal`: lexical score of a short text with all query terms. `now`: seconds since 1970.
@@ -72,7 +72,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class Scores:
     """Scores of candidates and their parts; `own`: what a memory scores by itself."""
 
     total: Numbers
@@ -88,37 +88,37 @@ class _Order:
     apart: Mapping[int, Flags]
 
 
-def scored(found: Candidates, asked: Asked) -> Scored:
+def score_candidates(found: Candidates, asked: RankingQuery) -> Scores:
     """Score messages and memories.
 
     `found` may be all rows of a user or the best of each arm: rows left out only stop lending to their neighbours.
     """
     words, messages = _words(found, asked), ~found.memory
-    cosine = asked.recipe.vector * known(found.cosine)
+    cosine = asked.recipe.vector * fill_missing(found.cosine)
     recency = _recency(found, asked)
     own = np.where(messages, 0.0, asked.recipe.lexical * LEXICAL * words + COSINE * cosine + recency)
     parts = _parts(found, words, np.where(messages, cosine, 0.0), asked)
-    parts["vector"] = COSINE * np.maximum(parts["vector"], _lent(found, cosine))
+    parts["vector"] = COSINE * np.maximum(parts["vector"], _best_citing_cosine(found, cosine))
     if asked.recipe.recency:
         parts["recency"] = recency
     parts = {name: np.where(messages, values, 0.0) for name, values in parts.items()}
     total = np.sum(list(parts.values()), axis=0)
-    cited = _cited(found, total)
+    cited = _mean_cited_score(found, total)
     total = np.where(messages, total, np.where(np.isnan(cited), own, cited))
-    return Scored(_rounded(total), _rounded(own), {**parts, "own": own, "cited": np.nan_to_num(cited)})
+    return Scores(_round(total), _round(own), {**parts, "own": own, "cited": np.nan_to_num(cited)})
 
 
-def _rounded(values: Numbers) -> Numbers:
+def _round(values: Numbers) -> Numbers:
     return np.asarray(np.round(values, DIGITS), dtype=np.float64)
 
 
-def raised(found: Candidates, scores: Scored, gained: Mapping[str, float], part: str = "association") -> Scored:
+def add_gains(found: Candidates, scores: Scores, gained: Mapping[str, float], part: str = "association") -> Scores:
     """Add gains by key, as a part of that name."""
     more = np.array([gained.get(key, 0.0) for key in found.keys], dtype=np.float64)
-    return Scored(scores.total + more, scores.own, {**scores.parts, part: more})
+    return Scores(scores.total + more, scores.own, {**scores.parts, part: more})
 
 
-def succeeded(found: Candidates, scores: Scored, successors: Sequence[tuple[str, str]]) -> Scored:
+def raise_successors(found: Candidates, scores: Scores, successors: Sequence[tuple[str, str]]) -> Scores:
     """Raise memories to the score of the messages whose statement they superseded; at equal scores memories rank first.
 
     `successors`: pairs of a message's key and that of a memory.
@@ -129,10 +129,10 @@ def succeeded(found: Candidates, scores: Scored, successors: Sequence[tuple[str,
         if message in place and memory in place:
             least[memory] = max(least.get(memory, 0.0), float(scores.total[place[message]]))
     gained = {key: score - own for key, score in least.items() if (own := float(scores.total[place[key]])) < score}
-    return raised(found, scores, gained, "succession") if gained else scores
+    return add_gains(found, scores, gained, "succession") if gained else scores
 
 
-def known(cosine: Numbers) -> Numbers:
+def fill_missing(cosine: Numbers) -> Numbers:
     """Replace missing cosines by the mean of the others, so that a row neither wins nor loses by it."""
     missing = np.isnan(cosine)
     return np.where(missing, 0.0 if missing.all() else cosine[~missing].mean(), cosine) if missing.any() else cosine
@@ -148,12 +148,12 @@ def best_lexical(found: Candidates) -> float:
     return float(found.lexical[found.memory if found.memory.all() else ~found.memory].max(initial=0.0))
 
 
-def _words(found: Candidates, asked: Asked) -> Numbers:
+def _words(found: Candidates, asked: RankingQuery) -> Numbers:
     by = scale(best_lexical(found), asked.ideal)
     return found.lexical / by if by else np.zeros(len(found))
 
 
-def _parts(found: Candidates, words: Numbers, cosine: Numbers, asked: Asked) -> dict[str, Numbers]:
+def _parts(found: Candidates, words: Numbers, cosine: Numbers, asked: RankingQuery) -> dict[str, Numbers]:
     """Return each part of the messages' scores; memories neither give nor get anything here."""
     told, order = asked.analysis, _order(found)
     who, lends = _who(found, told)
@@ -182,7 +182,7 @@ def _who(found: Candidates, told: Analysis) -> tuple[Numbers, Numbers | float]:
     return np.zeros(len(found)), 1.0
 
 
-def _recency(found: Candidates, asked: Asked) -> Numbers:
+def _recency(found: Candidates, asked: RankingQuery) -> Numbers:
     """Return the gain by age; the future counts as now."""
     if not asked.recipe.recency:
         return np.zeros(len(found))
@@ -230,7 +230,7 @@ def _session_best(found: Candidates, words: Numbers) -> Numbers:
     return best[found.sessions]
 
 
-def _lent(found: Candidates, cosine: Numbers) -> Numbers:
+def _best_citing_cosine(found: Candidates, cosine: Numbers) -> Numbers:
     """Return the best cosine of a memory citing each message."""
     citing, cited = found.citations.T
     best = np.full(len(found), -1.0)
@@ -238,7 +238,7 @@ def _lent(found: Candidates, cosine: Numbers) -> Numbers:
     return best
 
 
-def _cited(found: Candidates, scores: Numbers) -> Numbers:
+def _mean_cited_score(found: Candidates, scores: Numbers) -> Numbers:
     """Return the mean score of the messages each memory cites; NaN if none of them is a candidate.
 
     Not the best: a summary of twenty messages would rank before the one that was meant.

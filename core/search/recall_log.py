@@ -22,7 +22,7 @@ from uuid_utils import uuid7
 from core.consolidation import echo
 from core.consolidation.echo import Served
 from core.events import log as event_log
-from core.events.doorbell import Bell
+from core.events.doorbell import Doorbell
 from core.events.log import Announcement
 from core.loop import Loop
 from core.storage.db import Database, Tx
@@ -113,7 +113,7 @@ class Spacing:
 class Recalls:
     """Collects recalls and writes them from a thread of its own."""
 
-    def __init__(self, db: Database, bell: Bell) -> None:
+    def __init__(self, db: Database, bell: Doorbell) -> None:
         self._db = db
         self._bell = bell
         self._queue: Queue[Recall] = Queue(WAITING)
@@ -160,7 +160,7 @@ class Recalls:
             try:
                 with self._db.tenant(tenant_id) as tx:
                     _note(tx, tenant_id, mine)
-                    announcements = announcements_of(_standing(tx, ours))
+                    announcements = announcements_of(_without_erased(tx, ours))
                     event_log.announce(tx, tenant_id, announcements)
             except SQLAlchemyError as error:
                 self._spacing.unsaid(ours)
@@ -172,10 +172,10 @@ class Recalls:
 
     def _ring(self, announcements: Sequence[Announcement]) -> None:
         if announcements:
-            self._bell.ring()
+            self._bell.notify()
 
 
-def _standing(tx: Tx, due: Sequence[Recall]) -> list[Recall]:
+def _without_erased(tx: Tx, due: Sequence[Recall]) -> list[Recall]:
     """Drop memories erased since: they are not announced."""
     ids = {one.memory_id for recall in due for one in recall.served if one.memory_id is not None}
     there = set(tx.execute(_THERE, {"ids": sorted(ids)}).scalars()) if ids else set()

@@ -9,7 +9,7 @@ from uuid import UUID
 from core.memory import memories
 from core.search import spreading
 from core.search.filters import Filters
-from core.search.spreading import FAN, Active, Link, Reader, Way
+from core.search.spreading import FAN, ActivationLink, Active, Visibility, Way
 from core.storage.db import Tx
 
 REACH: Final = 2_000
@@ -17,15 +17,17 @@ REACH: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class RelatedMemory:
     """A related memory: its activation (0 to 1), and the strongest way to it."""
 
     id: UUID
     score: float
-    path: tuple[Link, ...] = ()
+    path: tuple[ActivationLink, ...] = ()
 
 
-def of(tx: Tx, memory_id: UUID, *, depth: int = 1, limit: int = 20, archived: bool = False) -> list[Reached]:
+def related_to(
+    tx: Tx, memory_id: UUID, *, depth: int = 1, limit: int = 20, archived: bool = False
+) -> list[RelatedMemory]:
     """Return what is linked to a memory, most active first; of its owner alone, never what is rejected or quarantined.
 
     `depth`: 1 or 2 steps. `archived`: also over and to what is archived. NotFound: there is no such memory.
@@ -33,7 +35,7 @@ def of(tx: Tx, memory_id: UUID, *, depth: int = 1, limit: int = 20, archived: bo
     row = memories.get(tx, memory_id)
     # A memory without a user belongs to its group.
     group_id = None if row.user_id is not None else row.group_id
-    reader = Reader(row.user_id, group_id, Filters(include_archived=archived), browsing=True)
+    reader = Visibility(row.user_id, group_id, Filters(include_archived=archived), browsing=True)
     sources = [Active(str(memory_id), 1.0)]
     active: list[Active] = []
     ways: list[tuple[str, Way]] = []
@@ -43,4 +45,4 @@ def of(tx: Tx, memory_id: UUID, *, depth: int = 1, limit: int = 20, archived: bo
         ways += spreading.step(sources, found, most=FAN)
         active = spreading.gather(ways)
         sources = active[:FAN]
-    return [Reached(UUID(one.key), one.activation, one.links) for one in active[:limit]]
+    return [RelatedMemory(UUID(one.key), one.activation, one.links) for one in active[:limit]]

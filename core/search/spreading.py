@@ -41,7 +41,7 @@ FAN: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ActivationLink:
     """A link from a memory, or a message by its key, to a memory. `outward`: a relation that starts at the source."""
 
     source: str
@@ -55,7 +55,7 @@ class Way:
     """One way to a memory: the activation that comes over it (0 to 1), and its links."""
 
     share: float
-    links: tuple[Link, ...] = ()
+    links: tuple[ActivationLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class Active:
 
     key: str
     activation: float
-    links: tuple[Link, ...] = ()
+    links: tuple[ActivationLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class Visibility:
     """Owner and filters of the memories that may be reached.
 
     `browsing`: to look around one memory, not to answer a question. Memories of one subject are linked, too; superseded
@@ -89,7 +89,7 @@ class Reader:
         return asked | {"statuses": [*asked["statuses"], Status.SUPERSEDED], "archived": False, "episodes": True}
 
 
-def links(tx: Tx, sources: Iterable[str], reader: Reader, *, reach: int) -> list[Link]:
+def links(tx: Tx, sources: Iterable[str], reader: Visibility, *, reach: int) -> list[ActivationLink]:
     """Return the newest `FAN` links of each kind from each source to memories that the reader may see.
 
     `reach`: index rows read for each kind of link of a source.
@@ -107,15 +107,17 @@ def links(tx: Tx, sources: Iterable[str], reader: Reader, *, reach: int) -> list
     }
     then = reader.filters.moment.known_at is not None
     rows = tx.execute(_LINKS_BROWSED if reader.browsing else _LINKS_THEN if then else _LINKS, values)
-    return [Link(row.source, row.by, str(row.target), row.outward) for row in rows]
+    return [ActivationLink(row.source, row.by, str(row.target), row.outward) for row in rows]
 
 
-def step(sources: Iterable[Active], found: Iterable[Link], most: int | None = None) -> Iterator[tuple[str, Way]]:
+def step(
+    sources: Iterable[Active], found: Iterable[ActivationLink], most: int | None = None
+) -> Iterator[tuple[str, Way]]:
     """Yield each way that one step of activation takes, never back to where it came from.
 
     `most`: links over which one source passes on, if not all: those of the heaviest kinds, the newest first.
     """
-    by_source: defaultdict[str, list[Link]] = defaultdict(list)
+    by_source: defaultdict[str, list[ActivationLink]] = defaultdict(list)
     for link in dict.fromkeys(found):
         by_source[link.source].append(link)
     for source in sources:

@@ -40,7 +40,7 @@ OPEN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """A time span; `sure` (0 … 1): how strongly it suggests when the answer was said."""
 
     since: datetime
@@ -49,24 +49,24 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class _Named:
+class _NamedSpan:
     """A span and its position in the question."""
 
     start: int
     end: int
-    span: Span
+    span: TimeSpan
 
 
-def spans(question: str, now: datetime) -> list[Span]:
+def spans(question: str, now: datetime) -> list[TimeSpan]:
     """Return the times that a question asked at `now` names, without those in the future."""
     text = question[:LONGEST].replace("’", "'")
     readers, bounds, chinese = (_READERS_ZH, _BOUNDS_ZH, True) if has_han(text) else (_READERS, _BOUNDS, False)
-    named = sorted(_named(text, now, readers, chinese=chinese), key=lambda one: one.start)
-    bounded = (_bounded(text, one, now, bounds) for one in _joined(text, named))
+    named = sorted(_find_spans(text, now, readers, chinese=chinese), key=lambda one: one.start)
+    bounded = (_apply_bound(text, one, now, bounds) for one in _merge_ranges(text, named))
     return list(islice((span for span in bounded if span.since <= now), MOST))
 
 
-def fit(found: Sequence[Span], at: NDArray[np.float64]) -> NDArray[np.float64]:
+def fit(found: Sequence[TimeSpan], at: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the fit (0 … 1) of each time (epoch seconds) to the best of these spans; 0 without spans."""
     best = np.zeros(len(at))
     for span in found:
@@ -77,7 +77,7 @@ def fit(found: Sequence[Span], at: NDArray[np.float64]) -> NDArray[np.float64]:
     return best
 
 
-_Reader = tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Span]]
+_Reader = tuple[re.Pattern[str], Callable[[re.Match[str], datetime], TimeSpan]]
 _DAY = timedelta(days=1)
 _NEXT_TO = 40  # characters before a date in which "three weeks before the" stands
 _DAYS = {"day": 1.0, "week": 7.0, "month": 30.4, "year": 365.25, "天": 1.0, "日": 1.0}
@@ -85,7 +85,7 @@ _DAYS |= {"周": 7.0, "星期": 7.0, "礼拜": 7.0, "月": 30.4, "年": 365.25}
 _LENGTH = {Precision.DAY: 1, Precision.WEEK: 7, Precision.MONTH: 31, Precision.SEASON: 92, Precision.YEAR: 366}
 
 
-def _named(text: str, now: datetime, readers: Sequence[_Reader], *, chinese: bool) -> Iterator[_Named]:
+def _find_spans(text: str, now: datetime, readers: Sequence[_Reader], *, chinese: bool) -> Iterator[_NamedSpan]:
     """Yield spans: forms of questions first; the rest is read as dates in statements are."""
     for regex, read in readers:
         for match in regex.finditer(text):
@@ -94,16 +94,16 @@ def _named(text: str, now: datetime, readers: Sequence[_Reader], *, chinese: boo
                 span = read(match, now)
             except (ValueError, OverflowError):  # 31 June, 999 years ago: no such day
                 continue
-            yield _Named(match.start("what"), match.end(), span)
+            yield _NamedSpan(match.start("what"), match.end(), span)
     for found in dates.find(text, now, chinese=chinese):
         lead = _LEAD.match(text, found.start, found.end)
-        span = Span(found.when, found.when + _LENGTH[found.precision] * _DAY)
-        yield _Named(lead.end() if lead else found.start, found.end, span)
+        span = TimeSpan(found.when, found.when + _LENGTH[found.precision] * _DAY)
+        yield _NamedSpan(lead.end() if lead else found.start, found.end, span)
 
 
-def _joined(text: str, named: Sequence[_Named]) -> list[_Named]:
+def _merge_ranges(text: str, named: Sequence[_NamedSpan]) -> list[_NamedSpan]:
     """Merge two spans joined by "and", "to" or 到 after "between", "from" or 从."""
-    joined: list[_Named] = []
+    joined: list[_NamedSpan] = []
     for one in named:
         last = joined[-1] if joined else None
         if (
@@ -114,13 +114,15 @@ def _joined(text: str, named: Sequence[_Named]) -> list[_Named]:
             since = last.span.since
             if not re.search(r"\d{4}", text[last.start : last.end]):  # "from May 3 to May 9, 2023": of the same year
                 since = _last(since, one.span.since)
-            joined[-1] = _Named(last.start, one.end, Span(since, one.span.until))
+            joined[-1] = _NamedSpan(last.start, one.end, TimeSpan(since, one.span.until))
         else:
             joined.append(one)
     return joined
 
 
-def _bounded(text: str, one: _Named, now: datetime, bounds: tuple[re.Pattern[str], re.Pattern[str]]) -> Span:
+def _apply_bound(
+    text: str, one: _NamedSpan, now: datetime, bounds: tuple[re.Pattern[str], re.Pattern[str]]
+) -> TimeSpan:
     """Return the span meant by a date with "since" or "before"; both include the day itself."""
     word = bounds[0].search(text[max(0, one.start - _NEXT_TO) : one.start]) or bounds[1].match(text[one.end :])
     if word is None:
@@ -128,56 +130,56 @@ def _bounded(text: str, one: _Named, now: datetime, bounds: tuple[re.Pattern[str
     if word.groupdict().get("unit"):
         away = _count(word["n"])[0] * _DAYS[word["unit"].lower()] * _DAY
         back = bool(word["back"])
-        return Span(one.span.since - away * back, one.span.until + away * (not back))
+        return TimeSpan(one.span.since - away * back, one.span.until + away * (not back))
     if word["back"]:
-        return Span(one.span.since - REACH, one.span.until, OPEN)
-    return Span(one.span.since, max(now, one.span.until), OPEN)
+        return TimeSpan(one.span.since - REACH, one.span.until, OPEN)
+    return TimeSpan(one.span.since, max(now, one.span.until), OPEN)
 
 
-def _ago(match: re.Match[str], now: datetime) -> Span:
+def _ago(match: re.Match[str], now: datetime) -> TimeSpan:
     """Return a span around that day, wider if told vaguely."""
     count, vague = _count(match["n"])
     unit = _DAYS[match["unit"].lower()]
     away = (now - timedelta(days=count * unit)).replace(hour=12)
     around = timedelta(days=unit * max(0.5, count * vague))
-    return Span(away - around, away + around)
+    return TimeSpan(away - around, away + around)
 
 
-def _past(match: re.Match[str], now: datetime) -> Span:
+def _past(match: re.Match[str], now: datetime) -> TimeSpan:
     count, vague = _count(match["n"] or "one")
-    return Span(now - timedelta(days=count * (1 + vague) * _DAYS[match["unit"].lower()]), now)
+    return TimeSpan(now - timedelta(days=count * (1 + vague) * _DAYS[match["unit"].lower()]), now)
 
 
-def _weekday(match: re.Match[str], now: datetime) -> Span:
+def _weekday(match: re.Match[str], now: datetime) -> TimeSpan:
     """Return the last such weekday before today, or one some weeks before it."""
     weeks = 1.0 if match["on"] else _count(match["n"] or "two")[0]
     days = (now.weekday() - _place(match["weekday"], WEEKDAYS)) % 7 or 7
     since = _midnight(now) - timedelta(days=days + 7 * (int(weeks) - 1))
-    return Span(since, since + _DAY)
+    return TimeSpan(since, since + _DAY)
 
 
-def _date(match: re.Match[str], now: datetime) -> Span:
+def _date(match: re.Match[str], now: datetime) -> TimeSpan:
     """Return a day or a month; without a year the last one."""
     month, day = _place(match["month"], MONTHS) + 1, match.groupdict().get("day")
     return _of_year(match["year"], month, int(day) if day else None, now)
 
 
-def _feast(match: re.Match[str], now: datetime) -> Span:
+def _feast(match: re.Match[str], now: datetime) -> TimeSpan:
     return _of_year(match["year"], *_FEASTS[match["feast"].lower()], now)
 
 
-def _numbered(match: re.Match[str], now: datetime) -> Span:
+def _numeric_date(match: re.Match[str], now: datetime) -> TimeSpan:
     """Read 2023-05-01; and 五月之前, which is "before May" and not five months ago."""
     month, day = match["month"], match.groupdict().get("day")
     number = int(month) if month.isdigit() else _count_zh(month)
     return _of_year(match["year"], number, int(day) if day else None, now)
 
 
-def _of_year(year: str | None, month: int, day: int | None, now: datetime) -> Span:
+def _of_year(year: str | None, month: int, day: int | None, now: datetime) -> TimeSpan:
     first = _midnight(now).replace(day=1)
     since = first.replace(year=int(year) if year else now.year, month=month, day=day or 1)
     since = since if year else _last(since, now)
-    return Span(since, since + (1 if day else 31) * _DAY)
+    return TimeSpan(since, since + (1 if day else 31) * _DAY)
 
 
 def _last(day: datetime, until: datetime) -> datetime:
@@ -247,7 +249,7 @@ _WEEKDAY = r"(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
 _BEFORE_MONTH = r"in|of|during|since|until|till|by|before|after|between|from|to|and|through|early|late|mid"
 
 
-def _reader(form: str, read: Callable[[re.Match[str], datetime], Span]) -> _Reader:
+def _reader(form: str, read: Callable[[re.Match[str], datetime], TimeSpan]) -> _Reader:
     return re.compile(rf"(?<![\w-]){form}(?!\w)", re.IGNORECASE), read
 
 
@@ -259,7 +261,7 @@ _READERS = (
     _reader(rf"(?P<on>on|this\s+past)\s+(?P<what>{_WEEKDAY})(?P<n>)", _weekday),
     _reader(rf"(?P<what>{_MONTH}\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b{_YEAR}?)", _date),
     _reader(rf"(?P<what>(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?\s+{_MONTH}{_YEAR}?)", _date),
-    _reader(r"(?P<what>(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d))", _numbered),
+    _reader(r"(?P<what>(?P<year>(?:19|20)\d\d)-(?P<month>\d\d)-(?P<day>\d\d))", _numeric_date),
     _reader(rf"(?P<what>{_MONTH}{_YEAR})", _date),
     _reader(rf"(?:{_BEFORE_MONTH})[\s-]+(?P<what>{_MONTH})(?P<year>)(?!\s+(?:i|we|you|he|she|they|it|be)\b)", _date),
     _reader(rf"(?P<what>(?P<feast>{'|'.join(f for f in _FEASTS if f.isascii())}){_YEAR}?)", _feast),
@@ -274,7 +276,7 @@ _WEEKDAY_ZH = r"(?:的?(?:周|星期|礼拜)[一二三四五六日天])?"
 
 _READERS_ZH = (
     (re.compile(rf"(?P<what>{_N_ZH}多?个?{_UNIT_ZH}(?:以|之)?前{_WEEKDAY_ZH})"), _ago),
-    (re.compile(rf"(?P<what>{_YEAR_ZH}{_MONTH_ZH})(?=(?:以|之)前)"), _numbered),
+    (re.compile(rf"(?P<what>{_YEAR_ZH}{_MONTH_ZH})(?=(?:以|之)前)"), _numeric_date),
     (re.compile(rf"(?P<what>(?:过去|最近|近|前|这)的?{_N_ZH}个?{_UNIT_ZH})"), _past),
     (re.compile(rf"(?P<what>{_YEAR_ZH}(?P<feast>{'|'.join(f for f in _FEASTS if not f.isascii())}))"), _feast),
 )

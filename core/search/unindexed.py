@@ -9,13 +9,13 @@ from typing import Any
 
 from sqlalchemy import TextClause, text
 
-from core.index.answer_cues import asks, names, tells_time, told
+from core.index.answer_cues import count_names, count_stated_terms, has_question, tells_time
 from core.index.bm25 import document_weights, message_terms
 from core.index.resident.encoding import ROLES, message_key, seconds
-from core.memoize import remembered
+from core.memoize import memoized
 from core.search.candidates import Hit
 from core.sessions import sessions
-from core.storage.multiquery import Asked
+from core.storage.multiquery import BoundStatement
 from core.types import Message
 
 TAIL = 300
@@ -29,7 +29,7 @@ READ_ONCE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _Features:
     """Features that the index would hold of a message."""
 
     weights: Mapping[int, float]
@@ -39,7 +39,7 @@ class _Words:
     names: int
 
 
-def asking(reader: Mapping[str, Any]) -> Asked:
+def unindexed_query(reader: Mapping[str, Any]) -> BoundStatement:
     """Return the statement that reads the newest of them; for `hits`."""
     narrowing = frozenset(name for name in _NARROWING if reader[name] is not None)
     return _tail(narrowing), {**reader, "tail": TAIL}
@@ -56,7 +56,7 @@ def lexical(asked: Mapping[int, float], weights: Mapping[int, float]) -> float:
 
 
 def _hit(message: Message, asked: Mapping[int, float]) -> Hit:
-    words = _read(message.content[:FRESH_CHARACTERS], message.speaker)
+    words = _features(message.content[:FRESH_CHARACTERS], message.speaker)
     return Hit(
         key=message_key(message.session_id, message.id),
         type="message",
@@ -74,10 +74,12 @@ def _hit(message: Message, asked: Mapping[int, float]) -> Hit:
     )
 
 
-@remembered(READ_ONCE)
-def _read(content: str, speaker: str | None) -> _Words:
+@memoized(READ_ONCE)
+def _features(content: str, speaker: str | None) -> _Features:
     weights = document_weights(message_terms(content, speaker))
-    return _Words(weights, told(content), tells_time(content), asks(content), names(content))
+    return _Features(
+        weights, count_stated_terms(content), tells_time(content), has_question(content), count_names(content)
+    )
 
 
 _NARROWING: Mapping[str, str] = {

@@ -20,7 +20,7 @@ RESTORED: Final = "message.restored"
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class HiddenMark:
     """A hidden message's mark: why, by whom, since when."""
 
     message_id: str
@@ -29,14 +29,16 @@ class Mark:
     at: datetime
 
 
-def hide(tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Author, reason: str | None = None) -> Mark:
+def hide(
+    tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Author, reason: str | None = None
+) -> HiddenMark:
     """Hide a message; the mark of one hidden already stays. NotFound: there is no such message."""
     values = {"session": session_id, "message": message_id}
     if tx.execute(_MESSAGE, values).one_or_none() is None:
         raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
     written = json.dumps(author.as_json(), ensure_ascii=False)
     if tx.execute(_HIDE, values | {"tenant": tenant_id, "reason": reason, "author": written}).rowcount:
-        _tell(tx, tenant_id, author, HIDDEN, values, reason)
+        _publish(tx, tenant_id, author, HIDDEN, values, reason)
     return _mark(tx.execute(_MARK, values).one())
 
 
@@ -47,30 +49,32 @@ def restore(tx: Tx, tenant_id: str, session_id: str, message_id: str, author: Au
         raise NotFound(f"There is no message {message_id!r} in a session {session_id!r} of this tenant.")
     was_hidden = tx.execute(_RESTORE, values).rowcount == 1
     if was_hidden:
-        _tell(tx, tenant_id, author, RESTORED, values, None)
+        _publish(tx, tenant_id, author, RESTORED, values, None)
     return was_hidden
 
 
-def hidden(tx: Tx, session_id: str) -> frozenset[str]:
+def hidden_ids(tx: Tx, session_id: str) -> frozenset[str]:
     """Return the ids of a session's hidden messages."""
     return frozenset(tx.execute(_HIDDEN, {"session": session_id}).scalars())
 
 
-def mark(tx: Tx, session_id: str, message_id: str) -> Mark | None:
+def find_mark(tx: Tx, session_id: str, message_id: str) -> HiddenMark | None:
     """Return the mark of a message; None if it is not hidden."""
     row = tx.execute(_MARK, {"session": session_id, "message": message_id}).one_or_none()
     return None if row is None else _mark(row)
 
 
-def _tell(tx: Tx, tenant_id: str, author: Author, event_type: str, values: dict[str, str], reason: str | None) -> None:
+def _publish(
+    tx: Tx, tenant_id: str, author: Author, event_type: str, values: dict[str, str], reason: str | None
+) -> None:
     """Publish who did it and when: after a message is shown again, only the log knows."""
     payload = {"session_id": values["session"], "message_id": values["message"], "by": author.name}
     told = payload | ({"reason": reason} if reason else {})
     publishing.publish(tx, tenant_id, author, [Emission(event_type, told, subject=f"session:{values['session']}")])
 
 
-def _mark(row: Any) -> Mark:
-    return Mark(row.message_id, row.reason, row.author["name"], row.at)
+def _mark(row: Any) -> HiddenMark:
+    return HiddenMark(row.message_id, row.reason, row.author["name"], row.at)
 
 
 _MESSAGE = text("""

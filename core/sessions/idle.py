@@ -16,7 +16,7 @@ from core.types import Json
 ENDED: Final = "session.ended"
 
 
-def idle(tx: Tx, tenant_id: str, idle_seconds: float, page: int) -> int:
+def end_idle(tx: Tx, tenant_id: str, idle_seconds: float, page: int) -> int:
     """End the sessions longest silent, for `idle_seconds` at least, `page` at most; return how many.
 
     They ended when they fell silent. A session locked by a writer is not idle, and skipped.
@@ -25,12 +25,12 @@ def idle(tx: Tx, tenant_id: str, idle_seconds: float, page: int) -> int:
     if not rows:
         return 0
     now = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
-    log.announce(tx, tenant_id, [_announced(row, now) for row in rows])
+    log.announce(tx, tenant_id, [_announcement(row, now) for row in rows])
     working_memory.clear(tx, [row.id for row in rows])
     return len(rows)
 
 
-def _announced(row: Any, now: datetime) -> Announcement:
+def _announcement(row: Any, now: datetime) -> Announcement:
     """Announce the end of a session; the id names the silence, so that the log takes it only once."""
     silence = f"{ENDED}:{row.id}:{row.last_at:%Y-%m-%dT%H:%M:%S.%fZ}:{row.message_count}"
     payload: Json = {"session_id": row.id, "message_count": row.message_count, "reason": "idle"}

@@ -35,7 +35,7 @@ from sqlalchemy import text
 from core.config import Settings
 from core.events.doorbell import broker_url
 from core.sessions import sessions
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage import db
 from core.storage.db import Database, Tx
 from core.tenancy import limits as tenancy_limits
@@ -58,7 +58,7 @@ GROWTH: Final = 10
 LARGEST: Final = 256 * 1024
 """Largest window that is cached, bytes: the broker's memory is for its queues, and it evicts nothing."""
 
-DEFAULT_LIMITS: Final = Limits()
+DEFAULT_LIMITS: Final = TenantLimits()
 
 SCHEMES: Final = frozenset({"redis", "rediss", "unix"})
 
@@ -67,7 +67,7 @@ AT: Final = FIELDS.index("occurred_at")
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class RecentWindow:
     """The newest messages of a session, oldest first.
 
     `ends`: the session's tokens up to and including each; `marks`: the transactions that wrote their rows.
@@ -78,22 +78,22 @@ class Window:
     marks: Sequence[str] = ()
 
 
-EMPTY: Final = Window()
+EMPTY: Final = RecentWindow()
 
 SIGNATURE: Final = hashlib.sha256().digest_size
 
 
-class Recent:
+class RecentMessages:
     """The newest `messages` messages of sessions, cached in Redis. Thread-safe."""
 
-    def __init__(self, url: str, secret: bytes, messages: int, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, url: str, secret: bytes, messages: int, limits: TenantLimits = DEFAULT_LIMITS) -> None:
         self._secret = secret
         self._messages = messages
         self._limits = limits
         self._not_before = 0.0
         self._redis = _client(url)
 
-    def window(self, app: Database, tenant_id: str, session_id: str) -> Window:
+    def window(self, app: Database, tenant_id: str, session_id: str) -> RecentWindow:
         """Return the newest messages; none for an unknown session. No transaction is open while Redis is asked."""
         held = self.ask(tenant_id, session_id)
         with app.tenant(tenant_id) as tx:
@@ -101,7 +101,7 @@ class Recent:
         self.renew(app, tenant_id, session_id, held, found)
         return found
 
-    def renew(self, app: Database, tenant_id: str, session_id: str, held: Window, found: Window) -> None:
+    def renew(self, app: Database, tenant_id: str, session_id: str, held: RecentWindow, found: RecentWindow) -> None:
         """Cache the window that was read, if the cached one is out of date."""
         if self._redis is None or _growth(held, found) < GROWTH:
             return
@@ -109,26 +109,28 @@ class Recent:
             budget = tenancy_limits.effective(tx, tenant_id, self._limits).window_bytes
         self.keep(tenant_id, session_id, found, budget)
 
-    def ask(self, tenant_id: str, session_id: str) -> Window:
+    def ask(self, tenant_id: str, session_id: str) -> RecentWindow:
         """Return the cached window; `read` validates it."""
         key = _key(tenant_id, session_id)
         found = self._try("get", key) or b""
         signature, encoded = found[:SIGNATURE], found[SIGNATURE:]
-        return _decoded(encoded) if hmac.compare_digest(signature, self._signed(key, encoded)) else EMPTY
+        return _decode(encoded) if hmac.compare_digest(signature, self._signed(key, encoded)) else EMPTY
 
-    def keep(self, tenant_id: str, session_id: str, window: Window, budget: int | None = None) -> None:
+    def keep(self, tenant_id: str, session_id: str, window: RecentWindow, budget: int | None = None) -> None:
         """Cache a window, and evict the tenant's oldest above `budget` bytes."""
-        key, encoded = _key(tenant_id, session_id), _encoded(window)
+        key, encoded = _key(tenant_id, session_id), _encode(window)
         most = self._limits.window_bytes if budget is None else budget
         if window.messages and len(encoded) <= min(LARGEST, most):
             kept = self._signed(key, encoded) + encoded
-            self._try("eval", _KEEP, 3, key, *_registers(tenant_id), kept, int(1000 * time.time()), KEEP_SECONDS, most)
+            self._try(
+                "eval", _KEEP, 3, key, *_bookkeeping_keys(tenant_id), kept, int(1000 * time.time()), KEEP_SECONDS, most
+            )
 
     def forget(self, tenant_id: str, session_ids: Sequence[str]) -> None:
         """Remove erased sessions at once. They would not be served, but stay in Redis until they expire."""
         if session_ids:
             keys = [_key(tenant_id, session_id) for session_id in session_ids]
-            self._try("eval", _FORGET, 2, *_registers(tenant_id), *keys)
+            self._try("eval", _FORGET, 2, *_bookkeeping_keys(tenant_id), *keys)
 
     def close(self) -> None:
         if self._redis is not None:
@@ -149,32 +151,32 @@ class Recent:
             return None
 
 
-def usual(settings: Settings) -> Recent:
+def on_broker(settings: Settings) -> RecentMessages:
     """Build the cache on the service's broker, with a key derived from the application's password."""
     secret = db.app_url(settings).render_as_string(hide_password=False)
-    return Recent(broker_url(settings), secret.encode(), settings.recent_messages, settings.tenant_limits)
+    return RecentMessages(broker_url(settings), secret.encode(), settings.recent_messages, settings.tenant_limits)
 
 
-def read(tx: Tx, session_id: str, held: Window, limit: int) -> Window:
+def read(tx: Tx, session_id: str, held: RecentWindow, limit: int) -> RecentWindow:
     """Return the newest `limit` messages: the cached window if current, else extended, else read from the database."""
     if held.messages and (held.messages[0].position == 1 or len(held.messages) >= limit):
         values = {"first": held.messages[0].position, "last": held.messages[-1].position}
         rows = tx.execute(_SINCE, {"session": session_id, "limit": limit, **values}).all()
         if rows[0].marks == list(held.marks):
-            return _extended(held, [row for row in rows if row.id is not None], limit)
+            return _extend(held, [row for row in rows if row.id is not None], limit)
     return _window(tx.execute(_NEWEST, {"session": session_id, "limit": limit}).all())
 
 
-def _extended(held: Window, added: Sequence[Any], limit: int) -> Window:
+def _extend(held: RecentWindow, added: Sequence[Any], limit: int) -> RecentWindow:
     if not added and len(held.messages) <= limit:
         return held
     new = _window(added)
-    return Window(
+    return RecentWindow(
         [*held.messages, *new.messages][-limit:], [*held.ends, *new.ends][-limit:], [*held.marks, *new.marks][-limit:]
     )
 
 
-def _growth(held: Window, found: Window) -> int:
+def _growth(held: RecentWindow, found: RecentWindow) -> int:
     """Count the messages added to the cached window; GROWTH if it was invalid."""
     if not held.messages or not found.messages:
         return GROWTH
@@ -183,8 +185,8 @@ def _growth(held: Window, found: Window) -> int:
     return added if holds else GROWTH
 
 
-def _window(rows: Sequence[Any]) -> Window:
-    return Window(
+def _window(rows: Sequence[Any]) -> RecentWindow:
+    return RecentWindow(
         [sessions.message_of(row) for row in rows], [row.token_count for row in rows], [row.mark for row in rows]
     )
 
@@ -205,23 +207,23 @@ def _key(tenant_id: str, session_id: str) -> str:
     return f"imprint:recent:{tenant_id}:{session_id}"
 
 
-def _registers(tenant_id: str) -> tuple[str, str]:
+def _bookkeeping_keys(tenant_id: str) -> tuple[str, str]:
     """Return the tenant's keys for the times and the sizes of its windows."""
     return f"imprint:windows:{tenant_id}:at", f"imprint:windows:{tenant_id}:bytes"
 
 
-def _encoded(window: Window) -> bytes:
+def _encode(window: RecentWindow) -> bytes:
     rows = [[getattr(message, name) for name in FIELDS] for message in window.messages]
     kept = {"fields": FIELDS, "messages": rows, "ends": window.ends, "marks": window.marks}
     return json.dumps(kept, ensure_ascii=False, default=datetime.isoformat).encode()
 
 
-def _decoded(raw: bytes) -> Window:
+def _decode(raw: bytes) -> RecentWindow:
     """Decode a cached window; EMPTY if another version of Imprint wrote it, with other fields."""
     kept = json.loads(raw)
     if kept["fields"] != FIELDS:
         return EMPTY
-    return Window([_message(row) for row in kept["messages"]], kept["ends"], kept["marks"])
+    return RecentWindow([_message(row) for row in kept["messages"]], kept["ends"], kept["marks"])
 
 
 def _message(row: list[Any]) -> Message:

@@ -48,7 +48,7 @@ class Session:
 
 
 @dataclass(slots=True)
-class Opened:
+class LockedSession:
     """A locked session while a batch is added to it."""
 
     messages: int
@@ -73,21 +73,23 @@ class Opened:
             self.ended_at = None
 
 
-def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, Opened]:
+def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, LockedSession]:
     """Create or lock every session of a batch; return them by id."""
     spans: dict[str, dict[str, Any]] = {}
     for event in batch:
         if event.event_type in SESSION_EVENTS:
-            _stretch(spans, event)
+            _extend_span(spans, event)
     # In the order of their ids, so that two batches with common sessions wait for each other instead of deadlocking.
     rows = [spans[name] for name in sorted(spans)]
     if not rows:
         return {}
     opened = tx.execute(_OPEN, {"tenant": tenant_id, "rows": recordset(rows)})
-    return {row.id: Opened(row.message_count, row.token_count, row.ended_at, row.is_new) for row in opened}
+    return {row.id: LockedSession(row.message_count, row.token_count, row.ended_at, row.is_new) for row in opened}
 
 
-def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], opened: Mapping[str, Opened]) -> None:
+def project(
+    tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], opened: Mapping[str, LockedSession]
+) -> None:
     """Update sessions by new events: messages, each with the next position, state and end.
 
     A `session.ended` without `message_count` gets that of its session, in the log, with `filled_in` saying so.
@@ -105,7 +107,7 @@ def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], open
                 counts.append({"seq": seq, "count": one.messages})
         elif event.event_type == "session.started":
             one.go_on(event.time)
-        elif _is_unheard_of(event, known):
+        elif _is_new(event, known):
             one.grow(event.payload["content"])
             one.go_on(event.time)
             rows.append(_row(seq, event, one))
@@ -114,7 +116,7 @@ def project(tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], open
     if counts:
         tx.execute(_FILL_IN, {"rows": recordset(counts)})
     _write(tx, opened)
-    _at_the_edges(tx, [e for _, e in heard])
+    _apply_starts_and_ends(tx, [e for _, e in heard])
 
 
 def lacks_count(event: Incoming) -> bool:
@@ -138,7 +140,7 @@ def get(tx: Tx, session_id: str) -> Session:
     return session_of(row)
 
 
-def unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
+def find_unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
     """Return the sessions among these with messages that are not indexed yet."""
     rows = tx.execute(_UNINDEXED, {"ids": list(session_ids)})
     return [session_of(row) for row in rows]
@@ -158,12 +160,12 @@ def message(tx: Tx, session_id: str, message_id: str) -> Message:
     return message_of(row)
 
 
-def extracted(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
+def move_extraction_cursor(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
     """Move the extraction cursor by compare-and-set; return False if it was moved in the meantime."""
     return tx.execute(_EXTRACTED, {"session": session_id, "old": old, "new": new}).rowcount == 1
 
 
-def indexed(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
+def move_index_cursor(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
     """Move the index cursor by compare-and-set; return False if it was moved in the meantime."""
     return tx.execute(_INDEXED, {"session": session_id, "old": old, "new": new}).rowcount == 1
 
@@ -190,7 +192,7 @@ def session_of(row: Any) -> Session:
     return Session(**{name: getattr(row, name) for name in Session.__slots__})
 
 
-def _stretch(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
+def _extend_span(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
     """Add one event to the summary of its session in the batch."""
     payload = event.payload
     span = spans.setdefault(
@@ -216,7 +218,7 @@ def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:
     return {(row.session_id, row.id) for row in rows}
 
 
-def _is_unheard_of(event: Incoming, known: set[tuple[str, str]]) -> bool:
+def _is_new(event: Incoming, known: set[tuple[str, str]]) -> bool:
     """Return False for a message that the transcript contains already, under another event id."""
     message_id = event.payload.get("message_id")
     if message_id is None:
@@ -228,7 +230,7 @@ def _is_unheard_of(event: Incoming, known: set[tuple[str, str]]) -> bool:
     return True
 
 
-def _write(tx: Tx, opened: Mapping[str, Opened]) -> None:
+def _write(tx: Tx, opened: Mapping[str, LockedSession]) -> None:
     """Update the rows of sessions. One that was deleted, and is named by repeats only, is not created again."""
     heard = [
         {"id": name, "count": one.messages, "tokens": one.more_tokens, "ended_at": one.ended_at}
@@ -242,7 +244,7 @@ def _write(tx: Tx, opened: Mapping[str, Opened]) -> None:
         tx.execute(_UNMAKE, {"ids": unheard})
 
 
-def _at_the_edges(tx: Tx, heard: Sequence[Incoming]) -> None:
+def _apply_starts_and_ends(tx: Tx, heard: Sequence[Incoming]) -> None:
     """Apply the effects of the beginning and of the end of sessions."""
     for event in heard:
         if event.event_type == "session.started" and event.payload.get("state"):
@@ -252,7 +254,7 @@ def _at_the_edges(tx: Tx, heard: Sequence[Incoming]) -> None:
         working_memory.clear(tx, ended)
 
 
-def _row(seq: int, event: Incoming, one: Opened) -> Json:
+def _row(seq: int, event: Incoming, one: LockedSession) -> Json:
     payload = event.payload
     audience = payload.get("audience")
     extras: Json = {name: payload[name] for name in EXTRAS if payload.get(name)}

@@ -14,7 +14,7 @@ from core.types import Json, Message
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SessionFilter:
     """Filter of sessions: user, group, open or ended; None: any. `after`: the last session of the previous page."""
 
     user_id: str | None = None
@@ -33,7 +33,7 @@ class Repeat:
     differs: bool
 
 
-def find(tx: Tx, wanted: Wanted) -> list[Session]:
+def find(tx: Tx, wanted: SessionFilter) -> list[Session]:
     """Return sessions, the latest active first."""
     at, name = wanted.after or (None, None)
     values = {

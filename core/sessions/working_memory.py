@@ -22,7 +22,7 @@ KEYS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StoredValue:
     """A stored value, since when, and until when; None: until the session ends."""
 
     key: str
@@ -31,30 +31,32 @@ class Kept:
     expires_at: datetime | None
 
 
-def put(tx: Tx, tenant_id: str, session_id: str, key: str, value: object, ttl_seconds: float | None = None) -> Kept:
+def put(
+    tx: Tx, tenant_id: str, session_id: str, key: str, value: object, ttl_seconds: float | None = None
+) -> StoredValue:
     """Store a value under a key for `ttl_seconds` or until the session ends.
 
     NotFound: there is no such session. Conflict: it has ended. Invalid: the value cannot be stored, or is one too many.
     """
     _require_open(tx, session_id)
-    written = _written(value)
+    written = _encode(value)
     if tx.execute(_OTHERS, {"session": session_id, "key": key}).scalar_one() >= KEYS:
         raise Invalid([Problem("/key", f"is one more than the {KEYS} keys a session may have; delete some")])
     values = {"tenant": tenant_id, "session": session_id, "key": key, "value": written, "ttl": ttl_seconds}
-    return _kept(tx.execute(_PUT, values).one())
+    return _stored_value(tx.execute(_PUT, values).one())
 
 
-def get(tx: Tx, session_id: str, key: str) -> Kept:
+def get(tx: Tx, session_id: str, key: str) -> StoredValue:
     """Return the value of a key; NotFound if there is none, or it has expired."""
     row = tx.execute(_GET, {"session": session_id, "key": key}).one_or_none()
     if row is None:
         raise NotFound(f"Session {session_id!r} keeps nothing under {key!r}, or it has expired.")
-    return _kept(row)
+    return _stored_value(row)
 
 
-def of_session(tx: Tx, session_id: str, *, after: str = "", limit: int = KEYS) -> list[Kept]:
+def of_session(tx: Tx, session_id: str, *, after: str = "", limit: int = KEYS) -> list[StoredValue]:
     """Return the values of a session by key, after the key `after`."""
-    return [_kept(row) for row in tx.execute(_ALL, {"session": session_id, "after": after, "limit": limit})]
+    return [_stored_value(row) for row in tx.execute(_ALL, {"session": session_id, "after": after, "limit": limit})]
 
 
 def drop(tx: Tx, session_id: str, key: str) -> bool:
@@ -84,7 +86,7 @@ def _require_open(tx: Tx, session_id: str) -> None:
         raise Conflict(f"Session {session_id!r} has ended. Publish `session.started` to go on with it.")
 
 
-def _written(value: object) -> str:
+def _encode(value: object) -> str:
     fault = parsing.unstorable(value)
     if fault is not None:
         raise Invalid([Problem("/value", fault)])
@@ -95,8 +97,8 @@ def _written(value: object) -> str:
     return written
 
 
-def _kept(row: Any) -> Kept:
-    return Kept(row.key, row.value, row.updated_at, row.expires_at)
+def _stored_value(row: Any) -> StoredValue:
+    return StoredValue(row.key, row.value, row.updated_at, row.expires_at)
 
 
 _LOCK = text("SELECT ended_at FROM sessions WHERE id = :session FOR UPDATE")

@@ -77,7 +77,9 @@ def origin(name: str) -> str | None:
 def of_validation(error: ValidationError, fields: Fields) -> Misconfigured:
     """Build the error with one sentence for each wrong value."""
     said = dict.fromkeys(
-        wrong(str(one["loc"][0]), fields, one["input"], _allowed(one["msg"])) for one in error.errors() if one["loc"]
+        wrong(str(one["loc"][0]), fields, one["input"], _allowed_phrase(one["msg"]))
+        for one in error.errors()
+        if one["loc"]
     )
     return Misconfigured("\n".join(said))
 
@@ -95,7 +97,7 @@ def wrong(name: str, fields: Fields, given: object, allowed: str) -> str:
     variable = f"{PREFIX}{name.upper()}"
     if is_secret(name, fields):
         return f"{variable}{place} has a value that {allowed} (the value is secret and not shown)."
-    return f"{variable}{place} is {shown(given)}, but {allowed}."
+    return f"{variable}{place} is {printable(given)}, but {allowed}."
 
 
 def unknown(fields: Fields) -> list[str]:
@@ -104,7 +106,7 @@ def unknown(fields: Fields) -> list[str]:
     variables = [(name, "the environment") for name in sorted(os.environ)]
     variables += [(name, f"{ENV_FILE}, line {number}") for number, name in _env_lines()]
     found = [
-        f"{name} in {where} is no setting{_meant(name.upper(), known) or '.'}"
+        f"{name} in {where} is no setting{_plain_term(name.upper(), known) or '.'}"
         for name, where in variables
         if name.upper().startswith(PREFIX) and name.upper() not in known
     ]
@@ -112,7 +114,7 @@ def unknown(fields: Fields) -> list[str]:
         if key in fields:
             continue
         kind = "table" if isinstance(value, dict) else "key"
-        hint = _meant(key.lower().removeprefix(PREFIX.lower()), fields)
+        hint = _plain_term(key.lower().removeprefix(PREFIX.lower()), fields)
         hint = hint or ("; settings stand at the top of the file, in no table." if kind == "table" else ".")
         found.append(f"The {kind} {key!r} in {TOML_FILE}, line {_toml_line(key)}, is no setting{hint}")
     return found
@@ -123,14 +125,14 @@ def is_secret(name: str, fields: Fields) -> bool:
     return name in fields and ("SecretStr" in str(fields[name].annotation) or name in HIDDEN)
 
 
-def shown(value: object) -> str:
+def printable(value: object) -> str:
     """Return a value for printing, with logins in URLs masked."""
     text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
     masked = URL_LOGIN.sub(f"{MASK}@", text)
     return repr(masked) if isinstance(value, str) else masked
 
 
-def _allowed(message: str) -> str:
+def _allowed_phrase(message: str) -> str:
     """Turn pydantic's message into a phrase to follow the name of a setting."""
     said = re.sub(r"^(?:Input|String|Value|List|Dictionary|URL|value) (should|must|is)", r"\1", message)
     for technical, plain in _PLAIN.items():
@@ -138,7 +140,7 @@ def _allowed(message: str) -> str:
     return said if said.startswith(("should", "must")) else f"should be something else: {said}"
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def _plain_term(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.75)
     return f"; did you mean {near[0]}?" if near else ""
 

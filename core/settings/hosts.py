@@ -31,7 +31,7 @@ _ONE_BOX: Final = re.compile(r"(?P<box>[A-Za-z0-9.!#$&'*+/=?^_`{|}~-]+)@(?P<host
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Destination:
     """A destination that an entry allows, or that of an address; for mail, `port` is 0 and `box` the mailbox."""
 
     scheme: str
@@ -39,17 +39,17 @@ class Place:
     port: int
     box: str = ""
 
-    def covers(self, other: Place) -> bool:
+    def covers(self, other: Destination) -> bool:
         """Return whether everything that `other` allows is allowed by this one."""
         same = (self.scheme, self.port) == (other.scheme, other.port)
         return same and self.box in {"*", other.box} and _covers(self.host, other.host)
 
 
-def parsed(entry: str) -> Place:
+def parse(entry: str) -> Destination:
     """Parse an entry. ValueError: it is malformed."""
     mail = _MAILBOX.fullmatch(entry)
     if mail:
-        return Place(MAIL, _host(mail["host"]), 0, mail["box"])
+        return Destination(MAIL, _host(mail["host"]), 0, mail["box"])
     found = _ENTRY.fullmatch(entry)
     if found is None:
         raise ValueError(
@@ -59,14 +59,14 @@ def parsed(entry: str) -> Place:
     port = int(found["port"] or PORTS[scheme])
     if not 0 < port < 1 << 16:
         raise ValueError(f"has the port {port}; ports are 1 to 65535")
-    return Place(scheme, _host(found["host"]), port)
+    return Destination(scheme, _host(found["host"]), port)
 
 
-def of_address(address: str) -> Place | None:
+def of_address(address: str) -> Destination | None:
     """Return the destination of an address; None if nothing can be sent to it."""
     if address.lower().startswith(f"{MAIL}:"):
         found = _ONE_BOX.fullmatch(unquote(urlsplit(address).path))
-        return Place(MAIL, _host(found["host"]), 0, found["box"]) if found else None
+        return Destination(MAIL, _host(found["host"]), 0, found["box"]) if found else None
     if not _SPELLING.fullmatch(address):
         return None
     try:
@@ -74,16 +74,16 @@ def of_address(address: str) -> Place | None:
         port = PORTS[parts.scheme] if parts.port is None else parts.port
     except ValueError:
         return None
-    return Place(parts.scheme, _host(parts.hostname or ""), port)
+    return Destination(parts.scheme, _host(parts.hostname or ""), port)
 
 
 def allows(entries: Iterable[str], address: str) -> bool:
     """Return whether one of the entries allows the address."""
     place = of_address(address)
-    return place is not None and any(parsed(entry).covers(place) for entry in entries)
+    return place is not None and any(parse(entry).covers(place) for entry in entries)
 
 
-def shown(address: str) -> str:
+def display(address: str) -> str:
     """Return scheme, host and port of an address in the form of an entry, without its path."""
     place = of_address(address)
     if place is None:
@@ -93,10 +93,10 @@ def shown(address: str) -> str:
     return f"{host}{port}" if place.scheme == "https" else f"{place.scheme}://{host}{port}"
 
 
-def within(entries: Iterable[str], bounds: Iterable[str]) -> Sequence[str]:
+def allowed_by(entries: Iterable[str], bounds: Iterable[str]) -> Sequence[str]:
     """Return the entries that are wholly allowed by one of `bounds`."""
-    allowed = [parsed(bound) for bound in bounds]
-    return [entry for entry in entries if any(place.covers(parsed(entry)) for place in allowed)]
+    allowed = [parse(bound) for bound in bounds]
+    return [entry for entry in entries if any(place.covers(parse(entry)) for place in allowed)]
 
 
 def _covers(pattern: str, host: str) -> bool:

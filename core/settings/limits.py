@@ -11,7 +11,7 @@ from core.errors import Overloaded, TooLarge
 Count = Annotated[int, Field(ge=1, le=2**53)]
 
 
-class Limits(BaseModel):
+class TenantLimits(BaseModel):
     """Limits of a tenant. Reaching one is answered with 429 and `Retry-After`, or 413 if waiting does not help."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,7 +37,7 @@ class LimitReached(Overloaded):
 
     def __init__(self, name: str, value: int, retry_after_s: int = 1) -> None:
         self.name, self.value = name, value
-        super().__init__(f"{_said(name, value)} Send again after the time in Retry-After.", retry_after_s)
+        super().__init__(f"{_message(name, value)} Send again after the time in Retry-After.", retry_after_s)
 
 
 class QuotaReached(TooLarge):
@@ -45,11 +45,11 @@ class QuotaReached(TooLarge):
 
     def __init__(self, name: str, value: int) -> None:
         self.name, self.value = name, value
-        super().__init__(f"{_said(name, value)} Delete some, or have the limit raised.")
+        super().__init__(f"{_message(name, value)} Delete some, or have the limit raised.")
 
 
-def _said(name: str, value: int) -> str:
-    meaning = str(Limits.model_fields[name].description).rstrip(".")
+def _message(name: str, value: int) -> str:
+    meaning = str(TenantLimits.model_fields[name].description).rstrip(".")
     return (
         f"The limit `{name}` of this tenant is reached: {value} ({meaning}). `GET /v1/tenant/limits` shows all limits; "
         f"the operator raises one with `imprint tenant limits --tenant … {name}=…`."

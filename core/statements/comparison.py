@@ -36,7 +36,7 @@ from core.language.lexicon import (
 )
 from core.language.spelling import american
 from core.language.terms import STOPWORDS, stem
-from core.memoize import once
+from core.memoize import memoized_in_scope
 
 DERIVED = 5
 """Letters that words must share at their beginning to be taken for one where the vectors say so too."""
@@ -90,11 +90,11 @@ class Wording:
 
     @cached_property
     def order(self) -> tuple[str, ...]:
-        return tuple(meant for w in self.spoken if (meant := w if w in DIRECTED else _meant(w)))
+        return tuple(meant for w in self.spoken if (meant := w if w in DIRECTED else _normal_form(w)))
 
     @cached_property
     def trails(self) -> bool:
-        return bool(self.spoken) and not _meant(self.spoken[-1])
+        return bool(self.spoken) and not _normal_form(self.spoken[-1])
 
     @cached_property
     def past(self) -> tuple[str, ...]:
@@ -124,9 +124,9 @@ class Wording:
         return tuple(_stem(word) for word in self.spoken)
 
 
-@once
+@memoized_in_scope
 def read(text: str) -> Wording:
-    """Take a statement apart; the same text always gives the same. Within `core.memoize.at_work` each once."""
+    """Take a statement apart; the same text always gives the same. Within `core.memoize.memo_scope` each once."""
     return Wording(text)
 
 
@@ -151,7 +151,7 @@ def difference(one: Wording, other: Wording) -> str | None:
         "one depends on something, or is about someone else": one.bound != other.bound,
         "one was so and the other is": _was_once(one, other) or _was_once(other, one),
         "one is about a single thing": _counts_apart(one, other) or _counts_apart(other, one),
-        "what stands before and after has changed places": _turned(one.order, other.order),
+        "what stands before and after has changed places": _is_reversed(one.order, other.order),
     }
     return next((reason for reason, holds in reasons.items() if holds), None)
 
@@ -213,7 +213,7 @@ def _content(tokens: Sequence[str]) -> Iterator[tuple[str, bool]]:
     for token in tokens:
         word = token.casefold()
         is_sign = _is_sign(token)
-        meant = _meaning_of_sign(word) if is_sign else _meant(word)
+        meant = _meaning_of_sign(word) if is_sign else _normal_form(word)
         if meant:
             yield meant, apart
         apart = not meant and (apart or word in LINKS or (is_sign and word in SEPARATORS))
@@ -224,7 +224,7 @@ def _meaning_of_sign(sign: str) -> str:
     return "" if unicodedata.category(sign[0])[0] in "PZ" else sign
 
 
-def _meant(word: str) -> str:
+def _normal_form(word: str) -> str:
     """Return the normal form of a word; empty for a word without meaning of its own and for a negation."""
     if word in DENIALS or word in ENDINGS or word in SILENT:
         return ""
@@ -284,7 +284,7 @@ def _threes(spoken: Sequence[str]) -> Iterator[tuple[str, ...]]:
     return (tuple(spoken[at : at + 3]) for at in range(len(spoken)))
 
 
-def _turned(one: Sequence[str], other: Sequence[str]) -> bool:
+def _is_reversed(one: Sequence[str], other: Sequence[str]) -> bool:
     """Return whether texts that compare or direct (tea over coffee, from Rome to Bern) share words in another order."""
     if not (DIRECTED.intersection(one) or DIRECTED.intersection(other)):
         return False

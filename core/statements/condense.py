@@ -21,12 +21,12 @@ USUAL: Final = 400
 Detail = tuple[str, ...]
 
 
-def condensed(statements: Sequence[str]) -> str | None:
+def condense_all(statements: Sequence[str]) -> str | None:
     """Return one statement with all details of several, in order; None if it would exceed `LONGEST`."""
     sentences = list(dict.fromkeys(sentence for one in statements for sentence in _sentences(one)))
-    chosen = _covering(sentences)
-    chosen += _telling_more(sentences, chosen)
-    said = _joined([sentences[place] for place in sorted(chosen)])
+    chosen = _covering_sentences(sentences)
+    chosen += _further_sentences(sentences, chosen)
+    said = _join([sentences[place] for place in sorted(chosen)])
     return said if len(said) <= LONGEST else None
 
 
@@ -54,7 +54,7 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(word.casefold() for word in _words(text))
 
 
-def _covering(sentences: Sequence[str]) -> list[int]:
+def _covering_sentences(sentences: Sequence[str]) -> list[int]:
     """Places of sentences that have all details between them: each time the one that adds most, then the shortest."""
     there = [details(sentence) for sentence in sentences]
     missing = frozenset[Detail]().union(*there)
@@ -66,7 +66,7 @@ def _covering(sentences: Sequence[str]) -> list[int]:
     return chosen
 
 
-def _telling_more(sentences: Sequence[str], chosen: Sequence[int]) -> list[int]:
+def _further_sentences(sentences: Sequence[str], chosen: Sequence[int]) -> list[int]:
     """Places of further sentences that say something new, while there is room."""
     said = set[str]().union(*(terms(sentences[place]) for place in chosen))
     length = sum(len(sentences[place]) + 1 for place in chosen)
@@ -80,12 +80,12 @@ def _telling_more(sentences: Sequence[str], chosen: Sequence[int]) -> list[int]:
     return more
 
 
-def _joined(sentences: Sequence[str]) -> str:
-    ended = [_ended(sentence) for sentence in sentences[:-1]] + list(sentences[-1:])
+def _join(sentences: Sequence[str]) -> str:
+    ended = [_with_full_stop(sentence) for sentence in sentences[:-1]] + list(sentences[-1:])
     return "".join(one + (" " if _LATIN_END.search(one) else "") for one in ended).strip()
 
 
-def _ended(sentence: str) -> str:
+def _with_full_stop(sentence: str) -> str:
     if unicodedata.category(sentence[-1])[0] == "P" and sentence[-1] not in "%'\"”’)）】」』":
         return sentence
     return sentence + ("。" if HAN.search(sentence[-1]) else ".")

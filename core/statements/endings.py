@@ -22,7 +22,7 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 from core.language import ngrams, third_person
 from core.language.lexicon import CALENDAR
 from core.language.terms import STOPWORDS, stem
-from core.memoize import once
+from core.memoize import memoized_in_scope
 from core.statements import quotation, revision
 from core.statements.succession import Statement
 from core.types import Category
@@ -43,7 +43,7 @@ LONGEST: Final = revision.LONGEST
 Features = dict[str, float]
 
 
-class New(Statement, Protocol):
+class NewerStatement(Statement, Protocol):
     """A statement that may end others."""
 
     @property
@@ -52,14 +52,14 @@ class New(Statement, Protocol):
     def told_at(self) -> datetime: ...
 
 
-class Known(New, Protocol):
+class OlderStatement(NewerStatement, Protocol):
     """A statement that may be ended. `similarity`: the cosine of the two, None where it is not known."""
 
     @property
     def similarity(self) -> float | None: ...
 
 
-K = TypeVar("K", bound=Known)
+K = TypeVar("K", bound=OlderStatement)
 
 
 class Sketch:
@@ -104,7 +104,7 @@ Look = Callable[[str], Sketch]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class RuleView:
     """A statement as the rules read it: in the third person, without the frame of a quotation."""
 
     content: str
@@ -118,21 +118,21 @@ def may_end(new: Statement) -> bool:
     """Return whether a statement may end anything, so that it must be compared with more than those nearest to it."""
     if len(new.content) > LONGEST:
         return False
-    return sketch(new.content).ends >= SLIGHTEST or revision.may_revise(reading(new))
+    return sketch(new.content).ends >= SLIGHTEST or revision.may_revise(rule_view(new))
 
 
-def ended(new: New, older: Sequence[K]) -> list[tuple[K, float, str | None]]:
+def ended_statements(new: NewerStatement, older: Sequence[K]) -> list[tuple[K, float, str | None]]:
     """Return the older statements that a newer one ends: each with how likely that is, and why where a rule says so."""
     if not may_end(new):
         return []
     mine = sketch(new.content)
     compared = [one for one in older if len(one.content) <= LONGEST and sketch(one.content).language == mine.language]
-    rated = [(one, *_rated(new, one, shown)) for one, shown in pairs(new, compared) if may_be_ended(new, one)]
+    rated = [(one, *_rate(new, one, shown)) for one, shown in pairs(new, compared) if may_be_ended(new, one)]
     least = LEAST if len(compared) >= NEAREST else LEAST_OF_FEW
     return [found for found in sorted(rated, key=lambda found: -found[1]) if found[1] >= least]
 
 
-def may_be_ended(new: New, old: Known) -> bool:
+def may_be_ended(new: NewerStatement, old: OlderStatement) -> bool:
     """Return whether two statements differ, are not of one slot (that decides by itself), and neither is an episode."""
     return (
         new.content != old.content
@@ -141,18 +141,18 @@ def may_be_ended(new: New, old: Known) -> bool:
     )
 
 
-def _rated(new: New, old: Known, shown: Features) -> tuple[float, str | None]:
-    why = revision.revises(reading(new), reading(old))
+def _rate(new: NewerStatement, old: OlderStatement, shown: Features) -> tuple[float, str | None]:
+    why = revision.revises(rule_view(new), rule_view(old))
     features = shown | of_categories(new.category, old.category) | {"a rule": float(why is not None)}
     return probability(features), why
 
 
 def probability(features: Features) -> float:
-    weights = _trained().weights
+    weights = _weights().weights
     return ngrams.logistic(weights[""] + sum(weights.get(name, 0.0) * value for name, value in features.items()))
 
 
-def pairs(new: New, older: Sequence[K], look: Look | None = None) -> list[tuple[K, Features]]:
+def pairs(new: NewerStatement, older: Sequence[K], look: Look | None = None) -> list[tuple[K, Features]]:
     """Return the features of a statement with each related older one; `look` makes their sketches."""
     look = look or sketch
     mine, theirs = look(new.content), [look(one.content) for one in older]
@@ -161,7 +161,10 @@ def pairs(new: New, older: Sequence[K], look: Look | None = None) -> list[tuple[
     by_likeness = _ranks([one.similarity or 0.0 for one in older])
     by_words = _ranks(shared)
     return [
-        (one, _features(new, one, mine, theirs[at], rarity) | _places(by_likeness[at], by_words[at], new, one))
+        (
+            one,
+            _features(new, one, mine, theirs[at], rarity) | _distance_features(by_likeness[at], by_words[at], new, one),
+        )
         for at, one in enumerate(older)
         if by_likeness[at] < NEAREST or by_words[at] < NEAREST
     ]
@@ -170,7 +173,7 @@ def pairs(new: New, older: Sequence[K], look: Look | None = None) -> list[tuple[
 def _rarity(statements: Sequence[Sketch]) -> Mapping[str, float]:
     """Return the rarity of each word: the negative log of the share of statements that hold it, here or usually."""
     seen = Counter(word for one in statements for word in one.words)
-    usual, known = _trained().usual, len(statements) + OTHERS
+    usual, known = _weights().usual, len(statements) + OTHERS
     return {word: -math.log(max(count / known, usual.get(word, 0.0))) for word, count in seen.items()}
 
 
@@ -181,7 +184,7 @@ def _ranks(values: Sequence[float]) -> list[int]:
     return ranks
 
 
-def _places(by_likeness: int, by_words: int, new: New, old: Known) -> Features:
+def _distance_features(by_likeness: int, by_words: int, new: NewerStatement, old: OlderStatement) -> Features:
     """Return the ranks of an older statement by similarity and by words, and the time between the two."""
     seconds = (new.told_at - old.told_at).total_seconds()
     return {
@@ -192,14 +195,16 @@ def _places(by_likeness: int, by_words: int, new: New, old: Known) -> Features:
     }
 
 
-def _features(new: New, old: Known, mine: Sketch, theirs: Sketch, rarity: Mapping[str, float]) -> Features:
+def _features(
+    new: NewerStatement, old: OlderStatement, mine: Sketch, theirs: Sketch, rarity: Mapping[str, float]
+) -> Features:
     common = mine.words & theirs.words
     overlap = sum(rarity[word] for word in common)
     of_new = overlap / (1 + sum(rarity[word] for word in mine.words))
     of_old = overlap / (1 + sum(rarity[word] for word in theirs.words))
     rarest = max((rarity[word] for word in common), default=0.0)
     likeness = old.similarity or 0.0
-    both, differ = _compared(mine, theirs)
+    both, differ = _compare_values(mine, theirs)
     people = len(mine.who & theirs.who)
     return {
         "likeness": likeness,
@@ -249,14 +254,14 @@ def of_categories(new: Category | None, old: Category | None) -> Features:
     }
 
 
-def _compared(one: Sketch, other: Sketch) -> tuple[set[str], set[str]]:
+def _compare_values(one: Sketch, other: Sketch) -> tuple[set[str], set[str]]:
     """Return the sorts of values of which both have one alike, and those of which both have one and none alike."""
     both = {sort for sort in one.values if one.values[sort] & other.values[sort]}
     differ = {sort for sort in one.values if one.values[sort] and other.values[sort] and sort not in both}
     return both, differ
 
 
-def reading(statement: Statement) -> Reading:
+def rule_view(statement: Statement) -> RuleView:
     """Return a statement as `core.statements.revision` reads it."""
     quoted = quotation.read(statement.content)
     content = statement.content
@@ -264,10 +269,10 @@ def reading(statement: Statement) -> Reading:
         third = third_person.third_person_zh if quotation.language_of(content) == "zh" else third_person.third_person
         content = third(quoted.words, quoted.speaker)
     corrects = bool(getattr(statement, "corrects", False))
-    return Reading(content, statement.subject, statement.attribute, statement.value, corrects)
+    return RuleView(content, statement.subject, statement.attribute, statement.value, corrects)
 
 
-sketch = once(Sketch)
+sketch = memoized_in_scope(Sketch)
 """The sketch of a statement, made once for a piece of work."""
 
 
@@ -295,7 +300,7 @@ def file_of(what: str, language: str) -> Path:
 WEIGHTS_FILE = Path(__file__).with_name("endings.json")
 
 
-class Trained(NamedTuple):
+class TrainedWeights(NamedTuple):
     """`weights` by feature, that of the empty name counts always; `usual`: the share of statements with a word."""
 
     weights: Mapping[str, float]
@@ -303,8 +308,8 @@ class Trained(NamedTuple):
 
 
 @cache
-def _trained() -> Trained:
-    return Trained(**json.loads(WEIGHTS_FILE.read_text(encoding="utf-8")))
+def _weights() -> TrainedWeights:
+    return TrainedWeights(**json.loads(WEIGHTS_FILE.read_text(encoding="utf-8")))
 
 
 _FRAME = re.compile(r"\b(?:After|[Aa]sked|said(?: on \d+ \w+ \d+)?:?)(?= “|:)|在\d+年\d+月\d+日说：|被问到|说：|之后，")

@@ -11,7 +11,7 @@ LONGEST: Final = 2_000
 """Characters. What is longer is a document."""
 
 
-class Frame(NamedTuple):
+class QuotationFrame(NamedTuple):
     """The words around a quotation. `after`: what was said before it, `asked`: what it answers."""
 
     said: str
@@ -28,10 +28,12 @@ class Frame(NamedTuple):
 
 
 FRAMES: Final = {
-    "en": Frame(
+    "en": QuotationFrame(
         "{speaker} said: “{words}”", "{speaker} said on {day}: “{words}”", "asked “{asked}”, ", "after “{after}”, "
     ),
-    "zh": Frame("{speaker}说：“{words}”", "{speaker}在{day}说：“{words}”", "被问到“{asked}”，", "在“{after}”之后，"),
+    "zh": QuotationFrame(
+        "{speaker}说：“{words}”", "{speaker}在{day}说：“{words}”", "被问到“{asked}”，", "在“{after}”之后，"
+    ),
 }
 _QUOTED: Final = re.compile(
     r"(?:^|”(?:之后)?[,，] ?)(?P<speaker>[^“”：:]{1,200}?)"

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.statements.comparison import read
-from core.statements.succession import Gathered, folded
+from core.statements.succession import Gathered, normal_value
 
 LEAST_WORDS: Final = 2
 """Words with a meaning, apart from the subject's name, by which a statement is found inside of another text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RedactedStatement:
     """A statement as it is looked for in other texts: about whom, and the list values that it adds, if it does."""
 
     content: str
@@ -23,14 +23,14 @@ class Told:
     gathered: Gathered | None = None
 
 
-def told(content: str, subject: str, gathered: Gathered | None = None) -> list[Told]:
+def with_clauses(content: str, subject: str, gathered: Gathered | None = None) -> list[RedactedStatement]:
     """Return a statement, and each of its clauses that can be told from others."""
-    whole = Told(content, subject, gathered)
-    parts = [Told(clause, subject) for clause in _clauses(content)]
-    return [whole, *(one for one in parts if len(_meant(one.content, subject)) >= LEAST_WORDS)]
+    whole = RedactedStatement(content, subject, gathered)
+    parts = [RedactedStatement(clause, subject) for clause in _clauses(content)]
+    return [whole, *(one for one in parts if len(_content_words(one.content, subject)) >= LEAST_WORDS)]
 
 
-def without(text: str, statements: Sequence[Told], subject: str = "") -> str | None:
+def without(text: str, statements: Sequence[RedactedStatement], subject: str = "") -> str | None:
     """Return the text without the clauses and values that say one of these statements; None: it says none of them.
 
     Empty: it says nothing else. `subject`: about whom the text is, named where a clause is left that named nobody.
@@ -40,34 +40,37 @@ def without(text: str, statements: Sequence[Told], subject: str = "") -> str | N
     left = [(joint, clause) for joint, clause in clauses if not any(_says(clause, one, subject) for one in statements)]
     if len(left) == len(clauses):
         return listed
-    if not any(_meant(clause, subject) for _, clause in left):
+    if not any(_content_words(clause, subject) for _, clause in left):
         return ""
     joined = "".join(clause if place == 0 else f"{joint}{clause}" for place, (joint, clause) in enumerate(left))
-    named = _named(joined, subject) if left[0] != clauses[0] else joined
+    named = _with_name(joined, subject) if left[0] != clauses[0] else joined
     return named if named.endswith((*".!?。！？", '"', "”")) or not text.endswith((".", "。")) else f"{named}{text[-1]}"
 
 
-def _says(clause: str, told_one: Told, subject: str) -> bool:
+def _says(clause: str, told_one: RedactedStatement, subject: str) -> bool:
     """Return whether a clause says a statement: all its words, few others, no other denial, number or person."""
-    mine, theirs = _meant(told_one.content, told_one.subject), _meant(clause, subject or told_one.subject)
+    mine, theirs = (
+        _content_words(told_one.content, told_one.subject),
+        _content_words(clause, subject or told_one.subject),
+    )
     if not mine or not mine <= theirs:
         return False
-    if len(theirs - mine) > (len(mine) // 2 if len(mine) >= LEAST_WORDS else 0) + _dated(clause):
+    if len(theirs - mine) > (len(mine) // 2 if len(mine) >= LEAST_WORDS else 0) + _date_words(clause):
         return False
     one, other = read(told_one.content), read(clause)
     return one.denials % 2 == other.denials % 2 and one.ended == other.ended and not other.bound - one.bound
 
 
-def _dated(clause: str) -> int:
+def _date_words(clause: str) -> int:
     """Words of a date, which a clause may have beside what it says."""
     return len(_DATE.findall(clause))
 
 
-def _meant(text: str, subject: str) -> frozenset[str]:
+def _content_words(text: str, subject: str) -> frozenset[str]:
     return frozenset(read(text).words) - frozenset(read(subject).words) - _NOBODY
 
 
-def _without_values(text: str, statements: Sequence[Told]) -> str | None:
+def _without_values(text: str, statements: Sequence[RedactedStatement]) -> str | None:
     """Return the text without the values of a list that other values stand beside; None: it lists none of them."""
     left = text
     for one in statements:
@@ -78,15 +81,15 @@ def _without_values(text: str, statements: Sequence[Told]) -> str | None:
             ahead = r"(?:,? (?:and|or) |, (?!and\b|or\b)|、|和|与)"
             before = re.compile(rf"(?<![\w-]){word}(?![\w-]){ahead}(?!{_SOMEBODY}\b)(?=\S)", re.IGNORECASE)
             behind = re.compile(rf"(?:,? (?:and|or) |, |、|和|与){word}(?![\w-])", re.IGNORECASE)
-            if folded(value) in folded(left):
+            if normal_value(value) in normal_value(left):
                 left = behind.sub("", left, count=1) if behind.search(left) else before.sub("", left, count=1)
     return left if left != text else None
 
 
-def _meant_verb(text: str, one: Told) -> bool:
+def _meant_verb(text: str, one: RedactedStatement) -> bool:
     """Return whether a text speaks of the list of a statement: it has the words of it that are no value."""
     values = frozenset(word for value in (one.gathered.values if one.gathered else ()) for word in read(value).words)
-    verb = _meant(one.content, one.subject) - values
+    verb = _content_words(one.content, one.subject) - values
     mine, theirs = read(one.content), read(text)
     return bool(verb) and verb <= frozenset(theirs.words) and mine.denials % 2 == theirs.denials % 2
 
@@ -107,7 +110,7 @@ def _split(text: str) -> Iterator[tuple[str, str]]:
         yield joint, text[start:]
 
 
-def _named(text: str, subject: str) -> str:
+def _with_name(text: str, subject: str) -> str:
     """Return a text that begins with a pronoun, with the subject's name in its place."""
     if not subject:
         return text

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from core.language.lexicon import CALENDAR, NUMBER_WORDS
 from core.language.terms import STOPWORDS, stem
-from core.memoize import once
+from core.memoize import memoized_in_scope
 from core.statements.revision_en_tables import (
     ALIKE,
     ASPECTS,
@@ -31,12 +31,12 @@ from core.statements.revision_en_tables import (
     QUIT,
     STAGES,
 )
-from core.statements.succession import Statement, folded
+from core.statements.succession import Statement, normal_value
 
 Aspects = dict[tuple[str, str], str]
 
 
-class Frame:
+class EnglishStatement:
     """One statement, read for what it may end and what may end it.
 
     `every`: its words, in one form; `stems`: those without its subject's name; `names`: those written as names.
@@ -45,10 +45,10 @@ class Frame:
     def __init__(self, content: str, subject: str) -> None:
         self.content = content
         self.every = frozenset(_stems(content))
-        self.own = frozenset(map(_meant, _words(subject)))
+        self.own = frozenset(map(_normal_form, _words(subject)))
         self.stems = self.every - self.own
         self.names = frozenset(
-            _meant(name) for name in _NAME.findall(content) if name.lower().removesuffix("s") not in CALENDAR
+            _normal_form(name) for name in _NAME.findall(content) if name.lower().removesuffix("s") not in CALENDAR
         )
 
     @cached_property
@@ -87,7 +87,7 @@ class Frame:
         for name, ways in ASPECTS:
             for way in ways:
                 for match in way.finditer(self.content):
-                    if name != "called" and set(map(_meant, _words(match["v"]))) & self.own:
+                    if name != "called" and set(map(_normal_form, _words(match["v"]))) & self.own:
                         continue
                     key = match.groupdict().get("key") or ""
                     *_, clause = _CLAUSE.split(self.content[: match.start()])
@@ -131,7 +131,7 @@ def revises(new: Statement, old: Statement) -> str | None:
     if new.content == old.content or (new.attribute and new.attribute == old.attribute):
         return None
     mine, theirs = _frame(new), _frame(old)
-    same = folded(new.subject) == folded(old.subject)
+    same = normal_value(new.subject) == normal_value(old.subject)
     found = (_another_value(mine, theirs, _aspects(new), _aspects(old)) or _next_stage(mine, theirs)) if same else None
     if found or _INSTRUCTION in old.content:
         return found
@@ -139,16 +139,20 @@ def revises(new: Statement, old: Statement) -> str | None:
     changed = _changed_value(mine, theirs, corrects=corrects) if _of_one(new, old) else None
     if same:
         changed = changed or _new_one(mine, theirs) or _instead(mine, theirs)
-    return changed or _ended(new, old, mine, theirs)
+    return changed or _end_reason(new, old, mine, theirs)
 
 
 def _of_one(new: Statement, old: Statement) -> bool:
     """Return whether two statements may speak of one: of the same subject, or one of them of a thing."""
-    subjects = folded(new.subject), folded(old.subject)
-    return subjects[0] == subjects[1] or subjects[0] in folded(old.content) or subjects[1] in folded(new.content)
+    subjects = normal_value(new.subject), normal_value(old.subject)
+    return (
+        subjects[0] == subjects[1]
+        or subjects[0] in normal_value(old.content)
+        or subjects[1] in normal_value(new.content)
+    )
 
 
-def _another_value(new: Frame, old: Frame, mine: Aspects, theirs: Aspects) -> str | None:
+def _another_value(new: EnglishStatement, old: EnglishStatement, mine: Aspects, theirs: Aspects) -> str | None:
     """Return one has one boss, one favourite film, one locker."""
     if new.beside or old.past:
         return None
@@ -160,34 +164,34 @@ def _another_value(new: Frame, old: Frame, mine: Aspects, theirs: Aspects) -> st
             continue
         if name == "goal" and not _same_goal(new, old, value, known):
             continue
-        if name == "count" and key in _VAGUE and not (new.changed and (key == "night" or _shared(new, old))):
+        if name == "count" and key in _VAGUE and not (new.changed and (key == "night" or _shared_words(new, old))):
             continue
         return f"{name} {key}".strip() + f": {known} → {value}"
     return None
 
 
-def _same_goal(new: Frame, old: Frame, value: str, known: str) -> bool:
+def _same_goal(new: EnglishStatement, old: EnglishStatement, value: str, known: str) -> bool:
     """Return whether two goals replace each other: both are sums of money, or about one thing, and they differ."""
     one, other = set(_stems(value)), set(_stems(known))
     if one <= other or other <= one:
         return False
     money = [bool(_MONEY.search(said)) for said in (value, known)]
-    return all(money) or (not any(money) and bool(_shared(new, old) - {stem("goal"), stem("target")}))
+    return all(money) or (not any(money) and bool(_shared_words(new, old) - {stem("goal"), stem("target")}))
 
 
-def _next_stage(new: Frame, old: Frame) -> str | None:
+def _next_stage(new: EnglishStatement, old: EnglishStatement) -> str | None:
     for after, before, needs in STAGES:
         if (
             (found := after.search(new.content))
             and (was := before.search(old.content))
             and not before.search(new.content)
-            and (not needs or _shared(new, old))
+            and (not needs or _shared_words(new, old))
         ):
             return f"{was.group()} → {found.group()}"
     return None
 
 
-def _changed_value(new: Frame, old: Frame, *, corrects: bool) -> str | None:
+def _changed_value(new: EnglishStatement, old: EnglishStatement, *, corrects: bool) -> str | None:
     """Return another day, date, number of the same thing, where the newer one says that something has changed."""
     if new.beside or old.past or QUIT.search(old.content) or not (corrects or new.changed):
         return None
@@ -204,7 +208,7 @@ def _changed_value(new: Frame, old: Frame, *, corrects: bool) -> str | None:
     return None
 
 
-def _concerns(new: Frame, old: Frame, sort: str) -> bool:
+def _concerns(new: EnglishStatement, old: EnglishStatement, sort: str) -> bool:
     """Return whether both have one topic: the words before the newer value, or the subject if there are none.
 
     None need be named where the value has its noun with it: "grade 5".
@@ -216,13 +220,13 @@ def _concerns(new: Frame, old: Frame, sort: str) -> bool:
     return nouns[0] == nouns[1] and new.own <= old.every
 
 
-def _speaks_of(topic: Sequence[str], old: Frame) -> bool:
+def _speaks_of(topic: Sequence[str], old: EnglishStatement) -> bool:
     """Return whether an older statement holds half of the words before a newer value, or their last noun."""
     met = [word for word in topic if word in old.stems]
     return bool(met) and (2 * len(met) >= len(topic) or met[-1] == topic[-1])
 
 
-def _instead(new: Frame, old: Frame) -> str | None:
+def _instead(new: EnglishStatement, old: EnglishStatement) -> str | None:
     """Say that what was said of Rome holds no longer, if both say the same of the two: "Lisbon instead of Rome"."""
     if old.past or not new.stems & old.stems:
         return None
@@ -232,7 +236,7 @@ def _instead(new: Frame, old: Frame) -> str | None:
     return None
 
 
-def _new_one(new: Frame, old: Frame) -> str | None:
+def _new_one(new: EnglishStatement, old: EnglishStatement) -> str | None:
     """Return a new choir, a new dentist: what was said of the one before holds no longer."""
     found = NEW_ONE.search(new.content)
     if not found or new.beside or old.past or re.search(r"\bnew\b", old.content):
@@ -240,7 +244,7 @@ def _new_one(new: Frame, old: Frame) -> str | None:
     return f"a new {found['thing']}" if re.search(rf"['’]s {found['thing']}\b", old.content, re.IGNORECASE) else None
 
 
-def _ended(new: Statement, old: Statement, mine: Frame, theirs: Frame) -> str | None:
+def _end_reason(new: Statement, old: Statement, mine: EnglishStatement, theirs: EnglishStatement) -> str | None:
     """Return the reason if a statement says that a thing of the older one is sold, quit, finished, dead or over."""
     if (
         (theirs.past and not STARTS.search(theirs.content))
@@ -248,10 +252,11 @@ def _ended(new: Statement, old: Statement, mine: Frame, theirs: Frame) -> str | 
         or QUIT.search(theirs.content)
     ):
         return None
-    same = folded(new.subject) == folded(old.subject)
+    same = normal_value(new.subject) == normal_value(old.subject)
     for name, way, needs in _ENDINGS:
         if not same and (
-            name not in _OF_OTHERS or (name == "is overtaken" and folded(old.subject) not in folded(new.content))
+            name not in _OF_OTHERS
+            or (name == "is overtaken" and normal_value(old.subject) not in normal_value(new.content))
         ):
             continue
         if needs and not needs.search(theirs.content):
@@ -261,12 +266,12 @@ def _ended(new: Statement, old: Statement, mine: Frame, theirs: Frame) -> str | 
                 continue
             said = next(group for group in found.groups() if group)
             cut = _TO if name == "is given away" else _CUT
-            if what := _met(cut.split(said, maxsplit=1)[0].strip(), mine, theirs, named=name in _NAMED):
+            if what := _ended_thing(cut.split(said, maxsplit=1)[0].strip(), mine, theirs, named=name in _NAMED):
                 return f"{what} {name}"
     return None
 
 
-def _met(said: str, mine: Frame, theirs: Frame, *, named: bool) -> str | None:
+def _ended_thing(said: str, mine: EnglishStatement, theirs: EnglishStatement, *, named: bool) -> str | None:
     """Return the thing that is over, if the older statement speaks of it: by its name, or its last noun.
 
     `named`: it may be the subject itself.
@@ -288,7 +293,7 @@ def _is_subjects(before: str, subject: str) -> bool:
     """Return whether what follows is said of the subject: its name opens the clause, or the clause leaves it out."""
     *_, mark, clause = ["", *_CLAUSE.split(before)]
     clause = _OWNERS.sub("", clause)
-    return any(word in folded(clause) for word in folded(subject).split()) or (
+    return any(word in normal_value(clause) for word in normal_value(subject).split()) or (
         not clause.strip() and not mark.isalpha()
     )
 
@@ -298,7 +303,7 @@ def _values_in(text: str) -> set[str]:
     return {*re.findall(r"\b\d[\w-]*", text), *(day.casefold() for day in _WEEKDAY.findall(text))}
 
 
-def _shared(one: Frame, other: Frame) -> frozenset[str]:
+def _shared_words(one: EnglishStatement, other: EnglishStatement) -> frozenset[str]:
     return frozenset(word for word in one.stems & other.stems if word not in GENERIC and not word[0].isdigit())
 
 
@@ -324,30 +329,30 @@ def _aspects(said: Statement) -> Aspects:
     return found
 
 
-def _frame(said: Statement) -> Frame:
+def _frame(said: Statement) -> EnglishStatement:
     return _read(said.content, said.subject)
 
 
-@once
-def _read(content: str, subject: str) -> Frame:
-    return Frame(content, subject)
+@memoized_in_scope
+def _read(content: str, subject: str) -> EnglishStatement:
+    return EnglishStatement(content, subject)
 
 
 def _key(key: str) -> str:
     """Return a key without what says that it is another one than before: "new locker" and "locker there" are one."""
     kept = [word for word in _words(key) if word not in _NO_KEY and not word.endswith(("'s", "’s"))]
-    return " ".join(_meant(word) for word in kept)
+    return " ".join(_normal_form(word) for word in kept)
 
 
 def _stems(text: str) -> Iterator[str]:
-    return (_meant(word) for word in _words(text) if word not in STOPWORDS)
+    return (_normal_form(word) for word in _words(text) if word not in STOPWORDS)
 
 
 def _words(text: str) -> list[str]:
     return [re.sub(r"['’]s$|['’]$", "", word) for word in _WORD.findall(text.casefold())]
 
 
-def _meant(word: str) -> str:
+def _normal_form(word: str) -> str:
     stemmed = stem(word.casefold())
     return ALIKE.get(stemmed, stemmed)
 

@@ -24,22 +24,22 @@ def revises(new: Statement, old: Statement) -> str | None:
         or new.content == old.content
         or (table.WISH not in old.content and table.BYGONE.search(old.content))
     ):
-        return _resumed(new, old)
+        return _resumption(new, old)
     if table.WISH in old.content or table.WISH in new.content:
         return _another_wish(new.content, old.content)
-    told = reading.Told(reading.clauses(new.content), reading.around(new), reading.year(new))
+    told = reading.NewStatement(reading.clauses(new.content), reading.around(new), reading.year(new))
     if reading.told_at(new) == reading.told_at(old):
-        return _denied(told, old)
+        return _denial(told, old)
     return (
         _slot_of_an_alias(new, old)
         or _another_value(told, new, old)
-        or _left(told, new, old)
-        or _moved(told, new, old)
+        or _place_left(told, new, old)
+        or _new_value(told, new, old)
         or _over(told, new, old)
-        or ends.closed(told, new, old)
+        or ends.closed_state(told, new, old)
         or ends.set_aside(told, old)
         or _carried_out(told, new, old)
-        or _denied(told, old)
+        or _denial(told, old)
     )
 
 
@@ -47,14 +47,18 @@ def _left_office(new: Statement, old: Statement) -> str | None:
     """老梁 has left: the boss is no longer one 姓梁, whoever the older statement speaks of."""
     if not re.search("姓[\u4e00-\u9fff]", old.content) or reading.told_at(new) == reading.told_at(old):
         return None
-    return ends.gone(reading.Told(reading.clauses(new.content), reading.around(new), reading.year(new)), new, old)
+    return ends.departure(
+        reading.NewStatement(reading.clauses(new.content), reading.around(new), reading.year(new)), new, old
+    )
 
 
-def _resumed(new: Statement, old: Statement) -> str | None:
+def _resumption(new: Statement, old: Statement) -> str | None:
     """Return the reason if `new` takes up again what `old` says is over."""
     if reading.told_at(new) == reading.told_at(old) or new.content == old.content or not reading.of_one(new, old):
         return None
-    return ends.again(reading.Told(reading.clauses(new.content), reading.around(new), reading.year(new)), new, old)
+    return ends.resumption(
+        reading.NewStatement(reading.clauses(new.content), reading.around(new), reading.year(new)), new, old
+    )
 
 
 def _another_wish(new: str, old: str) -> str | None:
@@ -79,7 +83,7 @@ def _slot_of_an_alias(new: Statement, old: Statement) -> str | None:
     return f"{new.attribute}: {old.value} → {new.value}"
 
 
-def _another_value(told: reading.Told, new: Statement, old: Statement) -> str | None:
+def _another_value(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return two values of one aspect of which only one holds at a time."""
     for aspect in table.ASPECTS:
         if aspect.own and not reading.are_one(new, old):
@@ -93,7 +97,7 @@ def _another_value(told: reading.Told, new: Statement, old: Statement) -> str | 
                 continue
             if held := _other(aspect, found, old.content):
                 return f"{aspect.name}: {held} → {reading.value(found)}"
-    return _renewed(told, old) or _favourite(told, old)
+    return _renewal(told, old) or _favourite(told, old)
 
 
 def _other(aspect: table.Aspect, new: re.Match[str], old: str) -> str | None:
@@ -109,7 +113,7 @@ def _other(aspect: table.Aspect, new: re.Match[str], old: str) -> str | None:
     return None
 
 
-def _renewed(told: reading.Told, old: Statement) -> str | None:
+def _renewal(told: reading.NewStatement, old: Statement) -> str | None:
     """“门禁码换了”, whatever it was."""
     for clause in told.around:
         found = table.RENEWED.search(clause)
@@ -122,7 +126,7 @@ def _renewed(told: reading.Told, old: Statement) -> str | None:
     return None
 
 
-def _favourite(told: reading.Told, old: Statement) -> str | None:
+def _favourite(told: reading.NewStatement, old: Statement) -> str | None:
     """Return another favourite, where the sentence that tells it speaks of the old one, too."""
     now = next((found["v"] for clause in told.around if (found := table.FAVOURITE.search(clause))), None)
     found = table.FAVOURITE.search(old.content)
@@ -133,7 +137,7 @@ def _favourite(told: reading.Told, old: Statement) -> str | None:
     return f"no longer likes {liked} best" if known else None
 
 
-def _left(told: reading.Told, new: Statement, old: Statement) -> str | None:
+def _place_left(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return the reason if `old` tells of an activity or companion at a place that was left."""
     one, beside = reading.are_one(new, old), new.subject != old.subject or f"同事{old.subject}" in old.content
     for clause in told.around if beside else told.own:
@@ -153,7 +157,7 @@ def _left(told: reading.Told, new: Statement, old: Statement) -> str | None:
     return None
 
 
-def _moved(told: reading.Told, new: Statement, old: Statement) -> str | None:
+def _new_value(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return another time, number or measure of something that both name."""
     for place, clause in enumerate(told.around):
         found = table.MOVED.search(clause)
@@ -170,9 +174,9 @@ def _moved(told: reading.Told, new: Statement, old: Statement) -> str | None:
     return None
 
 
-def _over(told: reading.Told, new: Statement, old: Statement) -> str | None:
+def _over(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return an end said of what an older statement holds."""
-    if gone := ends.gone(told, new, old):
+    if gone := ends.departure(told, new, old):
         return gone
     if table.HAPPENED.search(old.content):
         return None
@@ -196,7 +200,7 @@ def _over(told: reading.Told, new: Statement, old: Statement) -> str | None:
     return None
 
 
-def _carried_out(told: reading.Told, new: Statement, old: Statement) -> str | None:
+def _carried_out(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return a plan, a goal or a lack that has become a fact."""
     planned = table.PLANNED.search(old.content)
     if planned is None:
@@ -223,7 +227,7 @@ def _carried_out(told: reading.Told, new: Statement, old: Statement) -> str | No
     return None
 
 
-def _denied(told: reading.Told, old: Statement) -> str | None:
+def _denial(told: reading.NewStatement, old: Statement) -> str | None:
     """“不是柴犬，是田园犬”."""
     for found in table.NOT_BUT.finditer(told.whole):
         wrong = found["wrong"].strip("《》")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from core.memoize import once
+from core.memoize import memoized_in_scope
 from core.statements import revision_zh_tables as table
 from core.statements.succession import Statement
 
@@ -19,7 +19,7 @@ SHORT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NewStatement:
     """A new statement. `own`: its clauses; `around`: those and the clauses of the sentences it was read from."""
 
     own: tuple[str, ...]
@@ -86,7 +86,7 @@ def year(new: Statement) -> int:
     return at.year if at else 0
 
 
-@once
+@memoized_in_scope
 def clauses(text: str) -> tuple[str, ...]:
     return tuple(
         piece
@@ -102,7 +102,7 @@ def bare(text: str, new: Statement, old: Statement) -> str:
     return without(text)
 
 
-@once
+@memoized_in_scope
 def without(text: str) -> str:
     text = table.COFFEE.sub("咖啡", text)
     return " ".join(table.FUNCTION.sub(" ", table.TIMES.sub(" ", text)).split())

@@ -76,7 +76,7 @@ _LASTING: Final = re.compile(
 )
 
 
-def gone(told: reading.Told, new: Statement, old: Statement) -> str | None:
+def departure(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Somebody who is no longer there, of whom it was said that they are with another one."""
     for clause in told.around:
         found = _LEAVES.search(clause)
@@ -125,7 +125,7 @@ def _held_with(name: str, old: Statement, *, for_good: bool) -> str:
     return ""
 
 
-def closed(told: reading.Told, new: Statement, old: Statement) -> str | None:
+def closed_state(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return a state of one person that an event has ended."""
     for closing in CLOSINGS:
         if not any(closing.was.search(text) for text in (old.content.rstrip("。"), *reading.clauses(old.content))):
@@ -140,7 +140,7 @@ def closed(told: reading.Told, new: Statement, old: Statement) -> str | None:
 _RELAPSE: Final = re.compile(r"又[^，]{0,2}(?:抽|喝|吃|玩|练|跑|用|养|打|去|穿|熬)(?:上|起来|回来)?了?")
 
 
-def again(told: reading.Told, new: Statement, old: Statement) -> str | None:
+def resumption(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """“又抽上了”: what was given up is taken up again."""
     if not table.OVER.search(old.content):
         return None
@@ -164,7 +164,7 @@ _VALUE: Final = re.compile(
 )
 
 
-def set_aside(told: reading.Told, old: Statement) -> str | None:
+def set_aside(told: reading.NewStatement, old: Statement) -> str | None:
     """Return a goal whose number is named again, with another one in its place."""
     if not table.PLANNED.search(old.content) or not _ASIDE.search(told.whole):
         return None

@@ -25,7 +25,7 @@ class Gathered:
 
     @property
     def folded(self) -> frozenset[str]:
-        return frozenset(map(folded, self.values))
+        return frozenset(map(normal_value, self.values))
 
 
 class Statement(Protocol):
@@ -46,7 +46,7 @@ def plain(value: str | None) -> str:
     return " ".join(unicodedata.normalize("NFKC", value or "").casefold().split())
 
 
-def folded(value: str | None) -> str:
+def normal_value(value: str | None) -> str:
     """Return a value for comparison: case, width, spaces and British or American spelling do not count."""
     return _WORD.sub(lambda word: american(word.group()), plain(value))
 
@@ -56,7 +56,7 @@ def slot_name(attribute: str | None) -> str | None:
     return attribute and _WORD.sub(lambda word: american(word.group()), attribute)
 
 
-def gathered(structured: dict[str, Any]) -> Gathered | None:
+def gathered_list(structured: dict[str, Any]) -> Gathered | None:
     """Return the list that a memory adds to, if what it holds is one: anything may stand in `structured`."""
     name, values = structured.get("attribute"), structured.get("values")
     if not isinstance(name, str) or not isinstance(values, list):
@@ -67,14 +67,16 @@ def gathered(structured: dict[str, Any]) -> Gathered | None:
 
 def ends(new: Statement, mine: Gathered | None, old: Statement, theirs: Gathered | None) -> str | None:
     """Return the part of an older statement that a new one ends for good; None if it ends nothing."""
-    if mine and mine.negated and old.attribute == mine.attribute and folded(old.value) in mine.folded:
+    if mine and mine.negated and old.attribute == mine.attribute and normal_value(old.value) in mine.folded:
         return f"{old.attribute} is no longer {old.value}"
-    if mine is None or theirs is None or not theirs.folded <= mine.folded | _denied(new.content):
+    if mine is None or theirs is None or not theirs.folded <= mine.folded | _denied_phrases(new.content):
         return None
     values = ", ".join(theirs.values)
     if _are_opposite(mine, theirs) and read(new.content).ended:
         return f"{theirs.attribute} no longer holds {values}"
-    if (mine.attribute, mine.negated) == (theirs.attribute, theirs.negated) and theirs.folded <= _denied(new.content):
+    if (mine.attribute, mine.negated) == (theirs.attribute, theirs.negated) and theirs.folded <= _denied_phrases(
+        new.content
+    ):
         return f"{theirs.attribute} holds {', '.join(mine.values)} instead of {values}"
     return None
 
@@ -87,12 +89,12 @@ def denies(mine: Gathered | None, theirs: Gathered | None) -> str | None:
     return f"one denies of {', '.join(sorted(both))} what the other says" if both else None
 
 
-def renumbered(new: str, old: str) -> str | None:
+def number_change(new: str, old: str) -> str | None:
     """Return the two numbers where both statements give one number of one thing ("my room is 204"); None: they do not.
 
     Only a bare number with its unit counts: of dates, times and places a thing may have several.
     """
-    mine, theirs = _numbered(new), _numbered(old)
+    mine, theirs = _numbered_thing(new), _numbered_thing(old)
     if mine is None or theirs is None or mine[0] != theirs[0] or mine[1] == theirs[1]:
         return None
     return f"{theirs[1]} → {mine[1]}"
@@ -113,12 +115,12 @@ def _are_opposite(mine: Gathered, theirs: Gathered) -> bool:
     return OPPOSITE.get(mine.attribute) == theirs.attribute and mine.negated == theirs.negated
 
 
-def _denied(content: str) -> frozenset[str]:
+def _denied_phrases(content: str) -> frozenset[str]:
     """Return the phrases behind "not" or "instead of"."""
-    return frozenset(folded(found.strip(" .!。！")) for found in _INSTEAD_OF.findall(content))
+    return frozenset(normal_value(found.strip(" .!。！")) for found in _INSTEAD_OF.findall(content))
 
 
-def _numbered(content: str) -> tuple[str, str] | None:
+def _numbered_thing(content: str) -> tuple[str, str] | None:
     """Return the thing and its unit, and the number that is said of it."""
     if found := _NUMBERED_ZH.match(content):
         return f"{found['thing']}/{found['unit'] or ''}", found["number"]
@@ -128,7 +130,7 @@ def _numbered(content: str) -> tuple[str, str] | None:
     unit = (found["unit"] or "").casefold().split()
     if any(word in CALENDAR for word in unit):
         return None
-    return f"{folded(found['thing'])}/{' '.join(unit)}", folded(found["number"])
+    return f"{normal_value(found['thing'])}/{' '.join(unit)}", normal_value(found["number"])
 
 
 def _is_number(word: str) -> bool:

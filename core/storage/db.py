@@ -21,7 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from core.config import Settings
 from core.errors import Misconfigured
 from core.storage import multiquery
-from core.storage.multiquery import Asked
+from core.storage.multiquery import BoundStatement
 
 APP_ROLE = "imprint_app"
 """Role that sees one tenant at a time: the one set in the transaction."""
@@ -50,7 +50,7 @@ class Database:
 
     @contextmanager
     def asking(
-        self, tenant_id: str, *asked: Asked, meanwhile: Callable[[], object] | None = None
+        self, tenant_id: str, *asked: BoundStatement, meanwhile: Callable[[], object] | None = None
     ) -> Iterator[tuple[Tx, list[list[Any]]]]:
         """Open the same transaction, with the rows of statements sent in the round trip that opens it.
 
@@ -67,21 +67,21 @@ class Database:
             yield tx
 
     @contextmanager
-    def asking_queues(self, *asked: Asked) -> Iterator[tuple[Tx, list[list[Any]]]]:
+    def asking_queues(self, *asked: BoundStatement) -> Iterator[tuple[Tx, list[list[Any]]]]:
         """Open the same transaction, with the rows of statements sent in the round trip that opens it."""
         with self._begun((_BEGIN, {}), *asked) as (tx, (_, *answers)):
             yield tx, answers
 
-    def _bind(self, tenant_id: str) -> Asked:
+    def _bind(self, tenant_id: str) -> BoundStatement:
         if not self.statement_seconds:
             return _BIND, {"tenant": tenant_id}
         return _BIND_BRIEFLY, {"tenant": tenant_id, "limit": f"{max(1, round(self.statement_seconds * 1000))}ms"}
 
     @contextmanager
     def _begun(
-        self, *opening: Asked, meanwhile: Callable[[], object] | None = None
+        self, *opening: BoundStatement, meanwhile: Callable[[], object] | None = None
     ) -> Iterator[tuple[Tx, list[list[Any]]]]:
-        tx, answers = _opened(self.engine, opening, meanwhile)
+        tx, answers = _check_out(self.engine, opening, meanwhile)
         with tx, tx.begin():  # BEGIN has been sent already.
             yield tx, answers
 
@@ -89,15 +89,15 @@ class Database:
         self.engine.dispose()
 
 
-def _opened(
-    engine: Engine, opening: Sequence[Asked], meanwhile: Callable[[], object] | None
+def _check_out(
+    engine: Engine, opening: Sequence[BoundStatement], meanwhile: Callable[[], object] | None
 ) -> tuple[Tx, list[list[Any]]]:
     """Check out a connection and begin a transaction in one round trip; replace a pooled connection found dead."""
     while True:
         tx = engine.connect()
         driver, used = tx.connection.driver_connection, tx.connection.info
         try:
-            answers = together(tx, *opening, meanwhile=meanwhile)
+            answers = run_together(tx, *opening, meanwhile=meanwhile)
         except BaseException:
             lost = driver is None or driver.closed
             again = lost and _USED in used
@@ -162,7 +162,7 @@ def connect(url: URL, pool: int, schema: str = "public") -> Database:
         json_deserializer=_json,
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
-        connect_args={"prepare_threshold": None, "connect_timeout": 10, **_looking(schema)},
+        connect_args={"prepare_threshold": None, "connect_timeout": 10, **_search_path_options(schema)},
     )
     return Database(engine)
 
@@ -178,15 +178,15 @@ def _json(raw: bytes) -> Any:
         return json.loads(raw)
 
 
-def _looking(schema: str) -> dict[str, str]:
+def _search_path_options(schema: str) -> dict[str, str]:
     return {} if schema == "public" else {"options": f"-csearch_path={schema},public"}
 
 
-PIECE: Final = 4_096
+CHUNK_ROWS: Final = 4_096
 """Rows fetched in one chunk: some five megabytes of the search index."""
 
 
-def pieces(tx: Tx, statement: str, values: Mapping[str, object]) -> Generator[list[tuple[Any, ...]]]:
+def stream_chunks(tx: Tx, statement: str, values: Mapping[str, object]) -> Generator[list[tuple[Any, ...]]]:
     """Yield the rows of a statement in chunks, in binary form: what becomes an array is never text.
 
     Parameters have psycopg's form, `%(name)s`. Close the generator if it is not read to its end.
@@ -194,14 +194,14 @@ def pieces(tx: Tx, statement: str, values: Mapping[str, object]) -> Generator[li
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
-    with _told(tx), driver.cursor() as cursor:
-        rows = cursor.stream(statement, values, binary=True, size=PIECE)
-        while piece := list(islice(rows, PIECE)):
+    with _translate_errors(tx), driver.cursor() as cursor:
+        rows = cursor.stream(statement, values, binary=True, size=CHUNK_ROWS)
+        while piece := list(islice(rows, CHUNK_ROWS)):
             yield piece
 
 
-def together(
-    tx: Tx, *asked: Asked | None, meanwhile: Callable[[], object] | None = None, last: bool = False
+def run_together(
+    tx: Tx, *asked: BoundStatement | None, meanwhile: Callable[[], object] | None = None, last: bool = False
 ) -> list[list[Any]]:
     """Run independent statements in one round trip; return the rows of each.
 
@@ -212,13 +212,13 @@ def together(
     if driver is None:
         raise RuntimeError("The connection is closed.")
     wanted = [one for one in asked if one is not None]
-    with _told(tx):
-        answers = iter(multiquery.answers(driver, [*wanted, *([(_END, {})] if last else ())], meanwhile))
+    with _translate_errors(tx):
+        answers = iter(multiquery.run_statements(driver, [*wanted, *([(_END, {})] if last else ())], meanwhile))
     return [[] if one is None else next(answers) for one in asked]
 
 
 @contextmanager
-def _told(tx: Tx) -> Iterator[None]:
+def _translate_errors(tx: Tx) -> Iterator[None]:
     """Raise errors of the driver as those of SQLAlchemy, which all callers handle."""
     try:
         yield

@@ -17,15 +17,15 @@ from psycopg.pq import ExecStatus
 from sqlalchemy import TextClause
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
-Asked = tuple[TextClause, Mapping[str, object]]
+BoundStatement = tuple[TextClause, Mapping[str, object]]
 """A statement and its values."""
 
 _VALUE: Final = re.compile(r"%%|%\((\w+)\)s")
 """Placeholder of a value in psycopg's form, or an escaped percent sign."""
 
 
-def answers(
-    driver: psycopg.Connection[Any], asked: Sequence[Asked], meanwhile: Callable[[], object] | None = None
+def run_statements(
+    driver: psycopg.Connection[Any], asked: Sequence[BoundStatement], meanwhile: Callable[[], object] | None = None
 ) -> list[list[Any]]:
     """Run independent statements; return the rows of each as named tuples.
 
@@ -36,7 +36,7 @@ def answers(
         return []
     adapting: Transformer = adapt.Transformer(driver)
     # The simple protocol takes several statements at once, without parameters; libpq quotes the values.
-    driver.pgconn.send_query(b";".join(_written(adapting, *one) for one in asked))
+    driver.pgconn.send_query(b";".join(_with_values(adapting, *one) for one in asked))
     try:
         if meanwhile is not None:
             driver.pgconn.flush()
@@ -49,8 +49,8 @@ def answers(
     return [_rows(adapting, result) for result in results]
 
 
-def _written(adapting: Transformer, statement: TextClause, values: Mapping[str, object]) -> bytes:
-    parts, names = _parts(statement)
+def _with_values(adapting: Transformer, statement: TextClause, values: Mapping[str, object]) -> bytes:
+    parts, names = _split(statement)
     literals = {name: adapting.as_literal(values[name]) for name in set(names)}
     written = [parts[0]]
     for name, part in zip(names, parts[1:], strict=True):
@@ -60,7 +60,7 @@ def _written(adapting: Transformer, statement: TextClause, values: Mapping[str, 
 
 
 @lru_cache(maxsize=256)
-def _parts(statement: TextClause) -> tuple[Sequence[bytes], Sequence[str]]:
+def _split(statement: TextClause) -> tuple[Sequence[bytes], Sequence[str]]:
     """Split a statement into the text between its values, and their names."""
     sql = str(statement.compile(dialect=PGDialect_psycopg()))  # type: ignore[no-untyped-call]
     parts, names, begin = [""], [], 0
@@ -78,13 +78,13 @@ def _parts(statement: TextClause) -> tuple[Sequence[bytes], Sequence[str]]:
 
 def _rows(adapting: Transformer, result: Any) -> list[Any]:
     adapting.set_pgresult(result)
-    named = _named(tuple(result.fname(at) for at in range(result.nfields)))
+    named = _row_factory(tuple(result.fname(at) for at in range(result.nfields)))
     rows: list[Any] = adapting.load_rows(0, result.ntuples, named)
     return rows
 
 
 @lru_cache(maxsize=256)
-def _named(columns: tuple[bytes, ...]) -> Callable[[Sequence[Any]], Any]:
+def _row_factory(columns: tuple[bytes, ...]) -> Callable[[Sequence[Any]], Any]:
     """Return the constructor of a named tuple with these columns."""
     row = namedtuple("Row", [column.decode() for column in columns], rename=True)  # type: ignore[misc]  # noqa: PYI024
     return row._make  # noqa: SLF001  (public, in spite of its name)

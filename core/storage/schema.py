@@ -21,7 +21,7 @@ from core.errors import Misconfigured
 from core.storage import vector_spaces
 from core.storage.db import APP_ROLE, ROUTER_ROLE, Database, Tx, app_url, owner_url, router_url
 from core.storage.tables import TENANT_TABLES, metadata
-from core.storage.vector_spaces import Model
+from core.storage.vector_spaces import EmbeddingModel
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -123,16 +123,16 @@ def _ensure_role(connection: Connection, role: str, url: URL) -> None:
 
 
 def _remember_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
-    if not vector_spaces.taken(tx):
-        vector_spaces.take(tx, Model(*embedding))
+    if not vector_spaces.models_by_place(tx):
+        vector_spaces.reserve(tx, EmbeddingModel(*embedding))
     _require_same_embedding(tx, embedding)
 
 
 def _require_same_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
-    held = vector_spaces.taken(tx)
-    if Model(*embedding) not in held.values():
+    held = vector_spaces.models_by_place(tx)
+    if EmbeddingModel(*embedding) not in held.values():
         raise Misconfigured(
             f"The vectors in this database were made by {' and '.join(map(str, held.values()))}, but "
-            f"{Model(*embedding)} is configured, and the two cannot be compared. Set IMPRINT_EMBEDDING and "
+            f"{EmbeddingModel(*embedding)} is configured, and the two cannot be compared. Set IMPRINT_EMBEDDING and "
             f"IMPRINT_EMBEDDING_MODEL back, or have them made: imprint memory reembed"
         )

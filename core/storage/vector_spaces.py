@@ -24,7 +24,7 @@ NAMES: Final[Mapping[str, str]] = {FIRST: "embedding", SECOND: "embedding.second
 """How the rows of `deployment` begin that say whose vectors a place holds."""
 
 
-class Model(NamedTuple):
+class EmbeddingModel(NamedTuple):
     """An embedding model: its name, and the length of its vectors."""
 
     name: str
@@ -34,27 +34,27 @@ class Model(NamedTuple):
         return f"{self.name} ({self.dimension})"
 
 
-def taken(tx: Tx) -> dict[str, Model]:
+def models_by_place(tx: Tx) -> dict[str, EmbeddingModel]:
     """Return the model of each column of vectors; a column that is not named is free."""
     stored = {row.name: row.value for row in tx.execute(_FACTS)}
     return {
-        place: Model(stored[f"{name}.model"], int(stored[f"{name}.dimension"]))
+        place: EmbeddingModel(stored[f"{name}.model"], int(stored[f"{name}.dimension"]))
         for place, name in NAMES.items()
         if f"{name}.model" in stored
     }
 
 
-def of(tx: Tx, model: Model) -> str | None:
+def of(tx: Tx, model: EmbeddingModel) -> str | None:
     """Return the column with a model's vectors, or None."""
-    return next((place for place, held in taken(tx).items() if held == model), None)
+    return next((place for place, held in models_by_place(tx).items() if held == model), None)
 
 
-def take(tx: Tx, model: Model) -> str:
+def reserve(tx: Tx, model: EmbeddingModel) -> str:
     """Return the column of a model's vectors, reserving a free one if needed; as the owner.
 
     Misconfigured: both are taken.
     """
-    held = taken(tx)
+    held = models_by_place(tx)
     mine = next((place for place, other in held.items() if other == model), None)
     place = mine or next((place for place in NAMES if place not in held), None)
     if place is None:
@@ -65,9 +65,9 @@ def take(tx: Tx, model: Model) -> str:
     return place
 
 
-def leave(tx: Tx, place: str) -> Model | None:
+def release(tx: Tx, place: str) -> EmbeddingModel | None:
     """Release a column, as the owner, so that no process finds its vectors; return their model."""
-    held = taken(tx)
+    held = models_by_place(tx)
     if len(held) < len(NAMES):
         return None
     tx.execute(_FORGET, {"names": [f"{NAMES[place]}.model", f"{NAMES[place]}.dimension"]})

@@ -20,7 +20,7 @@ from core.language.lexicon import PLEASANTRY
 from core.language.terms import terms, token_estimate
 from core.statements import condense
 from core.summaries import key_messages as summaries_key_messages
-from core.summaries.key_messages import Key
+from core.summaries.key_messages import KeyMessage
 from core.types import Message
 
 TOKENS: Final = 1_500
@@ -74,32 +74,32 @@ class _Line:
         return f"{self.who}: {self.said}" if self.who else self.said
 
 
-def extractive(earlier: str, messages: Sequence[Message], known: Sequence[Key], tokens: int) -> str:
+def summarize(earlier: str, messages: Sequence[Message], known: Sequence[KeyMessage], tokens: int) -> str:
     """Summarise `messages` and the `earlier` summary within `tokens`, without the sentences that `known` quote."""
     quoted = {(key.message_id, key.quote) for key in known}
     old = list(_read(earlier))
     new = [line for message in messages for line in _lines(message, quoted)]
-    kept = _chosen(old, tokens // 2 if new else tokens)
-    lines = [*kept, *_chosen(new, tokens - token_estimate(_written(kept)) - 1)]
-    while token_estimate(_written(lines)) > tokens:
+    kept = _select_lines(old, tokens // 2 if new else tokens)
+    lines = [*kept, *_select_lines(new, tokens - token_estimate(_join_lines(kept)) - 1)]
+    while token_estimate(_join_lines(lines)) > tokens:
         lines.pop()  # Where clocks run backwards, a day stands there more than once.
-    return _written(lines)
+    return _join_lines(lines)
 
 
-def rendered(content: str, key_messages: Sequence[Key]) -> str:
+def render(content: str, key_messages: Sequence[KeyMessage]) -> str:
     """Render a summary: the key messages in their order, each with its kind and speaker, then the rest."""
     lines = [_key_line(key) for key in key_messages if key.quote]
     return "\n".join([*lines, "", content] if lines and content else [*lines, *([content] if content else [])])
 
 
-def fitted(key_messages: Sequence[Key], tokens: int = TOKENS - LEAST) -> list[Key]:
+def fit_key_messages(key_messages: Sequence[KeyMessage], tokens: int = TOKENS - LEAST) -> list[KeyMessage]:
     """Shorten the quotes of key messages until all lines fit; no key message is left out, at worst its quote is."""
     for most in QUOTES:
-        short = [replace(key, quote=grounding.clipped(key.quote, most)) for key in key_messages]
+        short = [replace(key, quote=grounding.clip(key.quote, most)) for key in key_messages]
         if _tokens_of(short) <= tokens:
             return short
     order = sorted(short, key=lambda key: (FIRST.index(key.kind), -key.position))
-    quoted, left = set[Key](), tokens
+    quoted, left = set[KeyMessage](), tokens
     for key in order:
         left -= token_estimate(f"{_key_line(key)}\n")
         if left < 0:
@@ -108,25 +108,25 @@ def fitted(key_messages: Sequence[Key], tokens: int = TOKENS - LEAST) -> list[Ke
     return [key if key in quoted else replace(key, quote="") for key in short]
 
 
-def room(key_messages: Sequence[Key], covered: int) -> int:
+def room(key_messages: Sequence[KeyMessage], covered: int) -> int:
     """Return the tokens left for the narrative beside these, where it covers `covered` tokens in all."""
     return min(TOKENS - _tokens_of(key_messages), max(LEAST, covered // SHARE))
 
 
-def bounded(summary: str, sources: Sequence[str], tokens: int) -> bool:
+def is_grounded(summary: str, sources: Sequence[str], tokens: int) -> bool:
     """Return whether a model's summary is short enough and has no number, name, date or address from elsewhere."""
     if token_estimate(summary) > tokens or not summary.strip():
         return False
     said = "\n".join(sources)
     chinese = all(mark in said for pattern in _MARKS_ZH for mark in pattern.findall(summary))
-    return chinese and all(grounding.bounded(part, "", sources) for part in _PARTS.split(summary))
+    return chinese and all(grounding.is_grounded(part, "", sources) for part in _PARTS.split(summary))
 
 
 def transcript(messages: Sequence[Message], characters: int) -> str:
     """Render messages for a model, one line each, none longer than `characters`."""
     return "\n".join(
         f"{m.occurred_at:%Y-%m-%d %H:%M} {summaries_key_messages.speaker(m)}: "
-        f"{grounding.clipped(m.content, TOOL if m.role == 'tool' else characters)}"
+        f"{grounding.clip(m.content, TOOL if m.role == 'tool' else characters)}"
         for m in messages
         if m.role != "system"
     )
@@ -143,7 +143,7 @@ def _read(earlier: str) -> Iterator[_Line]:
             yield _Line(day, who, said, 1.0) if colon and day else _Line(day, "", line, 1.0)
 
 
-def _written(lines: Sequence[_Line]) -> str:
+def _join_lines(lines: Sequence[_Line]) -> str:
     """Join lines, with the day before the first line of each day."""
     parts, day = list[str](), ""
     for line in lines:
@@ -158,26 +158,26 @@ def _lines(message: Message, quoted: set[tuple[str, str]]) -> list[_Line]:
         return []
     who, day = summaries_key_messages.speaker(message), f"{message.occurred_at:%Y-%m-%d}"
     if message.role == "tool":
-        said = grounding.clipped(message.content, TOOL)
+        said = grounding.clip(message.content, TOOL)
         return [_Line(day, who, said, 0.4)] if said else []
     weight = 1.0 if message.role == "user" else 0.8
     split = sentences.split(message.content) or [message.content]
-    told = [grounding.clipped(one, SENTENCE) for one in split if (message.id, one) not in quoted]
-    return [_Line(day, who, one, weight * _tells(one)) for one in told if one]
+    told = [grounding.clip(one, SENTENCE) for one in split if (message.id, one) not in quoted]
+    return [_Line(day, who, one, weight * _sentence_weight(one)) for one in told if one]
 
 
-def _tells(sentence: str) -> float:
+def _sentence_weight(sentence: str) -> float:
     """Weigh a sentence: a pleasantry nothing, a question little, a statement about oneself most."""
     if PLEASANTRY.fullmatch(_NO_LETTER.sub("", sentence).casefold()):
         return 0.0
-    said = sentences.asserted(sentence)
+    said = sentences.asserted_part(sentence)
     if said is None:
         return ASKED
     states = salience.is_statement_zh(said) if sentences.is_chinese(said) else salience.is_statement(said)
     return (STATED if states else 1.0) * (0.5 + 0.25 * min(max(salience.weigh(said), 0.0), 2.0))
 
 
-def _chosen(lines: Sequence[_Line], tokens: int) -> list[_Line]:
+def _select_lines(lines: Sequence[_Line], tokens: int) -> list[_Line]:
     """Select the lines that say most for their length, as many as fit, in their order.
 
     A line loses weight with every selected line that shares its words: repetitions are told once.
@@ -224,12 +224,12 @@ def _marks(said: str) -> frozenset[str]:
     return frozenset(term for mark in marks for term in terms(mark))
 
 
-def _tokens_of(key_messages: Sequence[Key]) -> int:
-    """An upper bound of what the lines of these take in `rendered`, the empty one behind them included."""
+def _tokens_of(key_messages: Sequence[KeyMessage]) -> int:
+    """An upper bound of what the lines of these take in `render`, the empty one behind them included."""
     return sum(token_estimate(f"{_key_line(key)}\n") for key in key_messages if key.quote) + 1
 
 
-def _key_line(key: Key) -> str:
+def _key_line(key: KeyMessage) -> str:
     if sentences.is_chinese(key.quote):
         return f"- [{_KINDS_ZH[key.kind]}] {key.by}：{key.quote}"
     return f"- [{key.kind}] {key.by}: {key.quote}"

@@ -26,7 +26,7 @@ ASSISTANT: Final = "assistant"
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class KeyMessage:
     """A key sentence: its message, kind and speaker; `quote` may have been cut for room."""
 
     message_id: str
@@ -36,18 +36,18 @@ class Key:
     by: str
 
     def as_json(self) -> Json:
-        return {name: getattr(self, name) for name in Key.__slots__}
+        return {name: getattr(self, name) for name in KeyMessage.__slots__}
 
 
-def found(message: Message) -> list[Key]:
+def key_messages_of(message: Message) -> list[KeyMessage]:
     """Return the key sentences of a message, in their order."""
     if message.role not in {"user", "assistant"}:
         return []
-    by, keys = speaker(message), list[Key]()
+    by, keys = speaker(message), list[KeyMessage]()
     for sentence in sentences.split(message.content):
         kind = kind_of(sentence, message.role)
         if kind is not None:
-            keys.append(Key(message.id, message.position, kind, sentence, by))
+            keys.append(KeyMessage(message.id, message.position, kind, sentence, by))
     return keys[:MOST]
 
 
@@ -62,7 +62,7 @@ def kind_of(sentence: str, role: str = "user") -> Kind | None:
     """Return the kind of a key sentence, None for any other; an assistant decides and promises, and orders nothing."""
     if role == "user" and _is_task(sentence):
         return "task"
-    said = sentences.asserted(sentence)
+    said = sentences.asserted_part(sentence)
     if said is None:
         return None
     plain = _APOSTROPHE.sub("'", said)
@@ -73,21 +73,21 @@ def kind_of(sentence: str, role: str = "user") -> Kind | None:
     return next((kind for kind in _kinds(role) if _is_en(kind, plain)), None)
 
 
-def merged(earlier: Sequence[Key], later: Sequence[Key]) -> list[Key]:
+def merge(earlier: Sequence[KeyMessage], later: Sequence[KeyMessage]) -> list[KeyMessage]:
     """Merge both lists in order, without literal repeats of earlier ones and without those that a later one replaces.
 
     A sentence replaces one of its kind where it says so ("instead of …", "no longer …", 改成, 不再 …) and the other has
     every word that it withdraws.
     """
     kept = list(earlier)
-    said = {(key.kind, _folded(key.quote)) for key in kept}
+    said = {(key.kind, _fold(key.quote)) for key in kept}
     for key in later:
         aside = _put_aside(key.quote)
         if aside:
             kept = [one for one in kept if one.kind != key.kind or not aside <= set(terms(one.quote))]
-        if (key.kind, _folded(key.quote)) not in said:
+        if (key.kind, _fold(key.quote)) not in said:
             kept.append(key)
-            said.add((key.kind, _folded(key.quote)))
+            said.add((key.kind, _fold(key.quote)))
     return kept
 
 
@@ -131,11 +131,11 @@ def _put_aside(quote: str) -> set[str]:
     return set(terms(next(filter(None, said.groups())))) if said else set()
 
 
-def _folded(quote: str) -> str:
+def _fold(quote: str) -> str:
     return " ".join(_WORD.findall(quote.casefold()))
 
 
-def _listed(words: Iterator[str] | Sequence[str]) -> str:
+def _join_alternatives(words: Iterator[str] | Sequence[str]) -> str:
     return "|".join(words)
 
 
@@ -143,7 +143,7 @@ _APOSTROPHE = re.compile("[‘’]")
 
 _WORD = re.compile(r"\w+")
 
-_WORK = _listed(
+_WORK = _join_alternatives(
     "build write create implement design plan draft prepare develop migrate refactor translate summari[sz]e analy[sz]e "
     "organi[sz]e set\\s+up fix debug review compare research schedule book find make generate compile convert "
     "optimi[sz]e test deploy edit proofread configure automate port rewrite".split(" ")

@@ -1,6 +1,6 @@
 """Rolling session summaries.
 
-`session` reads the messages that no summary covers and summarises them, `Rolled.write` stores the result
+`session` reads the messages that no summary covers and summarises them, `PendingSummary.write` stores the result
 if nothing has changed since. The latest summary includes the earlier ones. Key messages
 (`core.summaries.key_messages`) are kept in it word for word.
 """
@@ -20,8 +20,8 @@ from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.inference import ask
-from core.inference.ask import Prompt, Refused
-from core.inference.client import Client, OnCall
+from core.inference.ask import ModelRefused, Prompt
+from core.inference.client import ChatClient, OnCall
 from core.language.terms import token_estimate
 from core.screening import output
 from core.sessions import hidden_messages, sessions
@@ -29,7 +29,7 @@ from core.sessions.sessions import Session
 from core.storage.db import Database, Tx, recordset
 from core.summaries import extractive
 from core.summaries import key_messages as summaries_key_messages
-from core.summaries.key_messages import Key
+from core.summaries.key_messages import KeyMessage
 from core.types import Json, Message
 
 SUMMARIZED: Final = "session.summarized"
@@ -54,7 +54,7 @@ class Summary:
     session_id: str
     to_position: int
     content: str
-    key_messages: Sequence[Key]
+    key_messages: Sequence[KeyMessage]
     token_count: int
     prompt: str | None
     at: datetime
@@ -62,11 +62,11 @@ class Summary:
     @property
     def text(self) -> str:
         """All of it, as an agent is to be shown it."""
-        return extractive.rendered(self.content, self.key_messages)
+        return extractive.render(self.content, self.key_messages)
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SummaryLimits:
     """Number of messages or tokens without a summary from which a session is summarised."""
 
     messages: int
@@ -74,7 +74,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SummaryInput:
     """Input of a summary: the earlier one, the messages to add, and the key messages.
 
     `room`: the tokens that its narrative may have.
@@ -82,12 +82,12 @@ class Part:
 
     earlier: str
     messages: Sequence[Message]
-    keys: Sequence[Key]
+    keys: Sequence[KeyMessage]
     room: int
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenNarrative:
     """A narrative, the prompt that it was written by, and, where a model's words were refused, why."""
 
     content: str
@@ -95,11 +95,11 @@ class Written:
     refused: str | None = None
 
 
-Writer = Callable[[Part], Written]
+Writer = Callable[[SummaryInput], WrittenNarrative]
 
 
 @dataclass(frozen=True, slots=True)
-class Rolled:
+class PendingSummary:
     """A summary that is ready to be written, if no other was written meanwhile and all that was read still exists."""
 
     tenant_id: str
@@ -107,13 +107,13 @@ class Rolled:
     after: int
     to_position: int
     read: Sequence[int]
-    written: Written
-    keys: Sequence[Key]
+    written: WrittenNarrative
+    keys: Sequence[KeyMessage]
     more: bool
 
     @property
     def tokens(self) -> int:
-        return token_estimate(extractive.rendered(self.written.content, self.keys))
+        return token_estimate(extractive.render(self.written.content, self.keys))
 
     def write(self, tx: Tx, author: Author) -> Json:
         """Write it and publish `session.summarized`. Conflict: another was written, or a message hidden or erased."""
@@ -149,7 +149,7 @@ class Rolled:
         }
 
 
-class Narrative(BaseModel):
+class SummaryAnswer(BaseModel):
     """A summary as a model writes it down."""
 
     model_config = ConfigDict(extra="forbid")
@@ -157,36 +157,38 @@ class Narrative(BaseModel):
     summary: Annotated[str, Field(min_length=1, max_length=extractive.TOKENS * 5)]
 
 
-PROMPT: Final = Prompt("summary.v1", Narrative)
+PROMPT: Final = Prompt("summary.v1", SummaryAnswer)
 
 
-def plainly(part: Part) -> Written:
+def by_rules(part: SummaryInput) -> WrittenNarrative:
     """Summarise by rules: the sentences that say most."""
-    return Written(extractive.extractive(part.earlier, part.messages, part.keys, part.room))
+    return WrittenNarrative(extractive.summarize(part.earlier, part.messages, part.keys, part.room))
 
 
-def by_model(client: Client, on_call: OnCall) -> Writer:
+def by_model(client: ChatClient, on_call: OnCall) -> Writer:
     """Summarise by a model; by rules where it fails or brings in what nobody said."""
 
-    def write(part: Part) -> Written:
+    def write(part: SummaryInput) -> WrittenNarrative:
         shown = [
             part.earlier,
-            extractive.rendered("", part.keys),
+            extractive.render("", part.keys),
             extractive.transcript(part.messages, max(80, SHOWN // max(1, len(part.messages)))),
         ]
 
-        def is_grounded(answer: Narrative) -> bool:
-            return extractive.bounded(answer.summary, shown, part.room)
+        def is_grounded(answer: SummaryAnswer) -> bool:
+            return extractive.is_grounded(answer.summary, shown, part.room)
 
-        answer = ask.ask(client, on_call, PROMPT, _asked(shown, part.room), is_grounded)
-        if isinstance(answer, Refused):
-            return Written(plainly(part).content, refused=answer.reason)
-        return Written(answer.summary.strip(), PROMPT.name)
+        answer = ask.ask(client, on_call, PROMPT, _question(shown, part.room), is_grounded)
+        if isinstance(answer, ModelRefused):
+            return WrittenNarrative(by_rules(part).content, refused=answer.reason)
+        return WrittenNarrative(answer.summary.strip(), PROMPT.name)
 
     return write
 
 
-def session(db: Database, tenant_id: str, session_id: str, limits: Limits, write: Writer = plainly) -> Rolled | None:
+def session(
+    db: Database, tenant_id: str, session_id: str, limits: SummaryLimits, write: Writer = by_rules
+) -> PendingSummary | None:
     """Return the summary that a session is due for; None: it is not due. NotFound: there is no such session.
 
     No transaction is open while a model answers.
@@ -196,21 +198,21 @@ def session(db: Database, tenant_id: str, session_id: str, limits: Limits, write
         last = latest(tx, session_id)
         after = last.to_position if last else 0
         read = sessions.transcript(tx, session_id, after=after, limit=max(READ, limits.messages))
-        hidden = hidden_messages.hidden(tx, session_id)
+        hidden = hidden_messages.hidden_ids(tx, session_id)
         before = tx.execute(_TOKENS, {"session": session_id, "upto": after}).scalar_one_or_none() or 0
     half = first_half(read, limits)
     if not half:
         return None
     told = output.messages(m for m in half if m.content and m.id not in hidden)
-    known = summaries_key_messages.merged(
-        last.key_messages if last else [], [key for m in told for key in summaries_key_messages.found(m)]
+    known = summaries_key_messages.merge(
+        last.key_messages if last else [], [key for m in told for key in summaries_key_messages.key_messages_of(m)]
     )
-    known = extractive.fitted(known)
+    known = extractive.fit_key_messages(known)
     covered = before + sum(token_estimate(m.content) for m in half)
-    part = Part(last.content if last else "", told, known, extractive.room(known, covered))
+    part = SummaryInput(last.content if last else "", told, known, extractive.room(known, covered))
     more = bool(first_half(read[len(half) :], limits)) or half[-1].position + READ < stands.message_count
     upto = half[-1].position
-    return Rolled(tenant_id, stands, after, upto, [m.position for m in told], write(part), known, more)
+    return PendingSummary(tenant_id, stands, after, upto, [m.position for m in told], write(part), known, more)
 
 
 def latest(tx: Tx, session_id: str) -> Summary | None:
@@ -231,7 +233,7 @@ def forget_messages(tx: Tx, tenant_id: str, places: Sequence[tuple[str, str]]) -
     return tx.execute(_FORGET, values).rowcount
 
 
-def first_half(read: Sequence[Message], limits: Limits) -> Sequence[Message]:
+def first_half(read: Sequence[Message], limits: SummaryLimits) -> Sequence[Message]:
     """Return the first half of what makes the session due; none where it is not due, and never the last message."""
     sizes = [token_estimate(m.content) for m in read]
     due = (len(read) >= limits.messages, sum(sizes) >= limits.tokens)
@@ -244,7 +246,7 @@ def first_half(read: Sequence[Message], limits: Limits) -> Sequence[Message]:
     return read[: min(max(by_count, by_tokens), len(read) - 1)]
 
 
-def _asked(shown: Sequence[str], room: int) -> str:
+def _question(shown: Sequence[str], room: int) -> str:
     """Render the question to a model. A token is one Chinese character, or four Latin letters."""
     titles = ("Earlier summary", "Key messages, kept beside it", "Transcript")
     parts = [f"{title}:\n{one or '(none)'}" for title, one in zip(titles, shown, strict=True)]
@@ -259,7 +261,7 @@ def _lock(tx: Tx, tenant_id: str, session_ids: Sequence[str]) -> None:
 
 
 def _summary(row: Any) -> Summary:
-    found = [Key(**one) for one in row.key_messages]
+    found = [KeyMessage(**one) for one in row.key_messages]
     return Summary(row.session_id, row.to_position, row.content, found, row.token_count, row.prompt, row.at)
 
 

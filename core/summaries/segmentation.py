@@ -69,7 +69,7 @@ class Boundary(StrEnum):
     LENGTH = "length"
 
 
-class Mark(StrEnum):
+class Opening(StrEnum):
     """Kind of opening by which a message itself announces another topic."""
 
     TOPIC = "topic"
@@ -77,12 +77,12 @@ class Mark(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SegmentTurn:
     """A message as far as it says where a topic begins; not `spoken`: it is no talk, and only lies in between."""
 
     at: datetime
     words: Mapping[str, int]
-    mark: Mark | None = None
+    mark: Opening | None = None
     spoken: bool = True
 
 
@@ -95,21 +95,23 @@ class Slice:
     boundary: Boundary
 
 
-def turn(content: str, at: datetime, *, spoken: bool = True) -> Turn:
+def turn(content: str, at: datetime, *, spoken: bool = True) -> SegmentTurn:
     """A message, read; one without text is not `spoken`."""
     if not spoken or not content.strip():
-        return Turn(at, {}, None, spoken=False)
-    return Turn(at, Counter(terms(content[:READ])), mark(content))
+        return SegmentTurn(at, {}, None, spoken=False)
+    return SegmentTurn(at, Counter(terms(content[:READ])), opening_of(content))
 
 
-def mark(content: str) -> Mark | None:
+def opening_of(content: str) -> Opening | None:
     """Return the opening of a message, if it announces another topic."""
     if _TOPIC.match(content):
-        return Mark.TOPIC
-    return Mark.GREETING if _GREETING.match(content) else None
+        return Opening.TOPIC
+    return Opening.GREETING if _GREETING.match(content) else None
 
 
-def cut(turns: Sequence[Turn], vectors: Vectors, gap: timedelta, opened: Boundary = Boundary.START) -> list[Slice]:
+def cut(
+    turns: Sequence[SegmentTurn], vectors: Vectors, gap: timedelta, opened: Boundary = Boundary.START
+) -> list[Slice]:
     """The units of a conversation, each turn in one of them; all but the last stay as they are, whatever follows.
 
     `vectors`: a row for each turn. `opened`: why the first unit begins, where a conversation is cut from there on.
@@ -124,7 +126,7 @@ def cut(turns: Sequence[Turn], vectors: Vectors, gap: timedelta, opened: Boundar
     return [Slice(start, stop, why) for (start, why), stop in zip(found, stops, strict=True)]
 
 
-def _runs(turns: Sequence[Turn], gap: timedelta) -> Iterator[tuple[int, int]]:
+def _runs(turns: Sequence[SegmentTurn], gap: timedelta) -> Iterator[tuple[int, int]]:
     """Stretches without a gap; what is put behind and was said long before, was said at another time, too."""
     start = 0
     for place in range(1, len(turns)):
@@ -139,7 +141,7 @@ def _runs(turns: Sequence[Turn], gap: timedelta) -> Iterator[tuple[int, int]]:
 class _Run:
     """Turns with words, and no gap between them. `closed`: there is one behind them, so no more comes."""
 
-    turns: Sequence[Turn]
+    turns: Sequence[SegmentTurn]
     vectors: Vectors
     closed: bool
 
@@ -150,13 +152,13 @@ class _UndecidedError(Exception):
 
 def _cuts(run: _Run) -> Iterator[tuple[int, Boundary]]:
     """Yield where units begin after the first, as far as it is decided."""
-    found = _Unit(run, 0).end()
+    found = _OpenUnit(run, 0).end()
     while found is not None:
         yield found
-        found = _Unit(run, found[0]).end()
+        found = _OpenUnit(run, found[0]).end()
 
 
-class _Unit:
+class _OpenUnit:
     """A unit from where it begins, to find where it ends. Nothing that was said before it is looked at."""
 
     def __init__(self, run: _Run, start: int) -> None:
@@ -184,9 +186,9 @@ class _Unit:
     def _is_marked(self, place: int) -> bool:
         """Return whether a message announces another unit; in a round of greetings only the first does."""
         turns, length = self._run.turns, place - self._start
-        if turns[place].mark is not Mark.GREETING:
-            return turns[place].mark is Mark.TOPIC and length >= FEWEST_MARKED
-        return length >= FEWEST and all(one.mark is not Mark.GREETING for one in turns[place - FEWEST + 1 : place])
+        if turns[place].mark is not Opening.GREETING:
+            return turns[place].mark is Opening.TOPIC and length >= FEWEST_MARKED
+        return length >= FEWEST and all(one.mark is not Opening.GREETING for one in turns[place - FEWEST + 1 : place])
 
     def _ends(self) -> list[int]:
         """Return, for each place, where the block after it ends: at the next marker, or with the last message."""

@@ -14,7 +14,7 @@ from core.extraction.protocol import Retold
 from core.language import grounding
 from core.screening import screen
 from core.summaries import unit_rule_text
-from core.summaries.unit_rule_text import Line, Told
+from core.summaries.unit_rule_text import RuleLine, UnitText
 from core.types import Message
 
 SUBJECT: Final = 200
@@ -31,25 +31,27 @@ KEYWORDS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class EarlierModelText:
     """A model's earlier text of a unit, which has grown behind the position `to` since then."""
 
-    told: Told
+    told: UnitText
     to: int
 
 
-def tell(messages: Sequence[Message], retold: Sequence[Retold] = (), earlier: Earlier | None = None) -> Told:
+def unit_text(
+    messages: Sequence[Message], retold: Sequence[Retold] = (), earlier: EarlierModelText | None = None
+) -> UnitText:
     """Return the text of one unit; `retold`: slices of it in the words of a model."""
-    plain = list(unit_rule_text.screened(messages))
+    plain = list(unit_rule_text.screen_messages(messages))
     lines = list(unit_rule_text.lines(plain))
-    told = unit_rule_text.tell(plain, lines)
-    kept = [one for one in (_trusted(one, told, plain) for one in retold) if one is not None]
+    told = unit_rule_text.rule_text(plain, lines)
+    kept = [one for one in (_drop_unsaid(one, told, plain) for one in retold) if one is not None]
     if earlier is None and not kept:
         return told
     return _with(told, lines, kept, earlier)
 
 
-def _trusted(one: Retold, told: Told, messages: Sequence[Message]) -> Retold | None:
+def _drop_unsaid(one: Retold, told: UnitText, messages: Sequence[Message]) -> Retold | None:
     """Drop secrets, and a subject or summary that nobody said, from the model's text; None: nothing is left."""
     seen = [screen.screen(" ".join(said.split())) for said in (one.subject, one.summary, one.narrative, *one.keywords)]
     subject, summary, narrative, *keywords = (said.text for said in seen)
@@ -64,26 +66,28 @@ def _trusted(one: Retold, told: Told, messages: Sequence[Message]) -> Retold | N
 
 
 def _is_bounded(said: str, sources: Sequence[str]) -> bool:
-    return grounding.bounded(_OPENING.sub(lambda begun: begun[0].lower(), said), "", sources)
+    return grounding.is_grounded(_OPENING.sub(lambda begun: begun[0].lower(), said), "", sources)
 
 
-def _with(told: Told, lines: Sequence[Line], kept: Sequence[Retold], earlier: Earlier | None) -> Told:
+def _with(
+    told: UnitText, lines: Sequence[RuleLine], kept: Sequence[Retold], earlier: EarlierModelText | None
+) -> UnitText:
     """Replace the rules' text by the model's for the same messages."""
     before = earlier.told if earlier else None
     narrative = told.narrative
     if earlier is not None:
         fresh = [line.text for line in lines if line.position > earlier.to]
-        narrative = unit_rule_text.narrated([earlier.told.narrative, *fresh])
+        narrative = unit_rule_text.narrative_of([earlier.told.narrative, *fresh])
     for one in kept:
         cited = set(one.message_ids)
-        narrative = _replaced(narrative, [line.text for line in lines if line.message_id in cited], one.narrative)
+        narrative = _replace_lines(narrative, [line.text for line in lines if line.message_id in cited], one.narrative)
     summaries = [before.summary if before else "", *(one.summary for one in kept)]
     most = max(kept, key=lambda one: len(one.message_ids), default=None)
     subject = most.subject if most and (before is None or _is_most(most, lines)) else (before or told).subject
     keywords = [*(before.keywords if before else ()), *(word for one in kept for word in one.keywords)]
     return replace(
         told,
-        subject=grounding.clipped(subject or told.subject, SUBJECT),
+        subject=grounding.clip(subject or told.subject, SUBJECT),
         summary=_added_up(summaries) or told.summary,
         narrative=narrative[:NARRATIVE],
         keywords=list(dict.fromkeys(word for word in keywords if word))[:KEYWORDS] or told.keywords,
@@ -91,11 +95,11 @@ def _with(told: Told, lines: Sequence[Line], kept: Sequence[Retold], earlier: Ea
     )
 
 
-def _is_most(one: Retold, lines: Sequence[Line]) -> bool:
+def _is_most(one: Retold, lines: Sequence[RuleLine]) -> bool:
     return 2 * len({line.message_id for line in lines} & set(one.message_ids)) > len(lines)
 
 
-def _replaced(narrative: str, lines: Sequence[str], words: str) -> str:
+def _replace_lines(narrative: str, lines: Sequence[str], words: str) -> str:
     """Put `words` in the place of the first of `lines`, and drop the others."""
     if words in narrative:
         return narrative
@@ -110,7 +114,7 @@ def _added_up(summaries: Sequence[str]) -> str:
     said = ""
     for one in dict.fromkeys(summaries):
         if one and one not in said and len(said) + len(one) < SUMMARY:
-            said = unit_rule_text.joined([said, one])
+            said = unit_rule_text.join_sentences([said, one])
     return said
 
 

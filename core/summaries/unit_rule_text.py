@@ -46,7 +46,7 @@ FACTS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class UnitText:
     """Text of a unit; empty where nobody said anything. `prompt`: of the model that wrote it, or parts of it."""
 
     subject: str
@@ -59,7 +59,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RuleLine:
     """A message in a few sentences; `stated`: each of them that says something of its speaker, or that is so."""
 
     message_id: str
@@ -73,13 +73,15 @@ def is_told(message: Message) -> bool:
     return message.role in SPOKEN and bool(message.content.strip())
 
 
-def tell(messages: Sequence[Message], lines: Sequence[Line]) -> Told:
-    """Summarise messages that are `screened`, and rendered as `lines`."""
+def rule_text(messages: Sequence[Message], lines: Sequence[RuleLine]) -> UnitText:
+    """Summarise messages that are `screen_messages`, and rendered as `lines`."""
     names = speakers(messages)
     words = topics.topics([_REDACTED.sub(" ", m.content) for m in messages], [], names)
-    lines = lines or [Line(m.id, m.position, _quoted(m.content, rule_extractor.speaker_of(m))) for m in messages[:1]]
-    narrative = narrated(_fitting(lines, words))
-    return Told(_subject(words, messages), _summary(lines, words), narrative, names, words, _facts(messages))
+    lines = lines or [
+        RuleLine(m.id, m.position, _with_speaker(m.content, rule_extractor.speaker_of(m))) for m in messages[:1]
+    ]
+    narrative = narrative_of(_select_lines(lines, words))
+    return UnitText(_subject(words, messages), _summary(lines, words), narrative, names, words, _facts(messages))
 
 
 def speakers(messages: Sequence[Message]) -> list[str]:
@@ -87,7 +89,7 @@ def speakers(messages: Sequence[Message]) -> list[str]:
     return list(dict.fromkeys(rule_extractor.speaker_of(m) or ASSISTANT for m in messages))
 
 
-def screened(messages: Sequence[Message]) -> Iterator[Message]:
+def screen_messages(messages: Sequence[Message]) -> Iterator[Message]:
     """Remove secrets, and instructions aimed at whoever reads the text later."""
     for message in messages:
         if is_told(message):
@@ -96,7 +98,7 @@ def screened(messages: Sequence[Message]) -> Iterator[Message]:
                 yield replace(message, content=seen.text)
 
 
-def joined(several: Sequence[str]) -> str:
+def join_sentences(several: Sequence[str]) -> str:
     """Join sentences; between Chinese ones there is no space."""
     said = ""
     for one in several:
@@ -104,32 +106,32 @@ def joined(several: Sequence[str]) -> str:
     return said
 
 
-def narrated(told: Sequence[str]) -> str:
+def narrative_of(told: Sequence[str]) -> str:
     """Render the narrative, a line for each message."""
     return "\n".join(line for line in told if line)
 
 
 def _subject(words: Sequence[str], messages: Sequence[Message]) -> str:
     if not words:
-        return grounding.clipped(messages[0].content, SENTENCE // 4) if messages else ""
+        return grounding.clip(messages[0].content, SENTENCE // 4) if messages else ""
     return ("、" if all(sentences.is_chinese(word) for word in words[:SUBJECT]) else ", ").join(words[:SUBJECT])
 
 
-def lines(messages: Sequence[Message]) -> Iterator[Line]:
-    """Render each message that is `screened`; one that says nothing of its own is left out."""
+def lines(messages: Sequence[Message]) -> Iterator[RuleLine]:
+    """Render each message that is `screen_messages`; one that says nothing of its own is left out."""
     everyone = frozenset(speakers(messages)) - {ASSISTANT}
     for message in messages:
         speaker = rule_extractor.speaker_of(message)
         said = sentences.split(message.content[:READ]) if speaker else []
         asked = [one for one in said if _ASKS.search(one)]
         told = [one for one in said if one not in asked]
-        stated = list(_stated(told, message, speaker, everyone - {speaker}))[:STATED] if speaker else []
+        stated = list(_statements_of(told, message, speaker, everyone - {speaker}))[:STATED] if speaker else []
         if speaker and stated:
-            words = _said_by(speaker, joined(stated))
-            words = joined([words, *(_quoted(one, speaker) for one in asked[-1:])])
-            yield Line(message.id, message.position, words, [_said_by(speaker, one) for one in stated])
+            words = _said_by(speaker, join_sentences(stated))
+            words = join_sentences([words, *(_with_speaker(one, speaker) for one in asked[-1:])])
+            yield RuleLine(message.id, message.position, words, [_said_by(speaker, one) for one in stated])
         elif topics.topics([message.content], []):
-            yield Line(message.id, message.position, _quoted(message.content, speaker))
+            yield RuleLine(message.id, message.position, _with_speaker(message.content, speaker))
 
 
 def _said_by(speaker: str, said: str) -> str:
@@ -139,15 +141,15 @@ def _said_by(speaker: str, said: str) -> str:
     return f"{speaker}：{said}" if sentences.is_chinese(said) else f"{speaker}: {said}"
 
 
-def _stated(said: Sequence[str], message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
+def _statements_of(said: Sequence[str], message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
     """Return the statements in sentences of a message: dates written out, the speaker in the third person."""
     to = next(iter(others)) if len(others) == 1 else None
     for quote in said:
-        stated = sentences.asserted(quote)
+        stated = sentences.asserted_part(quote)
         if stated is None or _REQUEST_ZH.match(stated) or not topics.topics([stated], []):
             continue
         chinese = sentences.is_chinese(stated)
-        plain = sentences.cleaned_zh(stated) if chinese else informal.cleaned(stated, others)
+        plain = sentences.cleaned_zh(stated) if chinese else informal.clean(stated, others)
         dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
         if chinese:
             yield third_person.third_person_zh(dated, speaker, to)
@@ -156,15 +158,15 @@ def _stated(said: Sequence[str], message: Message, speaker: str, others: frozens
             yield told if told.endswith((".", "!", "?", "…")) else f"{told}."
 
 
-def _quoted(content: str, speaker: str | None) -> str:
-    said = grounding.clipped(content)
+def _with_speaker(content: str, speaker: str | None) -> str:
+    said = grounding.clip(content)
     asks = _ASKS.search(said) is not None
     if sentences.is_chinese(content):
         return f"{speaker or '助手'}{'问' if asks else '说'}：“{said}”"
     return f"{speaker or 'The assistant'} {'asked' if asks else 'said'}: “{said}”"
 
 
-def _summary(lines: Sequence[Line], words: Sequence[str]) -> str:
+def _summary(lines: Sequence[RuleLine], words: Sequence[str]) -> str:
     """The sentences that between them say most of what the talk was about, in their order."""
     said = [one for line in lines for one in line.stated] or [line.text for line in lines]
     wanted = set(_stems(words))
@@ -182,10 +184,10 @@ def _summary(lines: Sequence[Line], words: Sequence[str]) -> str:
             break
         chosen.append(best)
         missing = missing - says[best]
-    return joined([grounding.clipped(said[at], SENTENCE) for at in sorted(chosen)])
+    return join_sentences([grounding.clip(said[at], SENTENCE) for at in sorted(chosen)])
 
 
-def _fitting(lines: Sequence[Line], words: Sequence[str]) -> list[str]:
+def _select_lines(lines: Sequence[RuleLine], words: Sequence[str]) -> list[str]:
     """Select the lines that fit: those that say most about the subject, in their order."""
     wanted = set(_stems(words))
     ranked = sorted(lines, key=lambda one: (-len(wanted & set(_stems([one.text]))), not one.stated, one.position))
@@ -206,9 +208,9 @@ def _facts(messages: Sequence[Message]) -> list[Json]:
     """Return events, facts and plans, each with its time: when it is, else when it was said."""
     by_id = {m.id: m for m in messages}
     found: dict[str, list[tuple[datetime, str]]] = {m.id: [] for m in messages}
-    for candidate in rule_extractor.stated(messages):
+    for candidate in rule_extractor.statements_of_rules(messages):
         found[candidate.evidence[0].message_id].append((candidate.occurred_at, candidate.content))
-    for message_id, texts in actions.said(messages).items():
+    for message_id, texts in actions.actions_of(messages).items():
         known = [said for _, said in found[message_id]]
         more = [one for one in texts if not any(one.rstrip(".。") in said for said in known)]
         found[message_id] += [(_when(one, by_id[message_id].occurred_at), one) for one in more]

@@ -1,6 +1,6 @@
 """Conversation units: read, segment, write.
 
-`read` returns the messages without a unit and the open units, `think` cuts and words them, `Planned.write` stores
+`read` returns the messages without a unit and the open units, `plan` cuts and words them, `PendingUnits.write` stores
 the result. A unit holds messages to one audience, a group or the people named; nobody else sees it. The last unit of
 each audience grows in place; earlier ones stay as they are.
 """
@@ -26,8 +26,8 @@ from core.sessions import sessions
 from core.storage.db import Tx, recordset
 from core.summaries import segmentation, unit_llm_text, unit_rule_text
 from core.summaries.segmentation import Boundary
-from core.summaries.unit_llm_text import Earlier
-from core.summaries.unit_rule_text import Told
+from core.summaries.unit_llm_text import EarlierModelText
+from core.summaries.unit_rule_text import UnitText
 from core.types import Json, Message
 
 READ: Final = 400
@@ -60,7 +60,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class AudienceSlice:
     """Messages to the same people, in order, and the unit that holds the first of them; `whole`: not cut again."""
 
     audience: Audience
@@ -71,29 +71,29 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class SessionSlice:
     """The messages of a session that are in no unit yet, each with the open unit that may take it; `more`: not all."""
 
     session_id: str
-    pieces: Sequence[Piece]
+    pieces: Sequence[AudienceSlice]
     more: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class UnitDraft:
     """A unit to be written: an existing one, or a new one."""
 
-    piece: Piece
-    told: Told
+    piece: AudienceSlice
+    told: UnitText
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PendingUnits:
     """The units cut from a session, ready to be written if nobody has written or erased anything there meanwhile."""
 
     tenant_id: str
     session_id: str
-    drafts: Sequence[Draft]
+    drafts: Sequence[UnitDraft]
     more: bool
 
     def write(self, tx: Tx, _author: Author) -> Json:
@@ -119,7 +119,7 @@ class Planned:
             raise Conflict("Something was erased in this session meanwhile.")
 
 
-def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Retold] = ()) -> Talk:
+def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Retold] = ()) -> SessionSlice:
     """Read the messages without a unit, and the units that `retold` covers. NotFound: no such session."""
     stands = sessions.get(tx, session_id)
     fresh: defaultdict[Audience, list[Message]] = defaultdict(list)
@@ -134,25 +134,27 @@ def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Retold]
     for audience, messages in fresh.items():
         opened = last.get(audience)
         closed.pop(opened.id if opened else None, None)
-        pieces.append(Piece(audience, [*(within[opened.id] if opened else []), *messages], opened))
-    pieces += [Piece(_audience(row), within[row.id], _unit(row), whole=True) for row in closed.values()]
-    return Talk(session_id, pieces, bool(rows) and rows[-1].position < stands.message_count)
+        pieces.append(AudienceSlice(audience, [*(within[opened.id] if opened else []), *messages], opened))
+    pieces += [AudienceSlice(_audience(row), within[row.id], _unit(row), whole=True) for row in closed.values()]
+    return SessionSlice(session_id, pieces, bool(rows) and rows[-1].position < stands.message_count)
 
 
-def think(tenant_id: str, talk: Talk, embedder: Embedder, gap_seconds: float, retold: Sequence[Retold] = ()) -> Planned:
+def plan(
+    tenant_id: str, talk: SessionSlice, embedder: Embedder, gap_seconds: float, retold: Sequence[Retold] = ()
+) -> PendingUnits:
     """Cut the messages and word each unit; `retold`: slices in the words of a model.
 
     A slice goes to the unit that it shares most messages with; a slice that mixes audiences goes to none. No
     transaction may be open. Raises Later or Never from the embedder.
     """
     cut = [unit for piece in talk.pieces for unit in _cut(piece, embedder, timedelta(seconds=gap_seconds))]
-    slices = _assigned(cut, retold)
+    slices = _assign_slices(cut, retold)
     drafts = [
-        Draft(unit, unit_llm_text.tell(unit.messages, slices[place], _earlier(unit)))
+        UnitDraft(unit, unit_llm_text.unit_text(unit.messages, slices[place], _earlier(unit)))
         for place, unit in enumerate(cut)
         if slices[place] or unit.stands is None or unit.stands.to_position != unit.messages[-1].position
     ]
-    return Planned(tenant_id, talk.session_id, drafts, talk.more)
+    return PendingUnits(tenant_id, talk.session_id, drafts, talk.more)
 
 
 def of_session(
@@ -173,9 +175,9 @@ def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
     covering = [_unit(row) for row in tx.execute(_COVERING, values)]
     within = _within(tx, [unit.id for unit in covering])
     for unit in covering:
-        piece = Piece((unit.group_id, ()), within[unit.id], unit, boundary=Boundary(unit.boundary))
-        told = unit_llm_text.tell(piece.messages)
-        tx.execute(_GROW, _values(Draft(piece, told)) | {"was": unit.updated_at, "facts": recordset(told.facts)})
+        piece = AudienceSlice((unit.group_id, ()), within[unit.id], unit, boundary=Boundary(unit.boundary))
+        told = unit_llm_text.unit_text(piece.messages)
+        tx.execute(_GROW, _values(UnitDraft(piece, told)) | {"was": unit.updated_at, "facts": recordset(told.facts)})
     return len(covering)
 
 
@@ -195,7 +197,7 @@ def _unit(row: Any) -> Unit:
     return Unit(**{one.name: getattr(row, one.name) for one in fields(Unit)})
 
 
-def _cut(piece: Piece, embedder: Embedder, gap: timedelta) -> list[Piece]:
+def _cut(piece: AudienceSlice, embedder: Embedder, gap: timedelta) -> list[AudienceSlice]:
     """Cut a piece; the unit that holds its beginning keeps the first slice."""
     opened = Boundary(piece.stands.boundary) if piece.stands else Boundary.START
     if piece.whole:
@@ -210,7 +212,7 @@ def _cut(piece: Piece, embedder: Embedder, gap: timedelta) -> list[Piece]:
         segmentation.turn(m.content, m.occurred_at, spoken=one) for m, one in zip(piece.messages, told, strict=True)
     ]
     return [
-        Piece(
+        AudienceSlice(
             piece.audience,
             piece.messages[one.start : one.stop],
             None if one.start else piece.stands,
@@ -220,7 +222,7 @@ def _cut(piece: Piece, embedder: Embedder, gap: timedelta) -> list[Piece]:
     ]
 
 
-def _assigned(units: Sequence[Piece], retold: Sequence[Retold]) -> Mapping[int, list[Retold]]:
+def _assign_slices(units: Sequence[AudienceSlice], retold: Sequence[Retold]) -> Mapping[int, list[Retold]]:
     """Assign each slice to the unit that it shares most messages with, of two the earlier one."""
     places = {m.id: place for place, unit in enumerate(units) for m in unit.messages}
     found: defaultdict[int, list[Retold]] = defaultdict(list)
@@ -232,16 +234,16 @@ def _assigned(units: Sequence[Piece], retold: Sequence[Retold]) -> Mapping[int, 
     return found
 
 
-def _earlier(unit: Piece) -> Earlier | None:
+def _earlier(unit: AudienceSlice) -> EarlierModelText | None:
     """Return the model's text of an open unit, where all messages that it covers are still in the unit."""
     stands = unit.stands
     if stands is None or stands.prompt is None or stands.to_position > unit.messages[-1].position:
         return None
-    before = Told(**{one.name: getattr(stands, one.name) for one in fields(Told)})
-    return Earlier(before, stands.to_position)
+    before = UnitText(**{one.name: getattr(stands, one.name) for one in fields(UnitText)})
+    return EarlierModelText(before, stands.to_position)
 
 
-def _values(draft: Draft) -> dict[str, Any]:
+def _values(draft: UnitDraft) -> dict[str, Any]:
     piece, told = draft.piece, draft.told
     return {
         "id": piece.stands.id if piece.stands else UUID(str(uuid7())),
@@ -252,14 +254,14 @@ def _values(draft: Draft) -> dict[str, Any]:
         "boundary": piece.boundary.value,
         "started_at": min(m.occurred_at for m in piece.messages),
         "ended_at": max(m.occurred_at for m in piece.messages),
-        **{one.name: getattr(told, one.name) for one in fields(Told)},
+        **{one.name: getattr(told, one.name) for one in fields(UnitText)},
     }
 
 
 _NAMED = "CASE jsonb_typeof({0}.extras -> 'participants') WHEN 'array' THEN {0}.extras -> 'participants' ELSE '[]' END"
 
 
-def _heard(message: str) -> str:
+def _audience_sql(message: str) -> str:
     """Return SQL for the audience of a message outside a group: its user, and who else is named."""
     names = f"SELECT {message}.user_id UNION SELECT jsonb_array_elements_text({_NAMED.format(message)}) ORDER BY 1"
     return f"CASE WHEN {message}.group_id IS NULL THEN ARRAY({names}) ELSE '{{}}' END"
@@ -268,22 +270,22 @@ def _heard(message: str) -> str:
 _FIRST = "JOIN messages f ON f.session_id = u.session_id AND f.position = u.from_position"
 """A unit's first message: it was heard by those who heard all of it."""
 
-_SAME = f"m.group_id IS NOT DISTINCT FROM f.group_id AND {_heard('m')} = {_heard('f')}"
+_SAME = f"m.group_id IS NOT DISTINCT FROM f.group_id AND {_audience_sql('m')} = {_audience_sql('f')}"
 
 _FRESH = text(f"""
-    SELECT m.*, {_heard("m")} AS heard FROM messages m
+    SELECT m.*, {_audience_sql("m")} AS heard FROM messages m
     WHERE m.session_id = :session
       AND m.position > (SELECT coalesce(max(u.to_position), 0) FROM units u WHERE u.session_id = :session)
     ORDER BY m.position LIMIT :limit
 """)
 
 _LAST = text(f"""
-    SELECT DISTINCT ON (u.group_id, heard) u.*, {_heard("f")} AS heard FROM units u {_FIRST}
+    SELECT DISTINCT ON (u.group_id, heard) u.*, {_audience_sql("f")} AS heard FROM units u {_FIRST}
     WHERE u.session_id = :session ORDER BY u.group_id, heard, u.from_position DESC
 """)
 
 _CITED = text(f"""
-    SELECT DISTINCT ON (u.id) u.*, {_heard("f")} AS heard FROM messages m
+    SELECT DISTINCT ON (u.id) u.*, {_audience_sql("f")} AS heard FROM messages m
     JOIN units u ON u.session_id = m.session_id AND m.position BETWEEN u.from_position AND u.to_position {_FIRST}
     WHERE m.session_id = :session AND m.id = ANY(:ids) AND {_SAME} ORDER BY u.id
 """)
@@ -297,7 +299,7 @@ _WITHIN = text(f"""
 _OF_SESSION = text(f"""
     SELECT u.* FROM units u {_FIRST}
     WHERE u.session_id = :session AND u.summary <> '' AND (cast(:before AS int) IS NULL OR u.from_position < :before)
-      AND (cast(:seen_by AS text) IS NULL OR cast(:seen_by AS text) = ANY({_heard("f")}) OR EXISTS (
+      AND (cast(:seen_by AS text) IS NULL OR cast(:seen_by AS text) = ANY({_audience_sql("f")}) OR EXISTS (
               SELECT FROM messages g WHERE g.session_id = u.session_id AND g.group_id = f.group_id
                 AND (g.user_id = :seen_by OR jsonb_exists({_NAMED.format("g")}, :seen_by))))
     ORDER BY u.from_position DESC LIMIT :limit

@@ -47,10 +47,10 @@ class Outlets:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class OutletChanges:
     """Destinations that an admin sets; None leaves one as it is.
 
-    A channel without an address keeps the one it has. `signing`: keys of Standard Webhooks separated by spaces, or
+    A channel without an address keeps the one it has. `signing_keys`: keys of Standard Webhooks separated by spaces, or
     empty for none.
     """
 
@@ -63,9 +63,11 @@ def of(tx: Tx, settings: Settings, tenant_id: str) -> Outlets:
     """Return the destinations in force for the tenant."""
     row = tx.execute(_GET).one_or_none()
     own = list(row.hosts) if row is not None else settings.webhook_hosts if tenant_id == DEFAULT else []
-    channels = {one.name for one in tenancy_secrets.all_of(tx, "channel")} | _given(settings, tenant_id).keys()
+    channels = {one.name for one in tenancy_secrets.all_of(tx, "channel")} | _channels_in_settings(
+        settings, tenant_id
+    ).keys()
     return Outlets(
-        hosts=settings_hosts.within(own, settings.webhook_hosts),
+        hosts=settings_hosts.allowed_by(own, settings.webhook_hosts),
         channels=sorted(channels),
         queues=queues(settings, tenant_id),
         secrets=[one.name for one in tenancy_secrets.all_of(tx, "header")],
@@ -81,26 +83,26 @@ def queues(settings: Settings, tenant_id: str) -> Sequence[str]:
 
 def channel(tx: Tx, settings: Settings, tenant_id: str, name: str) -> str | None:
     """Return the address of a channel; None if there is none of that name, or its host is no longer allowed."""
-    own = tenancy_secrets.reveal(tx, partial(vault.opened, settings), tenant_id, "channel", [name])
+    own = tenancy_secrets.reveal(tx, partial(vault.load, settings), tenant_id, "channel", [name])
     if name not in own:
-        given = _given(settings, tenant_id).get(name)
+        given = _channels_in_settings(settings, tenant_id).get(name)
         return None if given is None else str(given)
     return own[name] if settings_hosts.allows(settings.webhook_hosts, own[name]) else None
 
 
-def signing(tx: Tx, settings: Settings, tenant_id: str) -> str | None:
+def signing_keys(tx: Tx, settings: Settings, tenant_id: str) -> str | None:
     """Return the keys that sign the tenant's webhooks, separated by spaces; None: nothing is signed."""
-    own = tenancy_secrets.reveal(tx, partial(vault.opened, settings), tenant_id, "signing", [SIGNING])
+    own = tenancy_secrets.reveal(tx, partial(vault.load, settings), tenant_id, "signing", [SIGNING])
     if own:
         return own[SIGNING]
     given = settings.webhook_secret if tenant_id == DEFAULT else None
     return given.get_secret_value() if given else None
 
 
-def shown(tx: Tx, settings: Settings, tenant_id: str) -> Json:
+def view(tx: Tx, settings: Settings, tenant_id: str) -> Json:
     """Return what is in force, without secrets; `may_use`: the hosts that the operator allows."""
     now, row = of(tx, settings, tenant_id), tx.execute(_GET).one_or_none()
-    hints = {name: _hint(str(address)) for name, address in _given(settings, tenant_id).items()}
+    hints = {name: _hint(str(address)) for name, address in _channels_in_settings(settings, tenant_id).items()}
     stored = tenancy_secrets.all_of(tx, "channel")
     hints |= {one.name: one.hint or "" for one in stored}
     own = [one.name for one in stored]
@@ -120,7 +122,7 @@ def shown(tx: Tx, settings: Settings, tenant_id: str) -> Json:
     }
 
 
-def put(tx: Tx, settings: Settings, tenant_id: str, wanted: Wanted, *, by: str) -> None:
+def put(tx: Tx, settings: Settings, tenant_id: str, wanted: OutletChanges, *, by: str) -> None:
     """Set destinations. Invalid: one is malformed, or not allowed by the settings."""
     problems = list(_problems(settings, wanted))
     if problems:
@@ -133,7 +135,7 @@ def put(tx: Tx, settings: Settings, tenant_id: str, wanted: Wanted, *, by: str) 
         tenancy_secrets.keep_only(tx, "signing", [])
     elif wanted.signing is not None:
         keys = " ".join(wanted.signing.split())
-        tenancy_secrets.put(tx, vault.opened(settings), tenant_id, "signing", SIGNING, keys, by=by)
+        tenancy_secrets.put(tx, vault.load(settings), tenant_id, "signing", SIGNING, keys, by=by)
 
 
 def signing_fault(keys: str) -> str | None:
@@ -160,15 +162,15 @@ def _put_channels(tx: Tx, settings: Settings, tenant_id: str, wanted: Mapping[st
     for name, address in wanted.items():
         if address is not None:
             hint = _hint(address)
-            tenancy_secrets.put(tx, vault.opened(settings), tenant_id, "channel", name, address, by=by, hint=hint)
+            tenancy_secrets.put(tx, vault.load(settings), tenant_id, "channel", name, address, by=by, hint=hint)
 
 
-def _problems(settings: Settings, wanted: Wanted) -> Iterator[Problem]:
+def _problems(settings: Settings, wanted: OutletChanges) -> Iterator[Problem]:
     allowed = ", ".join(f"`{one}`" for one in settings.webhook_hosts) or "none"
     beyond = f"is beyond what this installation allows ({allowed}); whoever runs it adds to IMPRINT_WEBHOOK_HOSTS"
     for place, entry in enumerate(wanted.hosts or ()):
         try:
-            if not settings_hosts.within([entry], settings.webhook_hosts):
+            if not settings_hosts.allowed_by([entry], settings.webhook_hosts):
                 yield Problem(f"/hosts/{place}", beyond)
         except ValueError as error:
             yield Problem(f"/hosts/{place}", str(error))
@@ -179,7 +181,7 @@ def _problems(settings: Settings, wanted: Wanted) -> Iterator[Problem]:
         yield Problem("/signing_secret", fault)
 
 
-def _given(settings: Settings, tenant_id: str) -> Mapping[str, Any]:
+def _channels_in_settings(settings: Settings, tenant_id: str) -> Mapping[str, Any]:
     """Return the channels in the settings, which are those of the default tenant."""
     return settings.notify_channels if tenant_id == DEFAULT else {}
 

@@ -9,7 +9,7 @@ from core.storage.db import Tx
 from core.types import Json
 
 
-def failing(tx: Tx) -> list[Json]:
+def failing_endpoints(tx: Tx) -> list[Json]:
     """Return the addresses that failed when they were last called, the latest to begin failing first."""
     return [dict(row) for row in tx.execute(_FAILING).mappings()]
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from sqlalchemy import text
 
 from core.errors import Forbidden, Invalid, Problem
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage.db import Tx
 from core.types import Json
 
@@ -22,12 +22,12 @@ SETTING: Final = "limits"
 """Name of the row in `tenant_settings`."""
 
 
-def effective(tx: Tx, tenant_id: str, default: Limits) -> Limits:
+def effective(tx: Tx, tenant_id: str, default: TenantLimits) -> TenantLimits:
     """Return the limits in force for the tenant of this transaction."""
     return _effective(_read(tx, tenant_id), default)
 
 
-def view(tx: Tx, tenant_id: str, default: Limits) -> Json:
+def view(tx: Tx, tenant_id: str, default: TenantLimits) -> Json:
     """Return the limits in force, with what was granted and what was chosen, as `GET /v1/tenant/limits` shows them."""
     stored = _read(tx, tenant_id)
     return {
@@ -37,9 +37,9 @@ def view(tx: Tx, tenant_id: str, default: Limits) -> Json:
     }
 
 
-def choose(tx: Tx, tenant_id: str, chosen: Json, default: Limits) -> None:
+def choose(tx: Tx, tenant_id: str, chosen: Json, default: TenantLimits) -> None:
     """Set the tenant's own, lower limits; `{}` removes them. Invalid: not limits. Forbidden: higher than granted."""
-    checked = _checked(chosen)
+    checked = _check(chosen)
     stored = _read(tx, tenant_id)
     ceiling = _effective({"granted": stored.get("granted", {})}, default)
     above = [name for name, value in checked.items() if value > getattr(ceiling, name)]
@@ -53,18 +53,18 @@ def choose(tx: Tx, tenant_id: str, chosen: Json, default: Limits) -> None:
 
 def grant(tx: Tx, tenant_id: str, granted: Json) -> None:
     """Set what the operator grants to the tenant in place of the installation's defaults. Invalid: not limits."""
-    _write(tx, tenant_id, {**_read(tx, tenant_id), "granted": _checked(granted)})
+    _write(tx, tenant_id, {**_read(tx, tenant_id), "granted": _check(granted)})
 
 
-def _effective(stored: Json, default: Limits) -> Limits:
+def _effective(stored: Json, default: TenantLimits) -> TenantLimits:
     ceiling = default.model_dump() | stored.get("granted", {})
     chosen = stored.get("chosen", {})
-    return Limits(**{name: min(value, chosen.get(name, value)) for name, value in ceiling.items()})
+    return TenantLimits(**{name: min(value, chosen.get(name, value)) for name, value in ceiling.items()})
 
 
-def _checked(values: Json) -> Json:
+def _check(values: Json) -> Json:
     try:
-        return Limits.model_validate(values, strict=True).model_dump(exclude_unset=True)
+        return TenantLimits.model_validate(values, strict=True).model_dump(exclude_unset=True)
     except ValidationError as error:
         raise Invalid([Problem(f"/{'/'.join(map(str, e['loc']))}", e["msg"]) for e in error.errors()]) from None
 

@@ -33,7 +33,7 @@ PRINTABLE: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
+class TenantSecret:
     """A secret without its value. `hint`: the part that is not secret, such as a channel's scheme and host."""
 
     name: str
@@ -53,12 +53,12 @@ class Secret:
         }
 
 
-def all_of(tx: Tx, kind: Kind) -> list[Secret]:
+def all_of(tx: Tx, kind: Kind) -> list[TenantSecret]:
     """Return the secrets of a kind, by name."""
-    return [Secret(*row) for row in tx.execute(_LIST, {"kind": kind})]
+    return [TenantSecret(*row) for row in tx.execute(_LIST, {"kind": kind})]
 
 
-def get(tx: Tx, kind: Kind, name: str) -> Secret:
+def get(tx: Tx, kind: Kind, name: str) -> TenantSecret:
     """Return one secret without its value; NotFound if there is none of that name."""
     found = next((one for one in all_of(tx, kind) if one.name == name), None)
     if found is None:
@@ -68,7 +68,7 @@ def get(tx: Tx, kind: Kind, name: str) -> Secret:
 
 def put(
     tx: Tx, vault: Vault, tenant_id: str, kind: Kind, name: str, value: str, *, by: str, hint: str | None = None
-) -> Secret:
+) -> TenantSecret:
     """Store a secret, replacing an earlier one of its name. Invalid: it could not be sent in a header."""
     if len(value) > CHARACTERS or not PRINTABLE.fullmatch(value):
         detail = f"must be 1 to {CHARACTERS} printable ASCII characters, without spaces at its ends"
@@ -79,7 +79,7 @@ def put(
         raise Conflict(f"This tenant has {others} secrets of this kind, and {SECRETS} are allowed. Delete one.")
     sealed = vault.seal(value, _place(tenant_id, kind, name))
     row = {"tenant": tenant_id, "kind": kind, "name": name, "sealed": sealed, "hint": hint, "by": by}
-    return Secret(*tx.execute(_PUT, row).one())
+    return TenantSecret(*tx.execute(_PUT, row).one())
 
 
 def delete(tx: Tx, kind: Kind, name: str) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from uuid_utils import uuid7
 
 from core.errors import Invalid, NotFound, Problem, Unauthorized
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage.db import Database, Tx
 from core.tenancy import limits as tenancy_limits
 
@@ -27,7 +27,7 @@ TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 RESERVED = "rebuild-"
 """Prefix of shadow tenants, in which memories are rebuilt (`core.memory.shadow`); nobody has a key to them."""
 
-UNCHANGED = Limits()
+UNCHANGED = TenantLimits()
 """Limits of a tenant for which neither the installation nor the operator has set others."""
 
 KEY_ID = re.compile(r"[0-9a-f]{32}")
@@ -41,14 +41,14 @@ class Caller:
     tenant_id: str
     key_id: str
     scopes: frozenset[str]
-    limits: Limits = UNCHANGED
+    limits: TenantLimits = UNCHANGED
 
     def may(self, scope: str) -> bool:
         return scope in self.scopes or "admin" in self.scopes
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKey:
     """A key as it can be shown later, without its secret."""
 
     id: str
@@ -102,10 +102,10 @@ def create_key(tx: Tx, tenant_id: str, scopes: Collection[str], name: str | None
     return key_id, f"imp.{tenant_id}.{key_id}.{secret}"
 
 
-def keys(tx: Tx) -> list[Key]:
+def keys(tx: Tx) -> list[ApiKey]:
     rows = tx.execute(text("SELECT * FROM api_keys ORDER BY id DESC"))
     return [
-        Key(r.id, r.tenant_id, r.scopes, r.name, r.created_at.isoformat(), r.revoked_at and r.revoked_at.isoformat())
+        ApiKey(r.id, r.tenant_id, r.scopes, r.name, r.created_at.isoformat(), r.revoked_at and r.revoked_at.isoformat())
         for r in rows
     ]
 
@@ -117,7 +117,7 @@ def revoke_key(tx: Tx, key_id: str) -> None:
         raise NotFound(f"There is no key {key_id!r} in this tenant; `imprint keys list` shows them.")
 
 
-def caller(db: Database, key: str, default: Limits = UNCHANGED) -> Caller:
+def caller(db: Database, key: str, default: TenantLimits = UNCHANGED) -> Caller:
     """Return who holds this key; `default` are the installation's limits of a tenant.
 
     Raises:

@@ -48,7 +48,7 @@ class Vault:
         )
 
 
-def opened(settings: Settings) -> Vault:
+def load(settings: Settings) -> Vault:
     """Return the vault with the keys from the settings, else with that of the home, created if missing.
 
     Misconfigured: a key is malformed, or none can be created.

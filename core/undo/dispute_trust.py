@@ -15,7 +15,7 @@ from sqlalchemy import text
 from core.memory.rows import MemoryRow
 from core.storage.db import Tx
 from core.types import Json, Relation, Trust
-from core.undo.provenance import Grounds
+from core.undo.provenance import Provenance
 
 OPEN = frozenset({Trust.CANDIDATE.value, Trust.CONFIRMED.value})
 """Trust that a contradiction takes away, and that comes back with its end."""
@@ -29,7 +29,7 @@ class Contradictions:
     settled: Mapping[UUID, str]
 
 
-def read(tx: Tx, ids: Sequence[UUID], chain: Sequence[UUID]) -> Contradictions:
+def read_contradictions(tx: Tx, ids: Sequence[UUID], chain: Sequence[UUID]) -> Contradictions:
     """Read the contradictions of these memories, except those made by the changes of `chain`."""
     values = {"ids": list(ids), "chain": list(chain)}
     rows = tx.execute(_CONTRADICTED, values).all()
@@ -38,7 +38,7 @@ def read(tx: Tx, ids: Sequence[UUID], chain: Sequence[UUID]) -> Contradictions:
     return Contradictions(standing, {row.memory_id: row.trust for row in tx.execute(_BEFORE, {"ids": ended})})
 
 
-def trusted(row: MemoryRow, fields: Json, known: Contradictions, given: Grounds) -> Json:
+def with_trust(row: MemoryRow, fields: Json, known: Contradictions, given: Provenance) -> Json:
     """Return the reverted fields with the trust that remaining contradictions leave.
 
     `given`: relations restored by the undo.

@@ -24,7 +24,7 @@ TIMES = frozenset({"occurred_at", "valid_from", "valid_to", "expires_at"})
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class HistoryStep:
     """One version of a memory, with the change that made it."""
 
     version: int
@@ -41,24 +41,24 @@ class _Turn:
     after: Any
 
 
-def created(steps: Sequence[Step], change_id: UUID) -> bool:
+def is_created_by(steps: Sequence[HistoryStep], change_id: UUID) -> bool:
     """Return whether the change created the memory with these versions."""
     return bool(steps) and steps[0].version == 1 and steps[0].change_id == change_id
 
 
-def said_something(steps: Sequence[Step], change_id: UUID) -> bool:
+def said_something(steps: Sequence[HistoryStep], change_id: UUID) -> bool:
     """Return whether the change has set any field to another value."""
     return any(_turn(steps, name, change_id) for name in FIELDS)
 
 
-def fields(row: MemoryRow, steps: Sequence[Step], change_id: UUID) -> Json:
+def fields_to_revert(row: MemoryRow, steps: Sequence[HistoryStep], change_id: UUID) -> Json:
     """Return the fields that undoing a change reverts, with their values.
 
     `steps`: the versions from the one before the change on, oldest first.
 
     Conflict: what the change set was changed again, or the history does not reach back far enough.
     """
-    if created(steps, change_id):
+    if is_created_by(steps, change_id):
         _refuse_changed(row, steps, change_id)
         return {"status": Status.ARCHIVED.value, "trust": Trust.REJECTED.value}
     if steps and steps[0].change_id == change_id:
@@ -71,19 +71,19 @@ def fields(row: MemoryRow, steps: Sequence[Step], change_id: UUID) -> Json:
         if now == turn.after:
             back[name] = turn.before
         elif name in FIRM:
-            raise _overtaken(row, steps, name)
+            raise _refusal(row, steps, name)
     return back
 
 
-def _refuse_changed(row: MemoryRow, steps: Sequence[Step], change_id: UUID) -> None:
+def _refuse_changed(row: MemoryRow, steps: Sequence[HistoryStep], change_id: UUID) -> None:
     """Refuse to undo the creation of a memory that was changed since."""
     made = next(step for step in reversed(steps) if step.change_id == change_id)
     for name in FIRM:
         if getattr(row, name) != _value(made, name):
-            raise _overtaken(row, steps, name)
+            raise _refusal(row, steps, name)
 
 
-def _turn(steps: Sequence[Step], name: str, change_id: UUID) -> _Turn | None:
+def _turn(steps: Sequence[HistoryStep], name: str, change_id: UUID) -> _Turn | None:
     """Return a field before and after a change; None if it did not change.
 
     Changes by others in between count as before.
@@ -99,12 +99,12 @@ def _turn(steps: Sequence[Step], name: str, change_id: UUID) -> _Turn | None:
     return turn
 
 
-def _value(step: Step, name: str) -> Any:
+def _value(step: HistoryStep, name: str) -> Any:
     value = step.snapshot.get(name)
     return datetime.fromisoformat(value) if value and name in TIMES else value
 
 
-def _overtaken(row: MemoryRow, steps: Sequence[Step], name: str) -> Conflict:
+def _refusal(row: MemoryRow, steps: Sequence[HistoryStep], name: str) -> Conflict:
     """Return the conflict, with the later change in its message."""
     touching = [later for earlier, later in pairwise(steps) if _value(earlier, name) != _value(later, name)]
     later = (touching or steps)[-1]

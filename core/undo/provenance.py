@@ -13,16 +13,16 @@ from core.types import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class Provenance:
     """Rows of `evidence` and `relations`, as plain JSON."""
 
     evidence: Sequence[Json] = ()
     relations: Sequence[Json] = ()
 
     @classmethod
-    def of(cls, snapshots: Iterable[Json], name: str) -> Grounds:
+    def of(cls, snapshots: Iterable[Json], name: str) -> Provenance:
         """Collect what versions of a memory have stored under a name."""
-        return together(cls(**kept) for snapshot in snapshots if (kept := snapshot.get(name)))
+        return merge(cls(**kept) for snapshot in snapshots if (kept := snapshot.get(name)))
 
     def of_memory(self, memory_id: UUID) -> Json:
         """Return the rows of one memory as JSON; a relation belongs to the memory that it starts from."""
@@ -40,13 +40,15 @@ class Grounds:
         return {UUID(one[end]) for one in self.relations for end in ("from_id", "to_id")}
 
 
-def together(several: Iterable[Grounds]) -> Grounds:
+def merge(several: Iterable[Provenance]) -> Provenance:
     """Merge several into one."""
     kept = list(several)
-    return Grounds([e for one in kept for e in one.evidence], [r for one in kept for r in one.relations])
+    return Provenance([e for one in kept for e in one.evidence], [r for one in kept for r in one.relations])
 
 
-def withdraw(tx: Tx, chain: Sequence[UUID], ids: Sequence[UUID], resting: Sequence[UUID], returned: Grounds) -> Grounds:
+def withdraw(
+    tx: Tx, chain: Sequence[UUID], ids: Sequence[UUID], resting: Sequence[UUID], returned: Provenance
+) -> Provenance:
     """Remove what the first change of the chain gave to memories, and what it `returned`; return what was removed.
 
     Evidence only of the `resting` memories: one that the change created keeps its evidence. Rows that another valid
@@ -62,14 +64,14 @@ def withdraw(tx: Tx, chain: Sequence[UUID], ids: Sequence[UUID], resting: Sequen
     }
     evidence = [row.kept for row in tx.execute(_UNCITE, values)]
     tx.execute(_HAND_ON, values)
-    return Grounds(evidence, [row.kept for row in tx.execute(_UNLINK, values)])
+    return Provenance(evidence, [row.kept for row in tx.execute(_UNLINK, values)])
 
 
-def give_back(tx: Tx, tenant_id: str, withdrawn: Grounds) -> Grounds:
+def restore(tx: Tx, tenant_id: str, withdrawn: Provenance) -> Provenance:
     """Re-insert withdrawn rows; return those that did not exist in the meantime."""
     evidence = {"tenant": tenant_id, "rows": recordset(withdrawn.evidence)}
     relations = {"tenant": tenant_id, "rows": recordset(withdrawn.relations)}
-    return Grounds(
+    return Provenance(
         [row.kept for row in tx.execute(_CITE_AGAIN, evidence)] if withdrawn.evidence else [],
         [row.kept for row in tx.execute(_LINK_AGAIN, relations)] if withdrawn.relations else [],
     )

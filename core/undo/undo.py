@@ -27,8 +27,8 @@ from core.memory.rows import MemoryRow
 from core.storage.db import Database, Tx
 from core.types import Candidate, Json, Status, Trust
 from core.undo import dispute_trust, field_reversal, provenance
-from core.undo.field_reversal import Step
-from core.undo.provenance import Grounds
+from core.undo.field_reversal import HistoryStep
+from core.undo.provenance import Provenance
 
 KEEPABLE = frozenset({"confirm", "merge"})
 """Verdicts that took a statement in, which can be kept as a memory of its own when they are undone."""
@@ -51,12 +51,12 @@ class Move:
     created: bool
     overtaken: bool
     words: str | None
-    withdrawn: Grounds
-    returned: Grounds
+    withdrawn: Provenance
+    returned: Provenance
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class UndoPlan:
     """Everything an undo will write, read from the database.
 
     `chain`: the change and, if it is an undo itself, what it has undone, back to the first. `keeper`: the memory that
@@ -104,7 +104,7 @@ def carry_out(
         return write(tx, planned, vectors, author, reason)
 
 
-def plan(db: Database, tenant_id: str, change_id: UUID, *, keep: bool = False) -> Plan:
+def plan(db: Database, tenant_id: str, change_id: UUID, *, keep: bool = False) -> UndoPlan:
     """Plan the undo of a change. `keep`: what a confirmation or merge absorbed becomes a memory of its own.
 
     NotFound: there is no such change. Conflict: it was undone already, or changed again. Invalid: it has nothing to
@@ -113,26 +113,26 @@ def plan(db: Database, tenant_id: str, change_id: UUID, *, keep: bool = False) -
     with db.tenant(tenant_id) as tx:
         verdict = verdicts.find_one(tx, change_id)
         steps = _steps(tx, change_id)
-        ids = _touched(tx, change_id, verdict, steps)
+        ids = _touched_ids(tx, change_id, verdict, steps)
         _refuse_undone(tx, change_id, verdict, ids)
         rows = _rows(tx, ids)
         indexed = set(tx.execute(_INDEXED, {"refs": [str(one) for one in ids]}).scalars())
         moves = [_move(row, steps.get(row.id, ()), change_id, indexed) for row in rows]
         chain = _chain(tx, change_id, verdict)
-        moves = _trusted(tx, chain, moves)
-    return Plan(
+        moves = _with_trust(tx, chain, moves)
+    return UndoPlan(
         tenant_id,
         change_id,
-        _word(verdict, steps, change_id),
+        _change_name(verdict, steps, change_id),
         Owner(verdict.user_id, verdict.group_id) if verdict else Owner(rows[0].user_id, rows[0].group_id),
         moves,
         chain,
         verdict.memory_id if verdict and verdict.kind in KEEPABLE else None,
-        _kept(verdict, keep=keep),
+        _kept_candidate(verdict, keep=keep),
     )
 
 
-def write(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reason: str = "") -> Undone:
+def write(tx: Tx, plan: UndoPlan, vectors: NDArray[np.float32], author: Author, reason: str = "") -> Undone:
     """Carry out a plan with the vectors of its texts.
 
     Conflict: a memory was changed in the meantime, or its place is taken.
@@ -142,16 +142,18 @@ def write(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reas
         writer.lock(tx, plan.tenant_id, user)
     verdicts.mark_undone(tx, plan.chain, change_id)
     rows = [_revert_fields(tx, move) for move in plan.moves]
-    taken, given = _grounds(tx, plan)
+    taken, given = _revert_provenance(tx, plan)
     if not (taken or given or plan.kept or any(m.fields for m in plan.moves)) and any(m.overtaken for m in plan.moves):
         raise Conflict("All that this change did has been changed again since; nothing of it is left to undo.")
-    updates.refuse_taken(tx, [r.id for r, m in zip(rows, plan.moves, strict=True) if _claims(r, m)])
-    steps = [versions.Step(row, "undo", said, change_id, _restorable(row.id, taken, given)) for row in rows]
+    updates.refuse_collisions(tx, [r.id for r, m in zip(rows, plan.moves, strict=True) if _claims(r, m)])
+    steps = [versions.VersionEntry(row, "undo", said, change_id, _restorable(row.id, taken, given)) for row in rows]
     versions.record(tx, steps, author)
     _index(tx, plan, rows, vectors)
     retention.plan(tx, plan.tenant_id, {*(row.id for row in rows), *taken.ends(), *given.ends()})
-    publishing.publish(tx, plan.tenant_id, author, [_said(r, m, said) for r, m in zip(rows, plan.moves, strict=True)])
-    added = _keep(tx, plan, vectors, author, said, change_id)
+    publishing.publish(
+        tx, plan.tenant_id, author, [_event_of_undo(r, m, said) for r, m in zip(rows, plan.moves, strict=True)]
+    )
+    added = _add_kept(tx, plan, vectors, author, said, change_id)
     undone = Undone(change_id, plan.change_id, [*(row.id for row in rows), *added])
     verdicts.record_undo(tx, plan.tenant_id, _verdict(plan, undone, said), author)
     return undone
@@ -176,15 +178,15 @@ def last_of(tx: Tx, memory_id: UUID, version: int | None = None) -> UUID:
     raise Conflict("No change of this memory is left to undo.")
 
 
-def _steps(tx: Tx, change_id: UUID) -> dict[UUID, list[Step]]:
+def _steps(tx: Tx, change_id: UUID) -> dict[UUID, list[HistoryStep]]:
     """Return the versions of each memory that a change has touched, from the one before it on."""
-    found: defaultdict[UUID, list[Step]] = defaultdict(list)
+    found: defaultdict[UUID, list[HistoryStep]] = defaultdict(list)
     for row in tx.execute(_STEPS, {"id": change_id}):
-        found[row.memory_id].append(Step(row.version, row.change, row.change_id, row.snapshot))
+        found[row.memory_id].append(HistoryStep(row.version, row.change, row.change_id, row.snapshot))
     return found
 
 
-def _touched(tx: Tx, change_id: UUID, verdict: Any, steps: Mapping[UUID, Sequence[Step]]) -> list[UUID]:
+def _touched_ids(tx: Tx, change_id: UUID, verdict: Any, steps: Mapping[UUID, Sequence[HistoryStep]]) -> list[UUID]:
     about = (verdict.memory_id, verdict.other_id if verdict.kind == "contradict" else None) if verdict else ()
     ids = {*steps, *(one for one in about if one)}
     if not ids and verdict is None:
@@ -207,8 +209,8 @@ def _rows(tx: Tx, ids: Sequence[UUID]) -> list[MemoryRow]:
     return [found[one] for one in ids]
 
 
-def _move(row: MemoryRow, steps: Sequence[Step], change_id: UUID, indexed: set[str]) -> Move:
-    fields = field_reversal.fields(row, steps, change_id)
+def _move(row: MemoryRow, steps: Sequence[HistoryStep], change_id: UUID, indexed: set[str]) -> Move:
+    fields = field_reversal.fields_to_revert(row, steps, change_id)
     comes_back = fields.get("status") == Status.ACTIVE
     expires = fields.get("expires_at", row.expires_at)
     if comes_back and expires is not None and expires <= memories.now():
@@ -218,18 +220,18 @@ def _move(row: MemoryRow, steps: Sequence[Step], change_id: UUID, indexed: set[s
     return Move(
         row,
         fields,
-        field_reversal.created(steps, change_id),
+        field_reversal.is_created_by(steps, change_id),
         not fields and field_reversal.said_something(steps, change_id),
         str(fields.get("content", row.content)) if anew else None,
-        Grounds.of(mine, "withdrawn"),
-        Grounds.of(mine, "returned"),
+        Provenance.of(mine, "withdrawn"),
+        Provenance.of(mine, "returned"),
     )
 
 
-def _trusted(tx: Tx, chain: Sequence[UUID], moves: Sequence[Move]) -> list[Move]:
-    known = dispute_trust.read(tx, [m.row.id for m in moves], chain)
-    given = provenance.together(m.withdrawn for m in moves)
-    return [replace(m, fields=dispute_trust.trusted(m.row, m.fields, known, given)) for m in moves]
+def _with_trust(tx: Tx, chain: Sequence[UUID], moves: Sequence[Move]) -> list[Move]:
+    known = dispute_trust.read_contradictions(tx, [m.row.id for m in moves], chain)
+    given = provenance.merge(m.withdrawn for m in moves)
+    return [replace(m, fields=dispute_trust.with_trust(m.row, m.fields, known, given)) for m in moves]
 
 
 def _chain(tx: Tx, change_id: UUID, verdict: Any) -> list[UUID]:
@@ -240,13 +242,13 @@ def _chain(tx: Tx, change_id: UUID, verdict: Any) -> list[UUID]:
     return chain
 
 
-def _word(verdict: Any, steps: Mapping[UUID, Sequence[Step]], change_id: UUID) -> str:
+def _change_name(verdict: Any, steps: Mapping[UUID, Sequence[HistoryStep]], change_id: UUID) -> str:
     """Name what is undone, for the reason of the undo."""
     made = (step.change for several in steps.values() for step in several if step.change_id == change_id)
     return str(verdict.kind) if verdict else next(made, "link")
 
 
-def _kept(verdict: Any, *, keep: bool) -> Candidate | None:
+def _kept_candidate(verdict: Any, *, keep: bool) -> Candidate | None:
     """Return the candidate to keep as a memory of its own, or None."""
     kind = verdict.kind if verdict else None
     if keep and kind not in KEEPABLE:
@@ -269,14 +271,14 @@ def _revert_fields(tx: Tx, move: Move) -> MemoryRow:
     return updates.write_fields(tx, move.row, fields)
 
 
-def _grounds(tx: Tx, plan: Plan) -> tuple[Grounds, Grounds]:
+def _revert_provenance(tx: Tx, plan: UndoPlan) -> tuple[Provenance, Provenance]:
     """Withdraw evidence and relations that the change had added, and restore what it had removed; return both."""
     ids = [m.row.id for m in plan.moves]
     resting = [m.row.id for m in plan.moves if not m.created]
-    returned = provenance.together(m.returned for m in plan.moves)
-    withdrawn = provenance.together(m.withdrawn for m in plan.moves)
+    returned = provenance.merge(m.returned for m in plan.moves)
+    withdrawn = provenance.merge(m.withdrawn for m in plan.moves)
     taken = provenance.withdraw(tx, plan.chain, ids, resting, returned)
-    return taken, provenance.give_back(tx, plan.tenant_id, withdrawn)
+    return taken, provenance.restore(tx, plan.tenant_id, withdrawn)
 
 
 def _claims(row: MemoryRow, move: Move) -> bool:
@@ -284,20 +286,22 @@ def _claims(row: MemoryRow, move: Move) -> bool:
     return row.status == Status.ACTIVE and bool(updates.CLAIMING & move.fields.keys())
 
 
-def _restorable(memory_id: UUID, taken: Grounds, given: Grounds) -> Json:
+def _restorable(memory_id: UUID, taken: Provenance, given: Provenance) -> Json:
     """Evidence and relations of a memory that an undo of this undo will need."""
     extra = {"withdrawn": taken.of_memory(memory_id), "returned": given.of_memory(memory_id)}
     return {name: one for name, one in extra.items() if one}
 
 
-def _index(tx: Tx, plan: Plan, rows: Sequence[MemoryRow], vectors: NDArray[np.float32]) -> None:
+def _index(tx: Tx, plan: UndoPlan, rows: Sequence[MemoryRow], vectors: NDArray[np.float32]) -> None:
     made = iter(vectors)
     for row, move in zip(rows, plan.moves, strict=True):
         if move.words is not None:
-            updates.index_anew(tx, plan.tenant_id, row, next(made))
+            updates.replace_index_entry(tx, plan.tenant_id, row, next(made))
 
 
-def _keep(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reason: str, change_id: UUID) -> list[UUID]:
+def _add_kept(
+    tx: Tx, plan: UndoPlan, vectors: NDArray[np.float32], author: Author, reason: str, change_id: UUID
+) -> list[UUID]:
     """Add the kept candidate. Conflict: another active memory says the same, or fills its slot."""
     if plan.kept is None:
         return []
@@ -310,17 +314,19 @@ def _keep(tx: Tx, plan: Plan, vectors: NDArray[np.float32], author: Author, reas
     return [add.id]
 
 
-def _said(row: MemoryRow, move: Move, reason: str) -> Emission:
+def _event_of_undo(row: MemoryRow, move: Move, reason: str) -> Emission:
     now_active, was_active = row.status == Status.ACTIVE, move.row.status == Status.ACTIVE
     if now_active and not was_active:
-        return announcements.about(row.id, "memory.restored", announcements.changed(row, reason, new=row))
+        return announcements.event_about(row.id, "memory.restored", announcements.change_payload(row, reason, new=row))
     if was_active and row.status == Status.ARCHIVED:
-        return announcements.about(row.id, "memory.archived", announcements.changed(row, reason, old=move.row))
-    payload = announcements.changed(row, reason, old=move.row, new=row)
-    return announcements.about(row.id, "memory.updated", payload | {"change": "undo"})
+        return announcements.event_about(
+            row.id, "memory.archived", announcements.change_payload(row, reason, old=move.row)
+        )
+    payload = announcements.change_payload(row, reason, old=move.row, new=row)
+    return announcements.event_about(row.id, "memory.updated", payload | {"change": "undo"})
 
 
-def _verdict(plan: Plan, undone: Undone, reason: str) -> Json:
+def _verdict(plan: UndoPlan, undone: Undone, reason: str) -> Json:
     """Describe the undo as a verdict. `apart`: memories that the deduplication sweep must not merge with the first."""
     first = plan.keeper or undone.memory_ids[0]
     others = [one for one in undone.memory_ids if one != first]

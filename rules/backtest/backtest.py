@@ -27,11 +27,11 @@ from rules.backtest.log_window import Met, Numbered
 from rules.document.schema import Rule, parse
 from rules.document.targets import TARGETS
 from rules.engine import lookups
-from rules.engine.ruleset import Ruleset, Verdict, flow_key
+from rules.engine.ruleset import Ruleset, RuleVerdict, flow_key
 from rules.engine.similarity import Meanings
 from rules.expressions import templates
 from rules.expressions.facts import Lookup
-from rules.flow.simulation import Outcome, Simulation
+from rules.flow.simulation import SimulatedOutcome, Simulation
 from rules.flow.stages import STAGES
 from rules.registry import store
 
@@ -43,7 +43,7 @@ SHOWN_EVENTS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BacktestRequest:
     """A checked draft, and the stretch of event time to try it on.
 
     It goes from `since` (None: from the first event) to before `until`. Of `samples` acts each, the first and the last
@@ -83,7 +83,7 @@ class _Match(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Actor:
+class _BacktestSide:
     """A rule whose acts are simulated. `alone` decides on it, `among` on it and all rules that have a say with it."""
 
     rule: Rule
@@ -96,14 +96,14 @@ class _Actor:
     waiting: dict[int, _Match] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, numbered: Numbered, others: Sequence[Numbered], samples: int) -> _Actor:
+    def of(cls, numbered: Numbered, others: Sequence[Numbered], samples: int) -> _BacktestSide:
         rule, version = numbered
         flow = Simulation(rule.flow.model_copy(update={"concurrency": None}))
         ends_waits = rule.flow.debounce is not None and bool(rule.flow.debounce.flush_on)
         among = Ruleset([numbered, *others])
         return cls(rule, Ruleset([numbered]), among, flow, Tally(Ends(samples)), version, ends_waits)
 
-    def meet(self, event: Event, verdict: Verdict, at: datetime) -> list[int]:
+    def meet(self, event: Event, verdict: RuleVerdict, at: datetime) -> list[int]:
         """One match; answers the last places of what acts now."""
         self.tally.matched += 1
         if not verdict.fired:
@@ -117,7 +117,7 @@ class _Actor:
         """Let go what the event ends the wait of; answers the last places of what acts now."""
         return [seq for one in self.alone.flushed_by(event) for seq in self.tell(self.flow.flush(one.key, at))]
 
-    def tell(self, outcomes: Iterable[Outcome]) -> list[int]:
+    def tell(self, outcomes: Iterable[SimulatedOutcome]) -> list[int]:
         """Count what came of matches; answers the last places of what acts."""
         acted = []
         for outcome in outcomes:
@@ -134,14 +134,16 @@ class _Actor:
 class Backtest:
     """One backtest, ready to run."""
 
-    def __init__(self, db: Database, tenant_id: str, asked: Asked, meanings: Meanings, *, max_hops: int) -> None:
+    def __init__(
+        self, db: Database, tenant_id: str, asked: BacktestRequest, meanings: Meanings, *, max_hops: int
+    ) -> None:
         """Count what there is to go through. Invalid: the range is none, or a schedule is due too often in it.
 
         `max_hops`: an event so far down its chain sets nothing off.
         """
         self._began = time.perf_counter()
         self._db, self._tenant_id, self._meanings, self._max_hops = db, tenant_id, meanings, max_hops
-        with log_window.reading(db, tenant_id) as tx:
+        with log_window.read_only(db, tenant_id) as tx:
             in_force = _in_force(tx)
         draft = asked.draft.model_copy(update={"action_mode": "auto"}) if _is_shadow(asked.draft) else asked.draft
         old = next((numbered for numbered in in_force if numbered[0].name == draft.name), None)
@@ -149,12 +151,12 @@ class Backtest:
         rules: dict[Side, Numbered] = {"draft": (draft, old[1] + 1 if old else 1)}
         if old is not None:
             rules["in_force"] = old
-        self._actors = {side: _Actor.of(numbered, others, asked.samples) for side, numbered in rules.items()}
+        self._actors = {side: _BacktestSide.of(numbered, others, asked.samples) for side, numbered in rules.items()}
         self._draft, self._old = self._actors["draft"], self._actors.get("in_force")
         self._before = self._old.among if self._old else Ruleset(others)
         self._has_others = bool(others)
         self._characters = asked.characters
-        self._stretch = log_window.opened(db, tenant_id, asked.since, asked.until, rules)
+        self._stretch = log_window.open_window(db, tenant_id, asked.since, asked.until, rules)
         self._clock = self._stretch.since
         self._comparison = Comparison()
         self._displaced, self._released = Shift(asked.samples), Shift(asked.samples)
@@ -184,11 +186,11 @@ class Backtest:
             if verdicts or ends_waits:
                 self._step(event, verdicts or {})
 
-    def _decide(self, page: Sequence[Met]) -> dict[int, dict[Side, Verdict]]:
+    def _decide(self, page: Sequence[Met]) -> dict[int, dict[Side, RuleVerdict]]:
         """Decide every event twice, by its position in the log: by the rule alone, then among the other rules."""
         answers: dict[tuple[str, int], dict[str, Any]] = {}
         self._learn(answers, [event for event, _ in page], [actor.alone for actor in self._actors.values()])
-        met: dict[int, dict[Side, Verdict]] = {}
+        met: dict[int, dict[Side, RuleVerdict]] = {}
         for event, sides in page:
             lookup = lookups.lookup_of(answers, event)
             for side in sides:
@@ -201,7 +203,7 @@ class Backtest:
                 self._weigh(event, met[event.seq], lookups.lookup_of(answers, event))
         return met
 
-    def _weigh(self, event: Event, met: dict[Side, Verdict], lookup: Lookup) -> None:
+    def _weigh(self, event: Event, met: dict[Side, RuleVerdict], lookup: Lookup) -> None:
         """Put in what the other rules do to the two, and they to the others."""
         name = self._draft.rule.name
         after = {verdict.name: verdict for verdict in self._verdicts(self._draft.among, event, lookup)}
@@ -216,7 +218,7 @@ class Backtest:
         self._displaced.add(sorted(fired_before - fired_after), event.id)
         self._released.add(sorted(fired_after - fired_before), event.id)
 
-    def _verdicts(self, rules: Ruleset, event: Event, lookup: Lookup) -> list[Verdict]:
+    def _verdicts(self, rules: Ruleset, event: Event, lookup: Lookup) -> list[RuleVerdict]:
         found = rules.decide(event, lookup, similarity=self._meanings.similarity)
         if event.hop < self._max_hops:
             return found
@@ -239,11 +241,11 @@ class Backtest:
             if names and not names <= answers.get((event.tenant_id, event.seq), {}).keys():
                 asked.append((event, names))
         if asked:
-            with log_window.reading(self._db, self._tenant_id) as tx:
+            with log_window.read_only(self._db, self._tenant_id) as tx:
                 for place, found in lookups.ask(tx, asked).items():
                     answers.setdefault(place, {}).update(found)
 
-    def _step(self, event: Event, verdicts: Mapping[Side, Verdict]) -> None:
+    def _step(self, event: Event, verdicts: Mapping[Side, RuleVerdict]) -> None:
         """One event on both sides, after everything that was due before it."""
         for side, actor in self._actors.items():
             acted = actor.tell(actor.flow.advance(self._clock))
@@ -265,7 +267,7 @@ class Backtest:
 
     def _report(self, events: int) -> Json:
         rule, tally, flow = self._draft.rule, self._draft.tally, self._draft.flow
-        with log_window.reading(self._db, self._tenant_id) as tx:
+        with log_window.read_only(self._db, self._tenant_id) as tx:
             samples = _samples(tx, rule, tally.samples.all(), self._characters)
             costs = estimate.of(tx, rule, tally.fired)
         return {
@@ -327,7 +329,7 @@ def _may_hold_back(rule: Rule) -> bool:
     return rule.stop or rule.group is not None
 
 
-def _shown_key(verdict: Verdict, event: Event) -> str:
+def _shown_key(verdict: RuleVerdict, event: Event) -> str:
     """Return the key of the rule's first flow, or the key a flow would use by default."""
     return next((verdict.keys[stage] for stage in STAGES if stage in verdict.keys), None) or flow_key(None, event)
 

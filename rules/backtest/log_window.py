@@ -54,7 +54,7 @@ class Tick(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class LogWindow:
     """All that happened from `since` to before `until`, in event time, and may concern the rules of either side.
 
     `total` says how many events that are; `first_seq` and `last_seq` are the places of those in the log,
@@ -97,7 +97,7 @@ class Stretch:
             return
         values = {**types, "since": self.since, "until": self.until, "last": self.last_seq, "page": PAGE}
         while True:
-            with reading(self.db, self.tenant_id) as tx:
+            with read_only(self.db, self.tenant_id) as tx:
                 rows = tx.execute(_PAGE, {**values, "after": after}).all()
             yield from map(event_of, rows)
             if len(rows) < PAGE:
@@ -120,24 +120,24 @@ class Stretch:
         return Scheduled(self.tenant_id, rule, version, rule.schedule)
 
 
-def opened(
+def open_window(
     db: Database, tenant_id: str, since: datetime | None, until: datetime, rules: Mapping[Side, Numbered]
-) -> Stretch:
+) -> LogWindow:
     """Return the window up to `until`, without `since` from the tenant's first event on. Invalid: it is empty."""
     if since is not None and since >= until:
         raise Invalid([Problem("/to", f"must come after `from`, which is {since.isoformat()}")])
-    with reading(db, tenant_id) as tx:
+    with read_only(db, tenant_id) as tx:
         begin = since or min(tx.execute(_BEGIN).scalar_one() or until, until)
         types = _types(rule for rule, _ in rules.values())
         found = tx.execute(_EXTENT, {**types, "since": begin, "until": until}).one() if types else None
     ticks = _time_table(rules, begin, until)
     total = _count_ticks(db, tenant_id, ticks) + (found.total if found else 0)
     first, last = (found.first, found.last) if found and found.total else (1, 0)
-    return Stretch(db, tenant_id, begin, until, rules, ticks, total, first, last)
+    return LogWindow(db, tenant_id, begin, until, rules, ticks, total, first, last)
 
 
 @contextmanager
-def reading(db: Database, tenant_id: str) -> Iterator[Tx]:
+def read_only(db: Database, tenant_id: str) -> Iterator[Tx]:
     """One transaction of the tenant in which the database refuses every write."""
     with db.tenant(tenant_id) as tx:
         tx.execute(_READ_ONLY)
@@ -199,7 +199,7 @@ def _users(db: Database, tenant_id: str) -> Iterator[str]:
     """All users of the tenant, a page at a time."""
     after = None
     while True:
-        with reading(db, tenant_id) as tx:
+        with read_only(db, tenant_id) as tx:
             page = schedules.users(tx, tenant_id, after, PAGE)
         yield from page
         if len(page) < PAGE:

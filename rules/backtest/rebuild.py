@@ -18,21 +18,21 @@ from sqlalchemy import text
 
 from core.agents import EXTRACTORS, KEEPER
 from core.consolidation import dedup_sweep, pipeline
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Invalid, Never
 from core.events.publishing import Author
 from core.extraction import requests
 from core.extraction import session as extraction
-from core.extraction.session import Extract
+from core.extraction.session import CandidateReader
 from core.memory import shadow, versions, writer
 from core.memory.changes import Add, Archive, Change, Edit, Owner, Vector
-from core.memory.shadow import Difference, Stand
+from core.memory.shadow import ComparedMemory, Difference
 from core.memory.versions import Citation
 from core.sessions import sessions
 from core.storage.db import Database, Tx
 from core.types import Json, Message
 from rules.backtest import replay
-from rules.backtest.replay import Reading, Stated
+from rules.backtest.replay import SessionReading, StatementRequest
 from rules.document.schema import Rule, parse
 from rules.document.targets import TARGETS
 from rules.engine.similarity import Meanings
@@ -47,7 +47,7 @@ TAKEN: Final = ("content", "value", "attribute", "category", "kind", "topic", "s
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RebuildPlan:
     """A request for a rebuild: whose memories, by which rules, up to when."""
 
     user_id: str
@@ -64,17 +64,24 @@ def check_rules(documents: Sequence[Json]) -> None:
             raise error.below(f"/rules/{place}") from None
 
 
-def run(gate: Gateway, tenant_id: str, shadow_id: str, asked: Asked, extract: Extract, meanings: Meanings) -> Json:
+def run(
+    gate: Consolidation,
+    tenant_id: str,
+    shadow_id: str,
+    asked: RebuildPlan,
+    extract: CandidateReader,
+    meanings: Meanings,
+) -> Json:
     """Make a user's memories anew in the shadow; how many sessions were read and what that made of how many messages.
 
     What an earlier attempt has left there goes first.
     """
     shadow.drop(gate.db, shadow_id)
-    shadow.open_beside(gate.db, tenant_id, shadow_id)
+    shadow.create(gate.db, tenant_id, shadow_id)
     read: defaultdict[str, int] = defaultdict(int)
     counts = {"readings": 0, "messages": 0, "requests": 0}
     for step in replay.read(gate.db, tenant_id, asked.user_id, asked.rules, asked.until, meanings):
-        if isinstance(step, Stated):
+        if isinstance(step, StatementRequest):
             counts["requests"] += _keep_request(gate, shadow_id, asked.user_id, step)
             continue
         counts["readings"] += 1
@@ -88,14 +95,14 @@ def run(gate: Gateway, tenant_id: str, shadow_id: str, asked: Asked, extract: Ex
 def compare(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Difference:
     """Compare the live memories with the rebuilt ones."""
     with db.tenant(tenant_id) as tx:
-        old, away = shadow.standing(tx, user_id, EXTRACTORS | {KEEPER}), shadow.put_away(tx, user_id)
+        old, away = shadow.active_memories(tx, user_id, EXTRACTORS | {KEEPER}), shadow.rejected_statements(tx, user_id)
     with db.tenant(shadow_id) as tx:
-        new = shadow.standing(tx, user_id)
+        new = shadow.active_memories(tx, user_id)
     return shadow.difference(old, new, away)
 
 
 def take_over(
-    gate: Gateway, tenant_id: str, shadow_id: str, rebuild_id: UUID, user_id: str, seen: Json, author: Author
+    gate: Consolidation, tenant_id: str, shadow_id: str, rebuild_id: UUID, user_id: str, seen: Json, author: Author
 ) -> Json:
     """Put the new set in the place of the old, in one transaction, undone by one change: the rebuild's id.
 
@@ -140,14 +147,14 @@ def _apply(
     return {**counts}
 
 
-def _edit(old: Stand, new: Stand, change_id: UUID, vectors: dict[str, Vector]) -> Edit:
+def _edit(old: ComparedMemory, new: ComparedMemory, change_id: UUID, vectors: dict[str, Vector]) -> Edit:
     fields = {name: getattr(new.candidate, name) for name in TAKEN}
     vector = vectors[new.candidate.content]
     return Edit(old.id, old.version, fields, "Rebuilt from the log.", vector, change_id)
 
 
 def _unread(
-    db: Database, tenant_id: str, step: Reading, read: defaultdict[str, int], until: datetime
+    db: Database, tenant_id: str, step: SessionReading, read: defaultdict[str, int], until: datetime
 ) -> Iterator[Sequence[Message]]:
     """Yield pages of a session's messages that existed by then and were unread; `read`: the cursor of each session."""
     while True:
@@ -161,28 +168,34 @@ def _unread(
 
 
 def _extract(
-    gate: Gateway, shadow_id: str, user_id: str, messages: Sequence[Message], extract: Extract, *, link: bool
+    gate: Consolidation,
+    shadow_id: str,
+    user_id: str,
+    messages: Sequence[Message],
+    extract: CandidateReader,
+    *,
+    link: bool,
 ) -> None:
     own = {m.id for m in messages if m.user_id == user_id}
     found = [c for c in extract(messages) if c.evidence[0].message_id in own]
-    assistant = extraction.generated(messages)
+    assistant = extraction.generated_ids(messages)
     for owner, candidates in extraction.by_owner(messages, found):
-        decided = pipeline.judged(gate, shadow_id, owner, candidates, assistant=assistant, link=link)
+        decided = pipeline.consolidate(gate, shadow_id, owner, candidates, assistant=assistant, link=link)
         _write(gate.db, shadow_id, owner, decided)
 
 
-def _keep_request(gate: Gateway, shadow_id: str, user_id: str, step: Stated) -> int:
+def _keep_request(gate: Consolidation, shadow_id: str, user_id: str, step: StatementRequest) -> int:
     """A request that cannot be kept was refused when it was made, too."""
     with suppress(Never):
-        owner, candidate = requests.requested(step.event)
-        decided = pipeline.judged(gate, shadow_id, owner, [candidate], explicit=True)
+        owner, candidate = requests.read_request(step.event)
+        decided = pipeline.consolidate(gate, shadow_id, owner, [candidate], explicit=True)
         if owner.user_id == user_id:
             _write(gate.db, shadow_id, owner, decided)
             return 1
     return 0
 
 
-def _merge_all(gate: Gateway, shadow_id: str, user_id: str) -> None:
+def _merge_all(gate: Consolidation, shadow_id: str, user_id: str) -> None:
     more = True
     while more:
         swept = dedup_sweep.sweep(gate.db, shadow_id, user_id, gate.thresholds)

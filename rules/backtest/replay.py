@@ -19,9 +19,9 @@ from core.storage.db import Database
 from core.types import Event
 from rules.document.schema import Rule, RunAgent
 from rules.engine import lookups
-from rules.engine.ruleset import Ruleset, Verdict
+from rules.engine.ruleset import Ruleset, RuleVerdict
 from rules.engine.similarity import Meanings
-from rules.flow.simulation import Outcome, Simulation
+from rules.flow.simulation import SimulatedOutcome, Simulation
 
 PAGE: Final = 500
 """Events read at once."""
@@ -34,7 +34,7 @@ END: Final = timedelta(days=365)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SessionReading:
     """A session is read, up to a place in the log; `link`: by the agent that also relates what it finds."""
 
     session_id: str
@@ -43,37 +43,37 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatementRequest:
     """A request to remember a statement."""
 
     event: Event
 
 
 @dataclass(slots=True)
-class _Actor:
+class _ReadingRule:
     """A rule that has sessions read, and what its flow control remembers."""
 
     rule: Rule
     flow: Simulation
     sessions: dict[int, str] = field(default_factory=dict)
 
-    def readings(self, outcomes: Sequence[Outcome], upto: int) -> Iterator[Reading]:
+    def readings(self, outcomes: Sequence[SimulatedOutcome], upto: int) -> Iterator[SessionReading]:
         for outcome in outcomes:
             met = [self.sessions.pop(seq) for seq in outcome.seqs]
             if outcome.held_by is None:
                 links = any(a.target == "memory_consolidator" for a in _readers(self.rule))
-                yield Reading(met[-1], upto, links)
+                yield SessionReading(met[-1], upto, links)
 
 
 def read(
     db: Database, tenant_id: str, user_id: str, rules: Sequence[tuple[Rule, int]], until: datetime, meanings: Meanings
-) -> Iterator[Reading | Stated]:
+) -> Iterator[SessionReading | StatementRequest]:
     """Return the readings that the rules would have started for a user's sessions, in log order, up to a time."""
     known = Ruleset(list(rules))
     actors = {rule.name: _actor(rule) for rule, _ in rules if _readers(rule) and rule.action_mode != "shadow"}
     clock = seq = None
     for page in _pages(db, tenant_id, user_id, until):
-        met = _decided(db, tenant_id, known, page, meanings)
+        met = _decide(db, tenant_id, known, page, meanings)
         for event in page:
             clock = max(clock or event.time, event.time)
             yield from _step(known, actors, event, met.get(event.seq, ()), clock)
@@ -83,8 +83,8 @@ def read(
             yield from actor.readings(actor.flow.advance(clock + END), seq)
 
 
-def _actor(rule: Rule) -> _Actor:
-    return _Actor(rule, Simulation(rule.flow.model_copy(update={"concurrency": None})))
+def _actor(rule: Rule) -> _ReadingRule:
+    return _ReadingRule(rule, Simulation(rule.flow.model_copy(update={"concurrency": None})))
 
 
 def _readers(rule: Rule) -> list[RunAgent]:
@@ -92,13 +92,13 @@ def _readers(rule: Rule) -> list[RunAgent]:
 
 
 def _step(
-    known: Ruleset, actors: dict[str, _Actor], event: Event, verdicts: Sequence[Verdict], clock: datetime
-) -> Iterator[Reading | Stated]:
+    known: Ruleset, actors: dict[str, _ReadingRule], event: Event, verdicts: Sequence[RuleVerdict], clock: datetime
+) -> Iterator[SessionReading | StatementRequest]:
     """Process one event, after everything that was due before it."""
     for actor in actors.values():
         yield from actor.readings(actor.flow.advance(clock), event.seq - 1)
     if event.event_type in ASKED:
-        yield Stated(event)
+        yield StatementRequest(event)
     for verdict in verdicts:
         if verdict.fired and verdict.name in actors and event.session_id is not None:
             actor = actors[verdict.name]
@@ -110,9 +110,9 @@ def _step(
             yield from actor.readings(actor.flow.flush(flush.key, clock), event.seq)
 
 
-def _decided(
+def _decide(
     db: Database, tenant_id: str, known: Ruleset, page: Sequence[Event], meanings: Meanings
-) -> dict[int, list[Verdict]]:
+) -> dict[int, list[RuleVerdict]]:
     """Decide each event of a page; lookups and comparisons are fetched for the whole page at once."""
     if known.compares_meanings:
         meanings.warm({compared for event in page for compared in known.texts(event)})

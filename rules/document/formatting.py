@@ -25,7 +25,7 @@ _CONDITIONS: Final = frozenset({"conditions", "all", "any", "none", "value"})
 _FREE: Final = frozenset({"params", "payload", "kwargs", "headers"})
 
 
-def formatted(document: Json) -> str:
+def canonical_text(document: Json) -> str:
     """Return the canonical text of a rule: equal for documents with equal meaning, and stable when parsed again."""
     return "".join(f"{line}\n" for line in lines(document))
 

@@ -20,12 +20,15 @@ def json_schema() -> Json:
     schema = Rule.model_json_schema()
     parts = {"Rule": schema, **schema["$defs"]}
     leaf = parts["Leaf"]
-    leaf["properties"]["op"]["oneOf"] = _told({entry.name: entry.doc for entry in OPERATORS.values()})
+    leaf["properties"]["op"]["oneOf"] = _describe_choices({entry.name: entry.doc for entry in OPERATORS.values()})
     leaf["allOf"] = [_value_schema(name) for name in OPERATORS]
     for part in ("Leaf", "Reference"):
-        parts[part]["properties"]["field"]["anyOf"] = [{"oneOf": _told(_NAMES)}, {"pattern": r"^(payload|item)"}]
+        parts[part]["properties"]["field"]["anyOf"] = [
+            {"oneOf": _describe_choices(_NAMES)},
+            {"pattern": r"^(payload|item)"},
+        ]
     for (part, field), choices in _CHOICES.items():
-        parts[part]["properties"][field]["oneOf"] = _told(choices)
+        parts[part]["properties"][field]["oneOf"] = _describe_choices(choices)
     for part, kind in _ACTIONS.items():
         parts[part]["properties"]["action_type"]["description"] = kind.__doc__
     for (part, field), examples in _EXAMPLES.items():
@@ -38,7 +41,7 @@ def json_schema() -> Json:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Imprint rule", **schema}
 
 
-def _told(choices: Mapping[str, str]) -> list[Json]:
+def _describe_choices(choices: Mapping[str, str]) -> list[Json]:
     """Return each choice with its description, as editors show them."""
     return [{"const": name, "description": meaning} for name, meaning in choices.items()]
 

@@ -14,7 +14,7 @@ _REQUIRED: Final[Json] = {"name": "a-rule", "event_type": _TYPE, "actions": [_AC
 """What stands in for a required field; every other field may be left out."""
 
 
-def repaired(document: Any, problems: Iterable[Problem]) -> Json | None:
+def repair(document: Any, problems: Iterable[Problem]) -> Json | None:
     """Replace the parts that the problems name with harmless ones; None: no part of the document can be used.
 
     Actions keep their places, so that pointers into the others stay true.

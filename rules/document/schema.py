@@ -208,18 +208,18 @@ def parse(document: object, agents: Collection[str] | None = None) -> Rule:
 
     `agents` are the targets that exist; None takes any.
     """
-    rule, found = examined(document, agents)
+    rule, found = examine(document, agents)
     if found or rule is None:
         raise Invalid(found)
     return rule
 
 
-def examined(document: object, agents: Collection[str] | None = None) -> tuple[Rule | None, list[Problem]]:
+def examine(document: object, agents: Collection[str] | None = None) -> tuple[Rule | None, list[Problem]]:
     """Return the rule in a document, and all its problems.
 
     With problems, the rule is what can be read beside them, for further checks; None: nothing can be read.
     """
-    found = list(problems.oversized(document, MAX_NESTING, MAX_NODES, MAX_TEXT))
+    found = list(problems.size_problems(document, MAX_NESTING, MAX_NODES, MAX_TEXT))
     if found:
         return None, found
     part: object = document
@@ -227,9 +227,9 @@ def examined(document: object, agents: Collection[str] | None = None) -> tuple[R
         try:
             rule = Rule.model_validate(part, context={"agents": agents})
         except ValidationError as error:
-            more = problems.translated(error, part, FIELDS)
+            more = problems.translate(error, part, FIELDS)
             found += more
-            part = repair.repaired(part, more)
+            part = repair.repair(part, more)
             if part is None:
                 return None, found
         else:
@@ -269,7 +269,7 @@ def _beyond_limits(rule: Rule) -> Iterator[Problem]:
             yield Problem(pointer, f"conditions may be {MAX_DEPTH} deep; split the rule in two")
         if isinstance(node, Leaf):
             leaves += 1
-            yield from _misplaced(pointer, node, in_item=in_item)
+            yield from _misplaced_fields(pointer, node, in_item=in_item)
     if leaves > MAX_LEAVES:
         yield Problem("/conditions", f"there are {leaves} comparisons, {MAX_LEAVES} are allowed; use `in` with a list")
 
@@ -290,7 +290,7 @@ def _nodes(node: Leaf | Group, pointer: str, depth: int, *, in_item: bool) -> It
 _SCANS: Final = frozenset({"in", "not_in", "contains_any", "contains_all", "iequals"})
 
 
-def _misplaced(pointer: str, leaf: Leaf, *, in_item: bool) -> Iterator[Problem]:
+def _misplaced_fields(pointer: str, leaf: Leaf, *, in_item: bool) -> Iterator[Problem]:
     """Fields at the wrong side of a quantifier; within it the work must stay in proportion to the event's size."""
     root = paths.parse_path(leaf.field).root
     if (root == "item") is not in_item:

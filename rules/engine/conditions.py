@@ -151,7 +151,7 @@ def _compile_leaf(leaf: Leaf) -> Predicate:
         return lambda facts: get(facts) is not MISSING
     if isinstance(leaf.value, Reference):
         return _compile_reference(leaf, leaf.value)
-    test = _bound(leaf)
+    test = _bind(leaf)
     field, op = leaf.field, leaf.op
 
     def holds(facts: Facts) -> bool:
@@ -167,10 +167,10 @@ def _compile_leaf(leaf: Leaf) -> Predicate:
     return holds
 
 
-def _bound(leaf: Leaf) -> Test:
+def _bind(leaf: Leaf) -> Test:
     if isinstance(leaf.value, Leaf | Group):
-        quantified = _quantified(every=leaf.op == "all_of", inner=compile_conditions(leaf.value))
-        return _rationed(leaf.value, quantified) if has_meaning(leaf.value) else quantified
+        quantified = _quantifier(every=leaf.op == "all_of", inner=compile_conditions(leaf.value))
+        return _limit_texts(leaf.value, quantified) if has_meaning(leaf.value) else quantified
     if leaf.op == "means":
         return similar(leaf.value, _threshold(leaf))
     return OPERATORS[leaf.op].bind(leaf.value)
@@ -200,7 +200,7 @@ def _compile_reference(leaf: Leaf, reference: Reference) -> Predicate:
     return holds
 
 
-def _quantified(*, every: bool, inner: Predicate) -> Test:
+def _quantifier(*, every: bool, inner: Predicate) -> Test:
     def test(actual: Any, facts: Facts) -> bool | None:
         if type(actual) is not list:
             return None
@@ -217,7 +217,7 @@ def _quantified(*, every: bool, inner: Predicate) -> Test:
     return test
 
 
-def _rationed(inner: Node, quantified: Test) -> Test:
+def _limit_texts(inner: Node, quantified: Test) -> Test:
     """Restrict a quantifier over meanings to lists whose texts are few enough to be embedded."""
 
     def test(actual: Any, facts: Facts) -> bool | None:
@@ -255,9 +255,9 @@ def _outcome(word: str, nodes: list[Json]) -> Json:
 
 def _explain_leaf(leaf: Leaf, facts: Facts) -> Json:
     actual = getter(parse_path(leaf.field))(facts)
-    expected = _expected(leaf, facts)
+    expected = _expected_value(leaf, facts)
     answer = _answer(leaf, actual, expected, facts)
-    told: Json = {"op": leaf.op, "field": leaf.field, "actual": _shown(actual), "result": bool(answer)}
+    told: Json = {"op": leaf.op, "field": leaf.field, "actual": _json_value(actual), "result": bool(answer)}
     told |= _explain_expected(leaf, expected)
     if MISSING in (actual, expected):
         told["reason"] = "missing"
@@ -270,7 +270,7 @@ def _explain_leaf(leaf: Leaf, facts: Facts) -> Json:
     return told
 
 
-def _expected(leaf: Leaf, facts: Facts) -> Any:
+def _expected_value(leaf: Leaf, facts: Facts) -> Any:
     return getter(parse_path(leaf.value.field))(facts) if isinstance(leaf.value, Reference) else leaf.value
 
 
@@ -280,14 +280,14 @@ def _answer(leaf: Leaf, actual: Any, expected: Any, facts: Facts) -> bool | None
     if actual is MISSING or expected is MISSING:
         return False
     try:
-        return (OPERATORS[leaf.op].bind(expected) if isinstance(leaf.value, Reference) else _bound(leaf))(actual, facts)
+        return (OPERATORS[leaf.op].bind(expected) if isinstance(leaf.value, Reference) else _bind(leaf))(actual, facts)
     except Unfit:
         return None
 
 
 def _explain_expected(leaf: Leaf, expected: Any) -> Json:
     if isinstance(leaf.value, Reference):
-        return {"expected": _shown(expected), "expected_field": leaf.value.field}
+        return {"expected": _json_value(expected), "expected_field": leaf.value.field}
     if isinstance(leaf.value, Leaf | Group):
         return {"expected": leaf.value.model_dump(mode="json", exclude_unset=True)}
     if leaf.op == "means":
@@ -305,7 +305,7 @@ def _explain_items(inner: Node, actual: list[Any], facts: Facts) -> list[Json]:
     return told
 
 
-def _shown(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if value is MISSING:
         return None
     return value.isoformat() if isinstance(value, datetime) else value

@@ -66,7 +66,7 @@ _LITERAL = re.compile(r"(?:\(\?i\))?(?:[^\\\[.*+?{]|\\[^dDwWsSpPCxQ0-9]|\(\?:)*"
 """Expressions of words and alternatives alone: their automata are as small as they are."""
 
 
-class Part(NamedTuple):
+class CostPart(NamedTuple):
     """Cost of one comparison: `each` time it is made, and `once` an event for all of the text or values it reads."""
 
     pointer: str
@@ -88,7 +88,7 @@ class Cost:
     lookups: int
     meanings: int
     units: int
-    parts: tuple[Part, ...]
+    parts: tuple[CostPart, ...]
 
     def as_json(self, limit: int) -> Json:
         """Return the cost as shown to people."""
@@ -105,7 +105,7 @@ class Cost:
         return ", ".join(f"{part.pointer} (`{part.op}`) {part.units:,}" for part in self.parts[:DEAREST])
 
 
-def bound(rule: Rule) -> Cost:
+def upper_bound(rule: Rule) -> Cost:
     """Return the rule's worst-case cost for one event of 4 KiB, flows and actions included."""
     tree = rule.conditions
     parts = [] if tree is None else list(_parts(tree, "/conditions"))
@@ -133,27 +133,29 @@ def _templates_in(value: Any) -> int:
     return 0
 
 
-def _parts(node: Node, pointer: str) -> Iterator[Part]:
+def _parts(node: Node, pointer: str) -> Iterator[CostPart]:
     if isinstance(node, Leaf):
-        yield _quantified(node, pointer) if isinstance(node.value, Leaf | Group) else _compared(node, pointer)
+        yield (
+            _quantifier_cost(node, pointer) if isinstance(node.value, Leaf | Group) else _comparison_cost(node, pointer)
+        )
         return
     for word, children in node.members():
         for place, child in enumerate(children):
             yield from _parts(child, f"{pointer}/{word}/{place}")
 
 
-def _quantified(leaf: Leaf, pointer: str) -> Part:
+def _quantifier_cost(leaf: Leaf, pointer: str) -> CostPart:
     """Return the cost of a condition on each item; items of nested lists together fit into the event."""
     inner = list(_parts(leaf.value, f"{pointer}/value")) if isinstance(leaf.value, Leaf | Group) else []
     every = 1 + sum(part.each for part in inner)
     meanings = min(1, sum(part.meanings for part in inner)) * MAX_MEANT
-    return Part(pointer, leaf.op, 1, ITEMS * every + sum(part.once for part in inner), meanings)
+    return CostPart(pointer, leaf.op, 1, ITEMS * every + sum(part.once for part in inner), meanings)
 
 
-def _compared(leaf: Leaf, pointer: str) -> Part:
+def _comparison_cost(leaf: Leaf, pointer: str) -> CostPart:
     each, once = _read_from_event(leaf) if isinstance(leaf.value, Reference) else _literal(leaf.op, leaf.value)
     steps = len(parse_path(leaf.field).steps)
-    return Part(pointer, leaf.op, each + steps // 4, once, int(leaf.op == "means"))
+    return CostPart(pointer, leaf.op, each + steps // 4, once, int(leaf.op == "means"))
 
 
 def _read_from_event(leaf: Leaf) -> tuple[int, int]:
@@ -169,7 +171,7 @@ def _literal(op: str, value: Any) -> tuple[int, int]:
     each = _EACH.get(op, 6 if _has_time(value) else 3)
     if op in {"==", "!=", "contains_any", "contains_all"}:
         each += size
-    return each, _once(op, value, size)
+    return each, _fixed_cost(op, value, size)
 
 
 _EACH: Final = {
@@ -178,7 +180,7 @@ _EACH: Final = {
 }
 
 
-def _once(op: str, value: Any, size: int) -> int:
+def _fixed_cost(op: str, value: Any, size: int) -> int:
     if op in {"contains", "not_contains"}:
         return SPREAD
     if op in {"contains_any", "contains_all"}:

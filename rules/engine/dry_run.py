@@ -41,14 +41,14 @@ def tree(rule: Rule, known: Facts) -> Json | None:
     return None if rule.conditions is None else explain(rule.conditions, known)
 
 
-def all_told(rules: Sequence[tuple[Rule, int]], known: Facts, meanings: Meanings, limit: int) -> list[Json]:
-    """Explain each rule on the event, by `told`.
+def explain_all(rules: Sequence[tuple[Rule, int]], known: Facts, meanings: Meanings, limit: int) -> list[Json]:
+    """Explain each rule on the event, by `explain_rule`.
 
     Invalid: an action, or the whole answer, would have more than `limit` characters.
     """
     answer, left = [], limit
     for rule, version in rules:
-        one = {"rule": rule.name, **told(rule, version, known, meanings, limit)}
+        one = {"rule": rule.name, **explain_rule(rule, version, known, meanings, limit)}
         left -= _characters(one, left)
         if left < 0:
             detail = f"the answer would have more than {limit:,} characters; try fewer rules, or on a smaller event"
@@ -76,7 +76,7 @@ def _characters(value: Any, most: int) -> int:
     return characters
 
 
-def told(rule: Rule, version: int, known: Facts, meanings: Meanings, limit: int) -> Json:
+def explain_rule(rule: Rule, version: int, known: Facts, meanings: Meanings, limit: int) -> Json:
     """Explain one rule: whether it matches, what would hold it back, and its actions with templates filled in.
 
     Beside no other rules, and before any stage of its flow: what those remember is not looked at. `keys` is what

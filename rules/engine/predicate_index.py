@@ -175,14 +175,14 @@ def _sweep(slot: _Slot, free: int) -> tuple[list[float], list[int], list[int]]:
     thresholds = sorted(bounds)
     at, between = [], [mask]
     for threshold in thresholds:
-        mask = _crossed(mask, bounds[threshold], opens=">=", closes="<")
+        mask = _cross_bounds(mask, bounds[threshold], opens=">=", closes="<")
         at.append(mask)
-        mask = _crossed(mask, bounds[threshold], opens=">", closes="<=")
+        mask = _cross_bounds(mask, bounds[threshold], opens=">", closes="<=")
         between.append(mask)
     return thresholds, at, between
 
 
-def _crossed(mask: int, bounds: list[tuple[int, str]], *, opens: str, closes: str) -> int:
+def _cross_bounds(mask: int, bounds: list[tuple[int, str]], *, opens: str, closes: str) -> int:
     for bit, op in bounds:
         if op == opens:
             mask |= bit

@@ -1,6 +1,6 @@
 """The rules in force, compiled: which of them an event meets, and what holds a rule back.
 
-Pure: whether a waiting, counting or limiting flow lets a rule act is for the caller to say, by `Verdict.keys`.
+Pure: whether a waiting, counting or limiting flow lets a rule act is for the caller to say, by `RuleVerdict.keys`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Shape = tuple[tuple[str, tuple[str, ...] | None], ...]
 _NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-class Verdict(NamedTuple):
+class RuleVerdict(NamedTuple):
     """A rule that an event met. `held_by` says what kept it from firing: disabled, window, repeat, stop, group, sample.
 
     `keys` has, for each flow of the rule, what the flow keeps apart, such as `session:s1` or `["ada"]`.
@@ -77,7 +77,7 @@ def flow_key(fields: Sequence[str] | None, event: Event) -> str:
 
 
 def _key_of(getters: Iterable[Callable[[Event], Any]], event: Event) -> str:
-    text = _encode([_shown(get(event)) for get in getters])
+    text = _encode([_key_value(get(event)) for get in getters])
     return text if len(text) <= MAX_KEY else f"blake2b:{_digest(text).hexdigest()}"
 
 
@@ -87,7 +87,7 @@ def _own_key(event: Event) -> str:
     return "" if event.user_id is None else f"user:{event.user_id}"
 
 
-def _shown(value: Any) -> Any:
+def _key_value(value: Any) -> Any:
     if value is MISSING:
         return None
     return value.isoformat() if isinstance(value, datetime) else value
@@ -97,7 +97,7 @@ def _digest(text: str) -> Any:
     return blake2b(text.encode(errors="surrogatepass"), digest_size=8)
 
 
-def sampled(name: str, key: str, ratio: float) -> bool:
+def is_sampled(name: str, key: str, ratio: float) -> bool:
     """Return whether a key is in a rule's sample: deterministic, about `ratio` of all keys, independent by rule."""
     return int.from_bytes(_digest(f"{name}\0{key}").digest(), "big") < ratio * 2**64
 
@@ -124,7 +124,7 @@ def _shape_of(rule: Rule) -> _Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _CompiledRule:
     """A rule, compiled. `test` is what the index leaves to decide, `eager` what of it asks and compares no meaning.
 
     `meant` are the nodes that compare meanings; `verdict` is the beginning of its verdict where it fires.
@@ -142,7 +142,7 @@ class _Entry:
     indexed: tuple[Leaf, ...]
 
 
-def _compiled(rule: Rule, version: int, known: dict[_Shape, _Keys]) -> _Entry:
+def _compile(rule: Rule, version: int, known: dict[_Shape, _Keys]) -> _CompiledRule:
     nodes = conjuncts(rule.conditions)
     if rule.schedule is not None:
         nodes = [Leaf(field="payload.rule", op="==", value=rule.name), *nodes]
@@ -150,7 +150,7 @@ def _compiled(rule: Rule, version: int, known: dict[_Shape, _Keys]) -> _Entry:
     rest = [node for node in nodes if family(node) is None] if len(indexed) < len(nodes) else []
     late = [node for node in rest if names_looked_up(node) or has_meaning(node)]
     shape = _shape_of(rule)
-    return _Entry(
+    return _CompiledRule(
         rule=rule,
         version=version,
         test=_conjunction(rest),
@@ -183,7 +183,7 @@ class _Course:
         self.groups: set[str] = set()
         self.keys: dict[_Keys | None, Mapping[str, str]] = {}
 
-    def keys_of(self, entry: _Entry, event: Event) -> Mapping[str, str]:
+    def keys_of(self, entry: _CompiledRule, event: Event) -> Mapping[str, str]:
         """The keys of a rule's flows."""
         shared = entry.keys
         if shared is None:
@@ -193,7 +193,7 @@ class _Course:
             found = self.keys[shared] = shared.of(event)
         return found
 
-    def holds(self, entry: _Entry, facts: Facts, keys: Mapping[str, str]) -> str | None:
+    def holds(self, entry: _CompiledRule, facts: Facts, keys: Mapping[str, str]) -> str | None:
         rule = entry.rule
         idle = _idle(rule, facts)
         if idle is not None:
@@ -203,7 +203,7 @@ class _Course:
         if rule.group in self.groups:
             return "group"
         sample = rule.flow.sample
-        if sample and not sampled(rule.name, keys["sample"] or facts.event.id, sample.ratio):
+        if sample and not is_sampled(rule.name, keys["sample"] or facts.event.id, sample.ratio):
             return "sample"
         return None
 
@@ -235,42 +235,42 @@ class _Table:
     `unsettled` are those on which the index leaves anything to decide; the others, if it lets them pass, have `fired`.
     """
 
-    def __init__(self, entries: Sequence[_Entry]) -> None:
+    def __init__(self, entries: Sequence[_CompiledRule]) -> None:
         self.entries = entries
         self._index = Index([entry.indexed for entry in entries])
         self.candidates = self._index.candidates
         self._may_stop = any(entry.rule.stop for entry in entries)
-        self.fired = [Verdict(*entry.verdict, _NO_KEYS) for entry in entries]
+        self.fired = [RuleVerdict(*entry.verdict, _NO_KEYS) for entry in entries]
         self._once = frozenset(entry.rule.name for entry in entries if not entry.rule.repeat)
         self.unsettled = self._mask(lambda entry: self._may_stop or _is_open(entry))
         self.asking = self._mask(lambda entry: bool(entry.asks))
         self.meaning = self._mask(lambda entry: bool(entry.meant))
 
-    def _mask(self, chosen: Callable[[_Entry], bool]) -> int:
+    def _mask(self, chosen: Callable[[_CompiledRule], bool]) -> int:
         return sum(1 << place for place, entry in enumerate(self.entries) if chosen(entry))
 
     def repeats(self, event: Event) -> bool:
         """Return whether a rule that must not act twice on one chain may be about to."""
         return not self._once.isdisjoint(event.lineage)
 
-    def decide(self, facts: Facts, candidates: int, *, repeats: bool) -> list[Verdict]:
+    def decide(self, facts: Facts, candidates: int, *, repeats: bool) -> list[RuleVerdict]:
         course, event = _Course(), facts.event
         is_weighed, known = repeats or self._may_stop, course.keys
-        verdicts: list[Verdict] = []
-        for entry in _chosen(self.entries, candidates):
+        verdicts: list[RuleVerdict] = []
+        for entry in _select(self.entries, candidates):
             if entry.test is not None and not entry.test(facts):
                 continue
             if is_weighed or entry.is_guarded:
-                verdicts.append(_weighed(entry, facts, course))
+                verdicts.append(_decide_entry(entry, facts, course))
             else:
                 keys = known.get(entry.keys) or course.keys_of(entry, event)
-                verdicts.append(_new(Verdict, (*entry.verdict, keys)))
+                verdicts.append(_new(RuleVerdict, (*entry.verdict, keys)))
         return verdicts
 
-    def waiting(self, event: Event, chosen: int, now: datetime | None) -> tuple[Facts, list[_Entry]]:
+    def waiting(self, event: Event, chosen: int, now: datetime | None) -> tuple[Facts, list[_CompiledRule]]:
         """Return the chosen rules that still need an answer: nothing cheap has ruled them out."""
         facts = Facts(event, now=now)
-        entries = _chosen(self.entries, self.candidates(event) & chosen)
+        entries = _select(self.entries, self.candidates(event) & chosen)
         return facts, [entry for entry in entries if entry.eager is None or entry.eager(facts)]
 
 
@@ -278,17 +278,17 @@ _new: Final = tuple.__new__
 """Makes a named tuple in a third of the time that its own constructor takes."""
 
 
-def _is_open(entry: _Entry) -> bool:
+def _is_open(entry: _CompiledRule) -> bool:
     """Return whether a rule that the index lets pass has anything left to decide."""
     return entry.is_guarded or entry.keys is not None or entry.test is not None
 
 
-def _weighed(entry: _Entry, facts: Facts, course: _Course) -> Verdict:
+def _decide_entry(entry: _CompiledRule, facts: Facts, course: _Course) -> RuleVerdict:
     keys = course.keys_of(entry, facts.event)
     held_by = course.holds(entry, facts, keys)
     if held_by is None:
         course.note(entry.rule)
-    return Verdict(entry.rule.name, entry.version, entry.rule, held_by is None, held_by, keys)
+    return RuleVerdict(entry.rule.name, entry.version, entry.rule, held_by is None, held_by, keys)
 
 
 _FEW: Final = 1 << 64
@@ -296,7 +296,7 @@ _PLACES: Final = [tuple(place for place in range(8) if byte >> place & 1) for by
 """The bits that are set in each byte."""
 
 
-def _chosen(items: Sequence[_Item], mask: int) -> list[_Item]:
+def _select(items: Sequence[_Item], mask: int) -> list[_Item]:
     """Return the items whose bits are set, in their order."""
     found: list[_Item] = []
     if mask < _FEW:
@@ -320,11 +320,11 @@ class Ruleset:
     def __init__(self, rules: Sequence[tuple[Rule, int]]) -> None:
         ordered = sorted(rules, key=lambda item: (-item[0].priority, item[0].name))
         shapes: dict[_Shape, _Keys] = {}
-        self._entries = [_compiled(rule, version, shapes) for rule, version in ordered]
+        self._entries = [_compile(rule, version, shapes) for rule, version in ordered]
         self._by_name = {rule.name: (rule, version) for rule, version in ordered}
         self._tables: dict[tuple[int, ...], _Table] = {}
         self._by_type: dict[str, _Table] = {}
-        self._flushes: dict[str, list[_Entry]] = {}
+        self._flushes: dict[str, list[_CompiledRule]] = {}
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -346,7 +346,7 @@ class Ruleset:
         now: datetime | None = None,
         similarity: Similarity | None = None,
         on_mismatch: OnMismatch | None = None,
-    ) -> list[Verdict]:
+    ) -> list[RuleVerdict]:
         """The rules that the event meets, in the order of evaluation; rules that it does not meet are not listed.
 
         The arguments are those of `Facts`. `lookup` is asked only for what a rule that may still match needs.
@@ -357,7 +357,7 @@ class Ruleset:
             return []
         repeats = bool(event.lineage) and table.repeats(event)
         if not repeats and not candidates & table.unsettled:
-            return _chosen(table.fired, candidates)
+            return _select(table.fired, candidates)
         facts = Facts(event, lookup, now=now, similarity=similarity, on_mismatch=on_mismatch)
         return table.decide(facts, candidates, repeats=repeats)
 
@@ -397,7 +397,7 @@ class Ruleset:
             if entry.rule.flow.debounce is not None
         ]
 
-    def _remember_flushes(self, event_type: str) -> list[_Entry]:
+    def _remember_flushes(self, event_type: str) -> list[_CompiledRule]:
         if len(self._flushes) >= MAX_CACHED_TYPES:
             self._flushes.clear()
         self._flushes[event_type] = found = [

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.memoize import Kept, digest
+from core.memoize import DigestCache, digest
 
 MEANT_CHARACTERS: Final = 2_000
 """Of a longer text only so many from its beginning are compared: the local model reads 256 tokens, some 1,000
@@ -39,7 +39,7 @@ class Meanings:
     def __init__(self, embedder: Vectorizer, capacity: int = CAPACITY) -> None:
         """`capacity` is the number of vectors kept; what one call of `warm` brings is kept in any case."""
         self._embedder = embedder
-        self._kept = Kept[Vector](capacity)
+        self._kept = DigestCache[Vector](capacity)
 
     def warm(self, texts: Iterable[str]) -> None:
         """Embed those of the texts that are not remembered, in one call. Raises what the embedder raises."""

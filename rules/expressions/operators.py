@@ -137,7 +137,7 @@ def _equal(expected: Any) -> Test:
     return lambda actual, _: actual == expected if type(actual) is str else same(actual, expected)
 
 
-def _negated(bind: Callable[[Any], Test]) -> Callable[[Any], Test]:
+def _negate(bind: Callable[[Any], Test]) -> Callable[[Any], Test]:
     def bind_value(expected: Any) -> Test:
         test = bind(expected)
 
@@ -153,7 +153,7 @@ def _negated(bind: Callable[[Any], Test]) -> Callable[[Any], Test]:
 Compare = Callable[[Any, Any], bool]
 
 
-def _ordered(compare: Compare) -> Callable[[Any], Test]:
+def _order_by(compare: Compare) -> Callable[[Any], Test]:
     def bind_value(expected: Any) -> Test:
         if kind(expected) == "number":
             return _compare_numbers(compare, expected)
@@ -194,7 +194,7 @@ def _between(expected: Any) -> Test:
     if not isinstance(expected, list) or len(expected) != 2:  # noqa: PLR2004
         raise Unfit("give the lowest and the highest value: `[1, 10]`; both count as between")
     low, high = expected
-    above, below = _ordered(operator.ge)(low), _ordered(operator.le)(high)
+    above, below = _order_by(operator.ge)(low), _order_by(operator.le)(high)
     if _family(low) != _family(high):
         raise Unfit("both ends must be of one kind: numbers, times or strings")
     if not _ordered_pair(low, high):
@@ -332,7 +332,7 @@ def _limits() -> re2.Options:
     return options
 
 
-def _searched(pattern: str) -> Test:
+def _search(pattern: str) -> Test:
     try:
         compiled = re2.compile(pattern, _limits())
     except re2.error as error:
@@ -355,14 +355,14 @@ def _searched(pattern: str) -> Test:
 def _matches(expected: Any) -> Test:
     if not isinstance(expected, str) or len(expected) > MAX_PATTERN:
         raise Unfit(f"give a regular expression of at most {MAX_PATTERN} characters, e.g. `^(yes|no)$`")
-    return _searched(expected)
+    return _search(expected)
 
 
 def _wildcard(expected: Any) -> Test:
     if not isinstance(expected, str) or len(expected) > MAX_PATTERN:
         raise Unfit(f"give a pattern of at most {MAX_PATTERN} characters, e.g. `bot-*`")
     signs = {"*": ".*", "?": "."}
-    return _searched("(?s)^" + "".join(signs.get(sign) or re2.escape(sign) for sign in expected) + r"\z")
+    return _search("(?s)^" + "".join(signs.get(sign) or re2.escape(sign) for sign in expected) + r"\z")
 
 
 def _length(compare: Compare) -> Callable[[Any], Test]:
@@ -420,21 +420,21 @@ _EITHER: Final = {"type": ["array", *_SCALAR["type"]]}
 
 _TABLE: Final = (
     Operator("==", "equal; only null is null", _equal, _EITHER),
-    Operator("!=", "not equal, both being of one kind (null differs from everything else)", _negated(_equal), _EITHER),
-    Operator(">", "a number above, a later time, a string further on", _ordered(operator.gt), _COMPARABLE),
-    Operator(">=", "a number not below, a time not earlier", _ordered(operator.ge), _COMPARABLE),
-    Operator("<", "a number below, an earlier time", _ordered(operator.lt), _COMPARABLE),
-    Operator("<=", "a number not above, a time not later", _ordered(operator.le), _COMPARABLE),
+    Operator("!=", "not equal, both being of one kind (null differs from everything else)", _negate(_equal), _EITHER),
+    Operator(">", "a number above, a later time, a string further on", _order_by(operator.gt), _COMPARABLE),
+    Operator(">=", "a number not below, a time not earlier", _order_by(operator.ge), _COMPARABLE),
+    Operator("<", "a number below, an earlier time", _order_by(operator.lt), _COMPARABLE),
+    Operator("<=", "a number not above, a time not later", _order_by(operator.le), _COMPARABLE),
     Operator("between", "from the first value to the second, both included", _between, _PAIR),
     Operator("in", "one of the values in the list", _in, _LIST),
     Operator(
         "not_in",
         "none of the values in the list, yet of their kind (of any, where null is in it)",
-        _negated(_in),
+        _negate(_in),
         _LIST,
     ),
     Operator("contains", "a list with this item, or a text with this piece", _contains, _SCALAR),
-    Operator("not_contains", "a list or text without it", _negated(_contains), _SCALAR),
+    Operator("not_contains", "a list or text without it", _negate(_contains), _SCALAR),
     Operator("contains_any", "a list or text with at least one of these", _contains_many(every=False), _LIST),
     Operator("contains_all", "a list or text with all of these", _contains_many(every=True), _LIST),
     Operator("starts_with", "a text that begins so", _textual(str.startswith), _STRING),

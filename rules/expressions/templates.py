@@ -78,10 +78,10 @@ def _render_text(text: str, event: Event, room: _Room) -> Any:
 
 
 def _read(path: str, event: Event) -> Any:
-    return paths.event_getter(_parsed(path))(event)
+    return paths.event_getter(_parse(path))(event)
 
 
-def _parsed(text: str) -> paths.Path:
+def _parse(text: str) -> paths.Path:
     path = paths.parse_path(text)
     if path.root in {"lookup", "item"}:
         raise paths.BadPath(f"`{text}` is no field of the event; use `payload.…`, {', '.join(paths.EVENT_FIELDS)}")
@@ -111,7 +111,7 @@ def fields(value: Any, pointer: str = "") -> Iterator[tuple[str, str]]:
             yield from fields(item, f"{pointer}/{place}")
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from fields(item, f"{pointer}/{problems.escaped(name)}")
+            yield from fields(item, f"{pointer}/{problems.escape_step(name)}")
 
 
 def fault(value: Any) -> Problem | None:
@@ -129,12 +129,12 @@ def _faults(value: Any, pointer: str) -> Iterator[Problem]:
             yield from _faults(item, f"{pointer}/{place}")
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from _faults(item, f"{pointer}/{problems.escaped(name)}")
+            yield from _faults(item, f"{pointer}/{problems.escape_step(name)}")
 
 
 def _fault_of_text(text: str) -> str | None:
     try:
-        rest = _TEMPLATE.sub(lambda found: _nothing_if(_parsed, found[1]), text)
+        rest = _TEMPLATE.sub(lambda found: _nothing_if(_parse, found[1]), text)
     except paths.BadPath as error:
         return f"template: {error}"
     return "a template reads `{{payload.user_id}}`: two braces, a path, two braces" if _LEFTOVER.search(rest) else None

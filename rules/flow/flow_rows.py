@@ -22,7 +22,7 @@ from core.storage.db import Tx, recordset
 from core.types import Event, Json
 from rules.document.schema import Rule
 from rules.engine.ruleset import flow_key
-from rules.flow.stages import STAGES, Burst, Passage, State, push
+from rules.flow.stages import STAGES, Burst, StageResult, StageState, push
 
 GONE: Final = "gone"
 """The stage of a drop whose rule was deleted or disabled while it waited."""
@@ -60,7 +60,7 @@ class Fire:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class MatchOutcome:
     """Outcome of a match and the stage that decided it; None where it passed all stages."""
 
     verdict: Literal["fired", "gathered", "held"]
@@ -80,7 +80,7 @@ class Drop:
 
 def pass_on(
     tx: Tx, matches: Sequence[Match], now: datetime, flushed: Iterable[Flushed] = ()
-) -> tuple[list[Word], list[Fire], list[Drop]]:
+) -> tuple[list[MatchOutcome], list[Fire], list[Drop]]:
     """Send the matches of a batch through the stages of their rules: a word for each, what acts now, what is dropped.
 
     The debounces of `flushed` are due now, with what this batch brought them. The rows of later stages are locked only
@@ -92,7 +92,7 @@ def pass_on(
     coming = [replace(moves[n], burst=passages[n].burst) for n in ahead]
     for n, passage in zip(ahead, _send(tx, coming, now, after=_WAIT), strict=True):
         passages[n] = passage
-    words = [Word(_WORDS[passage.outcome], passage.stage) for passage in passages]
+    words = [MatchOutcome(_WORDS[passage.outcome], passage.stage) for passage in passages]
     return words, _fires(moves, passages), _drops(moves, passages)
 
 
@@ -132,11 +132,11 @@ class _Rows:
     """Rows that this transaction holds: as they were `read`, and as the stages leave them in `states`, by rule."""
 
     places: Sequence[Place]
-    read: Mapping[Place, State]
+    read: Mapping[Place, StageState]
     versions: dict[Place, int]
-    states: Mapping[tuple[str, str], dict[tuple[str, str], State | None]]
+    states: Mapping[tuple[str, str], dict[tuple[str, str], StageState | None]]
 
-    def state(self, place: Place) -> State | None:
+    def state(self, place: Place) -> StageState | None:
         rank, tenant_id, rule, key = place
         return self.states[tenant_id, rule].get((STAGES[rank], key))
 
@@ -153,7 +153,7 @@ def _move(match: Match) -> _Move:
     return _Move(event.tenant_id, match.rule, match.version, match.keys, Burst((event.seq,), event.root_seq))
 
 
-def _fires(moves: Sequence[_Move], passages: Sequence[Passage]) -> list[Fire]:
+def _fires(moves: Sequence[_Move], passages: Sequence[StageResult]) -> list[Fire]:
     return [
         Fire(move.tenant_id, move.rule, move.version, passage.burst.seqs, passage.burst.root_seq, move.keys)
         for move, passage in zip(moves, passages, strict=True)
@@ -161,7 +161,7 @@ def _fires(moves: Sequence[_Move], passages: Sequence[Passage]) -> list[Fire]:
     ]
 
 
-def _drops(moves: Sequence[_Move], passages: Sequence[Passage]) -> list[Drop]:
+def _drops(moves: Sequence[_Move], passages: Sequence[StageResult]) -> list[Drop]:
     return [
         Drop(move.tenant_id, move.rule.name, move.version, passage.burst.seqs, passage.stage or "")
         for move, passage in zip(moves, passages, strict=True)
@@ -177,7 +177,7 @@ def _send(
     after: str | None = None,
     before: str | None = None,
     ends: Collection[Place] = (),
-) -> list[Passage]:
+) -> list[StageResult]:
     """Lock what these stages remember, push every burst through them in turn, end these debounces, write all back."""
     ranks = range(0 if after is None else _RANK[after] + 1, len(STAGES) if before is None else _RANK[before])
     own = [_places(move, ranks) for move in moves]
@@ -248,11 +248,11 @@ def _events(tx: Tx, places: Collection[tuple[str, int]]) -> dict[tuple[str, int]
 def _lock(tx: Tx, places: Collection[Place], now: datetime) -> _Rows:
     """Lock the rows of all places, in order, making those that are not there; then read them."""
     ordered = sorted(places)
-    states: defaultdict[tuple[str, str], dict[tuple[str, str], State | None]] = defaultdict(dict)
-    read: dict[Place, State] = {}
+    states: defaultdict[tuple[str, str], dict[tuple[str, str], StageState | None]] = defaultdict(dict)
+    read: dict[Place, StageState] = {}
     versions = {}
     if ordered:
-        values = {"places": _named(ordered), "now": now}
+        values = {"places": _recordset_of(ordered), "now": now}
         tx.execute(_LOCK, values)
         for row in tx.execute(_READ, values):
             place = _RANK[row.kind], row.tenant_id, row.rule, row.key
@@ -264,19 +264,19 @@ def _lock(tx: Tx, places: Collection[Place], now: datetime) -> _Rows:
     return _Rows(ordered, read, versions, states)
 
 
-def _state(row: Any) -> State:
+def _state(row: Any) -> StageState:
     seqs, times = tuple(row.event_seqs), tuple(row.times)
-    return State(row.opened_at, seqs, times, row.root_seq, row.due_at, row.expires_at)
+    return StageState(row.opened_at, seqs, times, row.root_seq, row.due_at, row.expires_at)
 
 
-def _lanes(tx: Tx, places: Sequence[Place], now: datetime) -> dict[Place, State]:
+def _lanes(tx: Tx, places: Sequence[Place], now: datetime) -> dict[Place, StageState]:
     """Count the unfinished actions of each lane. Read while holding the lane's lock: nobody else adds to it now."""
     if not places:
         return {}
     lanes = {(tenant_id, f"{rule}\n{key}"): place for place in places for _, tenant_id, rule, key in [place]}
     rows = recordset([{"tenant": tenant_id, "lane": lane} for tenant_id, lane in lanes])
     found = tx.execute(_OPEN, {"rows": rows})
-    return {lanes[row.tenant_id, row.lane]: State(now, open=row.open) for row in found}
+    return {lanes[row.tenant_id, row.lane]: StageState(now, open=row.open) for row in found}
 
 
 def _save(tx: Tx, rows: _Rows) -> None:
@@ -291,10 +291,10 @@ def _save(tx: Tx, rows: _Rows) -> None:
     if changed:
         tx.execute(_STORE, {"rows": recordset(changed)})
     if empty:
-        tx.execute(_DELETE, {"places": _named(empty)})
+        tx.execute(_DELETE, {"places": _recordset_of(empty)})
 
 
-def _named(places: Iterable[Place]) -> str:
+def _recordset_of(places: Iterable[Place]) -> str:
     return recordset([_name(place) for place in places])
 
 
@@ -303,7 +303,7 @@ def _name(place: Place) -> Json:
     return {"tenant": tenant_id, "rule": rule, "kind": STAGES[rank], "key": key}
 
 
-def _row(place: Place, version: int, state: State) -> Json:
+def _row(place: Place, version: int, state: StageState) -> Json:
     return _name(place) | {
         "version": version,
         "gathered": len(state.seqs),

@@ -81,12 +81,12 @@ def of_all(sets: Mapping[str, Ruleset]) -> list[Scheduled]:
 
 def due_times(schedule: Schedule, after: datetime, until: datetime, limit: int) -> list[datetime]:
     """The first `limit` due times after one moment and up to another, in UTC, oldest first."""
-    return list(islice(takewhile(lambda due: due <= until, _coming(schedule, after)), limit))
+    return list(islice(takewhile(lambda due: due <= until, _times_after(schedule, after)), limit))
 
 
 def next_due(schedule: Schedule, after: datetime) -> datetime | None:
     """The first due time after a moment; None: it never comes again."""
-    return next(_coming(schedule, after), None)
+    return next(_times_after(schedule, after), None)
 
 
 def last_due(schedule: Schedule, after: datetime, until: datetime) -> datetime | None:
@@ -94,14 +94,14 @@ def last_due(schedule: Schedule, after: datetime, until: datetime) -> datetime |
     window = FIRST_LOOK
     while True:
         since = max(after, until - window)
-        due = takewhile(lambda due: due <= until, _coming(schedule, since))
+        due = takewhile(lambda due: due <= until, _times_after(schedule, since))
         latest = next(iter(deque(due, maxlen=1)), None)
         if latest is not None or since == after:
             return latest
         window *= WIDER
 
 
-def missed(scheduled: Scheduled, fired_to: datetime, now: datetime, catch_up: CatchUp) -> list[datetime]:
+def missed_times(scheduled: Scheduled, fired_to: datetime, now: datetime, catch_up: CatchUp) -> list[datetime]:
     """Return the due times to fire now, oldest first, at most AT_ONCE, within the rule's own validity."""
     rule, schedule = scheduled.rule, scheduled.schedule
     since = max(fired_to, rule.starts_at - MOMENT) if rule.starts_at else fired_to
@@ -135,7 +135,7 @@ def fire(tx: Tx, scheduled: Scheduled, now: datetime, catch_up: CatchUp, page: i
     coming = next_due(scheduled.schedule, row.fired_to)
     if coming is None or coming > now:
         return Fired(0, coming)
-    due = missed(scheduled, row.fired_to, now, catch_up)
+    due = missed_times(scheduled, row.fired_to, now, catch_up)
     if due and scheduled.schedule.for_each == "user":
         return _fire_page(tx, scheduled, due[0], None, page)
     fresh = log.announce(tx, scheduled.tenant_id, [tick(scheduled, moment) for moment in due])
@@ -158,12 +158,12 @@ def _fire_page(tx: Tx, scheduled: Scheduled, due: datetime, after: str | None, p
     fresh = log.announce(tx, scheduled.tenant_id, [tick(scheduled, due, user) for user in reached])
     if len(reached) < page:
         return _store(tx, scheduled, fired_to=due, fresh=fresh)
-    tx.execute(_TURN, {**_named(scheduled), "due": due, "after": reached[-1]})
+    tx.execute(_TURN, {**_rule_key(scheduled), "due": due, "after": reached[-1]})
     return Fired(fresh, due)
 
 
 def _store(tx: Tx, scheduled: Scheduled, *, fired_to: datetime, fresh: int = 0) -> Fired:
-    values = {**_named(scheduled), "schedule": json.dumps(_table(scheduled)), "fired_to": fired_to}
+    values = {**_rule_key(scheduled), "schedule": json.dumps(_table(scheduled)), "fired_to": fired_to}
     tx.execute(_STORE, values)
     return Fired(fresh, next_due(scheduled.schedule, fired_to))
 
@@ -181,7 +181,7 @@ def tick(scheduled: Scheduled, due: datetime, user_id: str | None = None) -> Ann
     return Announcement(f"{name}@{due_at}@{user_id}", "clock.ticked", due, payload, f"user:{user_id}")
 
 
-def _named(scheduled: Scheduled) -> dict[str, str]:
+def _rule_key(scheduled: Scheduled) -> dict[str, str]:
     return {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name}
 
 
@@ -191,7 +191,7 @@ def _table(scheduled: Scheduled) -> Json:
     return table if scheduled.rule.enabled else table | {"enabled": False}
 
 
-def _coming(schedule: Schedule, after: datetime) -> Iterator[datetime]:
+def _times_after(schedule: Schedule, after: datetime) -> Iterator[datetime]:
     """Yield the due times after a moment, in UTC."""
     if schedule.every_seconds is not None:
         step = timedelta(seconds=schedule.every_seconds)

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from rules.document.timing import Flow
-from rules.flow.stages import Burst, Passage, State, push, release
+from rules.flow.stages import Burst, StageResult, StageState, push, release
 
 PRUNED_FROM: Final = 1_000
 """Below so many states none is looked at for having expired."""
@@ -22,7 +22,7 @@ GATHERING: Final = frozenset({"debounce", "count"})
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SimulatedOutcome:
     """Outcome of matches that went through together: they act at a moment, or a stage holds them back.
 
     `seqs` are their places in the log, in its order.
@@ -42,18 +42,18 @@ class Simulation:
 
     flow: Flow
     gathered: int = 0
-    _states: dict[tuple[str, str], State | None] = field(default_factory=dict)
+    _states: dict[tuple[str, str], StageState | None] = field(default_factory=dict)
     _keys: dict[str, Mapping[str, str]] = field(default_factory=dict)
     _due: list[tuple[datetime, int, str]] = field(default_factory=list)
     _queued: set[str] = field(default_factory=set)
     _prune_at: int = PRUNED_FROM
 
-    def advance(self, to: datetime) -> list[Outcome]:
+    def advance(self, to: datetime) -> list[SimulatedOutcome]:
         """Let every debounce go on whose time comes up to and with this moment.
 
         They go in the order of time, those of one moment in the order of the log.
         """
-        outcomes: list[Outcome] = []
+        outcomes: list[SimulatedOutcome] = []
         while self._due and self._due[0][0] <= to:
             queued_at, _, key = heapq.heappop(self._due)
             self._queued.discard(key)
@@ -66,7 +66,7 @@ class Simulation:
                 outcomes += self._release(key, state, state.due_at)
         return outcomes
 
-    def push(self, seq: int, keys: Mapping[str, str], at: datetime) -> list[Outcome]:
+    def push(self, seq: int, keys: Mapping[str, str], at: datetime) -> list[SimulatedOutcome]:
         """One more match; `keys` says, by stage, what it keeps apart."""
         passage = push(self.flow, keys, Burst((seq,), seq), at, self._states)
         self.gathered += passage.outcome == "gathered"
@@ -74,9 +74,9 @@ class Simulation:
         if wait is not None:
             self._follow(wait, keys)
         self._prune(at)
-        return _told(passage, at)
+        return _outcomes(passage, at)
 
-    def flush(self, key: str, at: datetime) -> list[Outcome]:
+    def flush(self, key: str, at: datetime) -> list[SimulatedOutcome]:
         """End the wait of one debounce now, if there is one."""
         state = self._states.get(("debounce", key))
         return [] if state is None else self._release(key, state, at)
@@ -90,7 +90,7 @@ class Simulation:
         """The last place of each burst that waits: on no other of the places so far may the rule still act."""
         return {max(state.seqs) for state in self._gathering_states()}
 
-    def _gathering_states(self) -> Iterator[State]:
+    def _gathering_states(self) -> Iterator[StageState]:
         for (stage, _), state in self._states.items():
             if state is not None and stage in GATHERING:
                 yield state
@@ -105,15 +105,15 @@ class Simulation:
             if state.due_at is not None and wait not in self._queued:
                 self._queue(wait, state, state.due_at)
 
-    def _queue(self, key: str, state: State, due_at: datetime) -> None:
+    def _queue(self, key: str, state: StageState, due_at: datetime) -> None:
         """One entry a key, looked at again when its time has come: the wait may have become longer, never shorter."""
         self._queued.add(key)
         heapq.heappush(self._due, (due_at, state.seqs[0], key))
 
-    def _release(self, key: str, state: State, at: datetime) -> list[Outcome]:
+    def _release(self, key: str, state: StageState, at: datetime) -> list[SimulatedOutcome]:
         self._states["debounce", key] = None
         burst, keys = release(state), self._keys.pop(key)
-        return _told(push(self.flow, keys, burst, at, self._states, after="debounce"), at)
+        return _outcomes(push(self.flow, keys, burst, at, self._states, after="debounce"), at)
 
     def _prune(self, now: datetime) -> None:
         """Forget what means nothing any more, at a cost in proportion to the matches."""
@@ -127,5 +127,5 @@ class Simulation:
         self._prune_at = max(PRUNED_FROM, 2 * len(self._states))
 
 
-def _told(passage: Passage, at: datetime) -> list[Outcome]:
-    return [] if passage.outcome == "gathered" else [Outcome(at, passage.stage, passage.burst.seqs)]
+def _outcomes(passage: StageResult, at: datetime) -> list[SimulatedOutcome]:
+    return [] if passage.outcome == "gathered" else [SimulatedOutcome(at, passage.stage, passage.burst.seqs)]

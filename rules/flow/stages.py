@@ -4,7 +4,7 @@
 
 The first two gather: they collect matches and pass them on together. The others pass or drop a match. Nothing here
 knows a clock or a database: `now` and the states are arguments, so that a router (rows), a backtest (a dictionary, on
-event time) and a test do the same. The caller passes on what is due (`State.due_at`) before a later match; a match
+event time) and a test do the same. The caller passes on what is due (`StageState.due_at`) before a later match; a match
 that comes all the same is added to it. Time never goes back within a key: a `now` before the latest one recorded
 counts as that.
 """
@@ -34,7 +34,7 @@ class Burst:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class StageState:
     """State of one stage of one rule for one key.
 
     debounce: what it holds, in `times` when the last came, and in `due_at` when all goes on. count: what it holds,
@@ -52,12 +52,12 @@ class State:
     open: int = 0
 
 
-States = MutableMapping[tuple[str, str], State | None]
+States = MutableMapping[tuple[str, str], StageState | None]
 """State by (stage, key); None: nothing is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class StageResult:
     """Progress of a burst: it acts, or it was gathered or held back by `stage`, or it has come to `stage` as asked."""
 
     outcome: Literal["acts", "gathered", "held", "comes"]
@@ -74,7 +74,7 @@ def push(
     *,
     after: str | None = None,
     before: str | None = None,
-) -> Passage:
+) -> StageResult:
     """Send a burst through the stages of a rule; `states` is brought up to date.
 
     It begins behind the stage `after`, and comes to rest in front of the stage `before`, or else acts. A cooldown or a
@@ -93,24 +93,26 @@ def push(
         if step is not None:
             states[place], released = step(part, states.get(place), burst, now)
             if released is None:
-                return Passage("gathered", stage, burst)
+                return StageResult("gathered", stage, burst)
             burst = released
         elif not _ADMIT[stage](part, states.get(place), now):
-            return Passage("held", stage, burst)
+            return StageResult("held", stage, burst)
     if before is not None:
-        return Passage("comes", before, burst)
+        return StageResult("comes", before, burst)
     _note(flow, keys, now, states)
-    return Passage("acts", None, burst)
+    return StageResult("acts", None, burst)
 
 
-def release(state: State) -> Burst:
+def release(state: StageState) -> Burst:
     """All that a gathering stage holds, ready to go on, in the order of the log."""
     return Burst(tuple(sorted(state.seqs)), state.root_seq)
 
 
-def _debounce(part: Debounce, held: State | None, burst: Burst, now: datetime) -> tuple[State | None, Burst | None]:
+def _debounce(
+    part: Debounce, held: StageState | None, burst: Burst, now: datetime
+) -> tuple[StageState | None, Burst | None]:
     now = _not_before(held, now)
-    state = _added(held, burst, now, (now,))
+    state = _add(held, burst, now, (now,))
     if len(state.seqs) >= (part.max_events or MAX_GATHERED):
         return None, release(state)
     if held is not None and held.due_at is not None and held.due_at <= now:
@@ -121,17 +123,17 @@ def _debounce(part: Debounce, held: State | None, burst: Burst, now: datetime) -
     return replace(state, due_at=due_at), None
 
 
-def _count(part: Count, held: State | None, burst: Burst, now: datetime) -> tuple[State | None, Burst | None]:
+def _count(part: Count, held: StageState | None, burst: Burst, now: datetime) -> tuple[StageState | None, Burst | None]:
     now, window = _not_before(held, now), None
     if part.within_seconds is not None:
         window = timedelta(seconds=part.within_seconds)
         held = _recent(held, now - window)
     times = (held.times if held else ()) + (now,) * len(burst.seqs)
-    state = replace(_added(held, burst, now, times), expires_at=now + window if window else None)
+    state = replace(_add(held, burst, now, times), expires_at=now + window if window else None)
     return (None, release(state)) if len(state.seqs) >= part.threshold else (state, None)
 
 
-def _recent(held: State | None, since: datetime) -> State | None:
+def _recent(held: StageState | None, since: datetime) -> StageState | None:
     """Return the part of the state that arrived after `since`."""
     if held is None:
         return None
@@ -143,27 +145,27 @@ def _recent(held: State | None, since: datetime) -> State | None:
     )
 
 
-def _added(held: State | None, burst: Burst, now: datetime, times: tuple[datetime, ...]) -> State:
+def _add(held: StageState | None, burst: Burst, now: datetime, times: tuple[datetime, ...]) -> StageState:
     if held is None:
-        return State(now, burst.seqs, times, burst.root_seq)
-    return State(held.opened_at, held.seqs + burst.seqs, times, min(held.root_seq, burst.root_seq))
+        return StageState(now, burst.seqs, times, burst.root_seq)
+    return StageState(held.opened_at, held.seqs + burst.seqs, times, min(held.root_seq, burst.root_seq))
 
 
-def _not_before(state: State | None, now: datetime) -> datetime:
+def _not_before(state: StageState | None, now: datetime) -> datetime:
     """`now`, but never before what is remembered: routers wait for one another and may come with an older clock."""
     return max(now, state.times[-1]) if state is not None and state.times else now
 
 
-def _has_room(part: Concurrency, state: State | None, _now: datetime) -> bool:
+def _has_room(part: Concurrency, state: StageState | None, _now: datetime) -> bool:
     """`queue` and `latest` let everything pass; the ledger makes it wait."""
     return part.on_conflict != "skip" or state is None or state.open < part.limit
 
 
-def _has_cooled(part: Cooldown, state: State | None, now: datetime) -> bool:
+def _has_cooled(part: Cooldown, state: StageState | None, now: datetime) -> bool:
     return state is None or now >= state.times[-1] + timedelta(seconds=part.seconds)
 
 
-def _may_again(part: Throttle, state: State | None, now: datetime) -> bool:
+def _may_again(part: Throttle, state: StageState | None, now: datetime) -> bool:
     """Return when the next action is allowed: at most `limit` in any `per_seconds`."""
     since = _not_before(state, now) - timedelta(seconds=part.per_seconds)
     return state is None or sum(time > since for time in state.times) < part.limit
@@ -173,28 +175,30 @@ def _note(flow: Flow, keys: Mapping[str, str], now: datetime, states: States) ->
     """Remember that the rule acts now."""
     if flow.concurrency is not None:
         place = "concurrency", keys["concurrency"]
-        lane = states.get(place) or State(now)
+        lane = states.get(place) or StageState(now)
         states[place] = replace(lane, open=lane.open + 1)
     if flow.cooldown is not None:
         rest = timedelta(seconds=flow.cooldown.seconds)
-        states["cooldown", keys["cooldown"]] = State(now, times=(now,), expires_at=now + rest)
+        states["cooldown", keys["cooldown"]] = StageState(now, times=(now,), expires_at=now + rest)
     if flow.throttle is not None:
         place = "throttle", keys["throttle"]
-        states[place] = _acted(flow.throttle, states.get(place), now)
+        states[place] = _count_action(flow.throttle, states.get(place), now)
 
 
-def _acted(part: Throttle, before: State | None, now: datetime) -> State:
+def _count_action(part: Throttle, before: StageState | None, now: datetime) -> StageState:
     now, window = _not_before(before, now), timedelta(seconds=part.per_seconds)
     times = (*(time for time in (before.times if before else ()) if time > now - window), now)
-    return State(times[0], times=times, expires_at=now + window)
+    return StageState(times[0], times=times, expires_at=now + window)
 
 
-_GATHER: Final[Mapping[str, Callable[[Any, State | None, Burst, datetime], tuple[State | None, Burst | None]]]] = {
+_GATHER: Final[
+    Mapping[str, Callable[[Any, StageState | None, Burst, datetime], tuple[StageState | None, Burst | None]]]
+] = {
     "debounce": _debounce,
     "count": _count,
 }
 
-_ADMIT: Final[Mapping[str, Callable[[Any, State | None, datetime], bool]]] = {
+_ADMIT: Final[Mapping[str, Callable[[Any, StageState | None, datetime], bool]]] = {
     "concurrency": _has_room,
     "cooldown": _has_cooled,
     "throttle": _may_again,

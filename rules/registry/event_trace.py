@@ -74,10 +74,10 @@ def explain(consideration: Consideration, meanings: Meanings) -> list[TracedRule
     """Return the verdict of each rule considered, by name. Embeds the texts that the conditions compare."""
     known = dry_run.facts(consideration.event, consideration.lookup, consideration.readable, meanings)
     undecided = "no match" if consideration.is_routed else "not decided yet"
-    return [_traced(one, known, undecided) for one in consideration.considered]
+    return [_trace(one, known, undecided) for one in consideration.considered]
 
 
-def _traced(one: _Considered, known: Facts, undecided: str) -> TracedRule:
+def _trace(one: _Considered, known: Facts, undecided: str) -> TracedRule:
     verdict, reason, tree = undecided, None, None
     if isinstance(one.rule, Rule):
         tree = dry_run.tree(one.rule, known)

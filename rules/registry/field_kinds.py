@@ -17,7 +17,7 @@ from rules.document.targets import EMITTED
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FieldShape:
     """Kinds and values that a field may have; the kinds are those of `rules.expressions.operators.kind`.
 
     `choices` are all the texts that it may be; `low` and `high` bound its numbers.
@@ -29,20 +29,20 @@ class Shape:
     high: float | None = None
 
 
-TEXT: Final = Shape(frozenset({"string"}))
-LIST: Final = Shape(frozenset({"list"}))
-OBJECT: Final = Shape(frozenset({"object"}))
-COUNT: Final = Shape(frozenset({"number"}), low=0)
-NUMBER: Final = Shape(frozenset({"number"}))
-SHARE: Final = Shape(frozenset({"number"}), low=0, high=1)
-TIME: Final = Shape(frozenset({"time"}))
+TEXT: Final = FieldShape(frozenset({"string"}))
+LIST: Final = FieldShape(frozenset({"list"}))
+OBJECT: Final = FieldShape(frozenset({"object"}))
+COUNT: Final = FieldShape(frozenset({"number"}), low=0)
+NUMBER: Final = FieldShape(frozenset({"number"}))
+SHARE: Final = FieldShape(frozenset({"number"}), low=0, high=1)
+TIME: Final = FieldShape(frozenset({"time"}))
 
 
-def _one_of(values: Iterable[StrEnum]) -> Shape:
-    return Shape(frozenset({"string"}), choices=tuple(one.value for one in values))
+def _one_of(values: Iterable[StrEnum]) -> FieldShape:
+    return FieldShape(frozenset({"string"}), choices=tuple(one.value for one in values))
 
 
-EMITTED_SHAPES: Final[Mapping[str, Shape]] = {
+EMITTED_SHAPES: Final[Mapping[str, FieldShape]] = {
     "category": _one_of(Category),
     "topic": _one_of(Topic),
     "importance": SHARE,
@@ -70,7 +70,7 @@ EMITTED_SHAPES: Final[Mapping[str, Shape]] = {
 }
 """Fields of the service's own events. One that is not listed has several kinds, and nothing is said of it."""
 
-OTHER_EVENT_FIELDS: Final[Mapping[str, Shape]] = {
+OTHER_EVENT_FIELDS: Final[Mapping[str, FieldShape]] = {
     "event_type": TEXT,
     "source": TEXT,
     "subject": TEXT,
@@ -81,12 +81,12 @@ OTHER_EVENT_FIELDS: Final[Mapping[str, Shape]] = {
     "user.memory_count": COUNT,
     "memory.importance": SHARE,
     "budget.tokens_today": COUNT,
-    "budget.cost_today": Shape(frozenset({"number"}), low=0),
+    "budget.cost_today": FieldShape(frozenset({"number"}), low=0),
 }
 """What stands beside the payload, and what is looked up."""
 
 
-def of(event_type: str, field: str) -> Shape | None:
+def of(event_type: str, field: str) -> FieldShape | None:
     """Return the kinds of a payload field of a type; None: no such field, or nothing is known of it."""
     if event_type in PAYLOADS:
         found = _DECLARED[event_type].get(field)
@@ -106,19 +106,19 @@ _KINDS: Final = {
 }
 
 
-def _of_schema(schema: Mapping[str, Any]) -> Shape | None:
+def _of_schema(schema: Mapping[str, Any]) -> FieldShape | None:
     branches = schema.get("anyOf", [schema])
     if any("type" not in branch for branch in branches):
         return None
     kinds = frozenset(_KINDS[branch["type"]] for branch in branches)
     first = branches[0]
-    return Shape(kinds, tuple(first.get("enum", ())), first.get("minimum"), first.get("maximum"))
+    return FieldShape(kinds, tuple(first.get("enum", ())), first.get("minimum"), first.get("maximum"))
 
 
-def _declared(model: type[Payload]) -> Mapping[str, Shape]:
+def _fields_of_model(model: type[Payload]) -> Mapping[str, FieldShape]:
     """Return the fields of a checked payload, by the JSON Schema of its model."""
     found = {name: _of_schema(part) for name, part in model.model_json_schema()["properties"].items()}
     return {name: shape for name, shape in found.items() if shape is not None}
 
 
-_DECLARED: Final = {event_type: _declared(model) for event_type, model in PAYLOADS.items()}
+_DECLARED: Final = {event_type: _fields_of_model(model) for event_type, model in PAYLOADS.items()}

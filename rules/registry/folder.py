@@ -15,16 +15,16 @@ from core.storage.db import Tx
 from core.types import Json
 from rules.document import formatting, masking
 from rules.document.schema import Rule
-from rules.problems import escaped
+from rules.problems import escape_step
 from rules.registry import store
 from rules.registry.limits import Allowed
-from rules.registry.store import Edit, Stored
+from rules.registry.store import RuleEdit, StoredRule
 
 Does = Literal["create", "change", "keep", "delete"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ImportStep:
     """Effect of an import on one rule: from which version (0: none) to which document (None: none).
 
     `origin` is the pointer to where the document stands; `rule` what it says.
@@ -44,12 +44,12 @@ class Step:
         return formatting.diff(self.before, self.after, f"{self.name} v{self.version}", self.name)
 
 
-def export(rules: Iterable[Stored]) -> dict[str, str]:
+def export(rules: Iterable[StoredRule]) -> dict[str, str]:
     """Return the canonical text of each rule by file name; credentials of older rules are masked."""
-    return {f"{stored.name}.json": formatting.formatted(masking.document(stored.document)) for stored in rules}
+    return {f"{stored.name}.json": formatting.canonical_text(masking.document(stored.document)) for stored in rules}
 
 
-def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = False) -> list[Step]:
+def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = False) -> list[ImportStep]:
     """Plan what importing these files would do, by rule name; a file holds a rule or a list of them.
 
     With `prune`, rules that no file has are deleted. Invalid names every fault with its file, a Conflict says that
@@ -62,12 +62,12 @@ def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = Fa
     there = {stored.name: stored for stored in store.in_force(tx)}
     steps = [_step(origin, document, rule, there.pop(rule.name, None)) for origin, document, rule in found]
     if prune:
-        steps += [Step(s.name, "delete", s.version, s.document, None) for s in there.values()]
+        steps += [ImportStep(s.name, "delete", s.version, s.document, None) for s in there.values()]
     _require_room(len(found) + (0 if prune else len(there)), steps, allowed)
     return sorted(steps, key=lambda step: step.name)
 
 
-def apply(tx: Tx, steps: Sequence[Step], edit: Edit, allowed: Allowed) -> list[Stored]:
+def apply(tx: Tx, steps: Sequence[ImportStep], edit: RuleEdit, allowed: Allowed) -> list[StoredRule]:
     """Apply a plan in the transaction in which it was made; return the rules it has put in force.
 
     Conflict: somebody has edited one of them meanwhile.
@@ -92,7 +92,7 @@ def apply(tx: Tx, steps: Sequence[Step], edit: Edit, allowed: Allowed) -> list[S
     return applied
 
 
-def require_as_shown(steps: Sequence[Step], expected: Mapping[str, int]) -> None:
+def require_as_shown(steps: Sequence[ImportStep], expected: Mapping[str, int]) -> None:
     """Refuse a plan that has other rules or versions than somebody was shown; 0 is a rule that was not there."""
     moved = [step for step in steps if expected.get(step.name, 0) != step.version]
     if moved:
@@ -103,9 +103,9 @@ def require_as_shown(steps: Sequence[Step], expected: Mapping[str, int]) -> None
 def _read(files: Mapping[str, str], allowed: Allowed) -> tuple[list[tuple[str, Json, Rule]], list[Problem]]:
     found, problems = list[tuple[str, Json, Rule]](), list[Problem]()
     for name, written in sorted(files.items()):
-        for origin, document in _documents(f"/files/{escaped(name)}", written, problems):
+        for origin, document in _documents(f"/files/{escape_step(name)}", written, problems):
             try:
-                found.append((origin, document, store.checked(document, allowed)))
+                found.append((origin, document, store.check(document, allowed)))
             except Invalid as error:
                 problems += [replace(problem, pointer=origin + problem.pointer) for problem in error.problems]
     return found, problems
@@ -132,14 +132,14 @@ def _twice(found: Sequence[tuple[str, Json, Rule]]) -> list[Problem]:
     ]
 
 
-def _step(origin: str, document: Json, rule: Rule, stored: Stored | None) -> Step:
+def _step(origin: str, document: Json, rule: Rule, stored: StoredRule | None) -> ImportStep:
     if stored is None:
-        return Step(rule.name, "create", 0, None, document, origin, rule)
+        return ImportStep(rule.name, "create", 0, None, document, origin, rule)
     does: Does = "keep" if formatting.same(stored.document, document) else "change"
-    return Step(rule.name, does, stored.version, stored.document, document, origin, rule)
+    return ImportStep(rule.name, does, stored.version, stored.document, document, origin, rule)
 
 
-def _require_room(count: int, steps: Sequence[Step], allowed: Allowed) -> None:
+def _require_room(count: int, steps: Sequence[ImportStep], allowed: Allowed) -> None:
     if count > allowed.rules and any(step.does == "create" for step in steps):
         raise Conflict(
             f"There would be {count} rules in force, and {allowed.rules} are allowed. Leave some out, or raise "

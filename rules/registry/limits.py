@@ -16,7 +16,7 @@ from rules.document import masking, reserved_types
 from rules.document.actions import SecretName
 from rules.document.schema import Action, CeleryTask, Emit, Notify, Rule, RunAgent, Webhook
 from rules.engine import cost as engine_cost
-from rules.problems import escaped
+from rules.problems import escape_step
 
 LOG: Final = "log"
 """The channel that is always there: the log of the service."""
@@ -71,7 +71,7 @@ def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
             "a rule of high risk does not run as `auto` in this tenant; make `action_mode` `approve` or `shadow`, or "
             "let an admin allow it: `imprint rules allow-high-risk on`",
         )
-    spent = engine_cost.bound(rule)
+    spent = engine_cost.upper_bound(rule)
     if spent.units > allowed.cost:
         yield Problem(
             "/conditions" if spent.parts else "/actions",
@@ -83,15 +83,15 @@ def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
 def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]:
     if isinstance(action, Webhook):
         if not hosts.allows(allowed.hosts, action.url):
-            said = f"posts to `{hosts.shown(action.url)}`"
-            yield Problem(f"{pointer}/url", _closed(said, allowed.hosts, _HOSTS))
+            said = f"posts to `{hosts.display(action.url)}`"
+            yield Problem(f"{pointer}/url", _not_allowed(said, allowed.hosts, _HOSTS))
         for name, value in action.headers.items():
-            yield from _header(f"{pointer}/headers/{escaped(name)}", name, value, allowed)
+            yield from _header(f"{pointer}/headers/{escape_step(name)}", name, value, allowed)
     elif isinstance(action, CeleryTask) and action.queue not in allowed.queues:
-        yield Problem(f"{pointer}/queue", _closed(f"sends to the queue `{action.queue}`", allowed.queues, _QUEUES))
+        yield Problem(f"{pointer}/queue", _not_allowed(f"sends to the queue `{action.queue}`", allowed.queues, _QUEUES))
     elif isinstance(action, Notify) and action.channel not in {LOG, *allowed.channels}:
         known = [LOG, *allowed.channels]
-        yield Problem(f"{pointer}/channel", _closed(f"has the channel `{action.channel}`", known, _CHANNELS))
+        yield Problem(f"{pointer}/channel", _not_allowed(f"has the channel `{action.channel}`", known, _CHANNELS))
     elif isinstance(action, Emit) and action.event_type in reserved_types.TYPES:
         yield Problem(f"{pointer}/event_type", reserved_types.refusal(action.event_type))
 
@@ -125,6 +125,6 @@ _CHANNELS: Final = (
 )
 
 
-def _closed(what: str, known: Collection[str], way_out: str) -> str:
+def _not_allowed(what: str, known: Collection[str], way_out: str) -> str:
     there = ", ".join(f"`{name}`" for name in sorted(known)) or "none"
     return f"no rule of this tenant {what}; allowed are: {there}; {way_out}"

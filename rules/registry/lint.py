@@ -19,7 +19,7 @@ from rules.document.targets import APPROVALS, EMITTED, TARGETS
 from rules.engine.ruleset import matches_type
 from rules.expressions import paths, templates
 from rules.registry import field_kinds, satisfiability
-from rules.registry.field_kinds import Shape
+from rules.registry.field_kinds import FieldShape
 from rules.registry.payload_fields import Payloads
 
 FARTHEST: Final = 8
@@ -29,7 +29,7 @@ WIDEST: Final = 500
 """Types of event that a search for circles follows; beyond that it gives up and warns of nothing."""
 
 
-class Link(NamedTuple):
+class EmittedType(NamedTuple):
     """An event that a rule's actions lead to: its type, the pointer to what leads there, and what that is."""
 
     event_type: str
@@ -69,7 +69,7 @@ def of(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> list[Problem]:
     return [
         *_loops(rule, neighbours),
         *_risks(rule),
-        *_unpublished(rule, neighbours, payloads),
+        *_unpublished_types(rule, neighbours, payloads),
         *_unseen(rule, payloads),
         *_silent(rule, payloads),
         *_never(rule, payloads),
@@ -81,18 +81,18 @@ def patterns_of(rule: Rule) -> set[str]:
     return {*rule.event_types, *(pattern for _, pattern in _patterns(rule))}
 
 
-def links(rule: Rule) -> Iterator[Link]:
+def links(rule: Rule) -> Iterator[EmittedType]:
     """Yield the events that follow from a rule's actions if they succeed; a shadow rule does nothing."""
     if rule.action_mode == "shadow":
         return
     if rule.action_mode == "approve":
-        yield from (Link(kind, "/action_mode", "its approvals") for kind in APPROVALS)
+        yield from (EmittedType(kind, "/action_mode", "its approvals") for kind in APPROVALS)
     for place, action in enumerate(rule.actions):
         if isinstance(action, RunAgent):
             found = TARGETS.get(action.target, ())
-            yield from (Link(kind, f"/actions/{place}", f"`{action.target}`") for kind in found)
+            yield from (EmittedType(kind, f"/actions/{place}", f"`{action.target}`") for kind in found)
         elif isinstance(action, Emit):
-            yield Link(action.event_type, f"/actions/{place}", "`emit`")
+            yield EmittedType(action.event_type, f"/actions/{place}", "`emit`")
 
 
 def _loops(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
@@ -101,14 +101,14 @@ def _loops(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
         if link.pointer not in told and _answers(rule, link.event_type):
             told.add(link.pointer)
             said = f"{link.by} leads to `{link.event_type}`, which this rule answers: it can trigger itself. "
-            yield Problem(link.pointer, said + _ending([rule]))
+            yield Problem(link.pointer, said + _end_of_loop([rule]))
     if not told:
         yield from _circles(rule, neighbours)
 
 
 def _circles(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
     """Return the shortest loop from a rule through others back to itself, for the first action that has one."""
-    reached: dict[str, tuple[Link, list[Rule]]] = {link.event_type: (link, [rule]) for link in links(rule)}
+    reached: dict[str, tuple[EmittedType, list[Rule]]] = {link.event_type: (link, [rule]) for link in links(rule)}
     waiting, passed = list(reached), {rule.name}
     for kind in waiting:
         first, way = reached[kind]
@@ -126,13 +126,13 @@ def _circles(rule: Rule, neighbours: Neighbours) -> Iterator[Problem]:
                 waiting.append(event_type)
 
 
-def _circle(first: Link, way: Sequence[Rule]) -> Problem:
+def _circle(first: EmittedType, way: Sequence[Rule]) -> Problem:
     names = " → ".join(f"`{one.name}`" for one in (*way, way[0]))
     said = f"{first.by} leads to `{first.event_type}`, and so in a circle: {names}. "
-    return Problem(first.pointer, said + _ending(way))
+    return Problem(first.pointer, said + _end_of_loop(way))
 
 
-def _ending(way: Sequence[Rule]) -> str:
+def _end_of_loop(way: Sequence[Rule]) -> str:
     if all(one.repeat for one in way):
         return "With `repeat: true` it goes round until the hop limit ends the chain with a dead letter"
     return "A rule does not act twice on one chain unless it says `repeat: true`, so that is where it ends"
@@ -142,16 +142,16 @@ def _answers(rule: Rule, event_type: str) -> bool:
     """Return whether an event of the service of that type may meet a rule, as far as type and source tell."""
     if rule.schedule is not None or not any(matches_type(pattern, event_type) for pattern in rule.event_types):
         return False
-    return all(_may_hold(node, event_type) for node in _required(rule.conditions))
+    return all(_may_hold(node, event_type) for node in _required_leaves(rule.conditions))
 
 
-def _required(tree: Leaf | Group | None) -> Iterator[Leaf]:
+def _required_leaves(tree: Leaf | Group | None) -> Iterator[Leaf]:
     """Yield the comparisons that must hold for the tree to hold, except those within `any` and `none`."""
     if isinstance(tree, Leaf):
         yield tree
     elif tree is not None:
         for node in tree.all or ():
-            yield from _required(node)
+            yield from _required_leaves(node)
 
 
 def _may_hold(leaf: Leaf, event_type: str) -> bool:
@@ -172,7 +172,7 @@ def _emitted_by(rule: Rule) -> set[str]:
     return {action.event_type for action in rule.actions if isinstance(action, Emit)}
 
 
-def _unpublished(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> Iterator[Problem]:
+def _unpublished_types(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> Iterator[Problem]:
     """Warn of event types that no publisher of the tenant, nor the service, nor a rule's `emit` produces."""
     if payloads.published is None:
         return
@@ -201,7 +201,9 @@ def _silent(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
     """Types of the service in a list of several for which the rule never fires, as they lack a field that it needs."""
     if not isinstance(rule.event_type, list):
         return
-    needed = [(leaf.field, paths.parse_path(leaf.field)) for leaf in _required(rule.conditions) if leaf.op != "missing"]
+    needed = [
+        (leaf.field, paths.parse_path(leaf.field)) for leaf in _required_leaves(rule.conditions) if leaf.op != "missing"
+    ]
     for place, kind in enumerate(rule.event_type):
         there = payloads.of(kind) if kind in EMITTED and kind not in PAYLOADS else None
         if there is None:
@@ -236,7 +238,7 @@ def _leaves(node: Leaf | Group, pointer: str) -> Iterator[tuple[str, Leaf]]:
             yield from _leaves(child, f"{pointer}/{word}/{place}")
 
 
-def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[Shape]:
+def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[FieldShape]:
     """Return the kinds of a field in each event type of the rule that has it; empty where one of them is not known."""
     path = paths.parse_path(field)
     if path.root in {"event", "lookup"}:
@@ -268,13 +270,13 @@ def _is_known(path: tuple[str, ...], there: frozenset[tuple[str, ...]]) -> bool:
 
 
 def _never_seen(path: tuple[str, ...], there: frozenset[tuple[str, ...]], types: Sequence[str]) -> str:
-    written = {_written(one): one for one in there if one[-1] != "*"}
-    near = difflib.get_close_matches(_written(path), written, 1, 0.6)
+    written = {_path_text(one): one for one in there if one[-1] != "*"}
+    near = difflib.get_close_matches(_path_text(path), written, 1, 0.6)
     guess = f"; did you mean `{near[0]}`?" if near else ""
-    return f"no known payload of {', '.join(f'`{kind}`' for kind in types[:5])} has `{_written(path)}`{guess}"
+    return f"no known payload of {', '.join(f'`{kind}`' for kind in types[:5])} has `{_path_text(path)}`{guess}"
 
 
-def _written(path: Sequence[str]) -> str:
+def _path_text(path: Sequence[str]) -> str:
     return "payload" + "".join(step if step == "[]" else f".{step}" for step in path)
 
 

@@ -23,7 +23,7 @@ NOBODY = Ruleset([])
 """The rule set of a tenant without rules."""
 
 
-class Book:
+class LiveRules:
     """The rule sets of all tenants."""
 
     def __init__(self, poll_s: float) -> None:

@@ -49,7 +49,7 @@ class Payloads:
 
     def paths_of(self, event_type: str) -> frozenset[tuple[str, ...]]:
         """The paths of one type, declared and seen."""
-        return _declared(event_type) | self.seen.get(event_type, frozenset())
+        return _declared_fields(event_type) | self.seen.get(event_type, frozenset())
 
 
 def payloads_of(tx: Tx, patterns: Iterable[str]) -> Payloads:
@@ -63,7 +63,7 @@ def payloads_of(tx: Tx, patterns: Iterable[str]) -> Payloads:
     return Payloads({kind: frozenset(found) for kind, found in seen.items()}, published)
 
 
-def _declared(event_type: str) -> frozenset[tuple[str, ...]]:
+def _declared_fields(event_type: str) -> frozenset[tuple[str, ...]]:
     """Return the known fields of an event type; `*` below one whose content the sender defines."""
     model = PAYLOADS.get(event_type)
     names = {*EMITTED.get(event_type, ()), *(model.model_fields if model else ())}

@@ -16,11 +16,11 @@ from core.storage.db import Tx
 from rules.document.schema import parse
 from rules.flow import schedules
 from rules.flow.schedules import Scheduled
-from rules.registry.store import Stored
+from rules.registry.store import StoredRule
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunRequest:
     """A request to run a scheduled rule: author, moment, and one user or the page of users after one."""
 
     by: str
@@ -31,20 +31,20 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RunResult:
     """Ids of the events, and the last user reached if there may be more."""
 
     ids: Sequence[str]
     reached: str | None = None
 
 
-def run(tx: Tx, tenant_id: str, stored: Stored, asked: Asked) -> Ran:
+def run(tx: Tx, tenant_id: str, stored: StoredRule, asked: RunRequest) -> RunResult:
     """Emit `clock.ticked` for a rule as its schedule would, for one page of users if it runs for each user.
 
     Conflict: the rule has no schedule, or is disabled. Invalid: a user is named, but the rule runs for the tenant.
     NotFound: the user is unknown, so that the clock would never reach them.
     """
-    scheduled = _scheduled(tenant_id, stored)
+    scheduled = _require_scheduled(tenant_id, stored)
     if scheduled.schedule.for_each == "tenant":
         if asked.user_id is not None:
             detail = f"`{stored.name}` runs once for the tenant; leave the user out, or give it `for_each`: `user`"
@@ -59,7 +59,7 @@ def run(tx: Tx, tenant_id: str, stored: Stored, asked: Asked) -> Ran:
     return replace(ran, reached=reached[-1] if len(reached) == asked.page else None)
 
 
-def _scheduled(tenant_id: str, stored: Stored) -> Scheduled:
+def _require_scheduled(tenant_id: str, stored: StoredRule) -> Scheduled:
     rule = parse(stored.document)
     if rule.schedule is None:
         said = f"`{stored.name}` has no schedule: it answers events. Publish one, or try it with `imprint rules test`."
@@ -69,14 +69,14 @@ def _scheduled(tenant_id: str, stored: Stored) -> Scheduled:
     return Scheduled(tenant_id, rule, stored.version, rule.schedule)
 
 
-def _emit(tx: Tx, scheduled: Scheduled, asked: Asked, users: Sequence[str | None]) -> Ran:
+def _emit(tx: Tx, scheduled: Scheduled, asked: RunRequest, users: Sequence[str | None]) -> RunResult:
     run = f"{scheduled.rule.name}@run@{uuid7()}"
     ticks = [_tick(scheduled, asked, run, user) for user in users]
     log.announce(tx, scheduled.tenant_id, ticks)
-    return Ran([tick.id for tick in ticks])
+    return RunResult([tick.id for tick in ticks])
 
 
-def _tick(scheduled: Scheduled, asked: Asked, run: str, user: str | None) -> Announcement:
+def _tick(scheduled: Scheduled, asked: RunRequest, run: str, user: str | None) -> Announcement:
     tick = schedules.tick(scheduled, asked.at, user)
     name = run if user is None else f"{run}@{user}"
     return replace(tick, id=name, payload={**tick.payload, "requested_by": asked.by})

@@ -12,7 +12,7 @@ from core.types import Event
 from rules.document.condition_tree import Group, Leaf, Reference
 from rules.expressions.facts import Facts
 from rules.expressions.operators import OPERATORS, kind
-from rules.registry.field_kinds import Shape
+from rules.registry.field_kinds import FieldShape
 
 _MOMENT: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _FACTS: Final = Facts(Event(0, "", "", "", "", None, _MOMENT, {}))
@@ -40,7 +40,7 @@ _NAMES: Final = {
 _QUANTIFIED: Final = frozenset({"any_of", "all_of"})
 
 
-def never(leaf: Leaf, shapes: Sequence[Shape]) -> str | None:
+def never(leaf: Leaf, shapes: Sequence[FieldShape]) -> str | None:
     """Return why a comparison holds for no value of these kinds; None: it may hold."""
     if not shapes or OPERATORS[leaf.op].takes in {"nothing", "meaning"} or isinstance(leaf.value, Reference):
         return None
@@ -48,7 +48,7 @@ def never(leaf: Leaf, shapes: Sequence[Shape]) -> str | None:
     return reasons[0] if all(reasons) else None
 
 
-def _never(leaf: Leaf, shape: Shape) -> str | None:
+def _never(leaf: Leaf, shape: FieldShape) -> str | None:
     if leaf.op in _QUANTIFIED or isinstance(leaf.value, Leaf | Group):
         return None if "list" in shape.kinds else f"is {_kinds(shape)}, and `{leaf.op}` asks about the items of a list"
     test = OPERATORS[leaf.op].bind(leaf.value)
@@ -56,15 +56,15 @@ def _never(leaf: Leaf, shape: Shape) -> str | None:
     if any(answers) or not answers or (leaf.value is None or None in _values(leaf)):
         return None
     if all(answer is None for answer in answers):
-        return f"is {_kinds(shape)}: {_compared(leaf)} it never holds{_meant(leaf, shape)}"
+        return f"is {_kinds(shape)}: {_comparison_text(leaf)} it never holds{_suggestion(leaf, shape)}"
     if shape.choices:
-        return f"is one of {', '.join(shape.choices)}: {_compared(leaf)} it never holds{_nearest(leaf, shape)}"
+        return f"is one of {', '.join(shape.choices)}: {_comparison_text(leaf)} it never holds{_nearest(leaf, shape)}"
     if shape.low is not None and shape.high is not None and shape.kinds <= {"number", "null"}:
-        return f"lies between {shape.low:g} and {shape.high:g}: {_compared(leaf)} it never holds"
+        return f"lies between {shape.low:g} and {shape.high:g}: {_comparison_text(leaf)} it never holds"
     return None
 
 
-def _samples(leaf: Leaf, shape: Shape) -> Iterator[Any]:
+def _samples(leaf: Leaf, shape: FieldShape) -> Iterator[Any]:
     """Enough values of a shape to tell whether any fits: all choices, both bounds, and what the rule itself names."""
     if shape.choices:
         yield from shape.choices
@@ -82,15 +82,15 @@ def _values(leaf: Leaf) -> list[Any]:
     return leaf.value if isinstance(leaf.value, list) else [leaf.value]
 
 
-def _kinds(shape: Shape) -> str:
+def _kinds(shape: FieldShape) -> str:
     return " or ".join(_NAMES[one] for one in sorted(shape.kinds - {"null"}))
 
 
-def _compared(leaf: Leaf) -> str:
+def _comparison_text(leaf: Leaf) -> str:
     return f"with `{leaf.op} {json.dumps(leaf.value, ensure_ascii=False)[:100]}`"
 
 
-def _meant(leaf: Leaf, shape: Shape) -> str:
+def _suggestion(leaf: Leaf, shape: FieldShape) -> str:
     """Suggest a correction if only quotes or the operator are wrong."""
     if "number" in shape.kinds and isinstance(leaf.value, str):
         try:
@@ -104,7 +104,7 @@ def _meant(leaf: Leaf, shape: Shape) -> str:
     return ""
 
 
-def _nearest(leaf: Leaf, shape: Shape) -> str:
+def _nearest(leaf: Leaf, shape: FieldShape) -> str:
     texts = [value for value in _values(leaf) if isinstance(value, str)]
     near = [match for text in texts for match in difflib.get_close_matches(text.lower(), shape.choices, 1, 0.6)]
     return f"; did you mean `{near[0]}`?" if near else ""

@@ -17,7 +17,7 @@ from core.events.log import Announcement
 from core.storage.db import Tx
 from core.types import Json
 from rules.document import formatting
-from rules.document.schema import Rule, examined
+from rules.document.schema import Rule, examine
 from rules.document.targets import TARGETS
 from rules.engine import cost
 from rules.registry import defaults, limits
@@ -30,7 +30,7 @@ Change = Literal["created", "changed", "deleted", "rolled back"]
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredRule:
     """A rule in force: its document as it was given, and which version that is."""
 
     name: str
@@ -39,7 +39,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class RuleVersion:
     """One saved state of a rule; `document` is None where it was deleted.
 
     `diff` leads to it from the version before, in the canonical form of `rules.document.formatting`.
@@ -54,7 +54,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class RuleEdit:
     """An edit of a rule: author, reason and the new document. `if_version`: only if that is still the one in force."""
 
     tenant_id: str
@@ -63,35 +63,37 @@ class Edit:
     if_version: int | None = None
 
 
-def in_force(tx: Tx) -> list[Stored]:
+def in_force(tx: Tx) -> list[StoredRule]:
     """All rules of the tenant, by name."""
     rows = tx.execute(text("SELECT name, version, document FROM rules WHERE deleted_at IS NULL ORDER BY name"))
-    return [Stored(row.name, row.version, row.document) for row in rows]
+    return [StoredRule(row.name, row.version, row.document) for row in rows]
 
 
-def get(tx: Tx, name: str) -> Stored:
+def get(tx: Tx, name: str) -> StoredRule:
     """One rule in force."""
     select = text("SELECT name, version, document FROM rules WHERE name = :name AND deleted_at IS NULL")
     row = tx.execute(select, {"name": name}).one_or_none()
     if row is None:
         raise NotFound(f"There is no rule {name!r}; `GET /v1/rules` lists those in force.")
-    return Stored(row.name, row.version, row.document)
+    return StoredRule(row.name, row.version, row.document)
 
 
-def get_all(tx: Tx, names: Sequence[str]) -> list[Stored]:
+def get_all(tx: Tx, names: Sequence[str]) -> list[StoredRule]:
     """The named rules in force, in the order of the names, read in one statement; NotFound names those missing."""
     select = text("SELECT name, version, document FROM rules WHERE name = ANY(:names) AND deleted_at IS NULL")
-    found = {row.name: Stored(row.name, row.version, row.document) for row in tx.execute(select, {"names": [*names]})}
+    found = {
+        row.name: StoredRule(row.name, row.version, row.document) for row in tx.execute(select, {"names": [*names]})
+    }
     missing = [name for name in names if name not in found]
     if missing:
         raise NotFound(f"There is no rule {', '.join(map(repr, missing))}; `GET /v1/rules` lists those in force.")
     return [found[name] for name in names]
 
 
-def versions(tx: Tx, name: str, *, before: int | None = None, limit: int = 50) -> list[Version]:
+def versions(tx: Tx, name: str, *, before: int | None = None, limit: int = 50) -> list[RuleVersion]:
     """Return the versions of a rule, newest first; with `before` only those older than that version."""
     rows = tx.execute(_VERSIONS, {"name": name, "before": before, "limit": limit})
-    return [Version(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
+    return [RuleVersion(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
 
 
 def document_of(tx: Tx, tenant_id: str, name: str, version: int) -> Json | None:
@@ -108,14 +110,14 @@ def save(
     comment: str | None = None,
     if_version: int | None = None,
     allowed: Allowed = SAFE,
-) -> Stored:
+) -> StoredRule:
     """Check a rule and put it in force; saving what is in force already makes no new version.
 
     Invalid: the document is no rule, or does what is not allowed. Conflict: `if_version` is not the version in force,
     or the tenant has as many rules as it may have.
     """
-    rule = checked(document, allowed)
-    edit = Edit(tenant_id, author, comment, if_version)
+    rule = check(document, allowed)
+    edit = RuleEdit(tenant_id, author, comment, if_version)
     return _replace(tx, rule, document, edit, allowed, None)
 
 
@@ -129,7 +131,7 @@ def rollback(
     comment: str | None = None,
     if_version: int | None = None,
     allowed: Allowed = SAFE,
-) -> Stored:
+) -> StoredRule:
     """Put an earlier version in force again, as a new version; also for a rule that was deleted.
 
     NotFound: there is no such version, or it was a deletion. Invalid and Conflict: as for a save, for what was right
@@ -138,14 +140,14 @@ def rollback(
     document = document_of(tx, tenant_id, name, version)
     if document is None:
         raise NotFound(f"Version {version} of {name!r} never was or was its deletion; `/versions` lists those it had.")
-    rule = checked(document, allowed)
+    rule = check(document, allowed)
     said = comment or f"back to version {version}"
-    return _replace(tx, rule, document, Edit(tenant_id, author, said, if_version), allowed, "rolled back")
+    return _replace(tx, rule, document, RuleEdit(tenant_id, author, said, if_version), allowed, "rolled back")
 
 
-def checked(document: object, allowed: Allowed = SAFE) -> Rule:
+def check(document: object, allowed: Allowed = SAFE) -> Rule:
     """Return the rule in a document, if it may be put in force. Invalid: with every reason against it."""
-    rule, problems = examined(document, TARGETS)
+    rule, problems = examine(document, TARGETS)
     problems += limits.refusals(rule, allowed) if rule is not None else []
     if problems or rule is None:
         raise Invalid(problems)
@@ -162,7 +164,7 @@ def delete(
     if not version:
         get(tx, name)
     _require_version(version, if_version)
-    _put(tx, name, None, 0, Edit(tenant_id, author, comment, if_version), "deleted")
+    _put(tx, name, None, 0, RuleEdit(tenant_id, author, comment, if_version), "deleted")
 
 
 def install_defaults(tx: Tx, tenant_id: str) -> list[str]:
@@ -171,24 +173,26 @@ def install_defaults(tx: Tx, tenant_id: str) -> list[str]:
     had = set(tx.execute(text("SELECT name FROM rules")).scalars())
     fresh = [document for document in defaults.load() if document["name"] not in had]
     for document in fresh:
-        rule = checked(document)
-        _put(tx, rule.name, document, cost.bound(rule).units, Edit(tenant_id, "imprint", "default rule"), None)
+        rule = check(document)
+        _put(
+            tx, rule.name, document, cost.upper_bound(rule).units, RuleEdit(tenant_id, "imprint", "default rule"), None
+        )
     return [str(document["name"]) for document in fresh]
 
 
 def _replace(
-    tx: Tx, rule: Rule, document: Json, edit: Edit, allowed: Allowed, change: Literal["rolled back"] | None
-) -> Stored:
-    name, units = rule.name, cost.bound(rule).units
+    tx: Tx, rule: Rule, document: Json, edit: RuleEdit, allowed: Allowed, change: Literal["rolled back"] | None
+) -> StoredRule:
+    name, units = rule.name, cost.upper_bound(rule).units
     tx.execute(_ONE_AT_A_TIME, {"tenant": edit.tenant_id})
     row = tx.execute(_LOCKED, {"name": name}).one_or_none()
     is_there = row is not None and row.deleted_at is None
     _require_version(row.version if row and is_there else 0, edit.if_version)
     if row and is_there and formatting.same(row.document, document):
-        return Stored(name, row.version, document)
+        return StoredRule(name, row.version, document)
     _require_room(tx, name, units, allowed)
     version = _put(tx, name, document, units, edit, change or ("changed" if is_there else "created"))
-    return Stored(name, version, document)
+    return StoredRule(name, version, document)
 
 
 def _require_version(actual: int, wanted: int | None) -> None:
@@ -212,7 +216,7 @@ def _require_room(tx: Tx, name: str, units: int, allowed: Allowed) -> None:
         )
 
 
-def _put(tx: Tx, name: str, document: Json | None, units: int, edit: Edit, change: Change | None) -> int:
+def _put(tx: Tx, name: str, document: Json | None, units: int, edit: RuleEdit, change: Change | None) -> int:
     encoded = None if document is None else json.dumps(document, ensure_ascii=False)
     values = {"tenant": edit.tenant_id, "name": name, "document": encoded, "cost": units}
     version = int(tx.execute(_SAVE, values).scalar_one())
@@ -222,7 +226,7 @@ def _put(tx: Tx, name: str, document: Json | None, units: int, edit: Edit, chang
     return version
 
 
-def _announce(tx: Tx, name: str, version: int, edit: Edit, change: Change) -> None:
+def _announce(tx: Tx, name: str, version: int, edit: RuleEdit, change: Change) -> None:
     payload = {"rule": name, "version": version, "author": edit.author, "comment": edit.comment, "change": change}
     said = Announcement(str(uuid7()), "rule.changed", datetime.now(UTC), payload, subject=f"rule:{name}")
     log.announce(tx, edit.tenant_id, [said])

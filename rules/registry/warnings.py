@@ -9,9 +9,9 @@ from core.storage.db import Tx
 from rules.document import schema
 from rules.document.schema import Rule
 from rules.registry import lint, payload_fields, store
-from rules.registry.folder import Step
+from rules.registry.folder import ImportStep
 from rules.registry.lint import Neighbours
-from rules.registry.store import Stored
+from rules.registry.store import StoredRule
 
 
 def of_rule(tx: Tx, rule: Rule) -> list[Problem]:
@@ -20,7 +20,7 @@ def of_rule(tx: Tx, rule: Rule) -> list[Problem]:
     return lint.of(rule, Neighbours(_readable(store.in_force(tx))), seen)
 
 
-def of_plan(tx: Tx, steps: Sequence[Step]) -> dict[str, list[Problem]]:
+def of_plan(tx: Tx, steps: Sequence[ImportStep]) -> dict[str, list[Problem]]:
     """Return the warnings about each rule that a plan creates or changes, beside all that would be in force then."""
     touched = {step.name for step in steps}
     changed = [step.rule for step in steps if step.rule is not None]
@@ -30,7 +30,7 @@ def of_plan(tx: Tx, steps: Sequence[Step]) -> dict[str, list[Problem]]:
     return {rule.name: lint.of(rule, neighbours, seen) for rule in changed}
 
 
-def _readable(rules: Iterable[Stored]) -> list[Rule]:
+def _readable(rules: Iterable[StoredRule]) -> list[Rule]:
     """Return the rules that can be read; one saved by another version of the service may not, and decides nothing."""
     readable = []
     for stored in rules:

@@ -12,7 +12,7 @@ from sqlalchemy import create_engine, text
 from api.ingress import dependencies as door_module
 from core.config import Settings
 from core.maintenance import heartbeat
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.types import Json
 from tests.doors import OTHER, Doors, key_of, opened
@@ -225,7 +225,7 @@ def test_each_scope_opens_its_own_doors_and_no_others(settings: Settings, door: 
 
 
 def test_a_backlog_above_the_limit_is_429_with_retry_after(settings: Settings) -> None:
-    with opened(settings.model_copy(update={"tenant_limits": Limits(events_waiting=3)})) as doors:
+    with opened(settings.model_copy(update={"tenant_limits": TenantLimits(events_waiting=3)})) as doors:
         assert doors.post("/v1/events", [event(), event()]).status_code == 202
         doors.client.app.state.deps.backlogs.clear()  # type: ignore[attr-defined]
         assert doors.post("/v1/events", [event()]).status_code == 202
@@ -269,7 +269,7 @@ def test_health_is_the_process_and_readiness_the_whole(door: Doors, queue: Datab
     assert door.client.get("/healthz").json() == {"status": "alive"}
     assert "router" in problem(door.client.get("/readyz"), 503)["detail"]
     with queue.queue() as tx:
-        for name in heartbeat.WORKING:
+        for name in heartbeat.REQUIRED_PROCESSES:
             tx.execute(text("INSERT INTO heartbeats (process, at) VALUES (:name, clock_timestamp())"), {"name": name})
     assert door.client.get("/readyz").status_code == 200
 

@@ -42,7 +42,7 @@ def over_mcp(door: Doors, _app: Database, document: Json) -> None:
 
 
 def over_bus(_door: Doors, app: Database, document: Json) -> None:
-    bus_consumer.take(
+    bus_consumer.accept_message(
         bus_consumer.Intake(app, TENANT, 100, 4096, lambda: None), json.dumps(document).encode(), {}, "application/json"
     )
 

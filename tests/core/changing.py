@@ -29,7 +29,7 @@ from core.memory.changes import (
     Replace,
     Restore,
 )
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
 from core.undo import field_reversal
@@ -56,8 +56,8 @@ def an_add(content: str, day: int = 0, **fields: Any) -> Add:
     return Add(a_candidate(content, day, **fields), "because", EMBEDDER.embed([content])[0])
 
 
-def known_of(row: Any) -> Known:
-    return Known(row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at)
+def known_of(row: Any) -> KnownMemory:
+    return KnownMemory(row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at)
 
 
 @dataclass(slots=True)
@@ -79,7 +79,7 @@ class Bench:
         with self.app.tenant(TENANT) as tx:
             return memories.get(tx, memory_id)
 
-    def known(self, memory_id: UUID) -> Known:
+    def known(self, memory_id: UUID) -> KnownMemory:
         return known_of(self.row(memory_id))
 
     def changes_of(self, memory_id: UUID) -> list[str]:

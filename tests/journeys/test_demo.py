@@ -75,7 +75,7 @@ def test_every_memory_says_why_it_is_there(run: Run) -> None:
 
 
 def test_all_that_was_published_was_worked_once(run: Run) -> None:
-    talk, counts = conversations.shipped(), run.answer["counts"]
+    talk, counts = conversations.shipped_conversation(), run.answer["counts"]
     assert counts["events"]["message.added"] == len(talk.turns)
     assert counts["events"]["session.ended"] == len(talk.sessions)
     assert {row["status"] for row in counts["dispatches"]} == {"done"}

@@ -42,13 +42,13 @@ def slot(app: Database, attribute: str, status: str = "active") -> list[str]:
 
 def decided(app: Database) -> list[tuple[str, str]]:
     with app.tenant(TENANT) as tx:
-        rows = verdicts.find(tx, verdicts.Wanted("ada"))
+        rows = verdicts.find(tx, verdicts.VerdictFilter("ada"))
         return [(row.kind, row.candidate["content"]) for row in rows]
 
 
 def likes(app: Database) -> list[Any]:
     with app.tenant(TENANT) as tx:
-        built = profile.get(tx, profile.Owner("ada"))
+        built = profile.get(tx, profile.ProfileOwner("ada"))
     lists = built.attributes.get("lists", {}) if built else {}
     return [
         (name, one["value"], one.get("negated", False))

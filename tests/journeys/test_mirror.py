@@ -16,7 +16,7 @@ from core.storage.db import Database
 from tests.samples import accept_all, ended, said
 from tests.workers.mirrors import Desk, desk, line_of
 from tests.works import at_work
-from workers.mirror_watcher import Watcher
+from workers.mirror_watcher import MirrorWatcher
 
 OLD, NEW = "sister is called Anna", "sister is called Anne"
 TALK = ("I live in Lisbon.", "My sister is called Anna.", "Please always answer in short bullet points.")
@@ -159,7 +159,7 @@ def test_a_person_writes_down_moves_and_deletes_and_the_next_conversation_keeps_
 
 def test_the_watcher_notices_by_itself(at_desk: Desk) -> None:
     assert at_desk.settings.mirror_dir is not None
-    watcher = Watcher(at_desk.app, at_desk.settings.mirror_dir)
+    watcher = MirrorWatcher(at_desk.app, at_desk.settings.mirror_dir)
     try:
         write_over(at_desk.path())
         end = time.monotonic() + PATIENCE_SECONDS

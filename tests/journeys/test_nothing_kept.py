@@ -89,7 +89,7 @@ def test_what_a_process_holds_is_seen() -> None:
 
 def test_nothing_that_an_erased_user_said_is_left_in_the_process(door: Doors, works: Works) -> None:
     live(door, works)
-    assert any(len(kept) for kept in memoize.everything()), "nothing is put to the test"
+    assert any(len(kept) for kept in memoize.all_caches()), "nothing is put to the test"
     assert door.ask("DELETE", f"/v1/users/{USER}").status_code == 200
     works.settle()
     # The rows at hand hold who spoke; they go with the next question about the user, or with the clock.

@@ -20,12 +20,12 @@ from rules.document.schema import Flow, Leaf, Rule, Schedule
 from rules.document.timing import cron_fault
 from rules.engine import conditions
 from rules.engine.conditions import compile_conditions
-from rules.engine.ruleset import Ruleset, flow_key, sampled
+from rules.engine.ruleset import Ruleset, flow_key, is_sampled
 from rules.expressions import operators, paths
 from rules.expressions.facts import Facts
 from rules.expressions.operators import OPERATORS
 from rules.flow import schedules, stages
-from rules.flow.stages import STAGES, Burst, Passage, State
+from rules.flow.stages import STAGES, Burst, StageResult, StageState
 from rules.registry import store
 from rules.registry.limits import Allowed
 from tests.rules.samples import NOON, an_event
@@ -48,7 +48,7 @@ RULES: Final = {str(one["name"]): one for one in JSON if "actions" in one}
 
 
 def rule(name: str) -> Rule:
-    return store.checked(RULES[name], ALLOWED)
+    return store.check(RULES[name], ALLOWED)
 
 
 def test_every_block_of_json_is_a_rule_of_its_own_name_or_an_event() -> None:
@@ -288,7 +288,7 @@ class Line:
 
     def __init__(self, flow: Flow) -> None:
         self._flow, self._keys = flow, dict.fromkeys(STAGES, "k")
-        self._states: dict[tuple[str, str], State | None] = {}
+        self._states: dict[tuple[str, str], StageState | None] = {}
 
     def cell(self, drawn: str, second: float) -> str:
         """What a column must show: the match or the end of a session that is drawn there, and what comes of it."""
@@ -314,7 +314,7 @@ class Line:
         return [mark(stages.push(self._flow, self._keys, burst, now, self._states, after="debounce"), None)]
 
 
-def mark(passage: Passage, own: int | None) -> str:
+def mark(passage: StageResult, own: int | None) -> str:
     """● for what acts, with all that it acts on unless that is the match itself; – for what is held back."""
     if passage.outcome == "acts":
         return "●" if passage.burst.seqs == (own,) else f"●[{' '.join(map(str, passage.burst.seqs))}]"
@@ -386,7 +386,7 @@ def test_a_sample_is_drawn_as_it_is_taken(picture: Picture) -> None:
     sample = Flow.model_validate(picture.about["flow"]).sample
     assert sample is not None
     keys = [flow_key(sample.key, an_event({"user_id": user})) for user in picture.columns]
-    drawn = ["●" if sampled(picture.about["name"], key, sample.ratio) else "–" for key in keys]
+    drawn = ["●" if is_sampled(picture.about["name"], key, sample.ratio) else "–" for key in keys]
     assert picture.row("") == drawn
 
 

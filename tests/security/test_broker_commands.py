@@ -40,7 +40,7 @@ def worker(settings: Settings, tmp_path: Path) -> Iterator[subprocess.Popen[byte
 
         def beats() -> bool:
             with app.queue() as tx:
-                return "worker-cpu" not in heartbeat.missing(tx)
+                return "worker-cpu" not in heartbeat.missing_processes(tx)
 
         try:
             wait_for(beats)

@@ -18,8 +18,8 @@ from sqlalchemy import text
 from core import metrics
 from core.config import Settings
 from core.sessions import recent_messages
-from core.sessions.recent_messages import Recent
-from core.settings.limits import Limits
+from core.sessions.recent_messages import RecentMessages
+from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.tenancy import limits
 from tests.conftest import Servers
@@ -41,9 +41,9 @@ def store(servers: Servers) -> Iterator[redis.Redis]:
 
 
 @pytest.fixture
-def kept(settings: Settings, store: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recent]:
+def kept(settings: Settings, store: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecentMessages]:
     monkeypatch.setattr(recent_messages, "PATIENCE_SECONDS", 5)
-    opened = recent_messages.usual(settings.model_copy(update={"tenant_limits": Limits(window_bytes=BUDGET)}))
+    opened = recent_messages.on_broker(settings.model_copy(update={"tenant_limits": TenantLimits(window_bytes=BUDGET)}))
     yield opened
     opened.close()
 
@@ -61,17 +61,17 @@ def used(store: redis.Redis, tenant: str = TENANT) -> int:
 
 
 def test_the_windows_of_a_tenant_stay_within_its_budget_and_the_newest_are_kept(
-    app: Database, kept: Recent, store: redis.Redis
+    app: Database, kept: RecentMessages, store: redis.Redis
 ) -> None:
     speak(app, range(40))
     for n in range(40):
         kept.window(app, TENANT, f"s{n}")
         assert used(store) <= BUDGET
     assert sessions_kept(store) == {"s36", "s37", "s38", "s39"}
-    assert int(store.hget(recent_messages._registers(TENANT)[1], "total") or 0) == used(store)
+    assert int(store.hget(recent_messages._bookkeeping_keys(TENANT)[1], "total") or 0) == used(store)
 
 
-def test_another_tenants_windows_are_not_evicted(app: Database, kept: Recent, store: redis.Redis) -> None:
+def test_another_tenants_windows_are_not_evicted(app: Database, kept: RecentMessages, store: redis.Redis) -> None:
     speak(app, range(1), tenant="quiet")
     kept.window(app, "quiet", "s0")
     speak(app, range(20))
@@ -80,9 +80,9 @@ def test_another_tenants_windows_are_not_evicted(app: Database, kept: Recent, st
     assert sessions_kept(store, "quiet") == {"s0"}
 
 
-def test_the_limit_of_the_tenant_itself_counts(app: Database, kept: Recent, store: redis.Redis) -> None:
+def test_the_limit_of_the_tenant_itself_counts(app: Database, kept: RecentMessages, store: redis.Redis) -> None:
     with app.tenant(TENANT) as tx:
-        limits.choose(tx, TENANT, {"window_bytes": 50_000}, Limits(window_bytes=BUDGET))
+        limits.choose(tx, TENANT, {"window_bytes": 50_000}, TenantLimits(window_bytes=BUDGET))
     speak(app, range(10))
     for n in range(10):
         kept.window(app, TENANT, f"s{n}")
@@ -90,7 +90,7 @@ def test_the_limit_of_the_tenant_itself_counts(app: Database, kept: Recent, stor
     assert len(sessions_kept(store)) == 2
 
 
-def test_a_window_that_is_kept_again_counts_once(app: Database, kept: Recent, store: redis.Redis) -> None:
+def test_a_window_that_is_kept_again_counts_once(app: Database, kept: RecentMessages, store: redis.Redis) -> None:
     speak(app, range(2))
     for _ in range(20):
         for n in range(2):
@@ -99,7 +99,7 @@ def test_a_window_that_is_kept_again_counts_once(app: Database, kept: Recent, st
 
 
 def test_what_has_expired_or_was_forgotten_does_not_count(
-    app: Database, kept: Recent, store: redis.Redis, monkeypatch: pytest.MonkeyPatch
+    app: Database, kept: RecentMessages, store: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     speak(app, range(8))
     monkeypatch.setattr(recent_messages, "KEEP_SECONDS", 1)
@@ -107,9 +107,9 @@ def test_what_has_expired_or_was_forgotten_does_not_count(
         kept.window(app, TENANT, f"s{n}")
     time.sleep(2.1)
     kept.window(app, TENANT, "s3")
-    assert int(store.hget(recent_messages._registers(TENANT)[1], "total") or 0) == used(store)
+    assert int(store.hget(recent_messages._bookkeeping_keys(TENANT)[1], "total") or 0) == used(store)
     kept.forget(TENANT, ["s3"])
-    assert used(store) == int(store.hget(recent_messages._registers(TENANT)[1], "total") or 0) == 0
+    assert used(store) == int(store.hget(recent_messages._bookkeeping_keys(TENANT)[1], "total") or 0) == 0
 
 
 @pytest.fixture
@@ -175,5 +175,5 @@ def test_a_message_above_the_limit_is_refused_and_those_behind_it_are_heard(serv
 def test_the_messages_of_rabbitmq_stay_as_they_came() -> None:
     raw = amqp.Message(gzip.compress(b"x" * 1000), application_headers={"compression": "application/x-gzip", "a": "b"})
     raw.delivery_info = {"delivery_tag": 1}
-    message = bus_consumer._uninflated(pyamqp.Channel.Message)(raw)
+    message = bus_consumer._without_inflation(pyamqp.Channel.Message)(raw)
     assert (message.body, message.compression, message.headers) == (raw.body, "application/x-gzip", {"a": "b"})

@@ -19,7 +19,7 @@ from tests.samples import TENANT, accept, event
 from tests.workers.agents.test_outbound import Other, a_job, tools
 from tests.works import at_work
 from workers.agents import outbound
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 
 TOKEN = "Bearer crm-4f9a-CANARY"
 
@@ -157,7 +157,7 @@ def test_older_rules_are_shown_masked_and_go_on(settings: Settings, app: Databas
             seen.append(door.post("/v1/rules/test", tried, key=read).text)
             seen.append(door.post("/v1/rules/import", {"files": {}, "prune": True, "dry_run": True}).text)
             seen.append(door.post(f"/v1/dispatches/{held['id']}/approve").text)
-            works.run([Owed(TENANT, "io", UUID(held["id"]))])
+            works.run([DispatchRef(TENANT, "io", UUID(held["id"]))])
     assert "CANARY" not in "".join(seen)
     assert "••••" in "".join(seen)
     assert other.got[0].headers["authorization"] == TOKEN

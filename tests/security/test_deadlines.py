@@ -20,9 +20,9 @@ from tests.samples import TENANT
 from tests.workers.dispatch.test_ledger import deaths, mark, marks, owe, row_of, rush, swept
 from workers.agents import table
 from workers.dispatch import deadline, lease, ledger
-from workers.dispatch.model import Agent, Job, Ledger, Outcome, Policy
+from workers.dispatch.model import Agent, Job, Ledger, LedgerPolicy, Outcome
 
-POLICY = Policy(lease=3, resend=0.01, retry_base=0.01, retry_max=600, attempts=8)
+POLICY = LedgerPolicy(lease=3, resend=0.01, retry_base=0.01, retry_max=600, attempts=8)
 SECONDS = 0.5
 
 pytestmark = pytest.mark.timeout(60, method="thread")
@@ -53,7 +53,7 @@ def test_an_attempt_that_takes_too_long_is_ended_and_the_second_was_the_last(app
     one = owe(app)
     began = time.monotonic()
     ledger.run(a_worker(app, agent), TENANT, one)
-    assert time.monotonic() - began < SECONDS + 3 * lease.LOOK_SECONDS
+    assert time.monotonic() - began < SECONDS + 3 * lease.CHECK_SECONDS
     row = row_of(app, one)
     assert (row.status, row.overruns, row.attempt) == ("retrying", 1, 1)
     rush(app, one)
@@ -154,7 +154,7 @@ def test_what_runs_can_be_called_off_and_its_agent_stops_within_seconds(
     caller.start()
     began = time.monotonic()
     ledger.run(a_worker(app, busy, seconds=None), TENANT, one)
-    assert time.monotonic() - began < 3 * lease.LOOK_SECONDS + 5
+    assert time.monotonic() - began < 3 * lease.CHECK_SECONDS + 5
     caller.join()
     assert (answers[0].status_code, answers[0].json()["status"]) == (200, "cancelled")
     row = row_of(app, one)
@@ -199,4 +199,4 @@ def test_limits_are_set_by_agent_or_by_queue_and_never_above_the_limit_of_all(se
 
 
 def test_the_hard_end_comes_after_the_soft_one() -> None:
-    assert deadline.GRACE_SECONDS > 2 * lease.LOOK_SECONDS
+    assert deadline.GRACE_SECONDS > 2 * lease.CHECK_SECONDS

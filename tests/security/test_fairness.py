@@ -14,21 +14,21 @@ from uuid_utils.compat import uuid7
 
 from core.config import Settings
 from core.maintenance import heartbeat
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.tenancy import limits, tenants
 from core.types import DispatchStatus
 from tests.samples import TENANT, accept, accept_all, event
 from tests.works import Works
 from workers.dispatch import fair_share, insertion, ledger, sweep
-from workers.dispatch.model import Job, Ledger, NewDispatch, Outcome, Policy
+from workers.dispatch.model import Job, Ledger, LedgerPolicy, NewDispatch, Outcome
 from workers.dispatch.policy import policy_of
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 from workers.routing import router
 
 FLOOD = 1_000
 EVIL, QUIET = "evil", TENANT
-PATIENT = Policy(lease=30, resend=60, retry_base=0.01, retry_max=600, attempts=3, running=16)
+PATIENT = LedgerPolicy(lease=30, resend=60, retry_base=0.01, retry_max=600, attempts=3, running=16)
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def evil(settings: Settings, app: Database) -> None:
         tenants.ensure(tx, EVIL)
 
 
-def work_for(app: Database, tenant: str, number: int, **fields: Any) -> tuple[list[UUID], list[Owed]]:
+def work_for(app: Database, tenant: str, number: int, **fields: Any) -> tuple[list[UUID], list[DispatchRef]]:
     """Dispatches of a tenant on the queue `cpu`: all of them, and those that were sent."""
     accepted = accept(app, event(), tenant=tenant)
     plain = NewDispatch(tenant, "run_agent", "agent", "cpu", {}, accepted.last_seq, accepted.last_seq, "c", 0)
@@ -57,10 +57,10 @@ def worker(app: Database, ran: list[UUID] | None = None) -> Ledger:
 
 def beat(app: Database, processes: int) -> None:
     """A worker of the queue `cpu` says how many processes it has."""
-    heartbeat.Heart(app, "cpu@test:1", "cpu", processes).close()
+    heartbeat.Heartbeat(app, "cpu@test:1", "cpu", processes).close()
 
 
-def drain(book: Ledger, owed: Sequence[Owed]) -> None:
+def drain(book: Ledger, owed: Sequence[DispatchRef]) -> None:
     waiting = list(owed)
     while waiting:
         one = waiting.pop(0)
@@ -78,10 +78,10 @@ def test_of_a_flood_only_a_few_are_sent_and_another_tenants_work_is_sent_at_once
 def test_a_core_is_left_while_several_tenants_have_work(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     beat(app, 4)
-    heartbeat.Heart(app, "router", tenants=lambda: 2).close()
+    heartbeat.Heartbeat(app, "router", tenants=lambda: 2).close()
     flood, sent = work_for(app, EVIL, FLOOD)
     assert [owed.id for owed in sent] == flood[:1], "two cores, of which one is left for others"
-    heartbeat.Heart(app, "router", tenants=lambda: 1).close()
+    heartbeat.Heartbeat(app, "router", tenants=lambda: 1).close()
     with app.tenant(EVIL) as tx:
         owed = fair_share.offer(tx, PATIENT.shares, [(EVIL, "cpu")])
     assert [one.id for one in owed] == flood[1:3], "alone, it may keep all processes busy but one"
@@ -89,7 +89,7 @@ def test_a_core_is_left_while_several_tenants_have_work(app: Database, monkeypat
 
 def test_a_tenant_has_work_for_a_minute_after_its_last_event() -> None:
     now = 0.0
-    at_work = fair_share.AtWork(lambda: now)
+    at_work = fair_share.ActiveTenants(lambda: now)
     at_work.hear({EVIL})
     now = 40.0
     at_work.hear({QUIET, EVIL})
@@ -116,7 +116,7 @@ def test_a_single_process_serves_every_tenant(app: Database) -> None:
 
 def test_processes_of_all_workers_count_and_those_of_dead_ones_do_not(app: Database) -> None:
     for number, processes in enumerate((3, 4, 5)):
-        heartbeat.Heart(app, f"cpu@test:{number}", "cpu", processes).close()
+        heartbeat.Heartbeat(app, f"cpu@test:{number}", "cpu", processes).close()
     with app.tenant(EVIL) as tx:
         tx.execute(text("UPDATE heartbeats SET at = at - interval '1 hour' WHERE process = 'cpu@test:2'"))
     _, sent = work_for(app, EVIL, FLOOD)
@@ -125,7 +125,7 @@ def test_processes_of_all_workers_count_and_those_of_dead_ones_do_not(app: Datab
 
 @pytest.mark.parametrize(
     ("granted", "chosen", "expected"),
-    [(None, None, Limits().running), (4, None, 4), (40, None, 40), (4, 3, 3), (None, 2, 2)],
+    [(None, None, TenantLimits().running), (4, None, 4), (40, None, 40), (4, 3, 3), (None, 2, 2)],
 )
 def test_the_limit_of_a_tenant_is_what_was_granted_and_chosen(
     app: Database, granted: int | None, chosen: int | None, expected: int
@@ -134,7 +134,7 @@ def test_the_limit_of_a_tenant_is_what_was_granted_and_chosen(
         if granted:
             limits.grant(tx, EVIL, {"running": granted})
         if chosen:
-            limits.choose(tx, EVIL, {"running": chosen}, Limits())
+            limits.choose(tx, EVIL, {"running": chosen}, TenantLimits())
     _, sent = work_for(app, EVIL, 100)
     assert len(sent) == expected
 
@@ -156,11 +156,11 @@ def test_a_tenant_does_not_wait_for_the_lease_of_a_process_that_died(app: Databa
     for owed in sent:
         assert ledger._claim(book, EVIL, owed.id) is not None
     with queue.queue() as tx:
-        assert sweep.owed(tx, PATIENT) == [], "both places are taken"
+        assert sweep.due(tx, PATIENT) == [], "both places are taken"
     with app.tenant(EVIL) as tx:
         tx.execute(text("UPDATE dispatches SET wake_at = wake_at - interval '16 s' WHERE status = 'running'"))
     with queue.queue() as tx:
-        assert len(sweep.owed(tx, PATIENT)) == 2, "nobody has renewed these leases"
+        assert len(sweep.due(tx, PATIENT)) == 2, "nobody has renewed these leases"
 
 
 def test_what_nobody_sent_the_sweep_sends(app: Database, queue: Database) -> None:
@@ -169,7 +169,7 @@ def test_what_nobody_sent_the_sweep_sends(app: Database, queue: Database) -> Non
     with app.tenant(EVIL) as tx:
         tx.execute(text("UPDATE dispatches SET status = 'cancelled', ended_at = now() WHERE turn = 'sent'"))
     with queue.queue() as tx:
-        again = sweep.owed(tx, PATIENT)
+        again = sweep.due(tx, PATIENT)
     assert len(again) == 2
     assert not {owed.id for owed in again} & {owed.id for owed in sent}
 
@@ -181,7 +181,7 @@ def test_the_retries_of_one_tenant_do_not_keep_the_sweep_from_anothers(app: Data
         with app.tenant(tenant) as tx:
             tx.execute(text("UPDATE dispatches SET status = 'retrying', turn = NULL, wake_at = clock_timestamp()"))
     with queue.queue() as tx:
-        assert quiet in {owed.id for owed in sweep.owed(tx, PATIENT)}
+        assert quiet in {owed.id for owed in sweep.due(tx, PATIENT)}
 
 
 def test_the_events_of_one_tenant_do_not_keep_the_router_from_anothers(app: Database, works: Works) -> None:
@@ -206,7 +206,7 @@ def test_where_more_tenants_wait_than_fit_each_is_served_in_time(app: Database, 
         accept_all(app, [event() for _ in range(100)], tenant=name)
     served: set[str] = set()
     for _ in range(60):
-        with router._claimed(small, None) as (_, claimed, _):
+        with router._claim(small, None) as (_, claimed, _):
             pass
         assert len({one.tenant_id for one in claimed}) == len(claimed) == 2
         served |= {one.tenant_id for one in claimed}
@@ -227,7 +227,7 @@ def test_a_turn_ends_and_what_is_left_goes_to_the_end_of_the_line(
     beat(app, 2)
     ran: list[UUID] = []
     flood, (first,) = work_for(app, EVIL, 5)
-    sent: list[Owed] = []
+    sent: list[DispatchRef] = []
     monkeypatch.setattr(ledger, "TURN_SECONDS", 60)
     ledger.take_turn(worker(app, ran), EVIL, "cpu", [first.id], sent.extend)
     assert (ran, sent) == (flood, []), "as long as the turn lasts, nothing goes through the broker"

@@ -14,7 +14,7 @@ from sqlalchemy import create_engine, text
 
 from core.config import Settings
 from core.search.recall_log import GATHER_SECONDS
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage import db
 from core.storage.db import Database
 from core.tenancy import limits as tenancy_limits
@@ -169,7 +169,7 @@ def test_requests_that_hang_leave_room_for_other_tenants(settings: Settings, app
         locking.execute(
             text("SELECT pg_advisory_xact_lock(hashtextextended('rebuilds of ' || :tenant, 0))"), {"tenant": TENANT}
         )
-        hanging = [links.enter_context(served.connect()) for _ in range(Limits().requests_per_key)]
+        hanging = [links.enter_context(served.connect()) for _ in range(TenantLimits().requests_per_key)]
         for link in hanging:
             link.sendall(asked)
         time.sleep(1)

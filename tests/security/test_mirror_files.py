@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from core.mirror import arrangement, escaping, files, front_matter, git, markdown
-from core.mirror.markdown import Shown
+from core.mirror.markdown import ShownMemory
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -74,17 +74,17 @@ def test_so_is_everything_that_git_keeps(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", HOSTILE)
 def test_no_statement_becomes_markup_in_a_preview(content: str) -> None:
-    line = markdown.written(Shown(content), UUID(int=7))
+    line = markdown.memory_line(ShownMemory(content), UUID(int=7))
     shown = previewed(line).replace(f"<!-- id:{UUID(int=7)} -->", "")
     for tag in ("<script", "<img", "<a ", "<b>", "<i>", "<u>", "<!--"):
         assert tag not in shown
-    assert escaping.unescaped(escaping.escaped(content)) == content
+    assert escaping.unescape(escaping.escape(content)) == content
 
 
 @given(st.text(alphabet="<>![]()\\&#;:/abr-{}\n ", max_size=40))
 def test_every_mixture_of_marks_is_read_back_and_shows_no_tag(content: str) -> None:
-    text = escaping.escaped(content)
-    assert escaping.unescaped(text) == content
+    text = escaping.escape(content)
+    assert escaping.unescape(text) == content
     blocks = MarkdownIt("commonmark", {"html": True}).parse(f"- x{text}\n")
     within = [token for block in blocks for token in block.children or ()]
     assert not {token.type for token in (*blocks, *within)} & {"image", "link_open", "html_block"}

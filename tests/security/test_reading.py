@@ -10,7 +10,7 @@ import pytest
 
 from core.config import Settings
 from core.inference.embedders import CachedEmbedder, Floats, HashEmbedder
-from core.reflection.profile import Owner, get
+from core.reflection.profile import ProfileOwner, get
 from core.storage.db import Database
 from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT, event
@@ -43,7 +43,7 @@ def stored(app: Database) -> tuple[bool, int]:
     """Whether there is a profile of ada, and how many events say so."""
     with app.tenant(TENANT) as tx:
         told = tx.exec_driver_sql("SELECT count(*) FROM events WHERE event_type = 'profile.updated'").scalar_one()
-        return get(tx, Owner(user_id="ada")) is not None, told
+        return get(tx, ProfileOwner(user_id="ada")) is not None, told
 
 
 class Counting(HashEmbedder):

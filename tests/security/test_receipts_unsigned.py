@@ -60,7 +60,7 @@ def test_the_environment_of_the_compose_file_erases(
         assert answer.status_code == 200
         public = doors.get("/v1/receipts/key").json()["public_key"]
         assert receipts.verify(answer.json()["receipt"], answer.json()["signature"], public)
-    assert heartbeat.WORKING
+    assert heartbeat.REQUIRED_PROCESSES
 
 
 def test_a_wrong_key_is_one_sentence_that_does_not_show_it(settings: Settings) -> None:

@@ -222,7 +222,7 @@ def test_what_no_header_could_carry_is_no_secret(door: Doors, value: str) -> Non
 
 
 def test_a_secret_moved_to_another_tenant_or_name_cannot_be_opened(settings: Settings) -> None:
-    sealer = vault.opened(settings)
+    sealer = vault.load(settings)
     sealed = sealer.seal("x", "acme/header/a")
     assert sealer.open(sealed, "acme/header/a") == "x"
     for place in ("globex/header/a", "acme/header/b", "acme/signing/a"):
@@ -236,30 +236,30 @@ def test_keys_take_each_others_place(settings: Settings, door: Doors, app: Datab
     given = {name: settings.model_copy(update={"secrets_key": key}) for name, key in
              (("old", old), ("both", both), ("new", new))}  # fmt: skip
     with app.tenant(TENANT) as tx:
-        secrets.put(tx, vault.opened(given["old"]), TENANT, "header", "x", TOKEN, by="test")
+        secrets.put(tx, vault.load(given["old"]), TENANT, "header", "x", TOKEN, by="test")
 
     def read(which: str) -> str:
         with app.tenant(TENANT) as tx:
-            return secrets.reveal(tx, lambda: vault.opened(given[which]), TENANT, "header", ["x"])["x"]
+            return secrets.reveal(tx, lambda: vault.load(given[which]), TENANT, "header", ["x"])["x"]
 
     assert read("both") == TOKEN
     with pytest.raises(Misconfigured, match="IMPRINT_SECRETS_KEY"):
         read("new")
     with app.tenant(TENANT) as tx:
-        assert secrets.reseal(tx, vault.opened(given["both"]), TENANT) == 1
+        assert secrets.reseal(tx, vault.load(given["both"]), TENANT) == 1
     assert read("new") == TOKEN
 
 
 @pytest.mark.parametrize("key", ["short", base64.b64encode(b"x" * 16).decode(), "!" * 44])
 def test_what_is_no_key_says_so(settings: Settings, key: str) -> None:
     with pytest.raises(Misconfigured, match="IMPRINT_SECRETS_KEY"):
-        vault.opened(settings.model_copy(update={"secrets_key": SecretStr(key)}))
+        vault.load(settings.model_copy(update={"secrets_key": SecretStr(key)}))
 
 
 def test_where_no_key_can_be_made_the_way_out_is_named(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Misconfigured, match="IMPRINT_SECRETS_KEY"):
-        vault.opened(settings.model_copy(update={"home": tmp_path / "file" / "home"}))
+        vault.load(settings.model_copy(update={"home": tmp_path / "file" / "home"}))
 
 
 def test_each_sealing_of_the_same_looks_different() -> None:

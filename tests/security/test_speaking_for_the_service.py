@@ -19,7 +19,7 @@ from tests.commands import Imprint, served
 from tests.doors import Doors, key_of
 from tests.samples import TENANT, event, said
 from tests.works import at_work
-from workers.routing.bus_consumer import Intake, take
+from workers.routing.bus_consumer import Intake, accept_message
 
 SPELLINGS = ["imprint", "Imprint", "IMPRINT", " imprint ", "imprint\u00a0", "ｉｍｐｒｉｎｔ", "im\u200bprint"]
 
@@ -67,7 +67,7 @@ def test_nor_a_cloud_event_in_any_mode(door: Doors, app: Database, source: str) 
 @pytest.mark.parametrize("source", SPELLINGS)
 def test_nor_a_message_of_the_bus(app: Database, source: str) -> None:
     bus = Intake(app, TENANT, 100, 4096, lambda: None)
-    take(bus, json.dumps(event("clock.ticked", source=source)).encode(), {}, "application/json")
+    accept_message(bus, json.dumps(event("clock.ticked", source=source)).encode(), {}, "application/json")
     assert sources(app) == []
     with app.tenant(TENANT) as tx:
         (letter,) = tx.execute(text("SELECT error FROM dispatches WHERE target = 'bus'")).scalars()

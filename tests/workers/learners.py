@@ -12,7 +12,7 @@ from core.config import Settings
 from core.events import log
 from core.events.log import Cause
 from core.events.publishing import Author
-from core.inference.client import Client
+from core.inference.client import ChatClient
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.types import Event, Json
@@ -28,7 +28,7 @@ def tools_of(settings: Settings, app: Database) -> Tools:
     return Tools(app, HashEmbedder(), settings)
 
 
-def job(event: Event, target: str = "agent", params: Json | None = None, model: Client | None = None) -> Job:
+def job(event: Event, target: str = "agent", params: Json | None = None, model: ChatClient | None = None) -> Job:
     dispatch = uuid4()
     author = Author(target, Cause(event, dispatch), "a_rule", 1)
     return Job(TENANT, dispatch, target, "run_agent", params or {}, event, author, 1, uuid4(), model=model)
@@ -41,7 +41,9 @@ def published(app: Database, document: Json) -> Event:
         return log.get(tx, accepted.ids[0][0])
 
 
-def ran(tools: Tools, agent: Agent, document: Json, params: Json | None = None, model: Client | None = None) -> Json:
+def ran(
+    tools: Tools, agent: Agent, document: Json, params: Json | None = None, model: ChatClient | None = None
+) -> Json:
     """Publish an event, let the agent react to it, and return its result."""
     reacting = job(published(tools.db, document), agent.__name__, params, model)
     return carried_out(tools.db, agent(tools, reacting), reacting)

@@ -20,7 +20,7 @@ from core.types import Event
 from tests.core.maintenance.test_sweeps import carry_out
 from tests.samples import TENANT
 from tests.works import Works
-from workers.mirror_watcher import Watch
+from workers.mirror_watcher import MirrorPoll
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Desk:
     settings: Settings
     app: Database
     works: Works
-    watch: Watch
+    watch: MirrorPoll
     folder: Path
 
     def path(self, file: str = "memory.md") -> Path:
@@ -88,7 +88,7 @@ class Desk:
 def desk(settings: Settings, app: Database, works: Works) -> Desk:
     """A desk on settings with a mirror; the rules that keep it are in force."""
     assert settings.mirror_dir is not None
-    return Desk(settings, app, works, Watch(app, settings.mirror_dir), settings.mirror_dir / TENANT / "ada")
+    return Desk(settings, app, works, MirrorPoll(app, settings.mirror_dir), settings.mirror_dir / TENANT / "ada")
 
 
 def line_of(text_of_file: str, words: str) -> str:

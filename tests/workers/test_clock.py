@@ -19,7 +19,7 @@ from api.stack.postgres import Postgres
 from core.config import Settings
 from core.events.doorbell import broker_url
 from core.inference.embedders import HashEmbedder
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage import schema
 from core.storage.db import Database
 from core.types import Json
@@ -205,7 +205,7 @@ def test_users_wait_while_the_log_has_more_than_the_router_can_take(
     accept_all(app, [said("hello", session=f"s{n}", user=f"u{n}") for n in range(50)])
     works.settle()
     save(app, "tick", {**HOURLY, "for_each": "user"})
-    few = {"tenant_limits": Limits(events_waiting=40), "schedule_page": 5}
+    few = {"tenant_limits": TenantLimits(events_waiting=40), "schedule_page": 5}
     with closing(started(quick.model_copy(update=few))) as clock:
         clock.tick()
         let_pass(queue, "tick", 3600)
@@ -244,7 +244,7 @@ def test_a_database_that_is_gone_is_a_pause_and_not_the_end(settings: Settings, 
         schema.upgrade(own, (HashEmbedder().name, HashEmbedder().dimension))
         with closing(started(own)) as clock:
             postgres.stop()
-            assert clock.tick() == clocks.TROUBLE_SECONDS
+            assert clock.tick() == clocks.FAILURE_PAUSE_SECONDS
             postgres.start()
             assert clock.tick() == own.sweep_seconds
     finally:

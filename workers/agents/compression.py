@@ -8,7 +8,7 @@ from functools import partial
 from core.errors import Never
 from core.memory import memories
 from core.reflection import compression, generalization, patterns
-from core.reflection.compression import Asked, Condenser
+from core.reflection.compression import CompressionPage, Condenser
 from core.reflection.generalization import Wording
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
@@ -22,16 +22,16 @@ def compress_memories(tools: Tools, job: Job) -> Outcome:
     time, those that no other memory contains are compressed before that, too.
     """
     only = job.params.get("user_id") or job.event.user_id
-    asked = _asked(tools, job, only)
+    asked = _page_to_compress(tools, job, only)
     if asked is None:
-        return Outcome(then=_put_away(tools, job))
+        return Outcome(then=_archived_follow_up(tools, job))
     found = compression.plan(tools.db, job.tenant_id, tools.embedder, asked, _condenser(tools, job))
     if found.after is not None:
         then = [(job.target, job.params | {"page": {"user_id": asked.user_id, "after": list(found.after)}})]
     elif only is None:
         then = [(job.target, {"archived": asked.archived, "behind": asked.user_id})]
     else:
-        then = _put_away(tools, job)
+        then = _archived_follow_up(tools, job)
     return Outcome(found, then, count_changes)
 
 
@@ -40,29 +40,29 @@ def find_patterns(tools: Tools, job: Job) -> Outcome:
     user_id = job.params.get("user_id") or job.event.user_id
     if not user_id:
         raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")
-    wording = _wording(tools, job)
+    wording = _generalizer(tools, job)
     found = patterns.find(tools.db, job.tenant_id, user_id, tools.embedder, wording, job.params.get("since"))
     then = [(job.target, {"user_id": user_id, "since": found.since})] if found.since else []
     return Outcome(found, then, count_changes)
 
 
-def _asked(tools: Tools, job: Job, only: str | None) -> Asked | None:
+def _page_to_compress(tools: Tools, job: Job, only: str | None) -> CompressionPage | None:
     """Return the page to compress; None: no user is left."""
     settings, page = tools.settings, job.params.get("page") or {}
     archived = bool(job.params.get("archived"))
     days = (settings.drop_archived_days or settings.compress_days) if archived else settings.compress_days
     unused, now = timedelta(days=days), memories.now()
-    behind = Asked(job.params.get("behind", ""), unused, settings.compress_uses, now, archived=archived)
+    behind = CompressionPage(job.params.get("behind", ""), unused, settings.compress_uses, now, archived=archived)
     user_id = page.get("user_id") or only
     if user_id is None:
         with tools.db.tenant(job.tenant_id) as tx:
             user_id = compression.next_user(tx, behind)
     if user_id is None:
         return None
-    return Asked(user_id, unused, settings.compress_uses, now, page.get("after", ()), archived=archived)
+    return CompressionPage(user_id, unused, settings.compress_uses, now, page.get("after", ()), archived=archived)
 
 
-def _put_away(tools: Tools, job: Job) -> list[tuple[str, Json]]:
+def _archived_follow_up(tools: Tools, job: Job) -> list[tuple[str, Json]]:
     """Return the follow-up for archived memories, where those are dropped after some time."""
     if job.params.get("archived") or tools.settings.drop_archived_days is None:
         return []
@@ -76,7 +76,7 @@ def _condenser(tools: Tools, job: Job) -> Condenser:
     return compression.by_model(job.model, partial(note_call, tools, job))
 
 
-def _wording(tools: Tools, job: Job) -> Wording:
+def _generalizer(tools: Tools, job: Job) -> Wording:
     if job.model is None:
-        return generalization.plain
+        return generalization.by_rules
     return generalization.by_model(job.model, partial(note_call, tools, job))

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from core.consolidation import llm_judge, pipeline
-from core.consolidation.pipeline import Gateway
+from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Misconfigured, Never, NotFound
 from core.events.pending import Pending
 from core.events.publishing import Author
 from core.extraction import configured_extractor, requests
 from core.extraction import session as extraction
 from core.extraction.protocol import Retold
-from core.extraction.session import Failed, Reader, Stretch
+from core.extraction.session import FailedWindow, MessageRange, SessionReader
 from core.storage.db import Tx
 from core.summaries import units
 from core.types import Json
@@ -36,9 +36,9 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
     where, limit = _range(job), tools.settings.extract_messages
     try:
         if where is None:
-            found = extraction.session(gate, job.tenant_id, session_id, reader, limit=limit, link=link)
+            found = extraction.extract_new(gate, job.tenant_id, session_id, reader, limit=limit, link=link)
         else:
-            found = extraction.again(gate, job.tenant_id, session_id, reader, where, link=link)
+            found = extraction.extract_range(gate, job.tenant_id, session_id, reader, where, link=link)
         pending: Pending = _WithUnits(found, _units(tools, job, session_id, found.retold)) if found.retold else found
     except NotFound as error:
         raise Never(f"{job.target} has nothing to read: {error}") from error
@@ -48,7 +48,7 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
 
 def keep_requested(tools: Tools, job: Job) -> Outcome:
     """Keep the statement that the event asks to remember, with the pin, tags and times that it names."""
-    owner, candidate = requests.requested(job.event)
+    owner, candidate = requests.read_request(job.event)
     remembered = requests.remember(_gate(tools, job), job.tenant_id, {owner: [candidate]})
     return Outcome(remembered, (), count_changes)
 
@@ -74,39 +74,39 @@ def _units(tools: Tools, job: Job, session_id: str, retold: Sequence[Retold]) ->
     """Return the session's units, with those that the model has written in its own words."""
     with tools.db.tenant(job.tenant_id) as tx:
         talk = units.read(tx, session_id, retold=retold)
-    return units.think(job.tenant_id, talk, tools.embedder, tools.settings.unit_gap_seconds, retold)
+    return units.plan(job.tenant_id, talk, tools.embedder, tools.settings.unit_gap_seconds, retold)
 
 
-def _gate(tools: Tools, job: Job) -> Gateway:
+def _gate(tools: Tools, job: Job) -> Consolidation:
     """Return the consolidation settings; the model, where there is one, judges pairs that words leave undecided."""
-    ask = llm_judge.of(job.model, partial(note_call, tools, job)) if job.model else None
-    return pipeline.usual(tools.db, tools.embedder, tools.settings, ask)
+    ask = llm_judge.opinion_of(job.model, partial(note_call, tools, job)) if job.model else None
+    return pipeline.from_settings(tools.db, tools.embedder, tools.settings, ask)
 
 
-def extractor(tools: Tools, job: Job, name: str | None = None) -> extraction.Extract:
+def extractor(tools: Tools, job: Job, name: str | None = None) -> extraction.CandidateReader:
     """Return the function by which the configured extractor, or the one named, reads messages."""
-    return extraction.extract(_reader(tools, job, name))
+    return extraction.candidate_reader(_reader(tools, job, name))
 
 
-def _reader(tools: Tools, job: Job, name: str | None = None) -> Reader:
+def _reader(tools: Tools, job: Job, name: str | None = None) -> SessionReader:
     try:
-        chosen = configured_extractor.chosen(tools.settings, job.model, name)
+        chosen = configured_extractor.load_extractor(tools.settings, job.model, name)
     except Misconfigured as error:
         raise Never(str(error)) from error
-    return Reader(chosen, partial(note_call, tools, job))
+    return SessionReader(chosen, partial(note_call, tools, job))
 
 
-def _range(job: Job) -> Stretch | None:
+def _range(job: Job) -> MessageRange | None:
     """Return the range of messages that the parameters name, if any: a window that failed before."""
     if "from" not in job.params:
         return None
     try:
-        return Stretch(int(job.params["from"]), int(job.params["to"]), job.params.get("group_id"))
+        return MessageRange(int(job.params["from"]), int(job.params["to"]), job.params.get("group_id"))
     except (KeyError, TypeError, ValueError):
         raise Never(f"{job.target} needs `from` and `to` as positions of messages.") from None
 
 
-def _failed_part(session_id: str, failed: Failed) -> FailedPart:
+def _failed_part(session_id: str, failed: FailedWindow) -> FailedPart:
     where = failed.where
     params: Json = {"session_id": session_id, "from": where.first, "to": where.last}
     return FailedPart(params | ({"group_id": where.group_id} if where.group_id else {}), failed.reason)

@@ -24,8 +24,8 @@ def index_messages(tools: Tools, job: Job) -> Outcome:
     """Add the new messages of the named sessions to the keyword index; their vectors follow."""
     names = list(job.params.get("sessions", []))
     with tools.db.tenant(job.tenant_id) as tx:
-        waiting = sessions.unindexed(tx, names)
-        read = [(session, search_index.unindexed(tx, session)) for session in waiting]
+        waiting = sessions.find_unindexed(tx, names)
+        read = [(session, search_index.unindexed_messages(tx, session)) for session in waiting]
     planned = [(session, search_index.plan(session, messages)) for session, messages in read]
     more = [s.id for s, rows in planned if rows[-1].position < s.message_count]
     again = [(job.target, {"sessions": more})] if more else []
@@ -38,7 +38,7 @@ def refresh_embeddings(tools: Tools, job: Job) -> Outcome:
     """Compute missing vectors of the named sessions, a batch at a time."""
     names = list(job.params.get("sessions", []))
     with tools.db.tenant(job.tenant_id) as tx:
-        rows = search_index.unembedded(tx, names, salt=str(job.id))
+        rows = search_index.rows_to_embed(tx, names, salt=str(job.id))
     vectors = tools.embedder.embed([row.text for row in rows])
     more = len(rows) == search_index.EMBED_BATCH
     return Outcome(_Vectors(rows, vectors), [(job.target, {"sessions": names})] if more else [])
@@ -54,7 +54,7 @@ class _Indexed:
 
     def write(self, tx: Tx, _author: Author) -> Json:
         search_index.put_messages(tx, self.tenant_id, self.planned)
-        self.waited = _waited(tx, self.planned)
+        self.waited = _waiting_seconds(tx, self.planned)
         return {"sessions": len(self.planned), "rows": sum(len(rows) for _, rows in self.planned)}
 
     def observe(self, _result: Json) -> None:
@@ -74,17 +74,17 @@ class _Vectors:
         return {"vectors": len(self.rows)}
 
 
-def _waited(tx: Tx, planned: Sequence[tuple[Session, Sequence[search_index.Row]]]) -> list[float]:
+def _waiting_seconds(tx: Tx, planned: Sequence[tuple[Session, Sequence[search_index.Row]]]) -> list[float]:
     """Return how long ago each newly indexed message was accepted, in seconds of the database's clock."""
     values = {
         "sessions": [session.id for session, _ in planned],
         "after": [session.indexed_to for session, _ in planned],
         "upto": [rows[-1].position for _, rows in planned],
     }
-    return list(tx.execute(_WAITED, values).scalars())
+    return list(tx.execute(_WAITING_SECONDS, values).scalars())
 
 
-_WAITED = text("""
+_WAITING_SECONDS = text("""
     SELECT extract(epoch FROM clock_timestamp() - e.received_at)::float8
     FROM unnest(cast(:sessions AS text[]), cast(:after AS int[]), cast(:upto AS int[])) AS s (id, after, upto)
     JOIN messages m ON m.session_id = s.id AND m.position > s.after AND m.position <= s.upto

@@ -83,7 +83,7 @@ class _Faded:
         if changed or after is not None:
             last = retention.redraw(tx, self.tenant_id, None if changed else UUID(after), REDRAWN)
             return {"redrawing": True} | ({"redrawn_to": str(last)} if last else {})
-        return {"archived": sweeps.faded(tx, self.tenant_id, author, sweeps.PAGE)}
+        return {"archived": sweeps.archive_faded(tx, self.tenant_id, author, sweeps.PAGE)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +95,12 @@ class _Surplus:
 
     def write(self, tx: Tx, author: Author) -> Json:
         tenant_id, settings, page = self.tenant_id, self.settings, sweeps.PAGE
-        expired = sweeps.expired(tx, tenant_id, author, page)
-        surplus = sweeps.overflowing(tx, tenant_id, author, settings.memories_per_user, page)
+        expired = sweeps.archive_expired(tx, tenant_id, author, page)
+        surplus = sweeps.archive_weakest(tx, tenant_id, author, settings.memories_per_user, page)
         days, dropped = settings.drop_archived_days, 0
         if days is not None:
-            dropped = sweeps.dropped(tx, tenant_id, author, days, page)
-        forgotten = sweeps.forgotten(tx, settings.verdict_days, settings.echo_seconds, page)
+            dropped = sweeps.drop_archived(tx, tenant_id, author, days, page)
+        forgotten = sweeps.delete_leftovers(tx, settings.verdict_days, settings.echo_seconds, page)
         swept = {"expired": expired, "surplus": surplus, "dropped": dropped, "forgotten": forgotten}
         return {"archived": expired + surplus, **swept}
 
@@ -113,4 +113,4 @@ class _Uses:
     ids: Sequence[UUID]
 
     def write(self, tx: Tx, author: Author) -> Json:
-        return {"used": sweeps.used(tx, self.tenant_id, author, self.ids)}
+        return {"used": sweeps.count_uses(tx, self.tenant_id, author, self.ids)}

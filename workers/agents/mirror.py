@@ -9,7 +9,7 @@ from core.errors import Never
 from core.events.pending import Report
 from core.events.publishing import Author
 from core.mirror import export, import_edits, sync_state
-from core.mirror.export import Written
+from core.mirror.export import WrittenFiles
 from core.mirror.sync_state import Mirror
 from core.storage.db import Tx
 from core.types import Json
@@ -35,7 +35,7 @@ class _Export:
 
     mirror: Mirror
     uses_git: bool
-    written: Written | None = None
+    written: WrittenFiles | None = None
 
     def write(self, tx: Tx, _author: Author) -> Json:
         self.written = export.write(tx, self.mirror, datetime.now(UTC))

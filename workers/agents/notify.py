@@ -24,7 +24,7 @@ from core.types import Json
 from rules.registry.limits import LOG
 from workers.delivery import endpoint_health, mail, notifiers, webhook_client
 from workers.delivery.notifiers import Notice, Notifier
-from workers.delivery.webhook_client import Parcel, as_text
+from workers.delivery.webhook_client import WebhookRequest, as_text
 from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
@@ -37,13 +37,13 @@ NOTICES = 200
 def notify(tools: Tools, job: Job) -> Outcome:
     """Send a notice now, or store it until the rule wants it sent, together with others due then."""
     if "due" in job.params:
-        return _send_kept(tools, job)
-    words, now = _said(job.params["template"]), datetime.now(UTC)
+        return _send_stored(tools, job)
+    words, now = _rendered_text(job.params["template"]), datetime.now(UTC)
     due = due_at(now, job.params.get("quiet"), job.params.get("digest"))
-    return _keep(tools, job, words, due) if due > now else _send(tools, job, [words])
+    return _store(tools, job, words, due) if due > now else _send(tools, job, [words])
 
 
-def _said(template: Any) -> str:
+def _rendered_text(template: Any) -> str:
     """Return a rendered template as text; empty for a single field that the event lacks."""
     return "" if template is None else as_text(template)
 
@@ -82,27 +82,27 @@ def _next(now: datetime, clock: str, zone: str) -> datetime:
     return at
 
 
-def _keep(tools: Tools, job: Job, words: str, due: datetime) -> Outcome:
+def _store(tools: Tools, job: Job, words: str, due: datetime) -> Outcome:
     """Store a notice, and have it sent when it is due by a dispatch of its own, which can be cancelled."""
     _require_channel(tools, job)
     kind = {"channel": job.params["channel"], "digest": f"{job.author.rule}\n{job.params['channel']}"}
     row = {**kind, "tenant": job.tenant_id, "id": uuid7(), "text": words, "due": due, "event": job.event.id}
     sending = {**kind, "due": due.isoformat(), "subject": job.params.get("subject"), "notice": str(row["id"])}
-    return Outcome(_Kept(row | {"user": job.event.user_id}), [(job.target, sending)], at=due)
+    return Outcome(_StoredNotice(row | {"user": job.event.user_id}), [(job.target, sending)], at=due)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _StoredNotice:
     """A notice to be stored until it is due."""
 
     row: Json
 
     def write(self, tx: Tx, _author: Author) -> Json:
-        tx.execute(_KEEP, self.row)
+        tx.execute(_STORE_NOTICE, self.row)
         return {"channel": self.row["channel"], "due_at": self.row["due"].isoformat()}
 
 
-def _send_kept(tools: Tools, job: Job) -> Outcome:
+def _send_stored(tools: Tools, job: Job) -> Outcome:
     """Send the stored notices of one kind that are due, together. Each has a dispatch: the first one takes all of them.
 
     So an id that a receiver knows always meant the same notices, and a failing one is not called once per notice.
@@ -115,11 +115,11 @@ def _send_kept(tools: Tools, job: Job) -> Outcome:
     if not rows:
         return Outcome(Report({"channel": job.params["channel"], "delivered": 0}))
     sent = _send(tools, job, [row.text for row in rows])
-    return Outcome(_Sent([row.id for row in rows], sent.pending))
+    return Outcome(_SentNotices([row.id for row in rows], sent.pending))
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
+class _SentNotices:
     """Stored notices that were sent, to be deleted."""
 
     ids: Sequence[UUID]
@@ -132,7 +132,7 @@ class _Sent:
 
 def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
     """Send texts to the channel: the log, a mailbox, a plug-in, or an address that accepts `{"text": …}` (Slack)."""
-    channel, words = job.params["channel"], _together(said)
+    channel, words = job.params["channel"], _digest_text(said)
     address, signing = _require_channel(tools, job)
     result: Json = {"channel": channel, "delivered": len(said)}
     if address is None:
@@ -145,7 +145,7 @@ def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
             mail.send(tools.settings, job.id, to, subject, words)
             return result
 
-        return endpoint_health.reached(tools, job, channel, send)
+        return endpoint_health.call_endpoint(tools, job, channel, send)
     carrier = _carrier(tools, address)
     if carrier is not None:
         notice = Notice(job.id, job.tenant_id, address, as_text(job.params.get("subject") or ""), words)
@@ -154,9 +154,9 @@ def _send(tools: Tools, job: Job, said: Sequence[str]) -> Outcome:
             carrier.send(notice)
             return result
 
-        return endpoint_health.reached(tools, job, channel, hand_over)
+        return endpoint_health.call_endpoint(tools, job, channel, hand_over)
     content = {"text": words, "channel": channel, "event_id": job.event.id}
-    parcel = Parcel(f"The channel {channel!r}", channel, httpx.URL(address), content, {}, signing)
+    parcel = WebhookRequest(f"The channel {channel!r}", channel, httpx.URL(address), content, {}, signing)
     return webhook_client.deliver(tools, job, parcel, result)
 
 
@@ -175,7 +175,7 @@ def _require_channel(tools: Tools, job: Job) -> tuple[str | None, str | None]:
         return None, None
     with tools.db.tenant(job.tenant_id) as tx:
         address = destinations.channel(tx, tools.settings, job.tenant_id, name)
-        signing = destinations.signing(tx, tools.settings, job.tenant_id)
+        signing = destinations.signing_keys(tx, tools.settings, job.tenant_id)
     if address is None:
         raise Never(
             f"There is no channel {name!r} in this tenant, or it leads where IMPRINT_WEBHOOK_HOSTS no longer allows. "
@@ -192,7 +192,7 @@ def _mailbox(address: str, subject: Any, words: str) -> tuple[str, str]:
     return unquote(parts.path), as_text(subject or "") or of_channel or first
 
 
-def _together(said: Sequence[str]) -> str:
+def _digest_text(said: Sequence[str]) -> str:
     if len(said) == 1:
         return said[0]
     shown = "\n".join(f"• {words}" for words in said[:NOTICES])
@@ -200,7 +200,7 @@ def _together(said: Sequence[str]) -> str:
     return f"{len(said)} notices\n{shown}{more}"
 
 
-_KEEP = text("""
+_STORE_NOTICE = text("""
     INSERT INTO notices (tenant_id, id, channel, digest, text, user_id, event_id, due_at)
     VALUES (:tenant, :id, :channel, :digest, :text, :user, :event, :due)
 """)

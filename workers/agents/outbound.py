@@ -27,7 +27,7 @@ from core.tenancy import secrets as tenancy_secrets
 from core.types import Event, Json
 from rules.document import reserved_types
 from workers.delivery import webhook_client
-from workers.delivery.webhook_client import Parcel
+from workers.delivery.webhook_client import WebhookRequest
 from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
@@ -60,20 +60,20 @@ def send_webhook(tools: Tools, job: Job) -> Outcome:
     names = job.params.get("secrets") or {}
     with tools.db.tenant(job.tenant_id) as tx:
         allowed = destinations.of(tx, tools.settings, job.tenant_id)
-        signing = destinations.signing(tx, tools.settings, job.tenant_id)
-        key = partial(vault.opened, tools.settings)
+        signing = destinations.signing_keys(tx, tools.settings, job.tenant_id)
+        key = partial(vault.load, tools.settings)
         known = tenancy_secrets.reveal(tx, key, job.tenant_id, "header", list(names.values()))
-    url = _allowed(job.params["url"], allowed.hosts)
+    url = _require_allowed(job.params["url"], allowed.hosts)
     given = job.params.get("payload")
-    content = _told(job.event, job.params.get("gathered")) if given is None else given
+    content = _event_json(job.event, job.params.get("gathered")) if given is None else given
     address = str(url.copy_with(query=None, fragment=None))
     headers = job.params.get("headers") or {}
-    secrets = _values(names, known)
-    parcel = Parcel(f"The webhook at {url.host}", address, url, content, headers, signing, secrets)
+    secrets = _secret_headers(names, known)
+    parcel = WebhookRequest(f"The webhook at {url.host}", address, url, content, headers, signing, secrets)
     return webhook_client.deliver(tools, job, parcel, {})
 
 
-def _values(names: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, str]:
+def _secret_headers(names: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, str]:
     """Return the values of headers that name secrets. Never: the tenant has no such secret."""
     missing = sorted(set(names.values()) - known.keys())
     if missing:
@@ -107,7 +107,7 @@ def send_task(tools: Tools, job: Job) -> Outcome:
     return Outcome(Report({"task": task, "queue": queue, "task_id": str(job.id)}))
 
 
-def _allowed(address: str, allowed: Collection[str]) -> httpx.URL:
+def _require_allowed(address: str, allowed: Collection[str]) -> httpx.URL:
     """Return the address; its host is checked again, because the allowed ones may have changed."""
     try:
         url = httpx.URL(address)
@@ -115,13 +115,13 @@ def _allowed(address: str, allowed: Collection[str]) -> httpx.URL:
         raise Never(f"The address of the webhook cannot be read: {error}") from error
     if not hosts.allows(allowed, str(url)):
         raise Never(
-            f"`{hosts.shown(str(url))}` is not allowed. An admin of the tenant adds it to `PUT /v1/tenant/webhooks`, "
+            f"`{hosts.display(str(url))}` is not allowed. An admin of the tenant adds it to `PUT /v1/tenant/webhooks`, "
             f"from what IMPRINT_WEBHOOK_HOSTS allows; http and other ports must stand in the entry."
         )
     return url
 
 
-def _told(event: Event, gathered: object) -> Json:
+def _event_json(event: Event, gathered: object) -> Json:
     """Return the event as JSON that could be published; `gathered`: ids of all events that a flow has gathered."""
     told = {
         "id": event.id,

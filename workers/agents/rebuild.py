@@ -15,14 +15,14 @@ from core.events import publishing
 from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
-from core.extraction.session import Extract
+from core.extraction.session import CandidateReader
 from core.inference import configured_embedder
 from core.memory import shadow
 from core.storage.db import Tx
 from core.tenancy import tenants
 from core.types import Json
 from rules.backtest import rebuild as backtest_rebuild
-from rules.backtest.rebuild import Asked
+from rules.backtest.rebuild import RebuildPlan
 from rules.document.schema import Rule, parse
 from rules.document.targets import TARGETS
 from rules.engine.similarity import Meanings
@@ -44,13 +44,13 @@ def rebuild_memories(tools: Tools, job: Job) -> Outcome:
     rebuild was dropped meanwhile, its user erased, or another attempt has begun.
     """
     mine = f"{tenants.RESERVED}{job.lease.hex}"
-    rebuild = _begun(tools, job, mine)
+    rebuild = _begin(tools, job, mine)
     if rebuild is None:
         return GONE
     try:
-        counts, found = _made(tools, job, rebuild, mine)
+        counts, found = _build_set(tools, job, rebuild, mine)
     finally:
-        wanted = _wanted(tools, job, rebuild.id, mine)
+        wanted = _is_current(tools, job, rebuild.id, mine)
         if not wanted:
             shadow.drop(tools.db, mine)
     if not wanted:
@@ -78,10 +78,10 @@ class _Ready:
         return self.counts
 
 
-def _made(tools: Tools, job: Job, rebuild: Any, mine: str) -> tuple[Json, Json]:
+def _build_set(tools: Tools, job: Job, rebuild: Any, mine: str) -> tuple[Json, Json]:
     """Build the set; return counts of what was read, and the difference."""
     params = rebuild.params
-    asked = Asked(rebuild.user_id, _rules(tools, job, params), datetime.fromisoformat(params["as_of"]))
+    asked = RebuildPlan(rebuild.user_id, _rules(tools, job, params), datetime.fromisoformat(params["as_of"]))
     chosen = params.get("embedding")
     settings = tools.settings.model_copy(update={"embedding": chosen}) if chosen else tools.settings
     vectors = configured_embedder.embedder(settings) if chosen else tools.embedder
@@ -91,7 +91,7 @@ def _made(tools: Tools, job: Job, rebuild: Any, mine: str) -> tuple[Json, Json]:
     return counts, backtest_rebuild.compare(tools.db, job.tenant_id, mine, rebuild.user_id).as_json()
 
 
-def _begun(tools: Tools, job: Job, mine: str) -> Any:
+def _begin(tools: Tools, job: Job, mine: str) -> Any:
     """Return the rebuild and make the set `mine` its own; None: it was dropped."""
     named = job.params.get("rebuild_id") or job.event.payload.get("rebuild_id")
     try:
@@ -99,17 +99,17 @@ def _begun(tools: Tools, job: Job, mine: str) -> Any:
     except ValueError:
         raise Never(f"{job.target} needs `rebuild_id`, and not {named!r:.100}.") from None
     with tools.db.tenant(job.tenant_id) as tx:
-        rebuild = tx.execute(_ASKED, {"id": rebuild_id, "open": OPEN}).one_or_none()
+        rebuild = tx.execute(_OPEN_REBUILD, {"id": rebuild_id, "open": OPEN}).one_or_none()
         if rebuild is not None:
-            tx.execute(_MINE, {"id": rebuild_id, "shadow": mine})
+            tx.execute(_TAKE_OVER, {"id": rebuild_id, "shadow": mine})
     if rebuild is not None:
         shadow.drop(tools.db, rebuild.shadow_id)
     return rebuild
 
 
-def _wanted(tools: Tools, job: Job, rebuild_id: UUID, mine: str) -> bool:
+def _is_current(tools: Tools, job: Job, rebuild_id: UUID, mine: str) -> bool:
     with tools.db.tenant(job.tenant_id) as tx:
-        row = tx.execute(_ASKED, {"id": rebuild_id, "open": OPEN}).one_or_none()
+        row = tx.execute(_OPEN_REBUILD, {"id": rebuild_id, "open": OPEN}).one_or_none()
     return row is not None and row.shadow_id == mine
 
 
@@ -125,16 +125,16 @@ def _rules(tools: Tools, job: Job, params: Json) -> list[tuple[Rule, int]]:
         raise Never(f"A rule of the rebuild cannot be read: {error}") from error
 
 
-def _extractor(tools: Tools, job: Job, params: Json) -> Extract:
+def _extractor(tools: Tools, job: Job, params: Json) -> CandidateReader:
     wanted = params.get("extractor")
     if wanted == "llm" and job.model is None:
         raise Never("No model is configured. Set IMPRINT_LLM_BASE_URL, or rebuild with the extractor `offline`.")
     return extraction.extractor(tools, job, wanted)
 
 
-_ASKED = text("SELECT * FROM rebuilds WHERE id = :id AND status = :open FOR UPDATE")
+_OPEN_REBUILD = text("SELECT * FROM rebuilds WHERE id = :id AND status = :open FOR UPDATE")
 
-_MINE = text("UPDATE rebuilds SET shadow_id = :shadow WHERE id = :id")
+_TAKE_OVER = text("UPDATE rebuilds SET shadow_id = :shadow WHERE id = :id")
 
 _READY = text("""
     UPDATE rebuilds SET status = 'ready', difference = cast(:difference AS jsonb)

@@ -17,7 +17,7 @@ from workers.tools import Tools, count_changes, note_call
 
 def build_profile(tools: Tools, job: Job) -> Outcome:
     """Build the profile of the event's user, or of the group that the parameters name; a user's groups follow."""
-    owner = _described(job)
+    owner = _profile_owner(job)
     built = profile.build(tools.db, job.tenant_id, owner)
     then: Sequence[tuple[str, Json]] = ()
     if owner.user_id is not None:
@@ -32,7 +32,7 @@ def write_episodes(tools: Tools, job: Job) -> Outcome:
     if not session_id:
         raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
     model = job.model
-    narrate = episodes.by_model(model, partial(note_call, tools, job)) if model else episodes.plainly
+    narrate = episodes.by_model(model, partial(note_call, tools, job)) if model else episodes.by_rules
     try:
         found = episodes.session(tools.gate, job.tenant_id, str(session_id), narrate)
     except NotFound as error:
@@ -56,7 +56,7 @@ def learn_skill(tools: Tools, job: Job) -> Outcome:
 
 def resolve_conflict(tools: Tools, job: Job) -> Outcome:
     """Resolve a dispute between two memories: keep the one that `keep` names, else apply `dispute_rules`."""
-    ids = _disputed(job)
+    ids = _disputed_ids(job)
     keep = _uuid(job, "keep", job.params["keep"]) if job.params.get("keep") else None
     if keep is not None and keep not in ids:
         raise Never(
@@ -69,15 +69,15 @@ def resolve_conflict(tools: Tools, job: Job) -> Outcome:
     return Outcome(case, (), count_changes)
 
 
-def _described(job: Job) -> profile.Owner:
+def _profile_owner(job: Job) -> profile.ProfileOwner:
     """Return the owner of the profile: the one in the parameters, else the one of the event."""
     user, group = job.params.get("user_id"), job.params.get("group_id")
     if not user and not group:
         user, group = job.event.user_id, job.event.payload.get("group_id")
     if user:
-        return profile.Owner(user_id=str(user))
+        return profile.ProfileOwner(user_id=str(user))
     if group:
-        return profile.Owner(group_id=str(group))
+        return profile.ProfileOwner(group_id=str(group))
     raise Never(f"{job.target} needs a user or a group; {job.event.event_type} {job.event.id!r} names neither.")
 
 
@@ -87,7 +87,7 @@ def _name(job: Job, name: object) -> str:
     raise Never(f"{job.target}: `chain` is the name of the skill that the chain makes up, and not {name!r:.200}.")
 
 
-def _disputed(job: Job) -> list[UUID]:
+def _disputed_ids(job: Job) -> list[UUID]:
     """Return the ids of the two memories, from the parameters, else from the event."""
     given = {**job.event.payload, **job.params}
     return [_uuid(job, name, given.get(name)) for name in ("memory_id", "with")]

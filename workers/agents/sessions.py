@@ -29,5 +29,5 @@ class _Sweep:
     page: int
 
     def write(self, tx: Tx, _author: Author) -> Json:
-        closed = idle.idle(tx, self.tenant_id, self.idle_seconds, self.page)
+        closed = idle.end_idle(tx, self.tenant_id, self.idle_seconds, self.page)
         return {"closed": closed, "swept": working_memory.sweep(tx, self.page)}

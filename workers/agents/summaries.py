@@ -8,7 +8,7 @@ from core.errors import Never, NotFound
 from core.events.pending import Labelled, Report
 from core.plans import tracker
 from core.summaries import rolling
-from core.summaries.rolling import Limits
+from core.summaries.rolling import SummaryLimits
 from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools, note_call
 
@@ -16,8 +16,8 @@ from workers.tools import Tools, note_call
 def summarize_session(tools: Tools, job: Job) -> Outcome:
     """Summarise the older half of the event's session that no summary covers, if it is long enough; then the rest."""
     session_id, model = _session(job), job.model
-    write = rolling.by_model(model, partial(note_call, tools, job)) if model else rolling.plainly
-    limits = Limits(tools.settings.summarize_messages, tools.settings.summarize_tokens)
+    write = rolling.by_model(model, partial(note_call, tools, job)) if model else rolling.by_rules
+    limits = SummaryLimits(tools.settings.summarize_messages, tools.settings.summarize_tokens)
     try:
         rolled = rolling.session(tools.db, job.tenant_id, session_id, limits, write)
     except NotFound as error:

@@ -88,7 +88,7 @@ services with timeouts of their own. A model answers within IMPRINT_LLM_TIMEOUT_
 
 def installed() -> dict[str, Agent]:
     """Return the service's agents and those of plug-ins. Misconfigured: a plug-in's agent cannot be loaded."""
-    return {name: plugins.named(plugins.AGENTS, name) for name in plugins.names(plugins.AGENTS)} | dict(AGENTS)
+    return {name: plugins.load(plugins.AGENTS, name) for name in plugins.names(plugins.AGENTS)} | dict(AGENTS)
 
 
 def queues(settings: Settings) -> dict[str, str]:
@@ -108,6 +108,6 @@ def seconds(settings: Settings) -> dict[str, float]:
     return limits
 
 
-def bound(tools: Tools) -> dict[str, Callable[[Job], Outcome]]:
+def bind(tools: Tools) -> dict[str, Callable[[Job], Outcome]]:
     """Return the agents' functions with their tools filled in."""
     return {name: partial(agent.run, tools) for name, agent in installed().items()}

@@ -18,6 +18,6 @@ def write_units(tools: Tools, job: Job) -> Outcome:
             talk = units.read(tx, str(session_id), limit=units.READ)
     except NotFound as error:
         raise Never(f"{job.target} has nothing to read: {error}") from error
-    planned = units.think(job.tenant_id, talk, tools.embedder, tools.settings.unit_gap_seconds)
+    planned = units.plan(job.tenant_id, talk, tools.embedder, tools.settings.unit_gap_seconds)
     then = [(job.target, job.params | {"session_id": session_id})] if planned.more else []
     return Outcome(planned, then)

@@ -39,7 +39,7 @@ def client(networks: Sequence[Network], timeout: float) -> httpx.Client:
 
 def refusal(address: Address, networks: Iterable[Network]) -> str | None:
     """Return why an address may not be called; None: it may."""
-    carried = _carried(address)
+    carried = _embedded_ipv4(address)
     if any(carried in network for network in networks if network.version == carried.version):
         return None
     if (
@@ -135,7 +135,7 @@ class _Guard(httpcore.NetworkBackend):
         return addresses
 
 
-def _carried(address: Address) -> Address:
+def _embedded_ipv4(address: Address) -> Address:
     """Return the IPv4 address that an IPv6 address embeds, else the address itself."""
     if isinstance(address, IPv4Address):
         return address

@@ -18,11 +18,11 @@ from core.types import Json
 from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
-PATIENCE: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 36_000)
+RETRY_PAUSES: Final = (5, 300, 1_800, 7_200, 18_000, 36_000, 36_000)
 """Seconds until an address is tried again after each failure, as Standard Webhooks advises: over a day in all."""
 
 
-def reached(tools: Tools, job: Job, address: str, call: Callable[[], Json]) -> Outcome:
+def call_endpoint(tools: Tools, job: Job, address: str, call: Callable[[], Json]) -> Outcome:
     """Call an address unless it is disabled, and record its health; the outcome is the result of `call`.
 
     Later: it failed, with a pause that grows. Never: it refused for good, or is disabled.
@@ -31,8 +31,8 @@ def reached(tools: Tools, job: Job, address: str, call: Callable[[], Json]) -> O
     try:
         result = call()
     except Later as error:
-        _failed(tools.db, job, address, str(error), tools.settings.webhook_give_up_seconds)
-        raise Later(str(error), after=_patience(job.attempt, error.after)) from error
+        _record_failure(tools.db, job, address, str(error), tools.settings.webhook_give_up_seconds)
+        raise Later(str(error), after=_pause(job.attempt, error.after)) from error
     return Outcome(_Reached(address, result, was_failing=failing))
 
 
@@ -46,19 +46,19 @@ class _Reached:
 
     def write(self, tx: Tx, _author: Author) -> Json:
         if self.was_failing:
-            tx.execute(_WELL, {"address": self.address})
+            tx.execute(_FORGET_FAILURES, {"address": self.address})
         return self.result
 
 
-def _patience(attempt: int, asked: timedelta | None) -> timedelta:
-    mine = timedelta(seconds=PATIENCE[min(attempt, len(PATIENCE)) - 1])
+def _pause(attempt: int, asked: timedelta | None) -> timedelta:
+    mine = timedelta(seconds=RETRY_PAUSES[min(attempt, len(RETRY_PAUSES)) - 1])
     return max(mine, asked or mine)
 
 
 def _require_enabled(db: Database, job: Job, address: str) -> bool:
     """Return whether the address was failing the last time. Never: it is disabled."""
     with db.tenant(job.tenant_id) as tx:
-        row = tx.execute(_STANDS, {"address": address}).one_or_none()
+        row = tx.execute(_HEALTH, {"address": address}).one_or_none()
     if row is not None and row.disabled_at is not None:
         raise Never(
             f"{address} was disabled at {_minute(row.disabled_at)} after failing since {_minute(row.failing_since)}. "
@@ -67,11 +67,11 @@ def _require_enabled(db: Database, job: Job, address: str) -> bool:
     return row is not None
 
 
-def _failed(db: Database, job: Job, address: str, error: str, give_up_s: float) -> None:
+def _record_failure(db: Database, job: Job, address: str, error: str, give_up_s: float) -> None:
     """Record a failure; after `give_up_s` seconds of failures disable the address and announce that."""
     values = {"tenant": job.tenant_id, "address": address, "error": error[:300], "give_up": give_up_s}
     with db.tenant(job.tenant_id) as tx:
-        row = tx.execute(_NOTE, values).one()
+        row = tx.execute(_RECORD_FAILURE, values).one()
         if row.disabled_at is None or not row.disabled_now:
             return
         payload = {"address": address, "failing_since": row.failing_since.isoformat(), "error": row.error}
@@ -82,12 +82,12 @@ def _minute(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M %Z}"
 
 
-_STANDS = text("SELECT failing_since, disabled_at FROM endpoints WHERE address = :address")
+_HEALTH = text("SELECT failing_since, disabled_at FROM endpoints WHERE address = :address")
 
-_WELL = text("DELETE FROM endpoints WHERE address = :address")
+_FORGET_FAILURES = text("DELETE FROM endpoints WHERE address = :address")
 """The address answers again."""
 
-_NOTE = text("""
+_RECORD_FAILURE = text("""
     INSERT INTO endpoints AS e (tenant_id, address, failing_since, failures, error)
     VALUES (:tenant, :address, clock_timestamp(), 1, :error)
     ON CONFLICT (tenant_id, address) DO UPDATE SET

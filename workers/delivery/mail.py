@@ -22,7 +22,7 @@ def send(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: st
         raise Never("No mail server is set. Whoever runs this installation sets IMPRINT_SMTP_URL.")
     server = urlsplit(settings.smtp_url.get_secret_value())
     try:
-        with _connected(server.scheme, server.hostname or "", server.port, settings.webhook_timeout_seconds) as smtp:
+        with _connect(server.scheme, server.hostname or "", server.port, settings.webhook_timeout_seconds) as smtp:
             if server.username is not None:
                 smtp.login(unquote(server.username), unquote(server.password or ""))
             smtp.send_message(_message(settings, dispatch_id, to, subject, words))
@@ -30,7 +30,7 @@ def send(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: st
         raise _refusal(error) from error
 
 
-def _connected(scheme: str, host: str, port: int | None, timeout: float) -> smtplib.SMTP:
+def _connect(scheme: str, host: str, port: int | None, timeout: float) -> smtplib.SMTP:
     """Connect: `smtps` with TLS from the start, `smtp` with STARTTLS if the server offers it."""
     if scheme == "smtps":
         return smtplib.SMTP_SSL(host, port or 465, timeout=timeout, context=ssl.create_default_context())

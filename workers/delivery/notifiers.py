@@ -41,5 +41,5 @@ def of_address(settings: Settings, address: str) -> Notifier | None:
     scheme = address.partition(":")[0].lower()
     if scheme in plugins.OWN[plugins.NOTIFIERS]:
         return None
-    notifier: Notifier = plugins.named(plugins.NOTIFIERS, scheme)(settings)
+    notifier: Notifier = plugins.load(plugins.NOTIFIERS, scheme)(settings)
     return notifier

@@ -27,7 +27,7 @@ from workers.tools import Tools
 RETRIABLE: Final = frozenset({408, 425, 429})
 """Temporary refusals, beside all statuses from 500 on."""
 
-OURS: Final = frozenset({"host", "content-length", "transfer-encoding", "connection"})
+RESERVED_HEADERS: Final = frozenset({"host", "content-length", "transfer-encoding", "connection"})
 """Headers that a rule may not set, like all that begin with `webhook-`: they decide on receiver and signature."""
 
 CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
@@ -36,15 +36,15 @@ CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """Name of a header (RFC 9110 §5.6.2)."""
 
-SAID_CHARACTERS: Final = 300
+REFUSAL_CHARACTERS: Final = 300
 """Characters of a refusal's body that are kept."""
 
-NEVER_RIGHT = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL)
+INVALID_REQUESTS = (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL)
 """Errors of requests that httpx refuses to send."""
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class WebhookRequest:
     """A request to another service.
 
     `who`: the receiver in words, without secrets. `address`: its name in `endpoints`. `signing`: keys that sign the
@@ -60,9 +60,9 @@ class Parcel:
     secrets: Mapping[str, str] = field(default_factory=dict)
 
 
-def deliver(tools: Tools, job: Job, parcel: Parcel, result: Json) -> Outcome:
+def deliver(tools: Tools, job: Job, parcel: WebhookRequest, result: Json) -> Outcome:
     """Post it. Later: it failed, with a pause. Never: it is refused for good, or disabled after failing for days."""
-    return endpoint_health.reached(
+    return endpoint_health.call_endpoint(
         tools, job, parcel.address, lambda: {**result, "status": _post(tools.settings, message_id(job), parcel)}
     )
 
@@ -90,10 +90,10 @@ def _key(secret: str) -> bytes:
         ) from error
 
 
-def _post(settings: Settings, message: str, parcel: Parcel) -> int:
+def _post(settings: Settings, message: str, parcel: WebhookRequest) -> int:
     """Post the request; return the status. No error contains the whole address or a secret."""
     body = json.dumps(parcel.content, ensure_ascii=False, separators=(",", ":")).encode()
-    headers = {**_theirs(parcel), **_signed(parcel.signing, message, body)}
+    headers = {**_rule_headers(parcel), **_standard_headers(parcel.signing, message, body)}
     timeout = settings.webhook_timeout_seconds
     try:
         with (
@@ -102,19 +102,19 @@ def _post(settings: Settings, message: str, parcel: Parcel) -> int:
         ):
             if answer.is_success:
                 return answer.status_code
-            raise _refusal(parcel.who, answer, _beginning(answer, timeout, parcel.secrets.values()))
-    except NEVER_RIGHT as error:
+            raise _refusal(parcel.who, answer, _read_refusal(answer, timeout, parcel.secrets.values()))
+    except INVALID_REQUESTS as error:
         raise Never(f"{parcel.who} cannot be called: {error}") from error
     except httpx.TransportError as error:
         raise Later(f"{parcel.who} cannot be reached: {type(error).__name__} {error}".rstrip()) from error
 
 
-def _theirs(parcel: Parcel) -> dict[bytes, bytes]:
+def _rule_headers(parcel: WebhookRequest) -> dict[bytes, bytes]:
     """Return the rule's headers with the values of its secrets, without those whose template found nothing."""
     headers = {b"content-type": b"application/json", b"user-agent": b"imprint"}
     for name, value in {**parcel.headers, **parcel.secrets}.items():
         lower = name.lower()
-        if not HEADER.fullmatch(name) or lower in OURS or lower.startswith("webhook-"):
+        if not HEADER.fullmatch(name) or lower in RESERVED_HEADERS or lower.startswith("webhook-"):
             raise Never(f"A rule may not set the header {name!r}. Take it out of the rule.")
         if value is not None:
             headers[lower.encode()] = _header_value(name, as_text(value))
@@ -128,7 +128,7 @@ def _header_value(name: str, value: str) -> bytes:
     return value.encode()
 
 
-def _signed(signing: str | None, message: str, body: bytes) -> dict[bytes, bytes]:
+def _standard_headers(signing: str | None, message: str, body: bytes) -> dict[bytes, bytes]:
     """Return the headers of Standard Webhooks: the id, the time of this attempt, and the signatures."""
     at = datetime.now(UTC)
     headers = {"webhook-id": message, "webhook-timestamp": str(int(at.timestamp()))}
@@ -137,13 +137,13 @@ def _signed(signing: str | None, message: str, body: bytes) -> dict[bytes, bytes
     return {name.encode(): value.encode() for name, value in headers.items()}
 
 
-def _beginning(answer: httpx.Response, seconds: float, secrets: Collection[str]) -> str:
+def _read_refusal(answer: httpx.Response, seconds: float, secrets: Collection[str]) -> str:
     """Return the beginning of a refusal's body, reading for at most `seconds`.
 
     A receiver may repeat the request: secrets are masked before the text is cut, so that no half of one remains.
     """
     until, said = time.monotonic() + seconds, b""
-    enough = SAID_CHARACTERS + max((len(secret) for secret in secrets), default=0)
+    enough = REFUSAL_CHARACTERS + max((len(secret) for secret in secrets), default=0)
     for part in answer.iter_raw():
         said += part
         if len(said) >= enough or time.monotonic() > until:
@@ -153,7 +153,7 @@ def _beginning(answer: httpx.Response, seconds: float, secrets: Collection[str])
         # Without its scheme, too: a receiver that refuses `Bearer x` often answers that `x` is unknown.
         for shown in (secret, secret.rpartition(" ")[2]):
             words = words.replace(shown, MASK)
-    return " ".join(words.split())[:SAID_CHARACTERS]
+    return " ".join(words.split())[:REFUSAL_CHARACTERS]
 
 
 def _refusal(who: str, answer: httpx.Response, said: str) -> Later | Never:

@@ -16,22 +16,22 @@ from sqlalchemy import text
 from core import metrics
 from core.inference import costs, quota
 from core.inference.quota import Grant, Provider
-from core.inference.token_bucket import Answer, Need
+from core.inference.token_bucket import Admission, Need
 from core.storage.db import Database, Tx
 from core.types import Event
 
 RESERVE: Final = 2_000
 """Tokens of one call beside the messages it reads: a prompt, a page of known memories, an answer."""
 
-LINE: Final = timedelta(minutes=10)
+QUEUE_LENGTH: Final = timedelta(minutes=10)
 """Waiting dispatches are spread over at most this time, because limits are raised and providers come back."""
 
-RESUMED: Final = 20.0
+RESUMED_PER_SECOND: Final = 20.0
 """Dispatches per second of one tenant that resume after the circuit breaker, if no limit says how many may."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class AdmissionControl:
     """Limits for dispatches that ask a model; None: no such limit.
 
     `asking`: agents that need a grant. `reading`: those of them that read the new messages of a session, at most `most`
@@ -57,27 +57,27 @@ class Wait:
     for_day: bool = False
 
 
-def admit(tx: Tx, gate: Gate, row: Any, event: Event) -> Grant | Wait | None:
+def admit(tx: Tx, gate: AdmissionControl, row: Any, event: Event) -> Grant | Wait | None:
     """Admit a claimed dispatch: return its grant, or when it may begin; None: it needs no grant."""
     need = _need(tx, gate, row, event)
     if need is None:
         return None
-    spent = _spent(tx, gate)
+    spent = _budget_wait(tx, gate)
     if spent is not None:
         metrics.ADMISSIONS.labels("budget").inc()
         return spent
     answer = quota.admit(tx, gate.provider, need)
     metrics.ADMISSIONS.labels(answer.verdict).inc()
-    return Grant(need, answer.verdict == "probe") if answer.granted else _in_line(tx, gate, need, answer)
+    return Grant(need, answer.verdict == "probe") if answer.granted else _queue_up(tx, gate, need, answer)
 
 
-def leave(db: Database, gate: Gate, grant: Grant) -> None:
+def return_grant(db: Database, gate: AdmissionControl, grant: Grant) -> None:
     """Return the unused part of a grant to the provider's bucket."""
     with db.queue() as tx:
         quota.give_back(tx, gate.provider, grant)
 
 
-def _need(tx: Tx, gate: Gate, row: Any, event: Event) -> Need | None:
+def _need(tx: Tx, gate: AdmissionControl, row: Any, event: Event) -> Need | None:
     """Estimate the requests and tokens that a dispatch needs; None: it asks no model."""
     if row.target not in gate.asking:
         return None
@@ -94,7 +94,7 @@ def _need(tx: Tx, gate: Gate, row: Any, event: Event) -> Need | None:
     return Need(windows, tokens + windows * RESERVE)
 
 
-def _spent(tx: Tx, gate: Gate) -> Wait | None:
+def _budget_wait(tx: Tx, gate: AdmissionControl) -> Wait | None:
     """Return a wait until tomorrow if today's budget of the tenant is used up."""
     if gate.tokens_per_day is None and gate.cost_per_day is None:
         return None
@@ -108,10 +108,10 @@ def _spent(tx: Tx, gate: Gate) -> Wait | None:
     return Wait(f"The tenant has used its {what}. It goes on at {_moment(spent.ends_at)}.", spent.ends_at, for_day=True)
 
 
-def _in_line(tx: Tx, gate: Gate, need: Need, answer: Answer) -> Wait:
+def _queue_up(tx: Tx, gate: AdmissionControl, need: Need, answer: Admission) -> Wait:
     """Return a wait that ends after those of the tenant's other waiting dispatches: at once, all but one would fail."""
-    line = tx.execute(_LINE, {"asking": sorted(gate.asking)}).one()
-    at = line.now + answer.wait + (line.ahead * _spacing(gate, need)) % LINE
+    line = tx.execute(_QUEUE, {"asking": sorted(gate.asking)}).one()
+    at = line.now + answer.wait + (line.ahead * _seconds_apart(gate, need)) % QUEUE_LENGTH
     match answer.verdict:
         case "breaker":
             why = f"The model {gate.provider.name} refused too often and is left alone"
@@ -120,12 +120,12 @@ def _in_line(tx: Tx, gate: Gate, need: Need, answer: Answer) -> Wait:
     return Wait(f"{why}. It goes on at {_moment(at)}.", at)
 
 
-def _spacing(gate: Gate, need: Need) -> timedelta:
+def _seconds_apart(gate: AdmissionControl, need: Need) -> timedelta:
     """Return the time that the provider's limits need for one such dispatch."""
     limits = gate.provider.limits
     shares = [need.requests / limits.requests] if limits.requests else []
     shares += [need.tokens / limits.tokens] if limits.tokens else []
-    return min(timedelta(minutes=max(shares)), LINE) if shares else timedelta(seconds=1 / RESUMED)
+    return min(timedelta(minutes=max(shares)), QUEUE_LENGTH) if shares else timedelta(seconds=1 / RESUMED_PER_SECOND)
 
 
 def _moment(at: datetime) -> str:
@@ -140,7 +140,7 @@ _UNREAD = text("""
 """)
 """Unread messages of a session, and their tokens."""
 
-_LINE = text("""
+_QUEUE = text("""
     SELECT count(*) AS ahead, clock_timestamp() AS now FROM dispatches
     WHERE tenant_id = current_setting('imprint.tenant') AND status = 'pending' AND target = ANY(:asking)
       AND error IS NOT NULL AND wake_at > clock_timestamp()

@@ -24,7 +24,7 @@ class Interrupted(BaseException):
     """The attempt is over. Not an `Exception`, because agents handle those."""
 
 
-class Alarm:
+class Interrupter:
     """Interrupts the agent in the main thread, from another thread."""
 
     def __init__(self) -> None:
@@ -44,12 +44,12 @@ class Alarm:
 
 
 @contextmanager
-def alarm(seconds: float | None) -> Iterator[Alarm]:
+def interruptible(seconds: float | None) -> Iterator[Interrupter]:
     """Make the current thread, which must be the main one, interruptible.
 
     `seconds`: after these and GRACE_SECONDS the kernel ends the process; None: never.
     """
-    interrupter = Alarm()
+    interrupter = Interrupter()
     before = signal.signal(INTERRUPT, interrupter.on_signal)
     if seconds is not None:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

@@ -16,19 +16,19 @@ from typing import Final
 from sqlalchemy import text
 
 from core.maintenance.heartbeat import STALE_SECONDS
-from core.settings.limits import Limits
-from core.storage.db import Tx, together
-from workers.dispatch.relay import Owed
+from core.settings.limits import TenantLimits
+from core.storage.db import Tx, run_together
+from workers.dispatch.relay import DispatchRef
 
 Key = tuple[str, str]
 """A tenant and a queue."""
 
-AT_WORK_SECONDS: Final = 60
+ACTIVE_SECONDS: Final = 60
 """Time after its last event for which a tenant counts as having work."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class FairShare:
     """Settings of fair sharing. Times in seconds.
 
     `resend`: first interval after which a sent dispatch that no worker began is sent again; `longest`: the largest
@@ -38,10 +38,10 @@ class Shares:
     resend: float
     longest: float = 600
     lease: float = 30
-    running: int = Limits().running
+    running: int = TenantLimits().running
 
 
-class AtWork:
+class ActiveTenants:
     """Tenants that had events recently; one thread adds them, another counts."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -50,15 +50,15 @@ class AtWork:
 
     def hear(self, tenants: Iterable[str]) -> None:
         now = self._clock()
-        known = {name: at for name, at in self._last.items() if at > now - AT_WORK_SECONDS}
+        known = {name: at for name, at in self._last.items() if at > now - ACTIVE_SECONDS}
         self._last = known | dict.fromkeys(tenants, now)
 
     def count(self) -> int:
-        oldest = self._clock() - AT_WORK_SECONDS
+        oldest = self._clock() - ACTIVE_SECONDS
         return sum(at > oldest for at in self._last.values())
 
 
-def offer(tx: Tx, shares: Shares, keys: Iterable[Key], *, ends: bool = False) -> list[Owed]:
+def offer(tx: Tx, shares: FairShare, keys: Iterable[Key], *, ends: bool = False) -> list[DispatchRef]:
     """Mark dispatches of these tenants and queues as sent, as many as may be; return them. `ends`: commit, too.
 
     It must be the last statement of its transaction: the turns of these keys stay locked until that ends, so that the
@@ -70,8 +70,8 @@ def offer(tx: Tx, shares: Shares, keys: Iterable[Key], *, ends: bool = False) ->
     lock = {"keys": ["\n".join(key) for key in wanted]}
     values = _room(shares, wanted) | {"resend": shares.resend, "longest": shares.longest}
     # One round trip, but executed one after the other: the second reads after the lock is held.
-    _, rows = together(tx, (_LOCK, lock), (_OFFER, values), last=ends)
-    return [Owed(row.tenant_id, row.queue, row.id) for row in sorted(rows, key=lambda row: row.id)]
+    _, rows = run_together(tx, (_LOCK, lock), (_OFFER, values), last=ends)
+    return [DispatchRef(row.tenant_id, row.queue, row.id) for row in sorted(rows, key=lambda row: row.id)]
 
 
 def ready(tx: Tx) -> list[Key]:
@@ -79,12 +79,12 @@ def ready(tx: Tx) -> list[Key]:
     return [(row.tenant_id, row.queue) for row in tx.execute(_READY)]
 
 
-def with_room(tx: Tx, shares: Shares, keys: Sequence[Key]) -> list[Key]:
+def keys_with_room(tx: Tx, shares: FairShare, keys: Sequence[Key]) -> list[Key]:
     """Return the keys for which more may be sent. Locks nothing."""
     return [(row.tenant_id, row.queue) for row in tx.execute(_WITH_ROOM, _room(shares, keys))]
 
 
-def _room(shares: Shares, keys: Sequence[Key]) -> dict[str, object]:
+def _room(shares: FairShare, keys: Sequence[Key]) -> dict[str, object]:
     """The values of `_ROOM`."""
     return {
         "tenants": [tenant_id for tenant_id, _ in keys],

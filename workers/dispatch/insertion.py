@@ -11,20 +11,20 @@ from core import metrics
 from core.storage.db import Tx, recordset
 from core.types import DispatchStatus
 from workers.dispatch import fair_share
-from workers.dispatch.fair_share import Key, Shares
+from workers.dispatch.fair_share import FairShare, Key
 from workers.dispatch.model import NewDispatch
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 
-PARCEL_CHARACTERS = 16_000_000
+BATCH_CHARACTERS = 16_000_000
 """Characters of new dispatches in one statement: PostgreSQL accepts no value of a gigabyte."""
 
 
-def insert(tx: Tx, new: Sequence[NewDispatch], resend_s: float) -> list[Owed]:
+def insert(tx: Tx, new: Sequence[NewDispatch], resend_s: float) -> list[DispatchRef]:
     """Insert dispatches and mark what may be sent; the last statement of its transaction (`fair_share.offer`)."""
-    return fair_share.offer(tx, Shares(resend_s), write(tx, new))
+    return fair_share.offer(tx, FairShare(resend_s), insert_rows(tx, new))
 
 
-def write(tx: Tx, new: Sequence[NewDispatch]) -> list[Key]:
+def insert_rows(tx: Tx, new: Sequence[NewDispatch]) -> list[Key]:
     """Insert dispatches; return the tenants and queues that now have something to send."""
     if not new:
         return []
@@ -40,7 +40,7 @@ def _batches(new: Sequence[NewDispatch]) -> Iterator[str]:
     batch, size = list[str](), 0
     for dispatch in new:
         row = recordset([{name: getattr(dispatch, name) for name in NewDispatch.__slots__}])[1:-1]
-        if batch and size + len(row) > PARCEL_CHARACTERS:
+        if batch and size + len(row) > BATCH_CHARACTERS:
             yield f"[{','.join(batch)}]"
             batch, size = [], 0
         batch.append(row)
@@ -64,7 +64,7 @@ _INSERT = text("""
 """)
 
 
-def waiting(tx: Tx, ended: Any) -> list[Key]:
+def ready_waiting(tx: Tx, ended: Any) -> list[Key]:
     """Ready the oldest dispatch that waited for this one to end, because that was exclusive or its lane was full."""
     rows: list[Any] = []
     if ended.alone is not None:

@@ -14,8 +14,8 @@ from core import logs
 from core.errors import LeaseLost
 from core.loop import Loop
 from workers.dispatch import deadline
-from workers.dispatch.deadline import Alarm, Interrupted
-from workers.dispatch.model import OVERRUNS, Job, Ledger, Overran
+from workers.dispatch.deadline import Interrupted, Interrupter
+from workers.dispatch.model import MOST_OVERRUNS, Job, Ledger, Overran
 
 log = structlog.get_logger()
 
@@ -23,12 +23,12 @@ RENEWALS_PER_LEASE = 3
 """Renewals within the length of a lease, so that two failed ones cost nothing."""
 
 
-LOOK_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 """How often a running attempt checks whether it was cancelled."""
 
 
 @contextmanager
-def watched(ledger: Ledger, job: Job) -> Iterator[None]:
+def watch(ledger: Ledger, job: Job) -> Iterator[None]:
     """Renew the lease from a thread of its own while the agent works, and stop the agent when its time is over.
 
     Raises:
@@ -36,8 +36,8 @@ def watched(ledger: Ledger, job: Job) -> Iterator[None]:
         LeaseLost: the dispatch was cancelled, or taken over by another worker.
     """
     most = ledger.seconds.get(job.target)
-    with deadline.alarm(most) if ledger.interrupts else nullcontext() as alarm:
-        watch = _Watch(ledger, job, alarm, most)
+    with deadline.interruptible(most) if ledger.interrupts else nullcontext() as alarm:
+        watch = _LeaseWatch(ledger, job, alarm, most)
         watch.loop.start()
         try:
             yield
@@ -51,13 +51,13 @@ def watched(ledger: Ledger, job: Job) -> Iterator[None]:
         raise watch.over
 
 
-class _Watch:
+class _LeaseWatch:
     """Renews the lease of a job, and notices that its time is over or that it belongs to another worker.
 
     `over`: why the attempt is over. `alarm` stops the agent then; without one nothing can, and it goes on.
     """
 
-    def __init__(self, ledger: Ledger, job: Job, alarm: Alarm | None, most: float | None) -> None:
+    def __init__(self, ledger: Ledger, job: Job, alarm: Interrupter | None, most: float | None) -> None:
         self.over: Overran | LeaseLost | None = None
         self._ledger = ledger
         self._job = job
@@ -65,7 +65,7 @@ class _Watch:
         self._most = most
         self._every = ledger.policy.lease / RENEWALS_PER_LEASE
         self._began = self._renewed = time.monotonic()
-        interval = self._every if alarm is None else min(LOOK_SECONDS, self._every)
+        interval = self._every if alarm is None else min(CHECK_SECONDS, self._every)
         self.loop = Loop("lease", self._turn, interval, delayed=True)
 
     def _turn(self) -> None:
@@ -78,7 +78,7 @@ class _Watch:
 
     def _look(self, now: float) -> Overran | LeaseLost | None:
         if self._most is not None and now - self._began >= self._most:
-            which = f"{self._job.overruns + 1} of {OVERRUNS} times"
+            which = f"{self._job.overruns + 1} of {MOST_OVERRUNS} times"
             return Overran(f"{self._job.target} took longer than the {self._most:g} s that it may take ({which}).")
         renews = now - self._renewed >= self._every
         self._renewed = now if renews else self._renewed

@@ -29,10 +29,10 @@ from core.types import DispatchStatus, Json
 from workers.dispatch import admission, deadline, fair_share
 from workers.dispatch.admission import Wait
 from workers.dispatch.fair_share import Key
-from workers.dispatch.insertion import waiting, write
-from workers.dispatch.lease import watched
-from workers.dispatch.model import OVERRUNS, FailedPart, Job, LaneFull, Ledger, NewDispatch, Outcome, Overran
-from workers.dispatch.relay import Owed
+from workers.dispatch.insertion import insert_rows, ready_waiting
+from workers.dispatch.lease import watch
+from workers.dispatch.model import MOST_OVERRUNS, FailedPart, Job, LaneFull, Ledger, NewDispatch, Outcome, Overran
+from workers.dispatch.relay import DispatchRef
 from workers.dispatch.sweep import emit_dead
 
 log = structlog.get_logger()
@@ -46,7 +46,11 @@ ERROR_CHARACTERS = 4000
 
 
 def take_turn(
-    ledger: Ledger, tenant_id: str, queue: str | None, ids: Sequence[UUID], send: Callable[[Sequence[Owed]], object]
+    ledger: Ledger,
+    tenant_id: str,
+    queue: str | None,
+    ids: Sequence[UUID],
+    send: Callable[[Sequence[DispatchRef]], object],
 ) -> None:
     """Run these dispatches, then those that they make room for on the same queue, until the tenant's turn ends.
 
@@ -61,7 +65,7 @@ def take_turn(
         mine.extend([here[0].id] if goes_on else [])
 
 
-def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
+def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[DispatchRef]:
     """Run one dispatch: claim it, call its agent, write its effect and its end in one transaction.
 
     Return the dispatches to send. One that is finished, not yet due or held by another worker is left alone.
@@ -78,39 +82,39 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
     metrics.DISPATCH_OVERRUNS.labels(job.target)  # Exported as 0, so that the first overrun is an increase.
     with structlog.contextvars.bound_contextvars(**words), metrics.DISPATCH_RUN.labels(job.target).time():
         try:
-            with watched(ledger, job):
+            with watch(ledger, job):
                 outcome = ledger.agents[job.target](job)
             return _finish(ledger, job, outcome)
         except LeaseLost:
             log.warning("dispatch.lease_lost")
-            return _make_way(ledger, job)
+            return _offer_place(ledger, job)
         except Overran as error:
-            return _overran(ledger, job, error)
+            return _record_overrun(ledger, job, error)
         except Exception as error:  # noqa: BLE001 - one dispatch fails, nothing else: its class decides what follows
-            return _fail(ledger, job, error)
+            return _record_failure(ledger, job, error)
         finally:
-            _leave(ledger, job)
+            _return_grant(ledger, job)
 
 
-def _step_aside(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[Owed]:
+def _step_aside(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[DispatchRef]:
     """Give the place of a sent dispatch that cannot begin to the next; the sweep, or what it waits for, resends it."""
     with ledger.db.tenant(tenant_id) as tx:
         row = tx.execute(_STEP_ASIDE, {"id": dispatch_id}).one_or_none()
         return [] if row is None else fair_share.offer(tx, ledger.policy.shares, [(tenant_id, row.queue)])
 
 
-def _make_way(ledger: Ledger, job: Job) -> list[Owed]:
+def _offer_place(ledger: Ledger, job: Job) -> list[DispatchRef]:
     """Return the dispatches that may run now that this attempt is over, without changing the dispatch itself."""
     with ledger.db.tenant(job.tenant_id) as tx:
         return fair_share.offer(tx, ledger.policy.shares, [(job.tenant_id, job.queue), *_make_room(tx, job)])
 
 
-def _leave(ledger: Ledger, job: Job) -> None:
+def _return_grant(ledger: Ledger, job: Job) -> None:
     """Return the unused part of the job's grant; if the database is away, the bucket lacks it for a minute."""
     if ledger.gate is None or job.grant is None:
         return
     try:
-        admission.leave(ledger.db, ledger.gate, job.grant)
+        admission.return_grant(ledger.db, ledger.gate, job.grant)
     except DBAPIError as error:
         log.warning("dispatch.unreturned", **logs.fault(error))
 
@@ -119,7 +123,7 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
     lease = uuid4()
     try:
         with ledger.db.tenant(tenant_id) as tx:
-            row = tx.execute(_CLAIM, _claiming(ledger, dispatch_id, lease)).one_or_none()
+            row = tx.execute(_CLAIM, _claim_values(ledger, dispatch_id, lease)).one_or_none()
             if row is None:
                 return None
             if row.lane is not None:
@@ -155,7 +159,7 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
     )
 
 
-def _claiming(ledger: Ledger, dispatch_id: UUID, lease: UUID) -> Json:
+def _claim_values(ledger: Ledger, dispatch_id: UUID, lease: UUID) -> Json:
     limits = {target: most + deadline.GRACE_SECONDS for target, most in ledger.seconds.items()}
     return {"id": dispatch_id, "lease": lease, "seconds": ledger.policy.lease, "limits": json.dumps(limits)}
 
@@ -178,19 +182,19 @@ def _lock_lane(tx: Tx, tenant_id: str, lane: str) -> None:
     tx.execute(_LOCK_LANE, {"lane": f"{tenant_id}\n{lane}"})
 
 
-def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
+def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[DispatchRef]:
     """Write effect, end and followers in one transaction, which only the holder of the lease can commit."""
     with ledger.db.tenant(job.tenant_id) as tx:
         for part in outcome.failed:
-            _bury(tx, job, part)
+            _write_dead_part(tx, job, part)
         result = outcome.pending.write(tx, job.author)
         then = [_next(ledger, job, *work) for work in [*outcome.then, *outcome.then_by_result(result)]]
-        then = then if outcome.at is None else [_timed(one, outcome.at) for one in then]
-        keys = [(job.tenant_id, job.queue), *write(tx, then)]
+        then = then if outcome.at is None else [_hold_until(one, outcome.at) for one in then]
+        keys = [(job.tenant_id, job.queue), *insert_rows(tx, then)]
         values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
         if tx.execute(_DONE, values).rowcount != 1:
             raise LeaseLost
-        keys += _hand_on(tx, job, then)
+        keys += _release_next_action(tx, job, then)
         keys += _make_room(tx, job)
         following = fair_share.offer(tx, ledger.policy.shares, keys)
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
@@ -201,16 +205,16 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[Owed]:
     return following
 
 
-def _bury(tx: Tx, job: Job, part: FailedPart) -> None:
+def _write_dead_part(tx: Tx, job: Job, part: FailedPart) -> None:
     """Write a part that failed for good as a dead dispatch of its own, and announce it."""
     values = {"id": uuid7(), "of": job.id, "params": json.dumps(part.params), "error": part.reason}
-    tx.execute(_BURY, values)
+    tx.execute(_DEAD_PART, values)
     payload = {"dispatch_id": str(values["id"]), "target": job.target, "rule": job.author.rule, "reason": part.reason}
     announced = Emission("dispatch.dead", payload, subject=f"dispatch:{values['id']}")
     event_log.emit(tx, job.tenant_id, Cause(job.event, job.id), [announced])
 
 
-def _hand_on(tx: Tx, job: Job, then: Sequence[NewDispatch]) -> list[Key]:
+def _release_next_action(tx: Tx, job: Job, then: Sequence[NewDispatch]) -> list[Key]:
     """Release the rule's next action; where the same agent goes on, that action waits for it."""
     if job.author.rule is None:
         return []
@@ -228,7 +232,7 @@ def _make_room(tx: Tx, job: Job) -> list[Key]:
     """Ready dispatches that waited for this one. It locks the lane: only the turns may be locked afterwards."""
     if job.lane is not None:
         _lock_lane(tx, job.tenant_id, job.lane)
-    return waiting(tx, job)
+    return ready_waiting(tx, job)
 
 
 def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
@@ -254,20 +258,22 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
     )
 
 
-def _timed(dispatch: NewDispatch, at: datetime) -> NewDispatch:
+def _hold_until(dispatch: NewDispatch, at: datetime) -> NewDispatch:
     """Hold a dispatch until a time."""
     return replace(
         dispatch, status=DispatchStatus.HELD, hold="time", expires_at=at, after=None, lane=None, lane_limit=None
     )
 
 
-def _overran(ledger: Ledger, job: Job, error: Overran) -> list[Owed]:
+def _record_overrun(ledger: Ledger, job: Job, error: Overran) -> list[DispatchRef]:
     """Record an attempt that took too long; after OVERRUNS of them there is no further one."""
     metrics.DISPATCH_OVERRUNS.labels(job.target).inc()
-    return _fail(ledger, job, error, again=job.overruns + 1 < OVERRUNS and job.attempt < ledger.policy.attempts)
+    return _record_failure(
+        ledger, job, error, again=job.overruns + 1 < MOST_OVERRUNS and job.attempt < ledger.policy.attempts
+    )
 
 
-def _fail(ledger: Ledger, job: Job, error: Exception, *, again: bool | None = None) -> list[Owed]:
+def _record_failure(ledger: Ledger, job: Job, error: Exception, *, again: bool | None = None) -> list[DispatchRef]:
     """Record a failed attempt; return the dispatches that may run now. `again`: whether it is retried."""
     policy = ledger.policy
     free = isinstance(error, BreakerOpen)  # The model is away for everyone, so this attempt does not count.
@@ -275,7 +281,7 @@ def _fail(ledger: Ledger, job: Job, error: Exception, *, again: bool | None = No
         again = free or (not isinstance(error, Never) and job.attempt < policy.attempts)
     status = DispatchStatus.RETRYING if again else DispatchStatus.DEAD
     after = error.after if isinstance(error, Later) else None
-    reason = _words(error)
+    reason = _error_text(error)
     end = {"status": status, "error": reason, "pause": policy.pause(job.attempt, after), "free": free}
     end["overran"] = isinstance(error, Overran)
     with ledger.db.tenant(job.tenant_id) as tx:
@@ -289,7 +295,7 @@ def _fail(ledger: Ledger, job: Job, error: Exception, *, again: bool | None = No
     return following
 
 
-def _words(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     expected = isinstance(error, Later | Never | Conflict | Overran)
     words = (
         str(error)[:ERROR_CHARACTERS] if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
@@ -328,7 +334,7 @@ _RUNNING = text("""
     WHERE tenant_id = :tenant AND lane = :lane AND ended_at IS NULL AND status = 'running' AND id <> :id
 """)
 
-_BURY = text("""
+_DEAD_PART = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
                             target, params, queue, alone, lineage, lane, lane_limit, status, attempt, error, ended_at)
     SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,

@@ -13,15 +13,15 @@ from uuid_utils.compat import uuid7
 
 from core.events.pending import Pending, Report
 from core.events.publishing import Author
-from core.inference.client import Client
+from core.inference.client import ChatClient
 from core.inference.quota import Grant
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.types import DispatchStatus, Event, Json
-from workers.dispatch.admission import Gate
-from workers.dispatch.fair_share import Shares
+from workers.dispatch.admission import AdmissionControl
+from workers.dispatch.fair_share import FairShare
 
-OVERRUNS = 2
+MOST_OVERRUNS = 2
 """Attempts of a dispatch that may overrun: the second may have met an idle machine, a third would not help."""
 
 LONGEST_PAUSE = timedelta(days=30)
@@ -81,12 +81,12 @@ class Job:
     lane: str | None = None
     lane_limit: int | None = None
     grant: Grant | None = None
-    model: Client | None = None
+    model: ChatClient | None = None
     queue: str = "io"
     overruns: int = 0
 
 
-Next = Sequence[tuple[str, Json]]
+FollowUps = Sequence[tuple[str, Json]]
 """Agents that must run next, each with its parameters."""
 
 
@@ -109,15 +109,15 @@ class Outcome:
     """
 
     pending: Pending = field(default_factory=Report)
-    then: Next = ()
+    then: FollowUps = ()
     count: Callable[[Json], None] = lambda _result: None
     at: datetime | None = None
-    then_by_result: Callable[[Json], Next] = lambda _result: ()
+    then_by_result: Callable[[Json], FollowUps] = lambda _result: ()
     failed: Sequence[FailedPart] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class LedgerPolicy:
     """Length of a lease, pauses between retries, number of attempts. Times in seconds.
 
     `running`: dispatches of one queue that a tenant without a limit of its own may have running.
@@ -128,12 +128,12 @@ class Policy:
     retry_base: float
     retry_max: float
     attempts: int
-    running: int = Limits().running
+    running: int = TenantLimits().running
 
     @property
-    def shares(self) -> Shares:
+    def shares(self) -> FairShare:
         """Settings of fair sharing."""
-        return Shares(self.resend, self.retry_max, self.lease, self.running)
+        return FairShare(self.resend, self.retry_max, self.lease, self.running)
 
     def pause(self, attempt: int, after: timedelta | None) -> float:
         """Return an exponential back-off, jittered between half and all of it, and at least `after`."""
@@ -165,8 +165,8 @@ class Ledger:
     db: Database
     agents: Mapping[str, Agent]
     queues: Mapping[str, str]
-    policy: Policy
-    gate: Gate | None = None
+    policy: LedgerPolicy
+    gate: AdmissionControl | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     interrupts: bool = False
-    model: Client | None = None
+    model: ChatClient | None = None

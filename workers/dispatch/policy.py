@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 from core.config import Settings
-from workers.dispatch.model import Policy
+from workers.dispatch.model import LedgerPolicy
 
 RETRY_MAX_SECONDS: Final = 600.0
 """Longest pause between two attempts; with the defaults (2 s first, 8 attempts) the pauses stay below it."""
 
 
-def policy_of(settings: Settings) -> Policy:
+def policy_of(settings: Settings) -> LedgerPolicy:
     """Return leases, retries and limits as the settings have them."""
-    return Policy(
+    return LedgerPolicy(
         lease=settings.lease_seconds,
         resend=settings.resend_seconds,
         retry_base=settings.retry_base_seconds,

@@ -18,7 +18,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Owed:
+class DispatchRef:
     """A dispatch to send to a worker."""
 
     tenant_id: str
@@ -26,7 +26,7 @@ class Owed:
     id: UUID
 
 
-def send(app: Celery, owed: Sequence[Owed]) -> bool:
+def send(app: Celery, owed: Sequence[DispatchRef]) -> bool:
     """Send dispatches to the workers; False: the broker is away, and the sweep will send them."""
     if not owed:
         return True

@@ -12,18 +12,18 @@ from core.events.log import Cause, Emission
 from core.storage.db import Tx
 from core.types import DispatchStatus
 from workers.dispatch import fair_share
-from workers.dispatch.insertion import waiting
-from workers.dispatch.model import OVERRUNS, Policy
-from workers.dispatch.relay import Owed
+from workers.dispatch.insertion import ready_waiting
+from workers.dispatch.model import MOST_OVERRUNS, LedgerPolicy
+from workers.dispatch.relay import DispatchRef
 
 
-def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
+def due(tx: Tx, policy: LedgerPolicy, limit: int = 500) -> list[DispatchRef]:
     """Return dispatches to send again: never begun, due for a retry, or with a lost worker.
 
     A dispatch whose worker died at every attempt becomes a dead letter, because it may be the cause. Each tenant gets
     its share of a sweep, and of what is sent.
     """
-    values = {"attempts": policy.attempts, "overruns": OVERRUNS, "share": limit // 5, "limit": limit}
+    values = {"attempts": policy.attempts, "overruns": MOST_OVERRUNS, "share": limit // 5, "limit": limit}
     rows = tx.execute(_OWED, values).all()
     for row in rows:
         if row.overran:
@@ -31,8 +31,8 @@ def owed(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
         if row.status == DispatchStatus.DEAD:
             emit_dead(tx, row, row.error)
             metrics.DISPATCHES.labels(row.target, DispatchStatus.DEAD).inc()
-            waiting(tx, row)
-    return fair_share.offer(tx, policy.shares, fair_share.with_room(tx, policy.shares, fair_share.ready(tx)))
+            ready_waiting(tx, row)
+    return fair_share.offer(tx, policy.shares, fair_share.keys_with_room(tx, policy.shares, fair_share.ready(tx)))
 
 
 def expire(tx: Tx, limit: int = 500) -> int:
@@ -40,12 +40,12 @@ def expire(tx: Tx, limit: int = 500) -> int:
     rows = tx.execute(_EXPIRE, {"limit": limit}).all()
     for row in rows:
         metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
-        dispatches.tell_verdict(tx, row)
+        dispatches.emit_approval(tx, row)
         dispatches.cancel_followers(tx, row)
     return len(rows)
 
 
-def release(tx: Tx, policy: Policy, limit: int = 500) -> list[Owed]:
+def release(tx: Tx, policy: LedgerPolicy, limit: int = 500) -> list[DispatchRef]:
     """Release dispatches whose time has come. Several clocks may run it."""
     rows = tx.execute(_RELEASE, {"limit": limit}).all()
     return fair_share.offer(tx, policy.shares, [(row.tenant_id, row.queue) for row in rows])

@@ -23,7 +23,7 @@ Mode = Literal["auto", "approve", "shadow"]
 
 
 @dataclass(frozen=True, slots=True)
-class Workshop:
+class ActionLimits:
     """Limits of actions: the queue of each agent, the exclusive agents, the time to wait for an approval.
 
     `characters`: largest size of an action's values as JSON, once its templates are rendered.
@@ -36,7 +36,7 @@ class Workshop:
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class FiredRule:
     """A rule that acts on an event, with its version and mode, and the ids of all events that a flow has gathered.
 
     `lane`: rule and key by which its `concurrency` is counted.
@@ -57,7 +57,7 @@ def mode_of(rule: Rule, *, allows_high_risk: bool) -> Mode:
     return rule.action_mode
 
 
-def dispatches(shop: Workshop, occasion: Occasion, now: datetime) -> list[NewDispatch]:
+def dispatches(shop: ActionLimits, occasion: FiredRule, now: datetime) -> list[NewDispatch]:
     """Return a dispatch per action, with its templates rendered; each waits for the one before.
 
     Invalid: the rendered values are larger than an action may be.
@@ -69,11 +69,11 @@ def dispatches(shop: Workshop, occasion: Occasion, now: datetime) -> list[NewDis
 
 
 def _dispatch(
-    shop: Workshop, occasion: Occasion, action: Action, now: datetime, before: NewDispatch | None
+    shop: ActionLimits, occasion: FiredRule, action: Action, now: datetime, before: NewDispatch | None
 ) -> NewDispatch:
     rule, event = occasion.rule, occasion.event
-    target, values = _work(action)
-    params = _filled_in(shop, values, event)
+    target, values = _agent_and_params(action)
+    params = _render(shop, values, event)
     if occasion.gathered:
         # After rendering: ids of events are given by others, and are no templates of this rule.
         params |= {"gathered": list(occasion.gathered)}
@@ -95,17 +95,17 @@ def _dispatch(
         lane=occasion.lane,
         lane_limit=concurrency.limit if concurrency and occasion.lane is not None else None,
     )
-    return _held(shop, occasion, dispatch, now, before)
+    return _hold(shop, occasion, dispatch, now, before)
 
 
-def _filled_in(shop: Workshop, values: Json, event: Event) -> Json:
+def _render(shop: ActionLimits, values: Json, event: Event) -> Json:
     """Render the values; bounded, because an emitted event may be copied by the next rule many times."""
     params: Json = templates.render(values, event, shop.characters)
     return params
 
 
-def _held(
-    shop: Workshop, occasion: Occasion, dispatch: NewDispatch, now: datetime, before: NewDispatch | None
+def _hold(
+    shop: ActionLimits, occasion: FiredRule, dispatch: NewDispatch, now: datetime, before: NewDispatch | None
 ) -> NewDispatch:
     """Hold the dispatch for shadow mode, the action before it, or an approval."""
     if occasion.mode == "shadow":
@@ -118,7 +118,7 @@ def _held(
     return dispatch
 
 
-def _work(action: Action) -> tuple[str, Json]:
+def _agent_and_params(action: Action) -> tuple[str, Json]:
     """Return the agent that carries an action out, and its parameters."""
     match action:
         case RunAgent():
@@ -165,7 +165,7 @@ def ask_for_approval(tx: Tx, made: Sequence[tuple[NewDispatch, Event]]) -> None:
         log.emit(tx, dispatch.tenant_id, cause, [emission])
 
 
-def clear_lanes(tx: Tx, occasions: Sequence[tuple[Occasion, Sequence[NewDispatch]]]) -> None:
+def clear_lanes(tx: Tx, occasions: Sequence[tuple[FiredRule, Sequence[NewDispatch]]]) -> None:
     """Cancel dispatches that wait in a lane whose rule keeps only the latest, after that one was written."""
     for occasion, made in occasions:
         concurrency = occasion.rule.flow.concurrency

@@ -75,7 +75,7 @@ class BusConsumer:
         with Connection(self._url, connect_timeout=2) as connection:
             # Bodies are parsed here and not by kombu, so that an unreadable one becomes a dead letter and not a crash.
             channel: Any = connection.default_channel
-            channel.Message = _uninflated(channel.Message)
+            channel.Message = _without_inflation(channel.Message)
             options = {"on_message": self._on_message, "prefetch_count": PREFETCH, "accept": None}
             with connection.Consumer([QUEUE], channel, **options):
                 declared = time.monotonic()
@@ -86,7 +86,7 @@ class BusConsumer:
                     with contextlib.suppress(TimeoutError):
                         connection.drain_events(timeout=0.5)
 
-    def _on_message(self, message: _Uninflated) -> None:
+    def _on_message(self, message: _CompressedMessage) -> None:
         body = _bytes(message.body)
         if message.compression is not None:
             _refuse("compressed", len(body), "Compressed messages are not read. Publish without `compression`.")
@@ -94,11 +94,11 @@ class BusConsumer:
             most = self._intake.message_bytes
             _refuse("too_large", len(body), f"{most} bytes are allowed (IMPRINT_REQUEST_BYTES). Send it in parts.")
         else:
-            take(self._intake, body, message.headers or {}, message.content_type or "")
+            accept_message(self._intake, body, message.headers or {}, message.content_type or "")
         message.ack()  # type: ignore[no-untyped-call]
 
 
-class _Uninflated(Message):
+class _CompressedMessage(Message):
     """A message whose body stays compressed: kombu inflates before a limit can be checked."""
 
     def __init__(self, body: object = None, headers: Mapping[str, Any] | None = None, **more: Any) -> None:
@@ -107,9 +107,9 @@ class _Uninflated(Message):
         super().__init__(body=body, headers=kept, **more)  # type: ignore[no-untyped-call]  # kombu has few types.
 
 
-def _uninflated(message: type[Message]) -> Any:
+def _without_inflation(message: type[Message]) -> Any:
     """Return the transport's message class with ours as its base, so that it does not inflate."""
-    return type("UninflatedMessage", (message, _Uninflated), {})
+    return type("UninflatedMessage", (message, _CompressedMessage), {})
 
 
 def _refuse(reason: str, size: int, hint: str) -> None:
@@ -118,25 +118,25 @@ def _refuse(reason: str, size: int, hint: str) -> None:
     log.warning("bus.refused", reason=reason, bytes=size, hint=hint)
 
 
-def take(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
+def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
     """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
     named = {str(k).lower(): str(v) for k, v in headers.items()} | {"content-type": content_type}
     try:
         tenant_id = _tenant(intake_, named)
     except Unauthorized:
-        _drop(body)
+        _drop_unauthorized(body)
         return
     try:
         batch = parsing.parse(body, named, batch=intake_.batch, event_bytes=intake_.event_bytes)
     except Invalid as error:
-        _set_aside(intake_, tenant_id, body, str(error))
+        _write_dead_letter(intake_, tenant_id, body, str(error))
         return
     try:
         with intake_.app.tenant(tenant_id) as tx:
             accepted = ingest.accept(tx, tenant_id, batch)
     except (DataError, IntegrityError, ProgrammingError) as error:
         # The database refuses it, and will however often it is delivered: it must not block those behind it.
-        _set_aside(intake_, tenant_id, body, str(error.orig))
+        _write_dead_letter(intake_, tenant_id, body, str(error.orig))
         return
     metrics.EVENTS_ACCEPTED.labels("bus").inc(len(batch) - accepted.duplicates)
     metrics.EVENTS_DUPLICATE.labels("bus").inc(accepted.duplicates)
@@ -157,7 +157,7 @@ def _tenant(intake_: Intake, headers: Mapping[str, str]) -> str:
     return who.tenant_id
 
 
-def _drop(body: bytes) -> None:
+def _drop_unauthorized(body: bytes) -> None:
     """Store nothing of a message with an invalid key: nobody can say which tenant's it is.
 
     The logged hash lets its sender identify it.
@@ -166,7 +166,7 @@ def _drop(body: bytes) -> None:
     log.warning("bus.unauthorized", bytes=len(body), sha256=hashlib.sha256(body).hexdigest()[:HASH_DIGITS])
 
 
-def _set_aside(intake_: Intake, tenant_id: str, body: bytes, reason: str) -> None:
+def _write_dead_letter(intake_: Intake, tenant_id: str, body: bytes, reason: str) -> None:
     metrics.EVENTS_REFUSED.labels("bus", "invalid").inc()
     log.warning("bus.unreadable", bytes=len(body))
     letter = NewDispatch(

@@ -19,24 +19,24 @@ from core.errors import ImprintError
 from core.events import log as event_log
 from core.sessions import sessions
 from core.storage.db import Database, Tx, recordset
-from core.storage.multiquery import Asked
+from core.storage.multiquery import BoundStatement
 from core.types import DispatchStatus, Event, Json
 from rules.document.schema import Rule
 from rules.engine import lookups
-from rules.engine.ruleset import Verdict
+from rules.engine.ruleset import RuleVerdict
 from rules.engine.similarity import Meanings
 from rules.expressions.facts import Lookup
 from rules.flow import flow_rows
 from rules.flow.flow_rows import Drop, Fire, Flushed, Match
 from rules.flow.stages import STAGES
 from rules.registry.defaults import NAMES as DEFAULT_RULES
-from rules.registry.live_rules import Book
+from rules.registry.live_rules import LiveRules
 from workers.dispatch import fair_share, insertion
-from workers.dispatch.fair_share import AtWork, Key, Shares
+from workers.dispatch.fair_share import ActiveTenants, FairShare, Key
 from workers.dispatch.model import NewDispatch
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 from workers.routing import action_dispatches
-from workers.routing.action_dispatches import Occasion, Workshop
+from workers.routing.action_dispatches import ActionLimits, FiredRule
 
 log = structlog.get_logger()
 
@@ -57,33 +57,33 @@ class Router:
     """Dependencies of routing: the database of all tenants, the rules, text similarity, the agents' queues."""
 
     db: Database
-    book: Book
-    shop: Workshop
+    book: LiveRules
+    shop: ActionLimits
     meanings: Meanings
     batch: int
     max_hops: int
-    shares: Shares
-    at_work: AtWork = field(default_factory=AtWork)
+    shares: FairShare
+    at_work: ActiveTenants = field(default_factory=ActiveTenants)
 
 
 @dataclass(slots=True)
-class Decided:
+class BatchDecisions:
     """Decisions on a batch of events, before they are written."""
 
     now: datetime
     dispatches: list[NewDispatch] = field(default_factory=list)
-    occasions: list[Occasion] = field(default_factory=list)
+    occasions: list[FiredRule] = field(default_factory=list)
     decisions: list[Json] = field(default_factory=list)
     matches: list[Match] = field(default_factory=list)
     flushes: list[Flushed] = field(default_factory=list)
 
 
-def route(router: Router) -> tuple[int, list[Owed]]:
+def route(router: Router) -> tuple[int, list[DispatchRef]]:
     """Decide on the next events; return how many there were, and the dispatches to send now that they are committed."""
     _refresh(router)
     embedded = _embed_ahead(router)
     try:
-        with _claimed(router, embedded) as (tx, batch, now):
+        with _claim(router, embedded) as (tx, batch, now):
             owed = fair_share.offer(tx, router.shares, _carry_out(tx, router, batch, now), ends=True)
     except DBAPIError as error:
         if not _is_about_data(error):
@@ -99,25 +99,25 @@ def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) ->
     """Decide on these events and write what follows; return the tenants and queues that have something to send."""
     decided = decide(tx, router, batch, now)
     fires, drops = _flow(tx, decided)
-    decided.occasions += _occasions(tx, router, fires, {(e.tenant_id, e.seq): e for e in batch})
+    decided.occasions += _fired_rules(tx, router, fires, {(e.tenant_id, e.seq): e for e in batch})
     _record(tx, decided.decisions)
     _record_drops(tx, drops)
-    return _write(tx, router, decided, _indexing(router, batch))
+    return _write(tx, router, decided, _indexing_dispatches(router, batch))
 
 
-def _one_by_one(router: Router, embedded: Sequence[int] | None) -> tuple[list[Event], list[Owed]]:
+def _one_by_one(router: Router, embedded: Sequence[int] | None) -> tuple[list[Event], list[DispatchRef]]:
     """Decide on each event alone, after the database has refused to store what follows from one of them."""
     keys: list[Key] = []
     parked: list[NewDispatch] = []
-    with _claimed(router, embedded) as (tx, batch, now):
+    with _claim(router, embedded) as (tx, batch, now):
         for event in batch:
             with isolated(parked, event), tx.begin_nested():
                 keys += _carry_out(tx, router, [event], now)
-        keys += insertion.write(tx, parked)
+        keys += insertion.insert_rows(tx, parked)
         return batch, fair_share.offer(tx, router.shares, keys)
 
 
-def fire_due(router: Router) -> list[Owed]:
+def fire_due(router: Router) -> list[DispatchRef]:
     """Fire the rules whose debounce has ended."""
     _refresh(router)
     with router.db.queue() as tx:
@@ -126,23 +126,23 @@ def fire_due(router: Router) -> list[Owed]:
         if not fires and not drops:
             return []
         _record_drops(tx, drops)
-        occasions = _occasions(tx, router, fires, {})
+        occasions = _fired_rules(tx, router, fires, {})
         try:
             with tx.begin_nested():
-                keys = _write(tx, router, Decided(now, occasions=occasions), [])
+                keys = _write(tx, router, BatchDecisions(now, occasions=occasions), [])
         except DBAPIError as error:
             if not _is_about_data(error):
                 raise
             keys, parked = [], list[NewDispatch]()
             for occasion in occasions:
                 with isolated(parked, occasion.event, occasion), tx.begin_nested():
-                    keys += _write(tx, router, Decided(now, occasions=[occasion]), [])
-            keys += insertion.write(tx, parked)
+                    keys += _write(tx, router, BatchDecisions(now, occasions=[occasion]), [])
+            keys += insertion.insert_rows(tx, parked)
         return fair_share.offer(tx, router.shares, keys)
 
 
 @contextmanager
-def isolated(parked: list[NewDispatch], event: Event, occasion: Occasion | None = None) -> Iterator[None]:
+def isolated(parked: list[NewDispatch], event: Event, occasion: FiredRule | None = None) -> Iterator[None]:
     """Add a dead letter to `parked` if handling this event, or this rule that acts on it, fails; the others go on.
 
     Errors of the database pass, unless a value itself is refused: those others are over at the next attempt.
@@ -152,7 +152,7 @@ def isolated(parked: list[NewDispatch], event: Event, occasion: Occasion | None 
     except Exception as error:
         if isinstance(error, DBAPIError) and not _is_about_data(error):
             raise
-        parked.append(_parked(event, error, occasion))
+        parked.append(_dead_letter(event, error, occasion))
 
 
 def _is_about_data(error: DBAPIError) -> bool:
@@ -161,40 +161,42 @@ def _is_about_data(error: DBAPIError) -> bool:
     return not error.connection_invalidated and (state[:2] in REFUSALS or state in REFUSALS)
 
 
-def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> Decided:
+def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> BatchDecisions:
     """Evaluate the rules of each event's tenant. An event that they fail on is set aside as a whole."""
-    decided = Decided(now)
+    decided = BatchDecisions(now)
     looked_up = _look_up(tx, router, batch)
     for event in batch:
         lookup = looked_up[event.tenant_id, event.seq]
         if isinstance(lookup, Exception):
-            decided.dispatches.append(_parked(event, lookup))
+            decided.dispatches.append(_dead_letter(event, lookup))
             continue
         with isolated(decided.dispatches, event):
             rules = router.book.of(event.tenant_id)
             verdicts = rules.decide(event, lookup, similarity=router.meanings.similarity, on_mismatch=_count_fault)
             flushes = [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
             if verdicts and event.hop >= router.max_hops:
-                decided.dispatches.append(_stopped(event, verdicts))
+                decided.dispatches.append(_hop_limit_letter(event, verdicts))
                 continue
             for verdict in verdicts:
-                _take(decided, router, event, verdict)
+                _add_verdict(decided, router, event, verdict)
             decided.flushes += flushes
     return decided
 
 
-def _take(decided: Decided, router: Router, event: Event, verdict: Verdict) -> None:
+def _add_verdict(decided: BatchDecisions, router: Router, event: Event, verdict: RuleVerdict) -> None:
     if not verdict.fired:
-        _note(decided, event, verdict, "held", verdict.held_by)
+        _add_decision(decided, event, verdict, "held", verdict.held_by)
     elif any(getattr(verdict.flow, stage) for stage in STAGES):
         decided.matches.append(Match(event, verdict.rule, verdict.version, verdict.keys))
     else:
         mode = _mode(router, event.tenant_id, verdict.rule)
-        decided.occasions.append(Occasion(verdict.rule, verdict.version, mode, event))
-        _note(decided, event, verdict, "fired", None)
+        decided.occasions.append(FiredRule(verdict.rule, verdict.version, mode, event))
+        _add_decision(decided, event, verdict, "fired", None)
 
 
-def _note(decided: Decided, event: Event, what: Verdict | Match, word: str, reason: str | None) -> None:
+def _add_decision(
+    decided: BatchDecisions, event: Event, what: RuleVerdict | Match, word: str, reason: str | None
+) -> None:
     """Add a row of the decision log, and count it."""
     rule = what.rule
     metrics.DECISIONS.labels(rule.name if rule.name in DEFAULT_RULES else OTHER_RULES, word).inc()
@@ -202,34 +204,34 @@ def _note(decided: Decided, event: Event, what: Verdict | Match, word: str, reas
     decided.decisions.append(row | {"verdict": word, "reason": reason})
 
 
-def _flow(tx: Tx, decided: Decided) -> tuple[list[Fire], list[Drop]]:
+def _flow(tx: Tx, decided: BatchDecisions) -> tuple[list[Fire], list[Drop]]:
     """Pass the matches of rules with flow control through its stages, and record how far each came."""
     words, fires, drops = flow_rows.pass_on(tx, decided.matches, decided.now, decided.flushes)
     for match, word in zip(decided.matches, words, strict=True):
-        _note(decided, match.event, match, word.verdict, word.stage)
+        _add_decision(decided, match.event, match, word.verdict, word.stage)
     return fires, drops
 
 
-def _write(tx: Tx, router: Router, decided: Decided, more: Sequence[NewDispatch]) -> list[Key]:
+def _write(tx: Tx, router: Router, decided: BatchDecisions, more: Sequence[NewDispatch]) -> list[Key]:
     """Write all dispatches in one statement, then their requests for approval, and clear replaced ones from lanes."""
-    acting = _act(router, decided)
+    acting = _make_dispatches(router, decided)
     made = [(dispatch, occasion.event) for occasion, several in acting for dispatch in several]
-    keys = insertion.write(tx, [*decided.dispatches, *(d for d, _ in made), *more])
+    keys = insertion.insert_rows(tx, [*decided.dispatches, *(d for d, _ in made), *more])
     action_dispatches.ask_for_approval(tx, made)
     action_dispatches.clear_lanes(tx, acting)
     return keys
 
 
-def _act(router: Router, decided: Decided) -> list[tuple[Occasion, list[NewDispatch]]]:
+def _make_dispatches(router: Router, decided: BatchDecisions) -> list[tuple[FiredRule, list[NewDispatch]]]:
     """Return the dispatches of each rule that acts."""
-    acting: list[tuple[Occasion, list[NewDispatch]]] = []
+    acting: list[tuple[FiredRule, list[NewDispatch]]] = []
     for occasion in decided.occasions:
         with isolated(decided.dispatches, occasion.event, occasion):
             acting.append((occasion, action_dispatches.dispatches(router.shop, occasion, decided.now)))
     return acting
 
 
-def _stopped(event: Event, verdicts: Sequence[Verdict]) -> NewDispatch:
+def _hop_limit_letter(event: Event, verdicts: Sequence[RuleVerdict]) -> NewDispatch:
     names = ", ".join(v.name for v in verdicts)
     reason = (
         f"The chain of events has reached hop {event.hop} and was stopped; these rules would have gone on: {names}."
@@ -249,7 +251,7 @@ def _stopped(event: Event, verdicts: Sequence[Verdict]) -> NewDispatch:
     )
 
 
-def _parked(event: Event, error: Exception, occasion: Occasion | None = None) -> NewDispatch:
+def _dead_letter(event: Event, error: Exception, occasion: FiredRule | None = None) -> NewDispatch:
     """Return the dead letter of an event on which the rules fail, or of a rule that cannot act on it."""
     log.error("router.parked", event_id=event.id, tenant=event.tenant_id, exc_info=error)
     return NewDispatch(
@@ -269,7 +271,7 @@ def _parked(event: Event, error: Exception, occasion: Occasion | None = None) ->
     )
 
 
-def _indexing(router: Router, batch: Sequence[Event]) -> list[NewDispatch]:
+def _indexing_dispatches(router: Router, batch: Sequence[Event]) -> list[NewDispatch]:
     """Return one dispatch per tenant that indexes all messages of the batch."""
     messages: defaultdict[str, list[Event]] = defaultdict(list)
     for event in batch:
@@ -291,17 +293,19 @@ def _indexing(router: Router, batch: Sequence[Event]) -> list[NewDispatch]:
     ]
 
 
-def _occasions(tx: Tx, router: Router, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]) -> list[Occasion]:
+def _fired_rules(
+    tx: Tx, router: Router, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]
+) -> list[FiredRule]:
     """Return the rules with flow control that act, each on the last event it gathered, in the chain of all of them."""
-    events = _brief(tx, fires, known)
+    events = _events_of(tx, fires, known)
     # An event that was erased from the log while it waited has nothing left to act on.
     left = [replace(fire, seqs=tuple(s for s in fire.seqs if (fire.tenant_id, s) in events)) for fire in fires]
     return [
-        Occasion(
+        FiredRule(
             rule=fire.rule,
             version=fire.version,
             mode=_mode(router, fire.tenant_id, fire.rule),
-            event=_chained(fire, events),
+            event=_last_event(fire, events),
             gathered=[events[fire.tenant_id, seq].id for seq in fire.seqs] if _gathers(fire.rule) else (),
             lane=f"{fire.rule.name}\n{fire.keys['concurrency']}" if fire.rule.flow.concurrency else None,
         )
@@ -310,7 +314,9 @@ def _occasions(tx: Tx, router: Router, fires: Sequence[Fire], known: Mapping[tup
     ]
 
 
-def _brief(tx: Tx, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]) -> Mapping[tuple[str, int], Event]:
+def _events_of(
+    tx: Tx, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]
+) -> Mapping[tuple[str, int], Event]:
     """Return the events of the fires; those from before this batch have no payload, except for the last of each."""
     wanted = {(fire.tenant_id, seq): seq == fire.seqs[-1] for fire in fires for seq in fire.seqs}
     missing = [(*place, whole) for place, whole in wanted.items() if place not in known]
@@ -321,7 +327,7 @@ def _brief(tx: Tx, fires: Sequence[Fire], known: Mapping[tuple[str, int], Event]
     return {**known, **{(event.tenant_id, event.seq): event for event in read}}
 
 
-def _chained(fire: Fire, events: Mapping[tuple[str, int], Event]) -> Event:
+def _last_event(fire: Fire, events: Mapping[tuple[str, int], Event]) -> Event:
     """Return the last event of a fire, with the highest hop and the lineage of all of its events."""
     gathered = [events[fire.tenant_id, seq] for seq in fire.seqs]
     return replace(
@@ -362,14 +368,14 @@ def _embed_ahead(router: Router) -> list[int] | None:
     with router.db.queue() as tx:
         coming = [event_log.event_of(row) for row in tx.execute(_COMING, {"limit": router.batch})]
     try:
-        router.meanings.warm({text for e in coming for text in _named(router.book.of(e.tenant_id).texts, e)})
+        router.meanings.warm({text for e in coming for text in _asked_by_rules(router.book.of(e.tenant_id).texts, e)})
     except ImprintError as error:
         # Events without vectors are set aside; the others must not wait for the embedder.
         log.warning("router.unembedded", **logs.fault(error))
     return [event.seq for event in coming]
 
 
-def _named(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[str]:
+def _asked_by_rules(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[str]:
     """Return what deciding on an event needs; nothing if the rules fail on it, because `decide` will set it aside."""
     try:
         return ask(event)
@@ -379,10 +385,10 @@ def _named(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[st
 
 
 @contextmanager
-def _claimed(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, list[Event], datetime]]:
+def _claim(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, list[Event], datetime]]:
     """Open a transaction and claim events, those at `seqs` or any; yield it with them and the time."""
     if seqs is None:
-        claim: Asked = _CLAIM, {"limit": router.batch}
+        claim: BoundStatement = _CLAIM, {"limit": router.batch}
     else:
         claim = _CLAIM_THESE, {"seqs": list(seqs)}
     with router.db.asking_queues(claim, (_NOW, {})) as (tx, (rows, ((now,),))):
@@ -391,7 +397,7 @@ def _claimed(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, l
 
 def _look_up(tx: Tx, router: Router, batch: Sequence[Event]) -> dict[tuple[str, int], Lookup | Exception]:
     """Run the lookups of conditions for all events at once; if that fails, for each alone."""
-    asked = [(event, _named(router.book.of(event.tenant_id).asks, event)) for event in batch]
+    asked = [(event, _asked_by_rules(router.book.of(event.tenant_id).asks, event)) for event in batch]
     asking = [(event, names) for event, names in asked if names]
     try:
         answers = _ask(tx, asking)

@@ -9,29 +9,29 @@ from core.extraction import candidates as extraction_candidates
 from core.extraction import slots as extraction_slots
 from core.extraction.chinese import patterns
 from core.extraction.chinese.reader import Conversation
-from core.extraction.chinese.statement import Flow, Said
-from core.extraction.known_people import NOBODY, Known
+from core.extraction.chinese.statement import ClauseContext, ClauseStatement
+from core.extraction.known_people import NOBODY, AcquaintancesByUser
 from core.extraction.pattern_types import Slot
 from core.types import Candidate, Category, Kind, Message, Topic
 
-Kept = list[tuple[Said, Candidate]]
+StatementCandidates = list[tuple[ClauseStatement, Candidate]]
 
 
-class Listener:
+class ChineseReader:
     """Builds the candidates of one conversation; `taken_back` returns those withdrawn later."""
 
-    def __init__(self, known: Known = NOBODY) -> None:
+    def __init__(self, known: AcquaintancesByUser = NOBODY) -> None:
         self._conversation = Conversation()
         self._known = known
-        self._made: Kept = []
+        self._made: StatementCandidates = []
 
     def candidates(
         self, message: Message, text: str, speaker: str, asked: str | None, *, alone: bool
     ) -> list[Candidate]:
         """Build the candidates of a message. `alone`: only an assistant listens, so wishes count as instructions."""
-        made: Kept = []
+        made: StatementCandidates = []
         self._conversation.meet(speaker, self._known.get(message.user_id, ()))
-        for said in self._conversation.hear(text, speaker, asked, Flow(message.occurred_at)):
+        for said in self._conversation.hear(text, speaker, asked, ClauseContext(message.occurred_at)):
             if said.instructs and not alone:
                 continue
             made += [(said, one) for one in _candidates(said, message, speaker)]
@@ -44,7 +44,7 @@ class Listener:
         return [candidate for said, candidate in self._made if any(said is one for one in gone)]
 
 
-def _candidates(said: Said, message: Message, speaker: str) -> Iterator[Candidate]:
+def _candidates(said: ClauseStatement, message: Message, speaker: str) -> Iterator[Candidate]:
     base = _base(said, message, speaker)
     if said.instructs:
         yield replace(base, attribute=said.fact.attribute, value=said.fact.value) if said.fact else base
@@ -54,22 +54,22 @@ def _candidates(said: Said, message: Message, speaker: str) -> Iterator[Candidat
         yield _with_fact(base, said, [slot for slots in grouped for slot in slots])
         return
     for place, slots in enumerate(grouped):
-        one = extraction_slots.filled(base, slots, _about(slots[0], speaker))
-        yield replace(one, content=_plainly(one.subject, slots)) if place or _names(slots[0], speaker) else one
+        one = extraction_slots.fill_slot(base, slots, _about(slots[0], speaker))
+        yield replace(one, content=_plainly(one.subject, slots)) if place or _is_other_name(slots[0], speaker) else one
     if not grouped:
         yield base
 
 
-def _names(slot: Slot, speaker: str) -> bool:
+def _is_other_name(slot: Slot, speaker: str) -> bool:
     """Return whether a slot gives the speaker a name other than the one that is known."""
     return slot.attribute.startswith("name.") and slot.value != speaker
 
 
 def _plainly(subject: str, slots: Sequence[Slot]) -> str:
-    return extraction_slots.plainly(subject, slots, patterns.TABLES, "、")
+    return extraction_slots.slot_sentence(subject, slots, patterns.TABLES, "、")
 
 
-def _base(said: Said, message: Message, speaker: str) -> Candidate:
+def _base(said: ClauseStatement, message: Message, speaker: str) -> Candidate:
     if said.instructs:
         return Candidate(
             said.text, Category.INSTRUCTION, Topic.PREFERENCE, speaker,
@@ -81,7 +81,7 @@ def _base(said: Said, message: Message, speaker: str) -> Candidate:
     )  # fmt: skip
 
 
-def _category(said: Said, message: Message) -> Category:
+def _category(said: ClauseStatement, message: Message) -> Category:
     """Choose by its words; a plan if its date lies ahead, an event if it is past."""
     cue = extraction_candidates.category_cue(said.plain, patterns.TABLES)
     ahead = extraction_candidates.is_ahead(said.found, message)
@@ -94,7 +94,7 @@ def _category(said: Said, message: Message) -> Category:
     return said.category
 
 
-def _with_fact(base: Candidate, said: Said, slots: Sequence[Slot]) -> Candidate:
+def _with_fact(base: Candidate, said: ClauseStatement, slots: Sequence[Slot]) -> Candidate:
     """Fill the slot of a changing thing; slots read by the tables go to `structured`."""
     fact = said.fact
     if fact is None:

@@ -146,13 +146,13 @@ def corrects(sentence: str) -> bool:
     return bool(_CORRECTS.search(sentence))
 
 
-def corrected(sentence: str, hidden: str) -> str:
+def after_correction(sentence: str, hidden: str) -> str:
     """Return the part of `sentence` after its last self-correction."""
     places = list(_CORRECTS_WITHIN.finditer(hidden))
     return sentence[places[-1].end() :].lstrip("，,：:。！… ") if places else sentence
 
 
-def uncorrected(wrong: str) -> str:
+def before_correction(wrong: str) -> str:
     """Return the words before a self-correction."""
     return _CORRECTS_WITHIN.sub("", wrong.rstrip("，,：:。！… ") + "，").strip("，,：:。！… ")
 
@@ -197,7 +197,7 @@ def is_others_word(hidden: str) -> bool:
     )
 
 
-def is_moaned(hidden: str) -> bool:
+def is_mood(hidden: str) -> bool:
     """Return whether a clause paints a mood, exaggerates or is a stock phrase of talk."""
     return bool(_MOOD.search(hidden) or _TALK.search(hidden))
 

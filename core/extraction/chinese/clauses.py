@@ -40,7 +40,7 @@ class Clause:
     head: str = ""
 
 
-def masked(text: str) -> str:
+def mask_quotations(text: str) -> str:
     """Replace each character of quotations and titles by a placeholder."""
     hidden = _QUOTATION.sub(lambda found: QUOTED * len(found.group()), text)
     return _TITLE.sub(lambda found: TITLED * len(found.group()), hidden)
@@ -52,13 +52,13 @@ _GAP = lazy_regex(r"(?<=[^\s，。！？；、：,.!?;:~～…])[ \u3000]+(?=[^\
 
 def is_spaced(text: str) -> bool:
     """Return whether a message has spaces where others have commas: one stands between Han characters, and no comma."""
-    hidden = masked(text)
+    hidden = mask_quotations(text)
     return bool(_BETWEEN.search(hidden)) and not re.search("[，,。；]", hidden)
 
 
 def with_commas(text: str) -> str:
     """Replace the spaces between clauses by commas; spaces between Latin words stay."""
-    hidden = masked(text)
+    hidden = mask_quotations(text)
     pieces, at = [], 0
     for gap in _GAP.finditer(hidden):
         if not (hidden[gap.start() - 1].isascii() and hidden[gap.end()].isascii()):
@@ -70,12 +70,12 @@ def with_commas(text: str) -> str:
 def split(sentence: str) -> list[Clause]:
     """Split a sentence into clauses; a list with “分别” or after a colon gives one clause for each item."""
     sentence = sentence.strip()
-    if _QUOTES.match(masked(sentence)):
+    if _QUOTES.match(mask_quotations(sentence)):
         return []
-    paired = _DISTRIBUTED.search(masked(sentence))
-    if paired and (dealt := _dealt(sentence, paired)):
+    paired = _DISTRIBUTED.search(mask_quotations(sentence))
+    if paired and (dealt := _distribute(sentence, paired)):
         return dealt
-    head, body = _headed(sentence)
+    head, body = _split_heading(sentence)
     pieces = _pieces(body)
     if head and len(pieces) == 1 and not _LABEL.match(head):
         return [Clause(f"{head}：{pieces[0]}")]
@@ -83,7 +83,7 @@ def split(sentence: str) -> list[Clause]:
 
 
 def _pieces(text: str) -> list[str]:
-    hidden, start, found = masked(text), 0, []
+    hidden, start, found = mask_quotations(text), 0, []
     for cut in _BREAK.finditer(hidden):
         found.append(text[start : cut.start()])
         start = cut.end()
@@ -91,15 +91,15 @@ def _pieces(text: str) -> list[str]:
     return [piece.strip(" 　、，。") for piece in found if piece.strip(" 　、，。")]
 
 
-def _headed(sentence: str) -> tuple[str, str]:
+def _split_heading(sentence: str) -> tuple[str, str]:
     """Split at the first colon: the heading, empty if there is none, and the rest."""
-    colon = _COLON.search(masked(sentence))
+    colon = _COLON.search(mask_quotations(sentence))
     if colon is None or colon.start() > 24:
         return "", sentence
     return sentence[: colon.start()].strip(" ，"), sentence[colon.end() :]
 
 
-def _dealt(sentence: str, paired: re.Match[str]) -> list[Clause] | None:
+def _distribute(sentence: str, paired: re.Match[str]) -> list[Clause] | None:
     """Split “甲、乙分别是子、丑” into “甲是子” and “乙是丑”; None if the lists differ in length."""
     left, right = (sentence[paired.start(side) : paired.end(side)].split("、") for side in ("left", "right"))
     if len(left) != len(right):

@@ -6,7 +6,7 @@ import re
 
 from core.extraction.chinese import claims, durable, joins, naming, slots, things
 from core.extraction.chinese.people import Sort, Subject
-from core.extraction.chinese.statement import Flow
+from core.extraction.chinese.statement import ClauseContext
 from core.language.lazy_regex import lazy_regex
 from core.types import Category
 
@@ -25,7 +25,7 @@ _INTO = lazy_regex(
 """“手机换了，现在用小米”: what it was changed into."""
 
 
-def leans(own: Subject, hidden: str, text: str, flow: Flow, *, listed: bool) -> bool:
+def ends_statement_before(own: Subject, hidden: str, text: str, flow: ClauseContext, *, listed: bool) -> bool:
     """Return whether a clause (masked, as said) ends the one before. `listed`: both are in a list under a heading."""
     if _goes_on(hidden, flow):
         return True
@@ -33,26 +33,26 @@ def leans(own: Subject, hidden: str, text: str, flow: Flow, *, listed: bool) -> 
         return True
     if own.sort not in {Sort.NONE, Sort.THING} or not flow.before or (listed and not re.match(r"不过|但", hidden)):
         return claims.is_advice(hidden) and bool(flow.before)
-    if not joins.leans(hidden) or _names_the_speaker(hidden, flow):
+    if not joins.depends_on_clause_before(hidden) or _names_the_speaker(hidden, flow):
         return False
     if re.match("住", hidden):
         return joins.is_trip(flow.before)
     return not _has_a_slot(hidden) and (_is_of_the_dead(flow) or not _is_alone(hidden, text, flow))
 
 
-def _goes_on(hidden: str, flow: Flow) -> bool:
+def _goes_on(hidden: str, flow: ClauseContext) -> bool:
     """Return whether it continues a statement: “我才写完第二部分” a plan, “每周二晚上” a habit."""
     if flow.kept is None:
         return False
     over = flow.kept.fact is not None and flow.kept.fact.over
     return bool(
-        (re.match(r"我(?:才|已经|刚|都)", hidden) and joins.leans(hidden))
+        (re.match(r"我(?:才|已经|刚|都)", hidden) and joins.depends_on_clause_before(hidden))
         or (re.search(durable.FREQUENCY, hidden) and len(things.key(hidden)) < 2)
         or (over and re.match("不再|不[报去买考学练做跑喝吃]了?$", hidden))
     )
 
 
-def _names_the_speaker(hidden: str, flow: Flow) -> bool:
+def _names_the_speaker(hidden: str, flow: ClauseContext) -> bool:
     return hidden.startswith("叫") and flow.subject.sort is Sort.SPEAKER and not naming.HAS.search(flow.before)
 
 
@@ -65,9 +65,9 @@ def _has_a_slot(hidden: str) -> bool:
     return fact.attribute.startswith(("work.", "weight")) or bool(fact.over and things.key(hidden)) or bool(numbered)
 
 
-def _is_of_the_dead(flow: Flow) -> bool:
+def _is_of_the_dead(flow: ClauseContext) -> bool:
     return bool(re.search(r"走了|去世", flow.before))
 
 
-def _is_alone(hidden: str, text: str, flow: Flow) -> bool:
-    return any(slot.attribute in ALONE for slot in slots.of(text, hidden, flow.subject))
+def _is_alone(hidden: str, text: str, flow: ClauseContext) -> bool:
+    return any(slot.attribute in ALONE for slot in slots.slots_of(text, hidden, flow.subject))

@@ -382,10 +382,10 @@ def sign_of(hidden: str, *, people: bool) -> Sign | None:
         if sign.name == "plan" and not (dated or (_WISHES.search(hidden) and len(hidden) >= 6)):
             continue
         return sign
-    return _numbered(hidden, people=people or bool(THINGS.match(hidden)))
+    return _number_sign(hidden, people=people or bool(THINGS.match(hidden)))
 
 
-def _numbered(hidden: str, *, people: bool) -> Sign | None:
+def _number_sign(hidden: str, *, people: bool) -> Sign | None:
     """Return the sign of a thing with a number, or of a statement with an identifier."""
     if (
         re.search(r"[A-Za-z]{1,6}-?\d{2,6}", hidden)

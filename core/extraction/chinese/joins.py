@@ -41,7 +41,7 @@ _LEFT = lazy_regex(r"那种$|(?:那|这)(?:个|种)(?:味|人|事|样|地方|东
 _INTRO = lazy_regex(r"(?:定了|有|做了|立了|设了)[一个两三几]*(?:目标|计划|想法|决定|打算|flag|习惯|规矩|消息|安排)$")
 
 
-def leans(hidden: str) -> bool:
+def depends_on_clause_before(hidden: str) -> bool:
     """Return whether a clause that names no subject says something only together with the one before."""
     return bool(
         (len(hidden) <= 4 and not re.search(r"吃素|吃斋|不[吃喝抽]|戒|单身|已婚|离异|退休|INFJ", hidden))
@@ -79,7 +79,7 @@ _CODE = lazy_regex(r"[A-Za-z]{1,4}\d*-?\d{1,7}[A-Za-z]?(?:-\d+)*", re.ASCII)
 _CODE_ONLY = lazy_regex(rf"(?:应该|其实|准确地?说)*(?:是|为|改成)?(?P<v>{_CODE.pattern})(?:才对|来着)?", re.ASCII)
 
 
-def patched(before: str, right: str) -> str | None:
+def replace_value(before: str, right: str) -> str | None:
     """Replace the last date or number of that kind in `before`; None if it has none, or `right` says more."""
     if day := _DATE_SAID.match(right):
         places = list(_DATE.finditer(before))
@@ -105,7 +105,7 @@ _IS_INSTEAD = lazy_regex(r"(?:应该|其实|准确地?说)*是(?P<v>[^，。是]
 _IS_SAID = lazy_regex(r"(?<=[\u4e00-\u9fff])(?:是|叫)(?P<v>[^，。是叫]{1,12})$")
 
 
-def said_instead(before: str, right: str) -> str | None:
+def replace_complement(before: str, right: str) -> str | None:
     """Replace the complement in `before`: that of “最爱吃的菜是回锅肉” by “是蹄花”."""
     instead, said = _IS_INSTEAD.fullmatch(right), _IS_SAID.search(before)
     if instead is None or said is None:
@@ -113,7 +113,7 @@ def said_instead(before: str, right: str) -> str | None:
     return f"{before[: said.start('v')]}{instead['v']}"
 
 
-def redated(before: str, right: str) -> str | None:
+def replace_dates(before: str, right: str) -> str | None:
     """Replace the dates in `before` by those in `right`, if both have as many and `right` begins with one."""
     said, meant = list(_DATE.finditer(before)), [found.group() for found in _DATE.finditer(right)]
     if len(said) != len(meant) or len(said) < 2 or not re.match(rf"(?:是|应该|其实)*{_DATE.pattern}", right):
@@ -128,6 +128,6 @@ def is_intro(hidden: str) -> bool:
     return bool(_INTRO.search(hidden))
 
 
-def joined(before: str, text: str) -> str:
+def join(before: str, text: str) -> str:
     """Join two clauses to one statement."""
     return f"{before}，{text}"

@@ -96,12 +96,12 @@ def _stage(found: re.Match[str], _thing: str) -> Fact | None:
     return Fact("education.stage", found["v"], Category.FACT, Topic.HISTORY)
 
 
-def _visited(found: re.Match[str], _thing: str) -> Fact:
+def _visit_fact(found: re.Match[str], _thing: str) -> Fact:
     place = found["v"] or found["been"] or found["once"]
     return Fact(f"visited.{place}", "没去过" if found["never"] else "去过", Category.FACT, Topic.HISTORY)
 
 
-def _gone(found: re.Match[str], _thing: str) -> Fact | None:
+def _job_end_fact(found: re.Match[str], _thing: str) -> Fact | None:
     if _NOT_GONE.search(found.string):
         return None
     how = found["v"] if found["v"] in {"退休", "失业"} else "离职"
@@ -122,12 +122,12 @@ def _expects(found: re.Match[str], _thing: str) -> Fact:
     return Fact("family.birth", "怀孕" if found["yes"] else "生了", Category.FACT, Topic.RELATIONSHIP)
 
 
-def _died(found: re.Match[str], _thing: str) -> Fact:
+def _death_fact(found: re.Match[str], _thing: str) -> Fact:
     return Fact(f"have.{found['who']}", "去世", Category.FACT, Topic.RELATIONSHIP, over=True)
 
 
 _READ: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], Fact | None]], ...] = (
-    (_VISITED, _visited),
+    (_VISITED, _visit_fact),
     (
         _FAVOURITE_NO_MORE,
         lambda found, _: Fact(
@@ -143,13 +143,13 @@ _READ: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], str], Fact | None]]
     (_TOGETHER, _together),
     (_EXPECTS, _expects),
     (_STAGE, _stage),
-    (_RETIRED, _gone),
+    (_RETIRED, _job_end_fact),
     (_CLOSED, lambda _found, _: Fact("work.role", "不再开店", Category.FACT, Topic.WORK, over=True)),
     (_BUSINESS, lambda found, _: Fact("work.role", f"开{found['v']}", Category.FACT, Topic.WORK)),
     (_RENT, _rent),
     (_DEVICE, lambda found, _: Fact(f"have.{found['what']}", found["v"] or "换了", Category.FACT, Topic.OTHER)),
     (_SIGHT, lambda found, _: Fact("health.sight", found.string, Category.FACT, Topic.HEALTH)),
     (_CRAVES, lambda found, _: Fact(f"habit.{found['v']}", found.string, Category.PREFERENCE, Topic.PREFERENCE)),
-    (_DIED, _died),
+    (_DIED, _death_fact),
     (_OWNED, lambda found, _: Fact(f"count.{found['what']}", found["v"], Category.FACT, Topic.RELATIONSHIP)),
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from core.extraction.chinese import life, patterns, people
 from core.extraction.chinese.people import People, Sort, Subject
-from core.extraction.chinese.statement import Flow, Said
+from core.extraction.chinese.statement import ClauseContext, ClauseStatement
 from core.extraction.chinese.tables import rows
 from core.extraction.known_people import Acquaintance
 from core.extraction.pattern_types import Slot
@@ -58,7 +58,7 @@ _OF_AN_OFFICE = lazy_regex(rf"(?:{people.ROLES_AROUND})(?:们|俩)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Apposed:
+class NamedInApposition:
     """Somebody named right after their relation to the speaker. `end`: the end of the name in the clause."""
 
     kin: str
@@ -66,21 +66,21 @@ class Apposed:
     end: int
 
 
-def apposed(hidden: str, known: People) -> Apposed | None:
+def name_in_apposition(hidden: str, known: People) -> NamedInApposition | None:
     """Return who is named at the beginning of a clause; the holder of an office only if it is the speaker's."""
     found = _APPOSED.match(hidden)
     if found is None or (not found["mine"] and _OF_AN_OFFICE.fullmatch(found["kin"])):
         return None
     behind = hidden[found.end() :]
-    name = behind if _WHOLE_NAME.fullmatch(behind) else people.name_at(behind)
+    name = behind if _WHOLE_NAME.fullmatch(behind) else people.leading_name(behind)
     if name is None or dictionary_count(name) or not re.fullmatch(r"[\u4e00-\u9fff]{2,3}", name):
         return None
     if known.kin.get(people.kinship(found["kin"])) == name:
         return None
-    return Apposed(found["kin"], name, found.end() + len(name))
+    return NamedInApposition(found["kin"], name, found.end() + len(name))
 
 
-def somebody(hidden: str) -> re.Match[str] | None:
+def person_brought_up(hidden: str) -> re.Match[str] | None:
     """Return the mention of somebody whom a later clause may name."""
     return HAS.search(hidden) or SOMEBODY.search(re.sub("(?:合租|同住|搭档|一起住)$", "", hidden))
 
@@ -89,16 +89,16 @@ _OF_WHOM = lazy_regex(rf"(?P<kin>{people.KIN_WORDS}|新娘|新郎)$")
 _FIRST_NAME = lazy_regex(rf"(?:叫|名叫)?(?P<name>{_WHOLE_NAME.pattern})")
 
 
-def _bare_name(hidden: str, flow: Flow, known: People) -> Apposed | None:
+def _bare_name(hidden: str, flow: ClauseContext, known: People) -> NamedInApposition | None:
     """Return a bare name right after a mention: “就一个儿子，郭晨，…”."""
     name = _FIRST_NAME.fullmatch(hidden)
     if name is None or name["name"] in known.named or dictionary_count(name["name"]):
         return None
     of_whom = _OF_WHOM.search(flow.before)
-    return Apposed(of_whom["kin"], name["name"], len(hidden)) if of_whom else None
+    return NamedInApposition(of_whom["kin"], name["name"], len(hidden)) if of_whom else None
 
 
-def relation(kin: str, name: str) -> list[Slot]:
+def relation_slots(kin: str, name: str) -> list[Slot]:
     """Return the slot of a relation with its name."""
     kin = people.kinship(kin)
     return patterns.slots(f"我的{kin}叫{name}") or [Slot(f"relation.{kin}", name, _OTHERS)]
@@ -110,9 +110,9 @@ _OTHERS = next(one for one in rows.SLOTS if one.attribute.startswith("relation.{
 _BEFORE_NAME = lazy_regex(rf"(?:{people.ROLES_AROUND})(?=[\u4e00-\u9fff]{{2}})")
 
 
-def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
+def introduce(hidden: str, flow: ClauseContext, known: People) -> NamedInApposition | None:
     """Register who gets a name in a clause; return who gets it in apposition."""
-    both: Apposed | None = None
+    both: NamedInApposition | None = None
     if bare := _bare_name(hidden, flow, known):
         known.introduce(bare.name, Sort.PERSON, bare.kin)
         known.note(bare.name, bare.kin)
@@ -121,7 +121,7 @@ def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
     if found:
         pet = re.fullmatch(people.PET_KINDS, found["kin"])
         known.introduce(found["name"], Sort.PET if pet else Sort.PERSON, None if pet else found["kin"])
-    elif both := apposed(hidden, known):
+    elif both := name_in_apposition(hidden, known):
         known.introduce(both.name, Sort.PERSON, both.kin)
         known.note(both.name, both.kin)
     elif (
@@ -132,20 +132,20 @@ def introduce(hidden: str, flow: Flow, known: People) -> Apposed | None:
         pet = re.fullmatch(people.PET_KINDS, has["kin"])
         known.introduce(found["name"], Sort.PET if pet else Sort.PERSON, None if pet else has["kin"])
         flow.subject = Subject(Sort.PET if pet else Sort.PERSON, found["name"])
-    elif (near := _BEFORE_NAME.search(hidden)) and (name := people.name_at(hidden[near.end() :])):
+    elif (near := _BEFORE_NAME.search(hidden)) and (name := people.leading_name(hidden[near.end() :])):
         known.introduce(people.nickname(name), Sort.PERSON)
     if found and found.re.pattern != _NAME_ONLY.pattern and re.fullmatch(people.PET_KINDS, found["kin"]) is None:
         known.note(found["name"], found["kin"])
     return both
 
 
-def had(kin: str, subject: Subject, known: People) -> Subject:
+def subject_after_having(kin: str, subject: Subject, known: People) -> Subject:
     """Return the subject of the clauses after “有个女儿”."""
     name = known.relative(kin) if subject.sort is Sort.SPEAKER else f"{subject.name}的{people.kinship(kin)}"
     return Subject(Sort.PET if re.fullmatch(people.PET_KINDS, kin) else Sort.PERSON, name)
 
 
-def named_pet(kept: Said | None, fact: life.Fact, known: People) -> Said | None:
+def named_pet(kept: ClauseStatement | None, fact: life.Fact, known: People) -> ClauseStatement | None:
     """Return the statement before, with the pet's name filled in."""
     if kept is None:
         return None
@@ -161,16 +161,16 @@ _ANYWHERE = lazy_regex(rf"(?:我|咱)(?:们|家)?(?:的)?(?P<kin>{people.KIN_WOR
 _TOGETHER = lazy_regex(r"(?:跟|和|与|陪|带|找|还有|、)(?=(?P<name>[小老阿]?[\u4e00-\u9fffA-Z][\u4e00-\u9fffa-z]{0,5}))")
 
 
-def introduced(hidden: str, known: People) -> None:
+def note_names_within(hidden: str, known: People) -> None:
     """Register names of relatives and companions within a clause."""
     for found in _ANYWHERE.finditer(hidden):
-        name = people.name_at(hidden[found.end() :])
+        name = people.leading_name(hidden[found.end() :])
         if name and not dictionary_count(name) and _WHOLE_NAME.fullmatch(name) and not known.named_at(name):
             known.name(name, Sort.PERSON)
             known.note(name, found["kin"])
             known.kin.setdefault(people.kinship(found["kin"]), name)
     for found in _TOGETHER.finditer(hidden):
-        name = people.name_at(hidden[found.end() :])
+        name = people.leading_name(hidden[found.end() :])
         if name and not dictionary_count(name) and not known.named_at(name):
             known.name(people.nickname(name), Sort.PERSON)
 
@@ -178,7 +178,7 @@ def introduced(hidden: str, known: People) -> None:
 _PETS = frozenset({"dog", "cat", "rabbit", "hamster", "parrot", "turtle"})
 
 
-def reminded(known: People, acquaintances: Sequence[Acquaintance]) -> People:
+def register_acquaintances(known: People, acquaintances: Sequence[Acquaintance]) -> People:
     """Register earlier acquaintances; a relation shared by two of them identifies neither."""
     by_relation: dict[str, list[str]] = {}
     for one in acquaintances:

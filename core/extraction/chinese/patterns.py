@@ -157,19 +157,19 @@ def slots(sentence: str) -> list[Slot]:
             groups = match.groupdict()
             attribute, about = _attribute(pattern.attribute, groups), groups.get("kinname") or groups.get("kin")
             value = _plain(attribute, match["v"])
-            if value and not _taken(pattern, attribute, about, found):
-                read = _listed(value) if attribute in _SEVERAL else [value]
+            if value and not _is_read_already(pattern, attribute, about, found):
+                read = _list_members(value) if attribute in _SEVERAL else [value]
                 found += [Slot(attribute, one, pattern, about) for one in dict.fromkeys(read)]
     return found
 
 
-def _listed(value: str) -> list[str]:
+def _list_members(value: str) -> list[str]:
     """Return the members of a list of short things; 和 before a person is no list (喜欢和朋友聊天)."""
     parts = [part for part in re.split(r"[、和跟]", value) if not part.startswith(("一点", "一些", "少许"))]
     return parts if all(0 < len(part) <= _LONGEST_MEMBER for part in parts) else [value]
 
 
-def _taken(pattern: Pattern, attribute: str, about: str | None, found: list[Slot]) -> bool:
+def _is_read_already(pattern: Pattern, attribute: str, about: str | None, found: list[Slot]) -> bool:
     """Return whether a more certain row has filled this slot; one sentence gives one preference of a person."""
     return any(
         slot.about == about

@@ -247,13 +247,13 @@ def _at(hidden: str, start: int, people: People) -> Subject:
     if speaker := _of_speaker(text, people):
         return speaker
     if known := people.named_at(text):
-        return _possessed(text, known, people)
+        return _person_or_relative(text, known, people)
     if pronoun := _PRONOUN.match(text):
         return _pronoun(pronoun, people)
     where = re.match(r"(?:楼下|楼上|隔壁|对门|对面|前台|我们?组?|公司)?的?", text)
     at = where.end() if where else 0
-    if name := name_at(text[at:]):
-        found = _possessed(text[at:], name, people)
+    if name := leading_name(text[at:]):
+        found = _person_or_relative(text[at:], name, people)
         return Subject(found.sort, found.name, at + found.length)
     if pet := _PET_LIKE.match(text):
         return Subject(Sort.PET, pet["name"], pet.end("name"))
@@ -272,7 +272,7 @@ def _of_speaker(text: str, people: People) -> Subject | None:
             kin["kin"] in {"对象", "朋友", "同事"} and not kin["lead"] and behind[:1] in "圈间关"
         ):
             return None
-        if name := people.named_at(behind) or name_at(behind):
+        if name := people.named_at(behind) or leading_name(behind):
             return Subject(Sort.PERSON, people.short.get(name, nickname(name)), kin.end() + len(name))
         if not kin["lead"] and re.match(r"[的了过得]|[\u4e00-\u9fff]?店|节", behind):
             return None
@@ -283,7 +283,7 @@ def _of_speaker(text: str, people: People) -> Subject | None:
     return Subject(Sort.SPEAKER, "", speaker.end()) if speaker else None
 
 
-def _possessed(text: str, name: str, people: People) -> Subject:
+def _person_or_relative(text: str, name: str, people: People) -> Subject:
     """Return a named person or a relative of theirs (周屿他爸)."""
     whole = people.short.get(name, name)
     sort = people.named.get(whole, Sort.PERSON)
@@ -297,14 +297,14 @@ def _possessed(text: str, name: str, people: People) -> Subject:
     return Subject(sort, nickname(whole), len(name))
 
 
-def name_at(text: str) -> str | None:
+def leading_name(text: str) -> str | None:
     """Return the name at the start of a text: it looks like one, and the dictionary has no such word."""
     if re.match(KIN_WORDS, text):
         return None
     if found := _NAME.match(text):
         return found["name"]
     if found := _UNKNOWN_NAME.match(text):
-        return _nobody_elses(found["name"], text[2:])
+        return _checked_name(found["name"], text[2:])
     if not re.match(rf"(?!{_COMMON})[{SURNAMES}][\u4e00-\u9fff]{{2}}", text):
         return None
     for length in (3,) if len(text) == 3 else (2, 3):
@@ -336,7 +336,7 @@ RARE = 60
 """How often the dictionary has a syllable said twice that is somebody's name rather than a word (悄悄, 慢慢)."""
 
 
-def _nobody_elses(name: str, behind: str) -> str | None:
+def _checked_name(name: str, behind: str) -> str | None:
     """Return `name` if it acts as a subject, and is no dictionary word or a doubled syllable."""
     twice = name[0] == name[1]
     if twice and dictionary_count(name) < RARE and re.match(f"[{_NEXT}坐]", behind):
@@ -362,7 +362,7 @@ def _behind_topic(text: str, people: People) -> Subject | None:
     for name in (*people.named, *people.short):
         at = text.find(name, 2, 12)
         if at > 0 and _BEHIND_TOPIC.fullmatch(text[:at]) and _DOES_SO.match(text[at + len(name) :]):
-            found = _possessed(text[at:], name, people)
+            found = _person_or_relative(text[at:], name, people)
             return replace(found, length=at + found.length)
     return None
 

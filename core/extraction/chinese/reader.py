@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from core.extraction import short_answers
 from core.extraction.chinese import claims, clauses, joins, naming, things
 from core.extraction.chinese.people import People, Subject
-from core.extraction.chinese.statement import Flow, Said
+from core.extraction.chinese.statement import ClauseContext, ClauseStatement
 from core.extraction.chinese.statements import read
 from core.extraction.known_people import Acquaintance
 from core.language import sentences
@@ -22,26 +22,26 @@ class Conversation:
     def __init__(self) -> None:
         self._people: dict[str, People] = {}
         self._in_role = False
-        self._last: list[Said] = []
-        self._before: list[Said] = []
-        self.withdrawn: list[Said] = []
+        self._last: list[ClauseStatement] = []
+        self._before: list[ClauseStatement] = []
+        self.withdrawn: list[ClauseStatement] = []
         self._told_of: dict[str, Subject] = {}
 
     def meet(self, speaker: str, known: Sequence[Acquaintance]) -> None:
         """Register, before the first message of `speaker`, the people they named in earlier conversations."""
         if speaker not in self._people:
-            self._people[speaker] = naming.reminded(People(speaker), known)
+            self._people[speaker] = naming.register_acquaintances(People(speaker), known)
 
-    def hear(self, text: str, speaker: str, asked: str | None, flow: Flow) -> list[Said]:
+    def hear(self, text: str, speaker: str, asked: str | None, flow: ClauseContext) -> list[ClauseStatement]:
         """Return the lasting statements of a message."""
         known = self._people.setdefault(speaker, People(speaker))
-        if self._plays(clauses.masked(text)) or claims.is_test(text):
+        if self._plays(clauses.mask_quotations(text)) or claims.is_test(text):
             return []
         if asked:
-            _look_around(clauses.masked(asked), known)
+            _note_names_in_question(clauses.mask_quotations(asked), known)
         flow.told_of = self._told_of.get(speaker, flow.told_of)
         answer = _slotted_answer(asked, text)
-        found: list[Said] = read(answer.quote, answer.statement, flow, known) if answer else []
+        found: list[ClauseStatement] = read(answer.quote, answer.statement, flow, known) if answer else []
         spaced = clauses.is_spaced(text)
         for place, quote in enumerate(_sentences(text)):
             if not (found and answer and quote == answer.quote):
@@ -61,10 +61,10 @@ class Conversation:
         return self._in_role
 
     def _read_sentence(
-        self, quote: str, sentence: str, place: int, found: list[Said], flow: Flow, known: People
-    ) -> list[Said]:
+        self, quote: str, sentence: str, place: int, found: list[ClauseStatement], flow: ClauseContext, known: People
+    ) -> list[ClauseStatement]:
         """Return `found` with the statements of a sentence. `quote`: the sentence as written in the message."""
-        hidden = clauses.masked(sentence)
+        hidden = clauses.mask_quotations(sentence)
         before = found or ([] if place else self._last)
         if claims.withdraws(hidden) and not _calls_off(hidden):
             self.withdrawn += found or ([] if place else self._before)
@@ -73,7 +73,7 @@ class Conversation:
             self.withdrawn += [one for one in before[-1:] if one.subject != known.speaker]
             return found
         flow.corrects = claims.corrects(sentence)
-        rest = _put_right(sentence, claims.corrected(sentence, hidden), before if flow.corrects else [])
+        rest = _apply_correction(sentence, claims.after_correction(sentence, hidden), before if flow.corrects else [])
         new = read(quote, rest, flow, known)
         if flow.corrects:
             self.withdrawn += [one for one in before if any(_sets_right(said, one) for said in new)]
@@ -81,34 +81,34 @@ class Conversation:
         return [*found, *new]
 
 
-def _put_right(sentence: str, rest: str, before: list[Said]) -> str:
+def _apply_correction(sentence: str, rest: str, before: list[ClauseStatement]) -> str:
     """Return apply a correction: within the sentence itself, or of the last statement whose value it replaces."""
     bare = rest.strip(" ，,。！!.")
     if rest == sentence:
         return sentence
     wrong = sentence[: sentence.find(rest)] if rest else ""
-    if (within := joins.patched(claims.uncorrected(wrong), bare)) and len(wrong) > len(bare) + 4:
+    if (within := joins.replace_value(claims.before_correction(wrong), bare)) and len(wrong) > len(bare) + 4:
         return within
-    return next((right for said in reversed(before) if (right := _mended(said.plain, bare))), rest)
+    return next((right for said in reversed(before) if (right := _with_value_replaced(said.plain, bare))), rest)
 
 
 _IS_RATHER = lazy_regex(r"^(?:应该|其实)?是(?P<value>[\u4e00-\u9fffA-Za-z《》]{1,10})$")
 _LAST_VALUE = lazy_regex(r"(?:是|叫|姓|换成|改成)(?P<value>[\u4e00-\u9fffA-Za-z《》]{1,10})$")
 
 
-def _mended(plain: str, bare: str) -> str | None:
+def _with_value_replaced(plain: str, bare: str) -> str | None:
     """Replace the values of `plain` by those of `bare`: one, that of the first clause, or all dates in order."""
     first = re.split(r"[，,]", bare, maxsplit=1)[0]
     noun, _, value = first.partition("是")
     if value and len(noun) > 1 and noun in plain:
         first = value
     if (meant := _IS_RATHER.match(bare)) and (said := _LAST_VALUE.search(plain)) and said.group() != bare:
-        return joins.patched(plain, bare) or f"{plain[: said.start('value')]}{meant['value']}"
+        return joins.replace_value(plain, bare) or f"{plain[: said.start('value')]}{meant['value']}"
     return (
-        joins.patched(plain, bare)
-        or joins.redated(plain, bare)
-        or joins.patched(plain, first)
-        or joins.said_instead(plain, bare)
+        joins.replace_value(plain, bare)
+        or joins.replace_dates(plain, bare)
+        or joins.replace_value(plain, first)
+        or joins.replace_complement(plain, bare)
     )
 
 
@@ -122,14 +122,14 @@ def _sentences(text: str) -> list[str]:
     return sentences.split(text) or ([text.strip()] if 0 < len(text.strip()) <= sentences.LONGEST else [])
 
 
-def _slotted_answer(asked: str | None, text: str) -> short_answers.Answer | None:
+def _slotted_answer(asked: str | None, text: str) -> short_answers.ShortAnswer | None:
     """Return the answer that a message begins with, where the speaker was asked about themselves."""
     if not asked or re.search(r"[他她它]", asked):
         return None
     return short_answers.read(asked, text)
 
 
-def _sets_right(new: Said, old: Said) -> bool:
+def _sets_right(new: ClauseStatement, old: ClauseStatement) -> bool:
     """Return whether a correction takes the place of what was said right before it."""
     if new.subject != old.subject:
         return False
@@ -144,7 +144,7 @@ def _pairs(text: str) -> set[str]:
     return {pair for at in range(len(text) - 1) if re.fullmatch(r"[\u4e00-\u9fff]{2}", pair := text[at : at + 2])}
 
 
-def _look_around(hidden: str, known: People) -> None:
+def _note_names_in_question(hidden: str, known: People) -> None:
     """Let “he” and “she” mean a known person named in the question."""
     for name, sort in known.named.items():
         if name in hidden:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from core.extraction.chinese import clauses, durable, people
-from core.extraction.chinese.clauses import masked
+from core.extraction.chinese.clauses import mask_quotations
 from core.extraction.chinese.people import KIN_WORDS as KIN
 from core.extraction.chinese.people import People, Sort, Subject
-from core.extraction.chinese.statement import Flow
+from core.extraction.chinese.statement import ClauseContext
 from core.language import dates
 from core.language.lazy_regex import lazy_regex
 
@@ -33,16 +33,16 @@ _WORDS = (
 
 def third_person(clause: str, name: str, addressee: str = "助手") -> str:
     """Replace the speaker's words for themselves by `name`; quotations and titles stay."""
-    hidden = _NOT_ME.sub(lambda found: "\ue000" * len(found.group()), masked(clause))
+    hidden = _NOT_ME.sub(lambda found: "\ue000" * len(found.group()), mask_quotations(clause))
     pieces: list[str] = []
     at = 0
     for found in _SELF.finditer(hidden):
-        pieces += [clause[at : found.start()], _named(found, name, addressee)]
+        pieces += [clause[at : found.start()], _words_for_speaker(found, name, addressee)]
         at = found.end()
     return "".join([*pieces, clause[at:]])
 
 
-def _named(found: re.Match[str], name: str, addressee: str) -> str:
+def _words_for_speaker(found: re.Match[str], name: str, addressee: str) -> str:
     if found["family"]:
         return f"{name}家"
     if found["ours"]:
@@ -79,7 +79,7 @@ _GOES_ON = lazy_regex(
 """How a clause goes on about the thing of the one before."""
 
 
-def content(said: str, part: clauses.Clause, subject: Subject, flow: Flow, known: People) -> str:
+def content(said: str, part: clauses.Clause, subject: Subject, flow: ClauseContext, known: People) -> str:
     """Return the stored form of a statement, with its dates written out."""
     found = list(dates.find(said, flow.said_at, chinese=True))
     name = known.speaker

@@ -32,7 +32,7 @@ _IS_OLD = lazy_regex(
 _WRITES = 8
 
 
-def of(text: str, hidden: str, subject: Subject) -> list[Slot]:
+def slots_of(text: str, hidden: str, subject: Subject) -> list[Slot]:
     """Return the slots of a clause, read as if said of the speaker, with its subject put in."""
     about = subject.name if subject.sort in {Sort.PERSON, Sort.PET} else ""
     if (
@@ -73,7 +73,7 @@ def is_a_childs(slot: Slot) -> bool:
     return slot.attribute == "age" and not slot.about and slot.value.isdecimal() and int(slot.value) < _WRITES
 
 
-def at_home(plain: str, slots: list[Slot], known: People) -> tuple[str, list[Slot]]:
+def with_home_town(plain: str, slots: list[Slot], known: People) -> tuple[str, list[Slot]]:
     """Put the speaker's town before a district given as their home."""
     for slot in slots:
         if slot.attribute != "home.city" or slot.about or slot.pattern.negated:

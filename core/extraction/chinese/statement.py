@@ -14,7 +14,7 @@ from core.types import Category
 
 
 @dataclass(slots=True)
-class Said:
+class ClauseStatement:
     """A statement. `plain`: in the speaker's words, with its subject; `text`: as stored."""
 
     quote: str
@@ -23,7 +23,7 @@ class Said:
     subject: str
     category: Category
     importance: float
-    found: tuple[dates.Found, ...] = ()
+    found: tuple[dates.DateMention, ...] = ()
     slots: tuple[Slot, ...] = ()
     fact: life.Fact | None = None
     corrects: bool = False
@@ -36,7 +36,7 @@ class Said:
 
 
 @dataclass(slots=True)
-class Flow:
+class ClauseContext:
     """State carried from clause to clause of a message.
 
     `before`: the clause before, with its subject; `told_of`: the subject of the sentence before.
@@ -46,7 +46,7 @@ class Flow:
     subject: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
     thing: str = ""
     before: str = ""
-    kept: Said | None = None
+    kept: ClauseStatement | None = None
     leader: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
     corrects: bool = False
     lost: bool = False

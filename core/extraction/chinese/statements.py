@@ -21,7 +21,7 @@ from core.extraction.chinese import (
 )
 from core.extraction.chinese import slots as chinese_slots
 from core.extraction.chinese.people import People, Sort, Subject
-from core.extraction.chinese.statement import Flow, Said
+from core.extraction.chinese.statement import ClauseContext, ClauseStatement
 from core.extraction.pattern_types import Slot
 from core.language import dates, sentences
 from core.language.lazy_regex import lazy_regex
@@ -48,11 +48,11 @@ _BUT_NOT = lazy_regex(r"(?P<so>是[^，。]{1,24})，(?:而)?不是[^，。]{1,1
 """“不是《活着》，是《平凡的世界》”, “是14号，不是12号”: what it is not is said of nothing."""
 
 
-def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
+def read(quote: str, sentence: str, flow: ClauseContext, known: People) -> list[ClauseStatement]:
     """Return the statements of one sentence. `quote`: the sentence as written in the message."""
     body = LEAD.sub("", _EMOJI.sub(" ", sentence).strip()).replace("本人", "我")
     body = _BUT_NOT.sub(r"\g<so>", _NOT_BUT.sub(r"\g<of>是\g<this>", body)) if "不是" in body else body
-    hidden = clauses.masked(body)
+    hidden = clauses.mask_quotations(body)
     asks = quote.rstrip("\"'”’)） ").endswith(("?", "？"))
     if not body or (not sentences.is_chinese(body) and len(body) > 12):
         return []
@@ -65,7 +65,7 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
     flow.lost, flow.had = False, None
     if not flow.thing:
         flow.subject = Subject(Sort.SPEAKER)
-    found: list[Said] = []
+    found: list[ClauseStatement] = []
     parts = clauses.split(body)
     for place, part in enumerate(parts):
         if asks and (place == len(parts) - 1 or "我" not in part.text):
@@ -76,15 +76,15 @@ def read(quote: str, sentence: str, flow: Flow, known: People) -> list[Said]:
     flow.often = any(one.category is Category.PATTERN for one in found)
     if claims.is_sarcastic(hidden):
         found = [one for one in found if one.slots]
-    return _apart([one for one in found if one.text])
+    return _without_repeated_slots([one for one in found if one.text])
 
 
-def _instruction(quote: str, body: str, hidden: str, known: People) -> list[Said]:
+def _instruction(quote: str, body: str, hidden: str, known: People) -> list[ClauseStatement]:
     """Return a standing instruction in the speaker's words."""
     if patterns.ONE_OFF.search(hidden) or claims.withdraws(hidden) or claims.is_imagined(hidden):
         return []
     text = f"{known.speaker}的长期要求：{body.rstrip('.!。！')}。"
-    said = Said(quote, body, text, known.speaker, Category.INSTRUCTION, 0.9, instructs=True)
+    said = ClauseStatement(quote, body, text, known.speaker, Category.INSTRUCTION, 0.9, instructs=True)
     if called := re.search(
         r"(?:直接叫|改叫|就叫|叫我|称呼我(?:为)?)(?P<name>[\u4e00-\u9fff]{2,4}?)(?=$|[，。吧就])", hidden
     ):
@@ -97,7 +97,7 @@ def _is_request(hidden: str) -> bool:
     return sentences.is_request_zh(hidden) and not re.search("[：:]", hidden)
 
 
-def _apart(found: list[Said]) -> list[Said]:
+def _without_repeated_slots(found: list[ClauseStatement]) -> list[ClauseStatement]:
     """Clear a slot filled twice by one sentence: two appointments do not replace each other."""
     often = Counter((one.subject, one.fact.attribute) for one in found if one.fact)
     return [
@@ -108,7 +108,7 @@ def _apart(found: list[Said]) -> list[Said]:
     ]
 
 
-def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: People) -> list[Said]:
+def _clause(quote: str, part: clauses.Clause, place: int, flow: ClauseContext, known: People) -> list[ClauseStatement]:
     text = part.text if place and part.text.startswith("所以") else LEAD.sub("", part.text) or part.text
     if (place and re.match(r"周[一二三四五六日末]", text) and re.search(durable.FREQUENCY, flow.before)) or (
         not place and flow.often and re.match(r"周[一二三四五六日末](?!.*[了要])", text)
@@ -120,33 +120,35 @@ def _clause(quote: str, part: clauses.Clause, place: int, flow: Flow, known: Peo
         text = f"{text}岁"
     if _WEIGHED.search(flow.before) and _WEIGHS.fullmatch(text):
         text = f"体重{text}"
-    text, hidden = _first_hand(text, clauses.masked(text), known)
-    naming.introduced(hidden, known)
-    if _asserts_nothing(hidden) or (part.head and claims.is_others_word(clauses.masked(part.head))):
-        return _passed_over(hidden, flow, known)
+    text, hidden = _without_reporting_verb(text, clauses.mask_quotations(text), known)
+    naming.note_names_within(hidden, known)
+    if _asserts_nothing(hidden) or (part.head and claims.is_others_word(clauses.mask_quotations(part.head))):
+        return _skip_clause(hidden, flow, known)
     named = naming.introduce(hidden, flow, known)
-    flow.had = naming.somebody(hidden) or flow.had
+    flow.had = naming.person_brought_up(hidden) or flow.had
     if named is None and flow.kept is None and _CALLS_NOBODY.match(hidden) and flow.subject.sort is Sort.SPEAKER:
         return []
     if (meant := _ANSWERS_WHO.match(hidden)) and meant["name"] in known.named:
         return _answered_who(meant["name"], flow, known)
     if named is None:
-        return _spoken(quote, text, hidden, part, place, flow, known)
-    introduced = _named(quote, named, flow, known)
+        return _clause_statements(quote, text, hidden, part, place, flow, known)
+    introduced = _introduction(quote, named, flow, known)
     if not hidden[named.end :]:
         return introduced
     cut = 0 if hidden.startswith("我") else named.end - len(named.name)
-    told = _spoken(quote, text[cut:], hidden[cut:], part, 0, flow, known)
+    told = _clause_statements(quote, text[cut:], hidden[cut:], part, 0, flow, known)
     return told if told and not cut else [*introduced, *told]
 
 
-def _named(quote: str, named: naming.Apposed, flow: Flow, known: People) -> list[Said]:
+def _introduction(
+    quote: str, named: naming.NamedInApposition, flow: ClauseContext, known: People
+) -> list[ClauseStatement]:
     """State who somebody named in passing is; they become the subject of the next clauses."""
-    slots = naming.relation(named.kin, named.name)
+    slots = naming.relation_slots(named.kin, named.name)
     plain = f"我的{people.kinship(named.kin)}叫{named.name}"
     flow.subject, flow.thing, flow.lost = Subject(Sort.SPEAKER), "", False
     content = rendering.third_person(plain, known.speaker)
-    said = _made(quote, plain, f"{content}。", plain, flow, known, slots, None, None)
+    said = _build(quote, plain, f"{content}。", plain, flow, known, slots, None, None)
     flow.subject = Subject(Sort.PERSON, named.name)
     flow.before, flow.kept, flow.leader = named.name, None, flow.subject
     return [said]
@@ -161,51 +163,53 @@ _AGE = lazy_regex(r"[1-9]\d?|[二三四五六七八九]?十[一二三四五六�
 _ANSWERS_WHO = lazy_regex(r"(?:当然|肯定|应该|就|那|必须)*是(?P<name>[\u4e00-\u9fff]{2,3})$")
 
 
-def _spoken(
-    quote: str, text: str, hidden: str, part: clauses.Clause, place: int, flow: Flow, known: People
-) -> list[Said]:
+def _clause_statements(
+    quote: str, text: str, hidden: str, part: clauses.Clause, place: int, flow: ClauseContext, known: People
+) -> list[ClauseStatement]:
     """Return the statements of an asserting clause."""
-    own = people.subject_of(clauses.masked(part.head) if part.head else hidden, known)
+    own = people.subject_of(clauses.mask_quotations(part.head) if part.head else hidden, known)
     subject = _subject(own, hidden, place, flow)
     if subject is None:
         flow.lost, flow.before, flow.kept = True, "", None
         return []
-    if (place or flow.kept) and dependent_clauses.leans(own, hidden, text, flow, listed=bool(part.head)):
-        return _joined(quote, text, hidden, flow, known)
+    if (place or flow.kept) and dependent_clauses.ends_statement_before(
+        own, hidden, text, flow, listed=bool(part.head)
+    ):
+        return _join_to_statement(quote, text, hidden, flow, known)
     if known.is_stranger(subject.name) and _ENCYCLOPAEDIC.search(hidden):
         return []
     flow.subject = replace(subject, length=0) if subject.sort is not Sort.SPEAKER else subject
     known.remember_last(subject)
     if (
         subject.sort is Sort.SPEAKER
-        and (age := chinese_slots.of(text, hidden, subject))
+        and (age := chinese_slots.slots_of(text, hidden, subject))
         and any(chinese_slots.is_a_childs(slot) for slot in age)
     ):
         return []
-    return _alone(quote, text, hidden, part, subject, own, flow, known)
+    return _own_statement(quote, text, hidden, part, subject, own, flow, known)
 
 
 _ENCYCLOPAEDIC = lazy_regex(r"是[^，]{1,12}(?:人|家|皇帝|总统|明星|演员|导演|歌手|作者)$|演唱会|新歌|新片|上映|当选")
 
 
-def _answered_who(name: str, flow: Flow, known: People) -> list[Said]:
+def _answered_who(name: str, flow: ClauseContext, known: People) -> list[ClauseStatement]:
     """Make the answer “当然是年糕” the subject of the next clauses."""
     flow.subject = Subject(known.named[name], name)
     flow.before, flow.kept = "", None
     return []
 
 
-def _first_hand(text: str, hidden: str, known: People) -> tuple[str, str]:
+def _without_reporting_verb(text: str, hidden: str, known: People) -> tuple[str, str]:
     """Reduce “老梁说他升职了” to “老梁升职了”."""
     who = people.subject_of(hidden, known)
     told = _TELLS.match(hidden[who.length :]) if who.sort is Sort.PERSON else None
     if told is None:
         return text, hidden
     text = text[: who.length] + text[who.length + told.start("said") :]
-    return text, clauses.masked(text)
+    return text, clauses.mask_quotations(text)
 
 
-def _passed_over(hidden: str, flow: Flow, known: People) -> list[Said]:
+def _skip_clause(hidden: str, flow: ClauseContext, known: People) -> list[ClauseStatement]:
     named = people.subject_of(hidden, known)
     if named.sort in {Sort.PERSON, Sort.PET}:
         known.remember_last(named)
@@ -218,7 +222,7 @@ def _passed_over(hidden: str, flow: Flow, known: People) -> list[Said]:
 def _asserts_nothing(hidden: str) -> bool:
     if claims.is_question(hidden) or claims.is_others_word(hidden):
         return True
-    return claims.is_moaned(hidden) and not durable.FREQUENCY_OR_END.search(hidden)
+    return claims.is_mood(hidden) and not durable.FREQUENCY_OR_END.search(hidden)
 
 
 _IS_A = lazy_regex(r"是(?:一)?(?:[个只条名位]|种)")
@@ -226,7 +230,7 @@ _IS_A = lazy_regex(r"是(?:一)?(?:[个只条名位]|种)")
 _OF_A_THING = frozenset("日子 日期 时间 地点 酒店 人数 价格 成绩 首周".split())
 
 
-def _subject(own: Subject, hidden: str, place: int, flow: Flow) -> Subject | None:
+def _subject(own: Subject, hidden: str, place: int, flow: ClauseContext) -> Subject | None:
     """Return the subject of a clause, its own or that of the one before; None if it is unknown."""
     if own.sort is Sort.UNKNOWN:
         return None
@@ -242,24 +246,24 @@ def _subject(own: Subject, hidden: str, place: int, flow: Flow) -> Subject | Non
     return _of_before(own, hidden, place, flow)
 
 
-def _of_before(own: Subject, hidden: str, place: int, flow: Flow) -> Subject:
+def _of_before(own: Subject, hidden: str, place: int, flow: ClauseContext) -> Subject:
     """Return the subject of a clause that names nobody."""
     if place == 0 and own.sort is Sort.NONE and _IS_A.match(hidden) and flow.told_of.sort is not Sort.SPEAKER:
         return flow.told_of
-    if own.sort is Sort.THING and not joins.leans(hidden):
+    if own.sort is Sort.THING and not joins.depends_on_clause_before(hidden):
         flow.thing = flow.thing if own.name in _OF_A_THING and flow.thing else own.name
         return Subject(Sort.SPEAKER) if place == 0 else flow.subject
     return flow.subject
 
 
-def _joined(quote: str, text: str, hidden: str, flow: Flow, known: People) -> list[Said]:
+def _join_to_statement(quote: str, text: str, hidden: str, flow: ClauseContext, known: People) -> list[ClauseStatement]:
     """Return append a clause to the statement before it, which may become lasting only now."""
     lasting = durable.sign_of(hidden, people=True)
-    plain = joins.joined(flow.before, text)
+    plain = joins.join(flow.before, text)
     content = rendering.content(plain, clauses.Clause(text), flow.leader if flow.before else flow.subject, flow, known)
     slots = [
         slot
-        for slot in chinese_slots.of(text, hidden, flow.subject)
+        for slot in chinese_slots.slots_of(text, hidden, flow.subject)
         if not slot.attribute.startswith(("name.", "home."))
     ]
     fact = _of_the_end(hidden, flow)
@@ -278,12 +282,12 @@ def _joined(quote: str, text: str, hidden: str, flow: Flow, known: People) -> li
     if flow.kept is not None:
         plain = rendering.plain(text, hidden, replace(flow.subject, length=0))
         content = rendering.content(plain, clauses.Clause(text), flow.subject, flow, known)
-    said = _made(quote, plain, content, hidden, flow, known, slots, fact, lasting)
+    said = _build(quote, plain, content, hidden, flow, known, slots, fact, lasting)
     flow.kept = said
     return [said]
 
 
-def _of_the_end(hidden: str, flow: Flow) -> life.Fact | None:
+def _of_the_end(hidden: str, flow: ClauseContext) -> life.Fact | None:
     """Return the slot that the end of a statement fills for the topic of its beginning."""
     about = "租" if re.search(r"[租]", flow.before) else flow.thing
     return things.fact(hidden, flow.thing, Category.FACT) or (
@@ -291,7 +295,7 @@ def _of_the_end(hidden: str, flow: Flow) -> life.Fact | None:
     )
 
 
-def _is_another(kept: Said, fact: life.Fact | None) -> bool:
+def _is_another(kept: ClauseStatement, fact: life.Fact | None) -> bool:
     """Return whether what a leaning clause adds has a slot of its own beside that of the statement."""
     return bool(
         fact
@@ -301,9 +305,16 @@ def _is_another(kept: Said, fact: life.Fact | None) -> bool:
     )
 
 
-def _alone(
-    quote: str, text: str, hidden: str, part: clauses.Clause, subject: Subject, own: Subject, flow: Flow, known: People
-) -> list[Said]:
+def _own_statement(
+    quote: str,
+    text: str,
+    hidden: str,
+    part: clauses.Clause,
+    subject: Subject,
+    own: Subject,
+    flow: ClauseContext,
+    known: People,
+) -> list[ClauseStatement]:
     said = _statement(quote, text, hidden, part, subject, own, flow, known)
     flow.before = said.plain if said else rendering.plain(text, hidden, subject)
     flow.kept, flow.leader = said, subject
@@ -312,18 +323,25 @@ def _alone(
     if called := naming.CALLED.search(hidden):
         flow.subject = Subject(known.named.get(called["name"], Sort.PERSON), called["name"])
     elif has := naming.HAS.search(hidden):
-        flow.subject = naming.had(has["kin"], subject, known)
+        flow.subject = naming.subject_after_having(has["kin"], subject, known)
     return [said] if said else []
 
 
 def _statement(
-    quote: str, text: str, hidden: str, part: clauses.Clause, subject: Subject, own: Subject, flow: Flow, known: People
-) -> Said | None:
+    quote: str,
+    text: str,
+    hidden: str,
+    part: clauses.Clause,
+    subject: Subject,
+    own: Subject,
+    flow: ClauseContext,
+    known: People,
+) -> ClauseStatement | None:
     plain = rendering.plain(text, hidden, subject)
     about = subject.sort in {Sort.PERSON, Sort.PET}
-    slots = chinese_slots.of(text, hidden, subject)
+    slots = chinese_slots.slots_of(text, hidden, subject)
     if slots and all(slot.attribute.startswith("name.") and slot.value == known.speaker for slot in slots):
-        return _made(quote, plain, f"{known.speaker}的名字是{known.speaker}。", hidden, flow, known, slots, None, None)
+        return _build(quote, plain, f"{known.speaker}的名字是{known.speaker}。", hidden, flow, known, slots, None, None)
     mine = about or own.sort is not Sort.THING or "我" in hidden or bool(part.head) or durable.is_ones_own(hidden)
     lasting = durable.sign_of(hidden, people=mine)
     fact = things.fact(hidden, flow.thing, lasting.category if lasting else Category.FACT)
@@ -339,9 +357,9 @@ def _statement(
         return None
     if (not slots and claims.is_scene(hidden) and not durable.outlasts(hidden)) or joins.is_intro(hidden):
         return None
-    plain, slots = chinese_slots.at_home(plain, slots, known)
+    plain, slots = chinese_slots.with_home_town(plain, slots, known)
     content = rendering.content(plain, part, subject, flow, known)
-    return _made(quote, plain, content, hidden, flow, known, slots, fact, lasting)
+    return _build(quote, plain, content, hidden, flow, known, slots, fact, lasting)
 
 
 def _counts_beside(fact: life.Fact | None, slots: list[Slot]) -> bool:
@@ -351,17 +369,17 @@ def _counts_beside(fact: life.Fact | None, slots: list[Slot]) -> bool:
     return fact.over or (fact.attribute.startswith("habit.") and all(map(chinese_slots.may_stand_by, slots)))
 
 
-def _made(
-    quote: str, plain: str, content: str, hidden: str, flow: Flow, known: People, slots: list[Slot],
+def _build(
+    quote: str, plain: str, content: str, hidden: str, flow: ClauseContext, known: People, slots: list[Slot],
     fact: life.Fact | None, lasting: durable.Sign | None,
-) -> Said:  # fmt: skip
+) -> ClauseStatement:  # fmt: skip
     subject = flow.subject
     if fact and subject.sort is Sort.PERSON and fact.attribute == "work.employer" and fact.over:
         fact = replace(fact, attribute="work.role")
     if fact and fact.attribute.startswith("habit.") and any(slot.pattern.negated for slot in slots):
         fact = None
     shared = fact is not None and fact.attribute.startswith(("relation.", "number.房租"))
-    return Said(
+    return ClauseStatement(
         quote, plain, content, known.speaker if shared else subject.name or known.speaker,
         lasting.category if lasting else Category.FACT, lasting.importance if lasting else 0.55,
         tuple(dates.find(plain, flow.said_at, chinese=True)), tuple(slots),

@@ -144,10 +144,15 @@ def fact(clause: str, thing: str, category: Category) -> Fact | None:
     # What is no longer liked belongs to the list of what was: no habit of its own.
     if _OVER.search(clause) and noun and not _LIKED.search(clause):
         return Fact(f"habit.{noun}", "不再", category, Topic.HABIT, over=True)
-    return _counted(clause, thing) or _of_plan(clause, noun) or _of_habit(clause, noun, thing) or _of_possession(clause)
+    return (
+        _number_fact(clause, thing)
+        or _plan_fact(clause, noun)
+        or _habit_fact(clause, noun, thing)
+        or _possession_fact(clause)
+    )
 
 
-def _counted(clause: str, thing: str) -> Fact | None:
+def _number_fact(clause: str, thing: str) -> Fact | None:
     if (found := _WEIGHT.search(clause)) and not re.search(r"想|目标|打算|计划|争取|准备", clause):
         return Fact("weight", found["v"] or found["bare"], Category.FACT, Topic.HEALTH)
     if (found := _COUNT.search(clause)) and not _GOAL.search(clause):
@@ -161,7 +166,7 @@ def _counted(clause: str, thing: str) -> Fact | None:
     return None
 
 
-def _of_plan(clause: str, noun: str) -> Fact | None:
+def _plan_fact(clause: str, noun: str) -> Fact | None:
     if found := _LISTED.match(clause):
         listed = key(found["what"])
         return Fact(f"date.{listed}", found["date"], Category.PLAN, Topic.GOAL) if listed and len(listed) <= 4 else None
@@ -182,7 +187,7 @@ def _of_plan(clause: str, noun: str) -> Fact | None:
 _LEARNS = lazy_regex(r"(?:正在|在|开始|刚|自)学(?:习)?(?:了)?(?P<v>(?!校|历|费|生)[\u4e00-\u9fff]{2,5})$")
 
 
-def _of_habit(clause: str, noun: str, thing: str) -> Fact | None:
+def _habit_fact(clause: str, noun: str, thing: str) -> Fact | None:
     if learns := _LEARNS.search(clause):
         return Fact(f"habit.{key(learns['v']) or learns['v']}", "在学", Category.FACT, Topic.SKILL)
     often = re.search(FREQUENCY, clause)
@@ -194,7 +199,7 @@ def _of_habit(clause: str, noun: str, thing: str) -> Fact | None:
     return Fact(f"habit.{named}", clause[often.start() :][:30], Category.PATTERN, Topic.HABIT)
 
 
-def _of_possession(clause: str) -> Fact | None:
+def _possession_fact(clause: str) -> Fact | None:
     found = _OWNS.search(clause)
     if found is None:
         return None

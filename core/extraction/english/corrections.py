@@ -34,7 +34,7 @@ _IT_IS = lazy_regex(
     r"too\b)[^,.;!?]{1,40}?)(?=[,;!?]|\.(?!\d)|$)",
     re.IGNORECASE,
 )
-LOST = lazy_regex(r"^(?:scratch|strike) that\b(?!.*\b(?:I|we|my)\b)", re.IGNORECASE)
+WITHDRAWAL_ONLY = lazy_regex(r"^(?:scratch|strike) that\b(?!.*\b(?:I|we|my)\b)", re.IGNORECASE)
 """A withdrawal that states nothing itself."""
 _SCRATCH = lazy_regex(
     r"^(?:oh,? |and |actually,? |no,? |wait,? )*(?:scratch|forget|ignore|strike|never mind|disregard) (?:what|"
@@ -78,7 +78,7 @@ _SORTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Mended:
+class Correction:
     """A corrected statement; `old` is the value taken back, `instead` the one in its place."""
 
     statement: str
@@ -87,13 +87,13 @@ class Mended:
     instead: str
 
 
-def _found(text: str) -> re.Match[str] | None:
+def _match_correction(text: str) -> re.Match[str] | None:
     return _MEANT.match(text) or _ACTUALLY.match(text) or _IT_IS.match(text)
 
 
-def is_mending(text: str) -> str | None:
+def corrected_words(text: str) -> str | None:
     """Return the corrected value if `text` begins with a correction."""
-    found = _found(text)
+    found = _match_correction(text)
     return next((group for group in found.groups() if group), None) if found else None
 
 
@@ -102,28 +102,28 @@ def corrects(sentence: str) -> bool:
     return bool(_CORRECTS.search(sentence))
 
 
-def rest(text: str) -> str:
+def after_correction(text: str) -> str:
     """Return the text after the words of a correction."""
-    found = _found(text)
+    found = _match_correction(text)
     return text[found.end() :].lstrip(" ,.;:!") if found else text
 
 
-def mended(text: str, before: Sequence[str]) -> Mended | None:
+def correct(text: str, before: Sequence[str]) -> Correction | None:
     """Return the statement among `before` that the beginning of `text` corrects; None if none certainly is."""
-    new = is_mending(text)
+    new = corrected_words(text)
     if new is None:
         return None
     found = _MEANT.match(text)
     denied = found["old"] if found else None
     for statement in reversed(before):
-        old = denied if denied and denied in statement else _alike(new, statement)
+        old = denied if denied and denied in statement else _same_kind_value(new, statement)
         new = new if not old or old == denied else _ARTICLE.sub("", new)
         if old and old.lower() != new.lower():
-            return Mended(statement.replace(old, new, 1), statement, old, new)
+            return Correction(statement.replace(old, new, 1), statement, old, new)
     return None
 
 
-def withdrawn(text: str, before: Sequence[str]) -> str | None:
+def withdrawn_statement(text: str, before: Sequence[str]) -> str | None:
     """Return the statement that "scratch that" withdraws: the one about the same day, else the last."""
     if not _WITHDRAWS.match(text) or not before:
         return None
@@ -132,7 +132,7 @@ def withdrawn(text: str, before: Sequence[str]) -> str | None:
     return next(named, before[-1])
 
 
-def scratched(sentence: str) -> str | None:
+def statement_instead(sentence: str) -> str | None:
     """Return the replacement in "Scratch what I said about the car: it's from 1990", with "it" resolved."""
     found = _SCRATCH.match(sentence)
     if not found:
@@ -152,7 +152,7 @@ _NO_TITLES = frozenset("I Monday Tuesday Wednesday Thursday Friday Saturday Sund
 )
 
 
-def _alike(new: str, statement: str) -> str | None:
+def _same_kind_value(new: str, statement: str) -> str | None:
     """Return the one piece of `statement` that is of the sort of `new`: a number, a weekday, "Hall B" for "Hall D"."""
     for sort in _SORTS:
         if sort.fullmatch(new.strip()):
@@ -165,11 +165,11 @@ def _alike(new: str, statement: str) -> str | None:
         return alone[0] if len(alone) == 1 else named[0] if len(named) == 1 else None
     if not rest or head.lower() in {"the", "a", "an", "my", "in", "on", "at"}:
         return None
-    pieces = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement) or _of_another_kind(new, statement)
+    pieces = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement) or _phrases_with_head(new, statement)
     return str(pieces[0]) if len(pieces) == 1 else None
 
 
-def _of_another_kind(new: str, statement: str) -> list[str]:
+def _phrases_with_head(new: str, statement: str) -> list[str]:
     """Return phrases with the same noun and another modifier: "left knee" for "right knee"."""
     before, _, thing = new.rpartition(" ")
     words = min(len(before.split()), 4)

@@ -352,7 +352,7 @@ def _named_is(found: re.Match[str]) -> str:
     return f"{found['before']}{name.capitalize()} {verb} "
 
 
-def _capitalised(sentence: str) -> str:
+def _restore_capitals(sentence: str) -> str:
     """Restore capitals that chat leaves out: weekdays, months, first names after "my wife"."""
     sentence = _NAME_HAS.sub(_named_is, _NAME_IS.sub(_named_is, sentence))
     sentence = _CALENDAR.sub(lambda found: found.group().capitalize(), sentence)
@@ -366,17 +366,17 @@ def _capitalised(sentence: str) -> str:
     )
 
 
-def cleaned(sentence: str, names: frozenset[str]) -> str:
+def clean(sentence: str, names: frozenset[str]) -> str:
     """Return `sentence` without what leads into it, with contractions spelled out and an elided "I" put back."""
     for pattern, full in _EXPANSIONS:
         sentence = pattern.sub(full, sentence)
-    sentence = _capitalised(sentence)
+    sentence = _restore_capitals(sentence)
     sentence = _REMINDER.sub("", _SINCE_LAST.sub("", _without_lead(sentence, names)))
     sentence = _TAIL.sub("", sentence)
     for pattern, subject in _ELIDED:
         match = pattern.match(sentence)
         if match:
-            sentence = re.sub(r"\b(and|but) (?=going to\b)", r"\1 I am ", subject + _lowered(sentence))
+            sentence = re.sub(r"\b(and|but) (?=going to\b)", r"\1 I am ", subject + _lower_first(sentence))
             break
     return sentence
 
@@ -413,5 +413,5 @@ _CALLED_LAST = lazy_regex(r"[,.!?;]|$")
 _COMMA = lazy_regex(r",\s*")
 
 
-def _lowered(sentence: str) -> str:
+def _lower_first(sentence: str) -> str:
     return sentence[:1].lower() + sentence[1:]

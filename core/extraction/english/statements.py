@@ -51,15 +51,15 @@ def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterat
 
     `names`: who is spoken to; `at`: the number of the message. Everyone it mentions is remembered in `persons`.
     """
-    pieces = _asserted(quote, names)
+    pieces = _asserted_pieces(quote, names)
     subject: Person | None = None
     filled: set[tuple[str, str | None]] = set()
     for piece in pieces:
         resolved = None if pretence.is_hearsay(piece) else persons.resolve(piece, at, subject)
         if resolved is not None and pretence.is_meant(resolved) and not _is_history(resolved, persons):
-            one = stated(resolved, persons)
+            one = statement_of(resolved, persons)
             slots = tuple(slot for slot in one.slots if _is_news(slot, resolved, filled))
-            yield replace(one, slots=slots, mends=corrections.scratched(quote) is not None)
+            yield replace(one, slots=slots, mends=corrections.statement_instead(quote) is not None)
             filled |= {(slot.attribute, slot.about) for slot in one.slots if not slot.pattern.negated}
         subject = persons.subject_of(resolved or piece) or (None if resolved else subject)
         persons.hear(resolved or piece, at)
@@ -70,7 +70,7 @@ def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterat
         persons.set_center(quote, persons.subject_of(quote), at)
         named = _THINKS.match(quote)
         if named:
-            yield stated(f"{named['who'][:1].upper()}{named['who'][1:]} is called {named['name']}", persons)
+            yield statement_of(f"{named['who'][:1].upper()}{named['who'][1:]} is called {named['name']}", persons)
 
 
 _THINKS = lazy_regex(
@@ -104,7 +104,7 @@ def _is_news(slot: Slot, plain: str, filled: set[tuple[str, str | None]]) -> boo
     )
 
 
-def stated(plain: str, persons: Persons) -> Statement:
+def statement_of(plain: str, persons: Persons) -> Statement:
     """Read the slots of a statement; those of another person as if they spoke of themselves."""
     lead = _ADVERBIAL.match(plain)
     body = plain[lead.end() :] if lead else plain
@@ -171,18 +171,18 @@ _CALL_ME = lazy_regex(
 )
 
 
-def _asserted(quote: str, names: frozenset[str]) -> list[str]:
+def _asserted_pieces(quote: str, names: frozenset[str]) -> list[str]:
     """Return the asserting pieces of a sentence."""
     if identification.is_foreign(quote) or quote.count('"') % 2 or quote[:1] in '"“' or not pretence.is_meant(quote):
         return []
     wish = _STANDING_QUESTION.match(quote) or _CALL_ME.match(quote) or _STYLE_QUESTION.match(quote)
     asked = re.sub(r"^not ", "do not ", wish["wish"], flags=re.IGNORECASE) if wish else ""
-    quote = asked[:1].upper() + asked[1:] if wish else corrections.scratched(quote) or quote
+    quote = asked[:1].upper() + asked[1:] if wish else corrections.statement_instead(quote) or quote
     quote = _BY_THE_WAY_IF.sub("", quote)
-    whole = sentences.asserted(quote)
+    whole = sentences.asserted_part(quote)
     if whole is None and (_OPENS_UNREAL.match(quote) or not sentences.is_hypothetical(quote)):
         return []
-    pieces = [informal.cleaned(piece, names) for piece in clauses.split(informal.cleaned(whole or quote, names))]
+    pieces = [informal.clean(piece, names) for piece in clauses.split(informal.clean(whole or quote, names))]
     if whole is None:  # one piece of several supposes or wishes
-        pieces = [piece for piece in pieces if sentences.asserted(piece)] if len(pieces) > 1 else []
+        pieces = [piece for piece in pieces if sentences.asserted_part(piece)] if len(pieces) > 1 else []
     return [piece for piece in pieces if piece]

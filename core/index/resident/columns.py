@@ -84,10 +84,10 @@ class Columns:
 
 def none(dimension: int) -> Columns:
     """Return no rows."""
-    return Reading(dimension).columns()
+    return ColumnsBuilder(dimension).columns()
 
 
-def ordered(terms: Terms) -> Terms:
+def sort_by_term(terms: Terms) -> Terms:
     """Sort entries by term, in place."""
     order = np.argsort(terms.ids, kind="stable")
     for values in (terms.ids, terms.rows, terms.weights):
@@ -95,7 +95,7 @@ def ordered(terms: Terms) -> Terms:
     return terms
 
 
-class _Grown:
+class _GrowingArray:
     """An array that grows in place: concatenating its parts in the end would take twice the memory."""
 
     def __init__(self, nothing: NDArray[Any]) -> None:
@@ -116,7 +116,7 @@ class _Grown:
         self._rows.resize((count, *self._rows.shape[1:]), refcheck=False)  # Nobody else has seen it yet.
 
 
-class Reading:
+class ColumnsBuilder:
     """Builder of columns from batches of rows."""
 
     def __init__(self, dimension: int) -> None:
@@ -125,12 +125,12 @@ class Reading:
         self._sessions: list[str] = []
         self._speakers: list[str] = []
         self._tags: list[Sequence[str]] = []
-        self._fields = _Grown(np.empty(0, FIELDS))
-        self._halves = _Grown(np.empty((0, dimension), np.float16))
-        self._scales = _Grown(np.empty(0, np.float32))
-        self._ids = _Grown(np.empty(0, np.int32))
-        self._rows = _Grown(np.empty(0, np.int64))
-        self._weights = _Grown(np.empty(0, np.float32))
+        self._fields = _GrowingArray(np.empty(0, FIELDS))
+        self._halves = _GrowingArray(np.empty((0, dimension), np.float16))
+        self._scales = _GrowingArray(np.empty(0, np.float32))
+        self._ids = _GrowingArray(np.empty(0, np.int32))
+        self._rows = _GrowingArray(np.empty(0, np.int64))
+        self._weights = _GrowingArray(np.empty(0, np.float32))
 
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         keys, sessions, speakers, tags, fields, halves, sparse = zip(*rows, strict=True)
@@ -161,7 +161,7 @@ class Reading:
             self._tags,
             {name: np.ascontiguousarray(fields[name], FIELDS[name].newbyteorder("=")) for name in FIELDS.names or ()},
             resident_vectors.of(self._halves.whole(), self._scales.whole()),
-            ordered(Terms(self._ids.whole(), self._rows.whole(), self._weights.whole())),
+            sort_by_term(Terms(self._ids.whole(), self._rows.whole(), self._weights.whole())),
         )
 
 

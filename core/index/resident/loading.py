@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final, NamedTuple
 
-from core.index.resident.columns import Columns, Reading
+from core.index.resident.columns import Columns, ColumnsBuilder
 from core.index.resident.encoding import ENUMERATED, message_key
-from core.storage.db import Tx, pieces
+from core.storage.db import Tx, stream_chunks
 
 MEMORIES: Final = ("memory",)
 MESSAGES_AND_MEMORIES: Final = ("message", "memory")
@@ -42,14 +42,14 @@ def citations(tx: Tx, memory_ids: Sequence[str]) -> Iterator[tuple[list[str], li
     """Yield pairs of a memory and a message that it cites, by their keys, in batches."""
     if not memory_ids:
         return
-    with closing(pieces(tx, _CITED, {"ids": f"{{{','.join(memory_ids)}}}"})) as read:
+    with closing(stream_chunks(tx, _CITED, {"ids": f"{{{','.join(memory_ids)}}}"})) as read:
         for rows in read:
             yield [row[0] for row in rows], [message_key(row[1], row[2]) for row in rows]
 
 
 def _read(tx: Tx, statement: str, values: Mapping[str, Any], dimension: int) -> Columns:
-    reading = Reading(dimension)
-    with closing(pieces(tx, statement, {**values, "dimension": dimension, **enumerations()})) as read:
+    reading = ColumnsBuilder(dimension)
+    with closing(stream_chunks(tx, statement, {**values, "dimension": dimension, **enumerations()})) as read:
         for rows in read:
             reading.add(rows)
     return reading.columns()

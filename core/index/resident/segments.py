@@ -14,11 +14,11 @@ from core.index.resident import vectors
 from core.index.resident.arrays import Places, Texts, texts
 from core.index.resident.columns import Columns
 
-LAYERS: Final = 4
+MERGE_FACTOR: Final = 4
 """A segment is merged with the one below once it is no smaller by this factor: few segments, and few copies."""
 
 
-class Register:
+class Interner:
     """Numbers for texts, in the order in which they came."""
 
     def __init__(self) -> None:
@@ -33,16 +33,16 @@ class Register:
 
 
 @dataclass(frozen=True, slots=True)
-class Registers:
+class Interners:
     """Interners of row keys, sessions and speakers."""
 
-    rows: Register = field(default_factory=Register)
-    sessions: Register = field(default_factory=Register)
-    speakers: Register = field(default_factory=Register)
+    rows: Interner = field(default_factory=Interner)
+    sessions: Interner = field(default_factory=Interner)
+    speakers: Interner = field(default_factory=Interner)
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class Segment:
     """Rows read together, with the numbers of their keys, sessions and speakers."""
 
     columns: Columns
@@ -55,9 +55,9 @@ class Layer:
         return len(self.keys)
 
 
-def layer(registers: Registers, read: Columns) -> Layer:
+def segment(registers: Interners, read: Columns) -> Segment:
     """Intern rows and return them as a segment."""
-    return Layer(
+    return Segment(
         read,
         texts(read.keys),
         registers.rows.of(read.keys),
@@ -66,13 +66,13 @@ def layer(registers: Registers, read: Columns) -> Layer:
     )
 
 
-def untouched(layers: Sequence[Layer], left: Sequence[Columns], new: int) -> int:
+def count_unchanged(layers: Sequence[Segment], left: Sequence[Columns], new: int) -> int:
     """Return how many of the lowest segments stay when `new` rows come on top of what is left of each."""
     # A segment that lost a row is merged anew, with all above it.
     same = next((at for at, one in enumerate(layers) if one.columns is not left[at]), len(layers))
     size = new
     for at in reversed(range(len(layers))):
-        if at < same and len(left[at]) > LAYERS * size:
+        if at < same and len(left[at]) > MERGE_FACTOR * size:
             return at + 1
         size += len(left[at])
     return 0
@@ -80,10 +80,10 @@ def untouched(layers: Sequence[Layer], left: Sequence[Columns], new: int) -> int
 
 def without(below: Columns, gone: set[str]) -> Columns:
     """Return the rows without those of these keys."""
-    return below if gone.isdisjoint(below.keys) else _kept(below, [key not in gone for key in below.keys])
+    return below if gone.isdisjoint(below.keys) else _select(below, [key not in gone for key in below.keys])
 
 
-def merged(below: Columns, newest: Columns) -> Columns:
+def merge(below: Columns, newest: Columns) -> Columns:
     """Merge two sets of rows; of a row in both the newest counts."""
     old = without(below, set(newest.keys))
     terms = resident_columns.Terms(
@@ -97,12 +97,12 @@ def merged(below: Columns, newest: Columns) -> Columns:
         [*old.speakers, *newest.speakers],
         [*old.tags, *newest.tags],
         {name: np.concatenate([values, newest.fields[name]]) for name, values in old.fields.items()},
-        vectors.joined(old.vectors, newest.vectors),
-        resident_columns.ordered(terms),
+        vectors.concatenate(old.vectors, newest.vectors),
+        resident_columns.sort_by_term(terms),
     )
 
 
-def _kept(below: Columns, wanted: Sequence[bool]) -> Columns:
+def _select(below: Columns, wanted: Sequence[bool]) -> Columns:
     """Return the rows that the mask selects."""
     mask = np.array(wanted, dtype=np.bool_)
     moved = np.cumsum(mask) - 1

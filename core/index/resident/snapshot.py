@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.index.resident import columns
 from core.index.resident.arrays import Flags, Floats, Places, Texts
-from core.index.resident.segments import Layer, Registers
+from core.index.resident.segments import Interners, Segment
 from core.index.resident.vectors import Cosines
 from core.types import Category, Status
 
@@ -19,30 +19,30 @@ ROW_BYTES: Final = 400
 """Bytes of a row besides its vector and its terms: key and numbers."""
 
 
-def _joined(parts: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+def _concatenate(parts: Sequence[NDArray[Any]], dtype: Any) -> NDArray[Any]:
     """Concatenate arrays; a single one is not copied."""
     return parts[0] if len(parts) == 1 else np.concatenate([*parts, np.empty(0, dtype)])
 
 
-class View:
+class Snapshot:
     """Rows cached at a moment; immutable. Of a row that was read again the older copy is dead.
 
     `cites`: pairs of a memory and a message that it cites, by the numbers of their keys.
     """
 
-    def __init__(self, registers: Registers, layers: Sequence[Layer], cites: Places) -> None:
+    def __init__(self, registers: Interners, layers: Sequence[Segment], cites: Places) -> None:
         self.registers = registers
         self.layers = layers
         self.cites = cites
         self.starts = np.cumsum([0, *map(len, layers)])
         self.fields: Mapping[str, NDArray[Any]] = {
-            name: _joined([one.columns.fields[name] for one in layers], values.dtype)
+            name: _concatenate([one.columns.fields[name] for one in layers], values.dtype)
             for name, values in _NO_FIELDS.items()
         }
-        self.keys: Texts = _joined([one.keys for one in layers], object)
-        self.sessions: Places = _joined([one.sessions for one in layers], np.int64)
-        self.speakers: Places = _joined([one.speakers for one in layers], np.int64)
-        numbers: Places = _joined([one.numbers for one in layers], np.int64)
+        self.keys: Texts = _concatenate([one.keys for one in layers], object)
+        self.sessions: Places = _concatenate([one.sessions for one in layers], np.int64)
+        self.speakers: Places = _concatenate([one.speakers for one in layers], np.int64)
+        numbers: Places = _concatenate([one.numbers for one in layers], np.int64)
         self._row_of = np.full(len(registers.rows.numbers), -1, dtype=np.int64)
         self._row_of[numbers] = np.arange(len(numbers))  # Of a row that stands twice it is the last place.
         self.alive: NDArray[np.bool_] = self._row_of[numbers] == np.arange(len(numbers))
@@ -68,7 +68,7 @@ class View:
 
     def lexical(self, asked: Mapping[int, float]) -> Floats:
         """Return the lexical score of each row."""
-        return _joined([one.columns.terms.products(asked, len(one)) for one in self.layers], np.float32)
+        return _concatenate([one.columns.terms.products(asked, len(one)) for one in self.layers], np.float32)
 
     def cosines(self, vector: Floats | None) -> Cosines:
         """Return the cosines of the rows, computed on demand."""
@@ -120,4 +120,4 @@ _NO_FIELDS: Final = columns.none(0).fields
 NO_PAIRS: Final = np.empty((0, 2), dtype=np.int64)
 """Pairs of memories and messages that they cite."""
 
-NOTHING: Final = View(Registers(), (), NO_PAIRS)
+EMPTY: Final = Snapshot(Interners(), (), NO_PAIRS)

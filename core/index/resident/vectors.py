@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from core.index.resident.arrays import Flags, Floats, Places
 
-MANY: Final = 5_000
+SIGNS_FROM: Final = 5_000
 """Rows from which signs are stored: fewer are compared in less than a millisecond."""
 
-NAMED: Final = 3_000
+SIGN_CANDIDATES: Final = 3_000
 """Rows picked by their signs: of 100,000 rows of the local model all of the ten nearest, of a hundred 0.99."""
 
 BLOCK: Final = 1_024
@@ -38,7 +38,7 @@ class Signs:
     def nearest(self, vector: Floats, passed: Flags, count: int) -> Places:
         """Return the positions, of those that passed, which agree with a vector in most signs; of equals the first."""
         apart = np.zeros(len(passed), dtype=np.uint16)
-        asked = _packed((vector / max(float(np.linalg.norm(vector)), 1e-9))[None], self.centre)
+        asked = _pack_signs((vector / max(float(np.linalg.norm(vector)), 1e-9))[None], self.centre)
         for line, word in zip(self.words, asked, strict=True):
             apart += np.bitwise_count(line ^ word)
         apart[~passed] = len(self.centre) + 1
@@ -101,16 +101,18 @@ class Vectors:
 
 def of(values: NDArray[Any], scales: Floats) -> Vectors:
     """Store vectors in the form that suits their number."""
-    if len(values) < MANY:
+    if len(values) < SIGNS_FROM:
         return Vectors(_singles(values), scales, None)
     halves = values.astype(np.float16, copy=False)
     return Vectors(halves, scales, _signs(halves, scales))
 
 
-def joined(below: Vectors, above: Vectors) -> Vectors:
+def concatenate(below: Vectors, above: Vectors) -> Vectors:
     """Concatenate two sets of vectors."""
     count = len(below) + len(above)
-    parts = [one.values.astype(np.float16 if count >= MANY else one.values.dtype, copy=False) for one in (below, above)]
+    parts = [
+        one.values.astype(np.float16 if count >= SIGNS_FROM else one.values.dtype, copy=False) for one in (below, above)
+    ]
     return of(np.concatenate(parts), np.concatenate([below.scales, above.scales]))
 
 
@@ -162,7 +164,9 @@ class Cosines:
         named = []
         for start, part in self._placed:
             here = passed[start : start + len(part)]
-            near = np.flatnonzero(here) if part.signs is None else part.signs.nearest(self._vector, here, NAMED)
+            near = (
+                np.flatnonzero(here) if part.signs is None else part.signs.nearest(self._vector, here, SIGN_CANDIDATES)
+            )
             named.append(near + start)
         return np.concatenate([*named, np.empty(0, np.int64)])
 
@@ -193,11 +197,11 @@ def _signs(halves: NDArray[np.float16], scales: Floats) -> Signs:
     words = np.empty((-(-dimension // _WORD), count), dtype=np.uint64)
     for start in range(0, count, BLOCK):
         block = slice(start, start + BLOCK)
-        words[:, block] = _packed(_singles(halves[block]) * scales[block, None], centre)
+        words[:, block] = _pack_signs(_singles(halves[block]) * scales[block, None], centre)
     return Signs(words, centre)
 
 
-def _packed(rows: Floats, centre: Floats) -> NDArray[np.uint64]:
+def _pack_signs(rows: Floats, centre: Floats) -> NDArray[np.uint64]:
     bits = np.zeros((len(rows), -(-len(centre) // _WORD) * _WORD), dtype=np.bool_)
     np.greater(rows, centre, out=bits[:, : len(centre)])
     return np.packbits(bits, axis=1).view(np.uint64).T

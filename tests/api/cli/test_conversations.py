@@ -42,7 +42,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_the_shipped_conversation_is_what_it_is_said_to_be() -> None:
-    talk = conversations.shipped()
+    talk = conversations.shipped_conversation()
     assert len(talk.turns) >= 80
     assert len(talk.sessions) >= 6
     assert (talk.turns[-1].time - talk.turns[0].time).days > 180
@@ -54,7 +54,7 @@ def test_the_shipped_conversation_is_what_it_is_said_to_be() -> None:
 
 
 def test_what_is_published_fits_the_contract() -> None:
-    batches = list(conversations.events(conversations.shipped()))
+    batches = list(conversations.events(conversations.shipped_conversation()))
     accepted = [event for batch in batches for event in parsing.check(batch)]
     assert len({event.id for event in accepted}) == len(accepted)
     assert [batch[-1]["event_type"] for batch in batches] == ["session.ended"] * len(batches)

@@ -39,7 +39,7 @@ def serving(settings: Settings, doctor: Imprint, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("IMPRINT_BROKER_URL", settings.broker_url.get_secret_value())
     owner = create_engine(db.owner_url(settings))
     with owner.begin() as tx:
-        for name in heartbeat.WORKING:
+        for name in heartbeat.REQUIRED_PROCESSES:
             tx.execute(text("INSERT INTO heartbeats (process, at) VALUES (:name, now())"), {"name": name})
     yield doctor
     owner.dispose()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.config import Settings
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from tests.commands import Imprint
 from tests.samples import TENANT
 
@@ -24,13 +24,13 @@ def operator(
 def test_an_operator_sees_raises_and_takes_back_the_limits_of_a_tenant(operator: Imprint) -> None:
     shown = operator("tenant", "limits", "--tenant", TENANT)
     assert shown.code == 0
-    assert [name for name in Limits.model_fields if name not in shown.out] == []
+    assert [name for name in TenantLimits.model_fields if name not in shown.out] == []
     raised = operator("tenant", "limits", "--tenant", TENANT, "settles=500", "documents=7", "--json")
     assert raised.json["granted"] == {"settles": 500, "documents": 7}
     assert raised.json["limits"]["settles"] == 500
     back = operator("tenant", "limits", "--tenant", TENANT, "settles=default", "--json")
     assert back.json["granted"] == {"documents": 7}
-    assert back.json["limits"]["settles"] == Limits().settles
+    assert back.json["limits"]["settles"] == TenantLimits().settles
 
 
 @pytest.mark.parametrize("said", ["setles=3", "settles", "settles=many", "settles=0", "settles=-1"])

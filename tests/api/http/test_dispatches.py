@@ -30,7 +30,7 @@ from tests.works import Works
 from workers.dispatch import insertion, ledger
 from workers.dispatch import sweep as workers_sweep
 from workers.dispatch.model import NewDispatch, Outcome
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 
 NOTIFY: Json = {"action_type": "notify", "channel": "log", "template": "Total: {{payload.total}}"}
 EMIT: Json = {"action_type": "emit", "event_type": "order.checked", "payload": {}}
@@ -95,7 +95,7 @@ def events_of(door: Doors, event_type: str) -> list[Json]:
 def sweep(works: Works, queue: Database) -> None:
     """What the clock does, and all that follows."""
     with queue.queue() as tx:
-        owed = workers_sweep.owed(tx, works.ledger.policy)
+        owed = workers_sweep.due(tx, works.ledger.policy)
     works.run(owed)
     works.settle()
 
@@ -246,7 +246,7 @@ def test_what_has_not_begun_can_be_called_off_with_all_that_was_to_follow(
     assert "no need" in answer.json()["error"]
     assert status_of(door, first, second, third) == ["cancelled"] * 3
     assert door.post(f"/v1/dispatches/{first}/cancel").json() == answer.json()
-    works.run([Owed(TENANT, "io", UUID(first))])
+    works.run([DispatchRef(TENANT, "io", UUID(first))])
     sweep(works, queue)
     assert status_of(door, first, second, third) == ["cancelled"] * 3
 
@@ -272,7 +272,7 @@ def test_a_dead_letter_that_is_tried_again_continues_its_chain(
     first, second = chain(app, 2)
     with app.tenant(TENANT) as tx:
         tx.execute(text('UPDATE dispatches SET params = \'{"channel": "none", "template": "x"}\''))
-    works.run([Owed(TENANT, "io", UUID(first))])
+    works.run([DispatchRef(TENANT, "io", UUID(first))])
     assert status_of(door, first, second) == ["dead", "held"]
     with app.tenant(TENANT) as tx:
         tx.execute(text('UPDATE dispatches SET params = \'{"channel": "log", "template": "x"}\''))

@@ -14,7 +14,7 @@ from core.events import log
 from core.memory import listing as memory_listing
 from core.memory.changes import Archive, Edit, Owner
 from core.memory.listing import MemoryFilter
-from core.search.query import SERVED
+from core.search.filters import SERVED
 from core.search.recall_log import Asker, Recall, announcements_of
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Topic, Trust

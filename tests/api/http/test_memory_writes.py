@@ -182,7 +182,7 @@ def test_a_request_is_not_carried_out_again_once_its_words_were_erased(door: Doo
     key = {"idempotency-key": "k1"}
     memory_id = post(door, headers=key)["memory"]["id"]
     with app.tenant(TENANT) as tx:
-        erasure_memory.memory(tx, TENANT, UUID(memory_id), PERSON)
+        erasure_memory.erase(tx, TENANT, UUID(memory_id), PERSON)
     again = post(door, 200, headers=key)
     assert (again["memory"], again["verdict"]) == (None, "erased")
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from api.http.search import SearchRequest, _in_force, _same
+from api.http.search import SearchRequest, _effective_recipe, _identity
 from core.search import pagination
 from tests.doors import Doors
 from tests.samples import TENANT
@@ -63,7 +63,7 @@ def test_a_long_list_of_nonsense_is_answered_shortly(door: Doors, field: str) ->
 
 def test_a_forged_cursor_is_refused(door: Doors) -> None:
     asked = SearchRequest(user_id="ada", query="x")
-    same = _same(TENANT, asked, _in_force(asked))
+    same = _identity(TENANT, asked, _effective_recipe(asked))
     for holds in (["nope", "x", 1.0, "2024-01-01T00:00:00+00:00"], ["memory", "x", 1.0, "0001-01-01T00:00:00+00:00"]):
         held = json.dumps(holds, separators=(",", ":"))
         after = base64.urlsafe_b64encode(pagination._seal(held, same) + held.encode()).decode().rstrip("=")

@@ -6,7 +6,7 @@ from uuid import UUID
 from uuid_utils import uuid7
 
 from core.consolidation.echo import Served
-from core.events.doorbell import Bell
+from core.events.doorbell import Doorbell
 from core.search.recall_log import Asker, Recall, Recalls, Spacing
 from core.storage.db import Database
 from tests.samples import TENANT
@@ -14,11 +14,11 @@ from tests.samples import TENANT
 ASKER = Asker(TENANT, "ada", None)
 
 
-class Silent(Bell):
+class Silent(Doorbell):
     def __init__(self) -> None:
         pass
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         pass
 
 

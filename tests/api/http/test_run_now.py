@@ -6,7 +6,7 @@ import pytest
 from httpx import Response
 
 from core.config import Settings
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
@@ -100,7 +100,7 @@ def test_it_takes_the_scope_and_the_tenant_of_the_rule(door: Doors, settings: Se
 
 
 def test_a_full_backlog_is_not_made_longer(settings: Settings, app: Database) -> None:
-    with opened(settings.model_copy(update={"tenant_limits": Limits(events_waiting=1)})) as door:
+    with opened(settings.model_copy(update={"tenant_limits": TenantLimits(events_waiting=1)})) as door:
         with app.tenant(TENANT) as tx:
             store.save(tx, TENANT, NIGHTLY, author="test")
         assert door.post("/v1/rules/nightly/run").status_code == 429

@@ -4,7 +4,7 @@ from core.events.publishing import Author
 from core.plans import tracker
 from core.storage.db import Database
 from core.summaries import rolling
-from core.summaries.rolling import Limits
+from core.summaries.rolling import SummaryLimits
 from tests.core.plans.test_tracker import published, updated
 from tests.doors import OTHER, Doors
 from tests.samples import TENANT, accept, accept_all, said
@@ -15,7 +15,7 @@ SESSION = "team/s 1"
 def summed_up(app: Database) -> None:
     talk = [said(f"Boat {n} left the harbour for Oslo.", session=SESSION, message_id=f"m{n}") for n in range(9)]
     accept_all(app, [said("We decided to rent 3 boats.", session=SESSION, message_id="k"), *talk])
-    rolled = rolling.session(app, TENANT, SESSION, Limits(10, 8000))
+    rolled = rolling.session(app, TENANT, SESSION, SummaryLimits(10, 8000))
     assert rolled is not None
     with app.tenant(TENANT) as tx:
         rolled.write(tx, Author("session_summarizer"))

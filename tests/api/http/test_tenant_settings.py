@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.errors import Invalid
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.tenancy import limits
 from tests.doors import Doors
@@ -15,19 +15,19 @@ PATH = "/v1/tenant/limits"
 
 
 def test_a_tenant_has_the_limits_of_the_installation(door: Doors) -> None:
-    assert door.ask("GET", PATH).json() == {"limits": Limits().model_dump(), "granted": {}, "chosen": {}}
+    assert door.ask("GET", PATH).json() == {"limits": TenantLimits().model_dump(), "granted": {}, "chosen": {}}
 
 
 def test_a_tenant_chooses_lower_limits_and_takes_them_back(door: Doors) -> None:
     assert door.ask("PUT", PATH, json={"settles": 3}).json()["limits"]["settles"] == 3
     assert door.ask("GET", PATH).json()["chosen"] == {"settles": 3}
-    assert door.ask("PUT", PATH, json={}).json()["limits"] == Limits().model_dump()
+    assert door.ask("PUT", PATH, json={}).json()["limits"] == TenantLimits().model_dump()
 
 
 def test_a_tenant_cannot_raise_its_limits(door: Doors) -> None:
-    answer = door.ask("PUT", PATH, json={"settles": Limits().settles + 1})
+    answer = door.ask("PUT", PATH, json={"settles": TenantLimits().settles + 1})
     assert answer.status_code == 403
-    assert f"settles (at most {Limits().settles})" in answer.json()["detail"]
+    assert f"settles (at most {TenantLimits().settles})" in answer.json()["detail"]
 
 
 def test_what_the_operator_grants_is_the_ceiling(door: Doors, app: Database) -> None:

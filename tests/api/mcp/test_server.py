@@ -25,7 +25,7 @@ from api.mcp.tools import TOOLS
 from core.config import Settings
 from core.events import log
 from core.inference.embedders import HashEmbedder
-from core.settings.limits import Limits
+from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.types import Json
 from tests.commands import served
@@ -475,7 +475,7 @@ def test_an_event_that_is_too_large_is_refused_by_the_limit_of_events(door: Door
 
 
 def test_where_too_much_waits_a_call_says_when_to_come_back(settings: Settings) -> None:
-    with opened(settings.model_copy(update={"tenant_limits": Limits(events_waiting=1)})) as door:
+    with opened(settings.model_copy(update={"tenant_limits": TenantLimits(events_waiting=1)})) as door:
         assert not sent(door, "event_publish", event_type="x", source="s")["isError"]
         door.client.app.state.deps.backlogs.clear()  # type: ignore[attr-defined]
         refused = sent(door, "event_publish", event_type="x", source="s")

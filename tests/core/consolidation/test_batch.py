@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from core.consolidation import batch as consolidation_batch
 from core.consolidation import judge
-from core.consolidation.judge import Thresholds, Word
+from core.consolidation.judge import OpinionKind, Thresholds
 from core.inference.embedders import HashEmbedder
 from core.memory import identity as core_identity
 from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.types import Candidate, Category, Evidence, Relation, Topic
 
 ASKS_ALL = Thresholds(unclear=0.35)
@@ -35,10 +35,10 @@ def lives_in(city: str, day: int) -> Candidate:
 
 
 def decided(
-    candidates: Sequence[Candidate], store: dict[object, Known] | None = None, word: Word | None = None
+    candidates: Sequence[Candidate], store: dict[object, KnownMemory] | None = None, word: OpinionKind | None = None
 ) -> list[Change]:
     """What becomes of a batch beside what is known, where a model says one word of every pair it is asked about."""
-    merged = consolidation_batch.merged(candidates)
+    merged = consolidation_batch.merge_candidates(candidates)
     vectors = EMBEDDER.embed([c.content for c in merged])
     known = list((store or {}).values())
     near = [[replace(k, similarity=cosine(c.content, k.content)) for k in known] for c in merged]
@@ -50,7 +50,7 @@ def cosine(one: str, other: str) -> float:
     return float(a @ b)
 
 
-def kept(store: dict[object, Known], changes: Sequence[Change]) -> dict[object, Known]:
+def kept(store: dict[object, KnownMemory], changes: Sequence[Change]) -> dict[object, KnownMemory]:
     """What is active after the changes, as the door for writing would leave it."""
     after = dict(store)
     for change in changes:
@@ -59,7 +59,7 @@ def kept(store: dict[object, Known], changes: Sequence[Change]) -> dict[object, 
                 del after[change.supersedes.id]
             if change.past is None:
                 c = change.candidate
-                after[change.id] = Known(change.id, 1, c.content, c.subject, c.attribute, c.value, c.occurred_at)
+                after[change.id] = KnownMemory(change.id, 1, c.content, c.subject, c.attribute, c.value, c.occurred_at)
         elif isinstance(change, Confirm):
             assert change.known.id in store
         elif isinstance(change, Merge | Replace):
@@ -133,7 +133,7 @@ def test_a_statement_near_one_of_the_same_subject_refines_it() -> None:
     fresh = [said("Ada has a cat at home now."), said("Bob plays chess.", subject="bob")]
     near = [[replace(known, similarity=0.8)], [replace(known, similarity=0.8)]]
     changes = consolidation_batch.decide(fresh, EMBEDDER.embed([c.content for c in fresh]), near)
-    (link,) = consolidation_batch.links(changes, fresh, near)
+    (link,) = consolidation_batch.link_related(changes, fresh, near)
     assert (link.relation, link.to_id) == (Relation.REFINES, known.id)
 
 
@@ -232,14 +232,14 @@ def test_every_quote_ends_in_a_change_or_in_what_a_change_replaced(
             assert set(candidate.evidence) <= cited
 
 
-STEADY = st.sampled_from([None, Word.SAME, Word.MORE, Word.CONTRADICTS, Word.DIFFERENT])
+STEADY = st.sampled_from([None, OpinionKind.SAME, OpinionKind.MORE, OpinionKind.CONTRADICTS, OpinionKind.DIFFERENT])
 """Words by which, said of everything, the same store comes out of a batch however often it is read."""
 
 
 @settings(deadline=None)
 @given(BATCHES, STEADY)
 def test_the_same_candidates_a_second_time_add_nothing_whatever_a_model_says(
-    batch: list[Candidate], word: Word | None
+    batch: list[Candidate], word: OpinionKind | None
 ) -> None:
     store = kept({}, decided(batch, word=word))
     again = adds(decided(batch, store, word))
@@ -247,22 +247,22 @@ def test_the_same_candidates_a_second_time_add_nothing_whatever_a_model_says(
 
 
 @settings(deadline=None)
-@given(BATCHES, BATCHES, st.sampled_from(list(Word)))
+@given(BATCHES, BATCHES, st.sampled_from(list(OpinionKind)))
 def test_no_word_of_a_model_makes_one_of_two_that_a_guard_keeps_apart(
-    first: list[Candidate], second: list[Candidate], word: Word
+    first: list[Candidate], second: list[Candidate], word: OpinionKind
 ) -> None:
     store = kept({}, decided(first, word=word))
     for change in decided(second, store, word):
         if isinstance(change, Merge | Confirm) and change.candidate.attribute is None:
             said, known = change.candidate.content, change.known.content
             same = core_identity.statement_key("ada", said) == core_identity.statement_key("ada", known)
-            assert same or judge.conflicting(said, known) is None
+            assert same or judge.conflict_between(said, known) is None
 
 
 @settings(deadline=None)
-@given(BATCHES, BATCHES, st.randoms(use_true_random=False), st.sampled_from(list(Word)))
+@given(BATCHES, BATCHES, st.randoms(use_true_random=False), st.sampled_from(list(OpinionKind)))
 def test_what_is_said_of_others_changes_nothing_in_any_order(
-    mine: list[Candidate], theirs: list[Candidate], chance: random.Random, word: Word
+    mine: list[Candidate], theirs: list[Candidate], chance: random.Random, word: OpinionKind
 ) -> None:
     mine = [replace(c, subject="ada") for c in mine]
     theirs = [replace(c, subject="carol") for c in theirs]
@@ -275,13 +275,13 @@ def test_what_is_said_of_others_changes_nothing_in_any_order(
 
 
 @settings(deadline=None)
-@given(BATCHES, BATCHES, st.sampled_from([None, *Word]))
+@given(BATCHES, BATCHES, st.sampled_from([None, *OpinionKind]))
 def test_every_statement_of_a_batch_has_one_change_or_verdict(
-    first: list[Candidate], second: list[Candidate], word: Word | None
+    first: list[Candidate], second: list[Candidate], word: OpinionKind | None
 ) -> None:
     store = kept({}, decided(first, word=word))
     changes = decided(second, store, word)
-    changes += consolidation_batch.joined(second, consolidation_batch.merged(second), changes)
+    changes += consolidation_batch.join_verdicts(second, consolidation_batch.merge_candidates(second), changes)
     judged = [one for one in changes if not isinstance(one, Dispute | Link)]
     for c in second:
         mine = [one for one in judged if identity(one.candidate) == identity(c)]  # type: ignore[union-attr]
@@ -315,7 +315,7 @@ def test_a_batch_is_asked_about_once_with_what_it_says_itself() -> None:
         (fresh[1].content, fresh[0].content),
         (fresh[1].content, known.content),
     ]
-    changes = consolidation_batch.decide(fresh, vectors, near, said=lambda _pair: Word.CONTRADICTS)
+    changes = consolidation_batch.decide(fresh, vectors, near, said=lambda _pair: OpinionKind.CONTRADICTS)
     assert [type(c) for c in changes] == [Add, Add, Dispute, Dispute]
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from core.consolidation import dedup_sweep
-from core.consolidation.dedup_sweep import Stored
+from core.consolidation.dedup_sweep import UnseenMemory
 from core.consolidation.judge import Thresholds
 from core.errors import Conflict
 from core.events import log
@@ -21,7 +21,7 @@ from core.events.publishing import Author
 from core.inference.embedders import HashEmbedder
 from core.memory import identity, memories, writer
 from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Merge, Owner, Replace
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.storage.db import Database
 from core.types import Candidate, Category, Event, Evidence, Topic
 from tests.samples import TENANT, accept, event
@@ -60,10 +60,10 @@ def carry_out(app: Database, *wanted: Change, owner: Owner = ADA) -> dict[str, i
         return writer.apply(tx, TENANT, owner, wanted, author)
 
 
-def stored(app: Database, memory_id: UUID) -> Known:
+def stored(app: Database, memory_id: UUID) -> KnownMemory:
     with app.tenant(TENANT) as tx:
         row = memories.get(tx, memory_id)
-    return Known(row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at)
+    return KnownMemory(row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at)
 
 
 def row_of(app: Database, memory_id: UUID) -> Any:
@@ -127,7 +127,7 @@ def test_a_replacement_puts_a_statement_right_in_place_and_keeps_what_it_said(ap
 def test_of_two_that_deny_each_other_both_stay_and_neither_is_trusted(app: Database) -> None:
     one, other = an_add("Ada eats meat."), an_add("Ada does not eat meat.", 1)
     carry_out(app, one)
-    fresh = Known(other.id, 1, other.candidate.content, "ada", None, None, NOON)
+    fresh = KnownMemory(other.id, 1, other.candidate.content, "ada", None, None, NOON)
     assert carry_out(app, other, Dispute(fresh, stored(app, one.id), "denied")) == {"added": 1, "disputed": 1}
     assert [row_of(app, a.id).trust for a in (one, other)] == ["disputed"] * 2
     assert [row_of(app, a.id).status for a in (one, other)] == ["active"] * 2
@@ -235,13 +235,13 @@ def test_a_sweep_goes_on_where_the_batch_ended(app: Database, monkeypatch: pytes
     assert [swept(app)["compared"] for _ in range(4)] == [2, 2, 1, 0]
 
 
-def as_stored(contents: Sequence[str]) -> list[Stored]:
+def as_stored(contents: Sequence[str]) -> list[UnseenMemory]:
     """Each beside all that are older, with cosines as if their vectors were one."""
-    found: list[Stored] = []
+    found: list[UnseenMemory] = []
     for day, content in enumerate(contents):
         c = a_candidate(content, day)
-        known = Known(uuid4(), 1, content, "ada", None, None, c.occurred_at, 1.0)
-        found.append(Stored(known, c, EMBEDDER.embed([content])[0], [one.known for one in found]))
+        known = KnownMemory(uuid4(), 1, content, "ada", None, None, c.occurred_at, 1.0)
+        found.append(UnseenMemory(known, c, EMBEDDER.embed([content])[0], [one.known for one in found]))
     return found
 
 
@@ -264,11 +264,11 @@ STATEMENTS = st.lists(
 @given(STATEMENTS)
 def test_nothing_is_merged_twice_nor_into_what_is_gone_and_a_second_sweep_finds_nothing(contents: list[str]) -> None:
     stored_ones = as_stored(contents)
-    found = dedup_sweep.merges(stored_ones, LOOSE)
+    found = dedup_sweep.find_merges(stored_ones, LOOSE)
     gone = [m.absorbs.id for m in found if m.absorbs]
     assert len(gone) == len(set(gone))
     into = {m.known.id for m in found}
     assert not into & set(gone)
     worded = {m.known.id: m.candidate.content for m in found if m.vector is not None}
     left = [worded.get(s.known.id, s.known.content) for s in stored_ones if s.known.id not in gone]
-    assert dedup_sweep.merges(as_stored(left), LOOSE) == []
+    assert dedup_sweep.find_merges(as_stored(left), LOOSE) == []

@@ -51,7 +51,7 @@ def test_without_anything_that_tells_them_apart_it_stays_undecided_and_says_so()
 
 def test_whoever_names_a_side_forces_it_against_all_rules() -> None:
     strong = replace(DOG, by_person=True, sources=9)
-    ruling = dispute_rules.kept(strong, NO_DOG, NO_DOG.id)
+    ruling = dispute_rules.rule_for(strong, NO_DOG, NO_DOG.id)
     assert (ruling.winner, ruling.loser) == (NO_DOG, strong)
 
 

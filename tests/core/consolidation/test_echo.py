@@ -9,7 +9,7 @@ from sqlalchemy import text
 
 from core.consolidation import echo
 from core.consolidation.echo import Served
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic
 from tests.samples import TENANT
@@ -25,8 +25,8 @@ def a_candidate(content: str = CAT, *quotes: str, said_at: datetime = NOW, **fie
     return replace(plain, **fields)
 
 
-def a_known(memory_id: UUID, content: str = CAT, similarity: float = 0.99, **fields: object) -> Known:
-    return replace(Known(memory_id, 1, content, "ada", None, None, NOW, similarity), **fields)
+def a_known(memory_id: UUID, content: str = CAT, similarity: float = 0.99, **fields: object) -> KnownMemory:
+    return replace(KnownMemory(memory_id, 1, content, "ada", None, None, NOW, similarity), **fields)
 
 
 def serve(app: Database, *served: Served, user: str = "ada", at: datetime = NOW) -> None:
@@ -37,13 +37,13 @@ def serve(app: Database, *served: Served, user: str = "ada", at: datetime = NOW)
 def reason(
     app: Database,
     candidate: Candidate,
-    *known: Known,
+    *known: KnownMemory,
     user: str = "ada",
     within: float = HOUR,
     now: datetime = NOW,
 ) -> str | None:
     with app.tenant(TENANT) as tx:
-        return echo.repeats(tx, user, [candidate], [known], within, now=now)[0]
+        return echo.echo_reasons(tx, user, [candidate], [known], within, now=now)[0]
 
 
 def count(app: Database) -> int:
@@ -124,16 +124,18 @@ def test_nobody_else_sees_what_a_tenant_was_handed_out(app: Database) -> None:
     mia = uuid4()
     serve(app, Served(CAT, mia))
     with app.tenant("globex") as tx:
-        assert echo.repeats(tx, "ada", [a_candidate()], [[a_known(mia)]], HOUR, now=NOW) == [None]
+        assert echo.echo_reasons(tx, "ada", [a_candidate()], [[a_known(mia)]], HOUR, now=NOW) == [None]
 
 
 def test_many_candidates_are_answered_in_their_order(app: Database) -> None:
     mia = uuid4()
     serve(app, Served(CAT, mia))
     with app.tenant(TENANT) as tx:
-        found = echo.repeats(tx, "ada", [a_candidate("Ada has a dog."), a_candidate()], [[], [a_known(mia)]], HOUR, NOW)
+        found = echo.echo_reasons(
+            tx, "ada", [a_candidate("Ada has a dog."), a_candidate()], [[], [a_known(mia)]], HOUR, NOW
+        )
         assert [one is None for one in found] == [True, False]
-        assert echo.repeats(tx, "ada", [], [], HOUR) == []
+        assert echo.echo_reasons(tx, "ada", [], [], HOUR) == []
 
 
 def test_what_is_handed_out_again_counts_from_then_and_keeps_its_memory(app: Database) -> None:

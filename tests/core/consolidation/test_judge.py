@@ -8,8 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.consolidation.judge import QUESTIONS, Kind, Thresholds, Word, conflicting, judge, opined, unclear
-from core.memory.identity import Known, statement_key
+from core.consolidation.judge import (
+    QUESTIONS,
+    Kind,
+    OpinionKind,
+    Thresholds,
+    conflict_between,
+    judge,
+    undecided,
+    verdict_from_opinions,
+)
+from core.memory.identity import KnownMemory, statement_key
 from core.statements.comparison import read
 from core.types import Candidate, Category, Topic
 
@@ -22,8 +31,8 @@ def a_candidate(content: str, **fields: object) -> Candidate:
     return replace(plain, **fields)  # type: ignore[arg-type]
 
 
-def a_known(content: str, similarity: float | None = None, **fields: object) -> Known:
-    plain = Known(uuid4(), 1, content, "ada", None, None, NOON, similarity)
+def a_known(content: str, similarity: float | None = None, **fields: object) -> KnownMemory:
+    plain = KnownMemory(uuid4(), 1, content, "ada", None, None, NOON, similarity)
     return replace(plain, **fields)  # type: ignore[arg-type]
 
 
@@ -116,8 +125,8 @@ def test_what_is_near_enough_is_confirmed_and_what_is_not_is_new() -> None:
     ],
 )
 def test_numbers_negations_names_and_dates_that_differ_are_never_merged(one: str, other: str) -> None:
-    assert conflicting(one, other) is not None
-    assert conflicting(other, one) is not None
+    assert conflict_between(one, other) is not None
+    assert conflict_between(other, one) is not None
     assert judge(a_candidate(one), [a_known(other, 0.999)]).kind not in MERGED
 
 
@@ -133,7 +142,7 @@ def test_numbers_negations_names_and_dates_that_differ_are_never_merged(one: str
     ],
 )
 def test_what_differs_in_words_only_may_be_merged(one: str, other: str) -> None:
-    assert conflicting(one, other) is None
+    assert conflict_between(one, other) is None
 
 
 def test_a_nearer_one_that_a_guard_forbids_does_not_hide_one_that_fits() -> None:
@@ -144,8 +153,8 @@ def test_a_nearer_one_that_a_guard_forbids_does_not_hide_one_that_fits() -> None
 
 @given(st.text(), st.text())
 def test_guards_are_symmetric_and_let_a_text_pass_beside_itself(one: str, other: str) -> None:
-    assert conflicting(one, one) is None
-    assert (conflicting(one, other) is None) == (conflicting(other, one) is None)
+    assert conflict_between(one, one) is None
+    assert (conflict_between(one, other) is None) == (conflict_between(other, one) is None)
 
 
 @given(st.text(), st.text())
@@ -275,16 +284,18 @@ FREELY = "Over a long lunch with {name} it was Ada who paid {count}"
 ON_DAYS = st.sampled_from(["on Monday", "on Tuesday", "last week", "last month", "in May", "in June", "on 2026-01-02"])
 
 
-@given(NAMES, NAMES, COUNTS, COUNTS, ON_DAYS, ON_DAYS, st.booleans(), st.sampled_from([Word.SAME, Word.MORE]))
+@given(
+    NAMES, NAMES, COUNTS, COUNTS, ON_DAYS, ON_DAYS, st.booleans(), st.sampled_from([OpinionKind.SAME, OpinionKind.MORE])
+)
 def test_the_guards_hold_whatever_a_model_says(
-    name: str, other: str, count: str, number: str, day: str, date: str, denied: bool, word: Word
+    name: str, other: str, count: str, number: str, day: str, date: str, denied: bool, word: OpinionKind
 ) -> None:
     one = f"{SENTENCE.format(name=name, count=count)} {day}"
     near = f"{SENTENCE.format(name=other, count=number)} {date}".replace(
         "Ada met", "Ada never met" if denied else "Ada met"
     )
     free = f"{FREELY.format(name=other, count=number)} {date}".replace("who", "who never" if denied else "who")
-    verdicts = [opined(a_candidate(one), [(a_known(two, 0.9), word)]) for two in (near, free)]
+    verdicts = [verdict_from_opinions(a_candidate(one), [(a_known(two, 0.9), word)]) for two in (near, free)]
     differs = (name, count, day) != (other, number, date) or denied
     assert verdicts[0] is None, "word for word the same but for one: the judge needs nobody to tell what that is"
     assert differs <= (verdicts[1] is None)
@@ -306,7 +317,7 @@ def test_the_guards_hold_whatever_a_model_says(
 )
 def test_what_people_told_twice_in_their_own_words_is_one_where_a_model_finds_so(one: str, other: str) -> None:
     assert judge(a_candidate(one), [a_known(other, 0.91)]).kind is Kind.ADD
-    verdict = opined(a_candidate(one), [(a_known(other, 0.91), Word.SAME)])
+    verdict = verdict_from_opinions(a_candidate(one), [(a_known(other, 0.91), OpinionKind.SAME)])
     assert verdict is not None
     assert verdict.kind is Kind.CONFIRM
 
@@ -328,21 +339,22 @@ def test_what_people_told_twice_in_their_own_words_is_one_where_a_model_finds_so
 )  # fmt: skip
 def test_no_model_makes_one_of_statements_that_a_word_or_an_order_keeps_apart(one: str, other: str) -> None:
     for mine, theirs in ((one, other), (other, one)):
-        assert [opined(a_candidate(mine), [(a_known(theirs, 1.0), word)]) for word in (Word.SAME, Word.MORE)] == [
-            None
-        ] * 2
+        assert [
+            verdict_from_opinions(a_candidate(mine), [(a_known(theirs, 1.0), word)])
+            for word in (OpinionKind.SAME, OpinionKind.MORE)
+        ] == [None] * 2
 
 
-@given(st.text(), st.text(), st.text(), st.sampled_from(list(Word)), st.floats(0, 1), st.integers(-2, 2))
+@given(st.text(), st.text(), st.text(), st.sampled_from(list(OpinionKind)), st.floats(0, 1), st.integers(-2, 2))
 def test_no_word_of_a_model_takes_what_a_guard_forbids(
-    one: str, other: str, subject: str, word: Word, cosine: float, days: int
+    one: str, other: str, subject: str, word: OpinionKind, cosine: float, days: int
 ) -> None:
     known = a_known(other, cosine, occurred_at=NOON + timedelta(days=days))
-    verdict = opined(a_candidate(one, subject=subject), [(known, word)])
+    verdict = verdict_from_opinions(a_candidate(one, subject=subject), [(known, word)])
     if verdict is None:
         return
     assert subject == known.subject
-    assert (conflicting(one, other) is None) or verdict.kind not in MERGED
+    assert (conflict_between(one, other) is None) or verdict.kind not in MERGED
     assert days < 0 or verdict.kind is not Kind.SUPERSEDE
 
 
@@ -352,16 +364,21 @@ TAUGHT = a_known("Ada teaches the violin.", 0.8)
 
 @pytest.mark.parametrize(
     ("word", "kind"),
-    [(Word.SAME, Kind.CONFIRM), (Word.MORE, Kind.MERGE), (Word.SUPERSEDES, None), (Word.CONTRADICTS, Kind.CONTRADICT)],
+    [
+        (OpinionKind.SAME, Kind.CONFIRM),
+        (OpinionKind.MORE, Kind.MERGE),
+        (OpinionKind.SUPERSEDES, None),
+        (OpinionKind.CONTRADICTS, Kind.CONTRADICT),
+    ],
 )
-def test_each_word_of_a_model_is_a_verdict(word: Word, kind: Kind | None) -> None:
-    verdict = opined(RETOLD, [(TAUGHT, word)])
+def test_each_word_of_a_model_is_a_verdict(word: OpinionKind, kind: Kind | None) -> None:
+    verdict = verdict_from_opinions(RETOLD, [(TAUGHT, word)])
     assert (verdict and verdict.kind) is kind
-    later = opined(replace(RETOLD, occurred_at=NOON + timedelta(days=1)), [(TAUGHT, word)])
+    later = verdict_from_opinions(replace(RETOLD, occurred_at=NOON + timedelta(days=1)), [(TAUGHT, word)])
     assert later is not None
     assert later.kind is (kind or Kind.SUPERSEDE)
     assert "A model" in later.reason or "a model" in later.reason
-    assert opined(RETOLD, [(TAUGHT, Word.DIFFERENT), (TAUGHT, None)]) is None
+    assert verdict_from_opinions(RETOLD, [(TAUGHT, OpinionKind.DIFFERENT), (TAUGHT, None)]) is None
 
 
 @pytest.mark.parametrize(
@@ -369,40 +386,40 @@ def test_each_word_of_a_model_is_a_verdict(word: Word, kind: Kind | None) -> Non
 )
 def test_a_wish_or_someone_elses_life_ends_nothing(new: str) -> None:
     candidate = a_candidate(new, occurred_at=NOON + timedelta(days=1))
-    assert opined(candidate, [(TAUGHT, Word.SUPERSEDES)]) is None
-    assert opined(candidate, [(TAUGHT, Word.CONTRADICTS)]) is None
+    assert verdict_from_opinions(candidate, [(TAUGHT, OpinionKind.SUPERSEDES)]) is None
+    assert verdict_from_opinions(candidate, [(TAUGHT, OpinionKind.CONTRADICTS)]) is None
 
 
 def test_of_several_words_the_strongest_counts_and_then_the_nearest() -> None:
     candidate = replace(RETOLD, occurred_at=NOON + timedelta(days=1))
     far, near = (replace(TAUGHT, id=uuid4(), similarity=cosine) for cosine in (0.7, 0.9))
-    both = opined(candidate, [(near, Word.CONTRADICTS), (far, Word.SAME)])
+    both = verdict_from_opinions(candidate, [(near, OpinionKind.CONTRADICTS), (far, OpinionKind.SAME)])
     assert (both and both.kind, both and both.known) == (Kind.CONFIRM, far)
-    alike = opined(candidate, [(near, Word.SUPERSEDES), (far, Word.SUPERSEDES)])
+    alike = verdict_from_opinions(candidate, [(near, OpinionKind.SUPERSEDES), (far, OpinionKind.SUPERSEDES)])
     assert alike is not None
     assert alike.known == near
 
 
 def test_a_slot_is_never_in_question() -> None:
     slotted = replace(RETOLD, attribute="work.role", value="teacher")
-    assert unclear(slotted, [TAUGHT]) == []
-    assert opined(slotted, [(TAUGHT, Word.SAME)]) is None
+    assert undecided(slotted, [TAUGHT]) == []
+    assert verdict_from_opinions(slotted, [(TAUGHT, OpinionKind.SAME)]) is None
     known = replace(TAUGHT, attribute="work.role", value="teacher")
-    assert unclear(RETOLD, [known]) == [known]
+    assert undecided(RETOLD, [known]) == [known]
 
 
 @given(st.lists(st.floats(0, 1), max_size=8), st.floats(0, 1))
 def test_the_nearest_few_above_the_bound_are_in_question(cosines: list[float], bound: float) -> None:
     near = [a_known(f"Ada met number {n}.", cosine) for n, cosine in enumerate(cosines)]
-    asked = [known.similarity for known in unclear(RETOLD, near, Thresholds(unclear=bound))]
+    asked = [known.similarity for known in undecided(RETOLD, near, Thresholds(unclear=bound))]
     assert asked == sorted((c for c in cosines if c >= bound), reverse=True)[:QUESTIONS]
 
 
 def test_nothing_of_someone_else_or_of_an_event_of_another_day_is_in_question() -> None:
     elses = replace(TAUGHT, subject="bob")
     event = replace(TAUGHT, category=Category.EVENT, occurred_at=NOON + timedelta(days=3))
-    assert unclear(RETOLD, [elses, event, replace(TAUGHT, similarity=None)]) == []
-    assert opined(RETOLD, [(elses, Word.SAME), (event, Word.SAME)]) is None
+    assert undecided(RETOLD, [elses, event, replace(TAUGHT, similarity=None)]) == []
+    assert verdict_from_opinions(RETOLD, [(elses, OpinionKind.SAME), (event, OpinionKind.SAME)]) is None
 
 
 HAN = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), min_size=1, max_size=12)
@@ -414,16 +431,17 @@ def test_two_chinese_statements_never_collapse_into_one(one: str, other: str) ->
     mine, theirs = read(one).signs, read(other).signs
     if mine - theirs and theirs - mine:
         assert judge(a_candidate(one), [a_known(other, 1.0)]).kind not in MERGED
-        assert opined(a_candidate(one), [(a_known(other, 1.0), Word.SAME)]) is None
+        assert verdict_from_opinions(a_candidate(one), [(a_known(other, 1.0), OpinionKind.SAME)]) is None
 
 
-@pytest.mark.parametrize("word", [Word.SAME, Word.MORE])
-def test_of_two_chinese_statements_the_one_that_says_more_stays(word: Word) -> None:
+@pytest.mark.parametrize("word", [OpinionKind.SAME, OpinionKind.MORE])
+def test_of_two_chinese_statements_the_one_that_says_more_stays(word: OpinionKind) -> None:
     more, less = "阿达喜欢猫，常给邻居家送去吃食。", "阿达喜欢猫。"
     kinds = [
         v and v.kind
         for v in (
-            opined(a_candidate(one), [(a_known(other, 0.9), word)]) for one, other in ((more, less), (less, more))
+            verdict_from_opinions(a_candidate(one), [(a_known(other, 0.9), word)])
+            for one, other in ((more, less), (less, more))
         )
     ]
     assert kinds == [Kind.MERGE, Kind.CONFIRM]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.context.budget import USUAL, Allowance, Budget, allowed
+from core.context.budget import USUAL, Allowance, Budget, split_limit
 from core.errors import Invalid
 
 share = st.floats(0, 1)
@@ -21,7 +21,7 @@ PARTS = ("system", "long_term", "short_term")
 
 @given(limits, budgets)
 def test_the_parts_are_whole_and_never_more_than_the_limit(limit: int, budget: Budget) -> None:
-    shares = allowed(limit, budget)
+    shares = split_limit(limit, budget)
     assert min(shares.system, shares.long_term, shares.short_term, shares.reserve) >= 0
     assert shares.spendable + shares.reserve <= limit
     for part in PARTS:
@@ -29,9 +29,9 @@ def test_the_parts_are_whole_and_never_more_than_the_limit(limit: int, budget: B
 
 
 def test_the_usual_shares() -> None:
-    assert allowed(8000) == Allowance(1200, 1200, 4000, 1600)
-    assert allowed(0) == Allowance(0, 0, 0, 0)
-    assert allowed(7) == Allowance(1, 1, 3, 2)
+    assert split_limit(8000) == Allowance(1200, 1200, 4000, 1600)
+    assert split_limit(0) == Allowance(0, 0, 0, 0)
+    assert split_limit(7) == Allowance(1, 1, 3, 2)
 
 
 @pytest.mark.parametrize(
@@ -51,5 +51,5 @@ def test_a_budget_that_cannot_be_is_refused_with_its_place(shares, pointer) -> N
 
 
 def test_shares_that_only_rounding_lifts_above_one_are_fine() -> None:
-    assert allowed(10, Budget(0.1, 0.2, 0.3, 0.4)) == Allowance(1, 2, 3, 4)
+    assert split_limit(10, Budget(0.1, 0.2, 0.3, 0.4)) == Allowance(1, 2, 3, 4)
     assert USUAL.reserve == 0.20

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.context import instructions, profile_lines
-from core.context.budget import Budget, allowed
-from core.context.instructions import Standing
-from core.context.packing import Desk
-from core.context.sections import Part
-from core.context.stable_selection import Held
+from core.context.budget import Budget, split_limit
+from core.context.instructions import FixedSections
+from core.context.packing import Packer
+from core.context.sections import SectionName
+from core.context.stable_selection import StableSelection
 from core.inference.token_counting import counter
 from core.types import Category, Json, Topic, Trust
 
@@ -65,23 +65,25 @@ def entry(name: str, number: int, said: str) -> Json:
     return {name: said, "memories": [str(UUID(int=number))]}
 
 
-def desk(limit: int = 4000, budget: Budget | None = None) -> Desk:
-    return Desk(counter(None), allowed(limit, budget or Budget()), "", 10)
+def desk(limit: int = 4000, budget: Budget | None = None) -> Packer:
+    return Packer(counter(None), split_limit(limit, budget or Budget()), "", 10)
 
 
-def shown(world: World, held: Held | None, random: Random, at: Desk) -> tuple[Standing, Standing]:
+def shown(
+    world: World, held: StableSelection | None, random: Random, at: Packer
+) -> tuple[FixedSections, FixedSections]:
     """What is shown, and what would be if nothing had been shown before."""
     known = list(profile_lines.lines(world.profile(random)))
-    fresh = instructions.anew(at, world.instructions(), known)
-    kept = instructions.as_before(at, world.instructions(), known, held, world.rows(), fresh) if held else None
+    fresh = instructions.lay_out(at, world.instructions(), known)
+    kept = instructions.keep_layout(at, world.instructions(), known, held, world.rows(), fresh) if held else None
     return kept or fresh, fresh
 
 
-def as_held(one: Standing) -> Held:
-    return Held(1, [], [], one.instructions, one.order)
+def as_held(one: FixedSections) -> StableSelection:
+    return StableSelection(1, [], [], one.instructions, one.order)
 
 
-def stable(one: Standing) -> str:
+def stable(one: FixedSections) -> str:
     return f"{one.always.text}\n{one.profile.text}"
 
 
@@ -154,7 +156,7 @@ def test_what_stood_first_stays_byte_for_byte_while_only_more_is_learnt(
 WORLD = World({101: "w101"}, {201: "w201"}, {301: "w301"}, {401: "w401"})
 
 
-def shown_later(later: World, at: Desk | None = None) -> Standing:
+def shown_later(later: World, at: Packer | None = None) -> FixedSections:
     first, _ = shown(WORLD, None, Random(1), at or desk())
     return shown(later, as_held(first), Random(2), at or desk())[0]
 
@@ -195,4 +197,4 @@ def test_what_had_no_room_at_first_is_no_news() -> None:
     now, _ = shown(world, as_held(first), Random(1), small)
     assert now.since.pieces == ()
     assert now.profile.left_out == first.profile.left_out
-    assert now.since.part is Part.SINCE
+    assert now.since.part is SectionName.SINCE

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.context import profile_lines
-from core.context.profile_lines import Line, Value
+from core.context.profile_lines import ProfileLine, Value
 from core.types import Category, Json, Topic, Trust
 
 PROFILE: Json = {
@@ -27,7 +27,7 @@ PROFILE: Json = {
 }
 
 
-def written(lines: list[Line]) -> list[str]:
+def written(lines: list[ProfileLine]) -> list[str]:
     return [line.piece().text for line in lines]
 
 
@@ -55,18 +55,18 @@ def test_a_statement_that_is_denied_is_not_written() -> None:
 
 
 def test_a_value_that_comes_later_stands_in_a_line_of_its_own() -> None:
-    known = [Line("lists.likes", (Value("chess", ("2",)), Value("tea", ("1",))))]
-    old, new = profile_lines.laid(known, ["1"])
+    known = [ProfileLine("lists.likes", (Value("chess", ("2",)), Value("tea", ("1",))))]
+    old, new = profile_lines.split_lines(known, ["1"])
     assert written(old) == ["- likes: tea"]
     assert written(new) == ["- likes: chess"]
 
 
 def test_lines_keep_their_order_whichever_became_stronger() -> None:
     known = [
-        Line("preferences.2", (Value("Ada prefers tea.", ("2",)),)),
-        Line("habits.1", (Value("Ada runs.", ("1",)),)),
+        ProfileLine("preferences.2", (Value("Ada prefers tea.", ("2",)),)),
+        ProfileLine("habits.1", (Value("Ada runs.", ("1",)),)),
     ]
-    assert written(profile_lines.laid(known, ["1", "2"])[0]) == ["- Ada runs.", "- Ada prefers tea."]
+    assert written(profile_lines.split_lines(known, ["1", "2"])[0]) == ["- Ada runs.", "- Ada prefers tea."]
 
 
 def row(**fields: Any) -> Any:
@@ -75,7 +75,7 @@ def row(**fields: Any) -> Any:
 
 
 def test_a_statement_that_others_outgrew_is_still_one() -> None:
-    line = profile_lines.fallen(row())
+    line = profile_lines.displaced_line(row())
     assert line is not None
     assert line.piece().text == "- Ada runs."
 
@@ -90,31 +90,33 @@ def test_a_statement_that_others_outgrew_is_still_one() -> None:
     ],
 )
 def test_what_is_no_statement_of_a_profile_is_not_taken_for_one(fields: dict[str, Any]) -> None:
-    assert profile_lines.fallen(row(**fields)) is None
+    assert profile_lines.displaced_line(row(**fields)) is None
 
 
 memories = st.lists(st.sampled_from("123456789"), min_size=1, max_size=3, unique=True).map(tuple)
 values = st.lists(st.builds(Value, st.sampled_from(["tea", "茶", "chess", "rye"]), memories), min_size=1, max_size=4)
 profiles = st.lists(
-    st.builds(Line, st.sampled_from(["slots.a", "lists.b", "habits.c"]), values.map(tuple)),
+    st.builds(ProfileLine, st.sampled_from(["slots.a", "lists.b", "habits.c"]), values.map(tuple)),
     max_size=3,
     unique_by=lambda line: line.name,
 )
 
 
 @given(profiles)
-def test_what_was_laid_out_once_is_laid_out_the_same_again(known: list[Line]) -> None:
+def test_what_was_laid_out_once_is_laid_out_the_same_again(known: list[ProfileLine]) -> None:
     order = profile_lines.order(known)
-    first, rest = profile_lines.laid(known, order)
+    first, rest = profile_lines.split_lines(known, order)
     assert not rest
-    assert profile_lines.laid(list(reversed(known)), order) == (first, [])
+    assert profile_lines.split_lines(list(reversed(known)), order) == (first, [])
 
 
 @given(profiles, st.lists(st.sampled_from("123456789"), unique=True))
-def test_every_value_is_in_an_old_line_or_in_a_new_one_and_in_one_alone(known: list[Line], before: list[str]) -> None:
-    old, new = profile_lines.laid(known, before)
+def test_every_value_is_in_an_old_line_or_in_a_new_one_and_in_one_alone(
+    known: list[ProfileLine], before: list[str]
+) -> None:
+    old, new = profile_lines.split_lines(known, before)
 
-    def said(lines: list[Line]) -> list[tuple[str, Value]]:
+    def said(lines: list[ProfileLine]) -> list[tuple[str, Value]]:
         return sorted(((line.name, value) for line in lines for value in line.values), key=str)
 
     assert said([*old, *new]) == said(known)

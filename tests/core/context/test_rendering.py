@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from core.context import rendering
-from core.context.sections import Part
+from core.context.sections import SectionName
 from core.types import Category, Message, Trust
 
 AT = datetime(2026, 5, 4, tzinfo=UTC)
@@ -69,7 +69,7 @@ def test_headings_stand_in_their_order_whatever_was_found_first() -> None:
         rendering.of_memory(memory("Ada has a cat.")),
         rendering.of_memory(memory("Ada prefers tea.", category=Category.PREFERENCE)),
     ]
-    shown = rendering.section_text(Part.MEMORIES, found).splitlines()
+    shown = rendering.section_text(SectionName.MEMORIES, found).splitlines()
     assert [line for line in shown if line.startswith("#")] == [
         "# What Is Remembered",
         "## User Preferences",
@@ -79,7 +79,7 @@ def test_headings_stand_in_their_order_whatever_was_found_first() -> None:
 
 
 def test_of_nothing_nothing_is_written() -> None:
-    assert rendering.section_text(Part.MEMORIES, []) == ""
+    assert rendering.section_text(SectionName.MEMORIES, []) == ""
 
 
 def test_every_category_has_a_heading() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.context.selection import Chosen, Item, choose
+from core.context.selection import Chosen, SelectionItem, choose
 
 TEXTS = [
     "Ada drinks green tea every morning.",
@@ -27,10 +27,10 @@ KEYS = "abcdefghij"
 
 
 @st.composite
-def offered(draw) -> list[Item]:
+def offered(draw) -> list[SelectionItem]:
     keys = draw(st.lists(st.sampled_from(KEYS), unique=True, max_size=len(KEYS)))
     return [
-        Item(
+        SelectionItem(
             key,
             draw(st.sampled_from(TEXTS)),
             draw(st.integers(0, 30)),
@@ -90,8 +90,8 @@ def test_what_denies_each_other_is_kept_or_left_out_together_and_stands_by_date(
             assert (one.at or first) <= (other.at or first)
 
 
-def item(key: str, text: str, score: float = 1.0, tokens: int = 10, **more) -> Item:
-    return Item(key, text, tokens, score, **more)
+def item(key: str, text: str, score: float = 1.0, tokens: int = 10, **more) -> SelectionItem:
+    return SelectionItem(key, text, tokens, score, **more)
 
 
 def why(chosen: Chosen, key: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.context.window import BLOCKS, Window, shown
+from core.context.window import BLOCKS, TokenWindow, fit_window
 from core.types import Message
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
@@ -30,8 +30,8 @@ def cost(message: Message) -> int:
 
 def seen(lengths: list[int], allowed: int, block: int | None = None) -> list[int]:
     """Positions that are shown of messages of these lengths."""
-    size = Window(allowed, block or max(1, allowed // BLOCKS))
-    return [message.position for message in shown(talk(lengths), list(accumulate(lengths)), size, cost)]
+    size = TokenWindow(allowed, block or max(1, allowed // BLOCKS))
+    return [message.position for message in fit_window(talk(lengths), list(accumulate(lengths)), size, cost)]
 
 
 @given(costs, allowances)

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.documents import chunking
-from core.documents.chunking import MARKDOWN, PLAIN, MediaType, Passage
+from core.documents.chunking import MARKDOWN, PLAIN, Chunk, MediaType
 from core.language.terms import token_estimate
 
 TOKENS = 300
@@ -58,7 +58,7 @@ def headings(content: str, tokens: int = TOKENS) -> list[tuple[str, ...]]:
     return [p.headings for p in chunking.split(content, MARKDOWN, tokens)]
 
 
-def holding(content: str, words: str, tokens: int = TOKENS) -> Passage:
+def holding(content: str, words: str, tokens: int = TOKENS) -> Chunk:
     """The one passage in which words stand."""
     (found,) = [p for p in chunking.split(content, MARKDOWN, tokens) if words in content[p.start : p.end]]
     return found
@@ -241,7 +241,7 @@ def test_four_mebibytes_of_anything_are_split_in_seconds(content: str) -> None:
     found = chunking.split(content, MARKDOWN, TOKENS)
     assert time.process_time() - began < 20  # It takes 2 s at the most; the rest is for a machine that is busy.
     assert max(token_estimate(content[p.start : p.end]) for p in found) <= TOKENS
-    chunking.titled(content, MARKDOWN)
+    chunking.title_of(content, MARKDOWN)
     assert time.process_time() - began < 40
 
 
@@ -258,14 +258,14 @@ def test_four_mebibytes_of_anything_are_split_in_seconds(content: str) -> None:
     ],
 )
 def test_a_document_says_what_it_is_called(content: str, media_type: MediaType, title: str) -> None:
-    assert chunking.titled(content, media_type) == title
+    assert chunking.title_of(content, media_type) == title
 
 
 @pytest.mark.parametrize("content", ["# A\n", "text\n\n## B", "```\nx\n```", "| a |\n|---|---|", "see [x](http://y)"])
 def test_markdown_is_told_by_its_signs(content: str) -> None:
-    assert chunking.guessed(content) == MARKDOWN
+    assert chunking.guess_media_type(content) == MARKDOWN
 
 
 @pytest.mark.parametrize("content", ["Just text.", "#hashtag and #other", "a - b - c", "[1] a note", "价格 100 元"])
 def test_everything_else_is_plain_text(content: str) -> None:
-    assert chunking.guessed(content) == PLAIN
+    assert chunking.guess_media_type(content) == PLAIN

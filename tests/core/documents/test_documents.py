@@ -12,8 +12,8 @@ from sqlalchemy import text
 from core.config import Settings
 from core.documents import documents, preparation
 from core.documents.chunking import MARKDOWN, PLAIN
-from core.documents.documents import Saved
-from core.documents.preparation import Sent
+from core.documents.documents import SavedDocument
+from core.documents.preparation import SentDocument
 from core.errors import Invalid, NotFound
 from core.events.publishing import Author
 from core.index import search_index
@@ -21,7 +21,7 @@ from core.inference.embedders import HashEmbedder
 from core.memory.as_of import Moment
 from core.search import passages as search_passages
 from core.search import query
-from core.search.query import Found
+from core.search.query import SearchResult
 from core.storage.db import Database
 from core.types import Json
 from tests.core.erasing import a_word, holding, lived_in, names_forgotten, picture, rows, told, user_erased
@@ -46,8 +46,8 @@ A dinner may cost thirty euros. Keep the receipt.
 """
 
 
-def kept(app: Database, settings: Settings, content: str = RULES, tenant: str = TENANT, **fields: Any) -> Saved:
-    draft = preparation.drafted(Sent(content, **fields), settings)
+def kept(app: Database, settings: Settings, content: str = RULES, tenant: str = TENANT, **fields: Any) -> SavedDocument:
+    draft = preparation.prepare(SentDocument(content, **fields), settings)
     with app.tenant(tenant) as tx:
         return documents.save(tx, tenant, draft, AUTHOR)
 
@@ -57,12 +57,14 @@ def deleted(app: Database, document_id: UUID) -> int:
         return documents.delete(tx, TENANT, document_id, AUTHOR)
 
 
-def asked(app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any) -> Sequence[Found]:
+def asked(
+    app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any
+) -> Sequence[SearchResult]:
     question = a_question(words, user, **fields)
     return documents.knowledge(app, tenant, question, HashEmbedder()).results
 
 
-def contents(found: Sequence[Found]) -> list[str]:
+def contents(found: Sequence[SearchResult]) -> list[str]:
     return [one.passage.content for one in found if one.passage is not None]
 
 
@@ -72,7 +74,7 @@ def term_counts(app: Database) -> dict[tuple[str, int], int]:
 
 def counted_anew(app: Database) -> dict[tuple[str, int], int]:
     """What the counts of passages ought to be, by the rows that there are."""
-    return dict(search_index.counted(rows(app, "SELECT * FROM search_index WHERE type = 'document'")))
+    return dict(search_index.count_terms(rows(app, "SELECT * FROM search_index WHERE type = 'document'")))
 
 
 def test_a_document_is_found_by_its_words_from_its_commit_on(app: Database, settings: Settings) -> None:
@@ -211,7 +213,7 @@ def test_a_user_is_erased_with_their_documents(app: Database, settings: Settings
     assert [t for t in holding(app, word) if t in {"documents", "passages", "search_index", "dispatches"}] == []
     assert [t for t, found in picture(app, name).items() if found and t in {"documents", "term_counts", "events"}] == []
     assert {r.id for r in rows(app, "SELECT id FROM documents")} == {saved.document.id for saved in others}
-    passages = {key: n for key, n in term_counts(app).items() if key[0].startswith(search_index.EVERYONES)}
+    passages = {key: n for key, n in term_counts(app).items() if key[0].startswith(search_index.TENANT_PASSAGES)}
     assert passages == counted_anew(app)
     assert contents(asked(app, "dinner", "bob", group_id="crew")) == ["A dinner."] * 3
 
@@ -261,14 +263,14 @@ def test_secrets_are_replaced_by_what_they_are(app: Database, settings: Settings
         strict = settings.model_copy(update={"secrets": "refuse"})
         (place_, *_) = fields
         with pytest.raises(Invalid) as refused:
-            preparation.drafted(Sent(**{"content": "Fine.", **fields}), strict)  # type: ignore[arg-type]
+            preparation.prepare(SentDocument(**{"content": "Fine.", **fields}), strict)  # type: ignore[arg-type]
         assert [p.pointer for p in refused.value.problems] == [f"/{place_}"]
         assert secret not in str(refused.value)
 
 
 def test_an_address_with_a_password_in_it_is_refused(settings: Settings) -> None:
     with pytest.raises(Invalid) as refused:
-        preparation.drafted(Sent("Fine.", uri="https://ada:hunter2hunter2@example.com/x"), settings)
+        preparation.prepare(SentDocument("Fine.", uri="https://ada:hunter2hunter2@example.com/x"), settings)
     assert [p.pointer for p in refused.value.problems] == ["/uri"]
     assert "hunter2" not in str(refused.value)
 
@@ -276,18 +278,18 @@ def test_an_address_with_a_password_in_it_is_refused(settings: Settings) -> None
 @pytest.mark.parametrize(
     ("sent", "pointer", "words"),
     [
-        (Sent(""), "/content", "no text"),
-        (Sent(" \n\ufeff\r\n"), "/content", "no text"),
-        (Sent("a\x00b"), "/content", "U+0000"),
-        (Sent("é" * 600), "/content", "1200 bytes; at most 1000"),
-        (Sent("a", metadata={"a": "x" * 70_000}), "/metadata", "65536"),
+        (SentDocument(""), "/content", "no text"),
+        (SentDocument(" \n\ufeff\r\n"), "/content", "no text"),
+        (SentDocument("a\x00b"), "/content", "U+0000"),
+        (SentDocument("é" * 600), "/content", "1200 bytes; at most 1000"),
+        (SentDocument("a", metadata={"a": "x" * 70_000}), "/metadata", "65536"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_with_its_place(
-    settings: Settings, sent: Sent, pointer: str, words: str
+    settings: Settings, sent: SentDocument, pointer: str, words: str
 ) -> None:
     with pytest.raises(Invalid) as refused:
-        preparation.drafted(sent, settings.model_copy(update={"document_bytes": 1000}))
+        preparation.prepare(sent, settings.model_copy(update={"document_bytes": 1000}))
     ((problem),) = refused.value.problems
     assert problem.pointer == pointer
     assert words in problem.detail
@@ -295,9 +297,9 @@ def test_what_cannot_be_kept_is_refused_with_its_place(
 
 def test_a_document_of_too_many_passages_is_refused(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparation, "MOST_PASSAGES", 3)
-    assert len(preparation.drafted(Sent("# a\nx\n" * 3), settings).pieces) == 3
+    assert len(preparation.prepare(SentDocument("# a\nx\n" * 3), settings).pieces) == 3
     with pytest.raises(Invalid, match="4 passages; at most 3"):
-        preparation.drafted(Sent("# a\nx\n" * 4), settings)
+        preparation.prepare(SentDocument("# a\nx\n" * 4), settings)
 
 
 def test_ends_of_lines_marks_and_emoji_stay_as_they_were_sent(app: Database, settings: Settings) -> None:
@@ -346,7 +348,7 @@ def test_a_list_is_newest_first_a_page_at_a_time(app: Database, settings: Settin
 
 
 def test_two_who_send_the_same_place_at_once_make_one_document(app: Database, settings: Settings) -> None:
-    made: list[Saved] = []
+    made: list[SavedDocument] = []
     contents_ = [f"Dinner number {n}. " * 50 for n in range(4)]
     threads = [
         threading.Thread(target=lambda said=said: made.append(kept(app, settings, said, uri="x", group_id="crew")))
@@ -367,14 +369,14 @@ def test_a_vector_made_for_a_passage_is_not_given_to_the_one_in_its_place(app: D
     saved = kept(app, settings, "A dinner.", uri="x")
     name, embedder = str(saved.document.id), HashEmbedder()
     with app.tenant(TENANT) as tx:
-        read = search_index.unembedded(tx, [name], "salt")
+        read = search_index.rows_to_embed(tx, [name], "salt")
     assert [row.text for row in read] == ["A dinner.\nA dinner."]
     kept(app, settings, "A ship.", uri="x")
     with app.tenant(TENANT) as tx:
         search_index.put_vectors(tx, read, embedder.embed([row.text for row in read]))
-        (row,) = search_index.unembedded(tx, [name], "salt")
+        (row,) = search_index.rows_to_embed(tx, [name], "salt")
         search_index.put_vectors(tx, [row], embedder.embed([row.text]))
-        assert search_index.unembedded(tx, [name], "salt") == []
+        assert search_index.rows_to_embed(tx, [name], "salt") == []
     (found,) = asked(app, "ship", method="vector")
     assert (found.ranked.hit.cosine or 0) > 0.3
     assert [one.text for one in read] != [row.text]
@@ -383,7 +385,7 @@ def test_a_vector_made_for_a_passage_is_not_given_to_the_one_in_its_place(app: D
 def test_what_lacks_a_vector_for_another_model_is_listed_with_messages(app: Database, settings: Settings) -> None:
     kept(app, settings, "# H\n\nA dinner.", title="T")
     with app.tenant(TENANT) as tx:
-        (row,) = search_index.lacking(tx, ("", "", ""), 10)
+        (row,) = search_index.rows_without_vector(tx, ("", "", ""), 10)
     assert (row.type, row.text) == ("document", "T › H\n# H\n\nA dinner.")
 
 

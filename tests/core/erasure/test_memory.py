@@ -146,7 +146,7 @@ def test_what_was_dropped_because_another_stands_for_it_leaves_the_log_with_that
     one, other, whole = _drawn(bench, retires=True, unique=unique)
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE memories SET updated_at = now() - interval '9 days' WHERE status = 'archived'"))
-        assert sweeps.dropped(tx, TENANT, PERSON, days=1, page=10) == 2
+        assert sweeps.drop_archived(tx, TENANT, PERSON, days=1, page=10) == 2
     assert "events" in holding(app, unique)
     assert erased(app, whole).memory_ids == [whole]
     assert holding(app, unique) == []
@@ -187,8 +187,8 @@ def test_every_wording_it_ever_had_stays_away(app: Database, bench: Bench) -> No
     told_again = ["Ada lives in Lisbon near the sea.", put_right.content, "Porto by the sea is home to Ada."]
     with app.tenant(TENANT) as tx:
         candidates = [a_candidate(one, 5) for one in told_again]
-        assert tombstones.buried(tx, TENANT, "ada", candidates) == [True, True, True]
-        assert tombstones.buried(tx, TENANT, "ada", [a_candidate("Ada lives in Faro near the sea.", 5)]) == [False]
+        assert tombstones.are_erased(tx, TENANT, "ada", candidates) == [True, True, True]
+        assert tombstones.are_erased(tx, TENANT, "ada", [a_candidate("Ada lives in Faro near the sea.", 5)]) == [False]
 
 
 def test_erasing_twice_finds_nothing_the_second_time(app: Database, bench: Bench) -> None:

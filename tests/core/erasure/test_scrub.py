@@ -65,7 +65,7 @@ def test_an_owner_who_may_not_touch_the_log_is_told_what_is_left(
 
 
 def test_another_broker_keeps_what_it_keeps_and_says_so() -> None:
-    done = scrub.Scrubbed()
+    done = scrub.ScrubResult()
     scrub._rewrite_broker("amqp://guest@localhost//", done)
     assert not done.broker
     assert any("no Redis" in note for note in done.notes)

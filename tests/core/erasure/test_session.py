@@ -36,7 +36,7 @@ def unique() -> str:
 
 def erased(app: Database, session: str = "s1") -> Counter[str]:
     with app.tenant(TENANT) as tx:
-        return erasure_session.session(tx, TENANT, session, AUTHOR)
+        return erasure_session.erase(tx, TENANT, session, AUTHOR)
 
 
 def lived(app: Database, works: Works, word: str, session: str = "s1") -> None:
@@ -218,7 +218,7 @@ def test_what_is_said_under_its_name_again_is_a_new_session(app: Database, works
     works.settle()
     with app.tenant(TENANT) as tx:
         assert [(m.position, m.content) for m in sessions.transcript(tx, "s1")] == [(1, "hello again")]
-        assert hidden_messages.hidden(tx, "s1") == frozenset()
+        assert hidden_messages.hidden_ids(tx, "s1") == frozenset()
         assert sessions.get(tx, "s1").state == {}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.erasure.steps import SCOPES, STEPS, UNTOUCHED, UNTOUCHED_BY_SCOPE, Part
+from core.erasure.steps import SCOPES, STEPS, UNTOUCHED, UNTOUCHED_BY_SCOPE, ErasurePart
 from core.storage import tables
 
 
@@ -22,7 +22,7 @@ def test_no_table_without_a_step_has_one_in_some_part() -> None:
 
 
 def test_every_part_belongs_to_a_scope() -> None:
-    assert {part for parts in SCOPES.values() for part in parts} == set(Part)
+    assert {part for parts in SCOPES.values() for part in parts} == set(ErasurePart)
 
 
 def test_every_table_with_a_session_in_it_is_treated_with_a_session() -> None:

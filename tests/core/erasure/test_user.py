@@ -21,7 +21,7 @@ from tests.core.erasing import a_word, holding, lived_in, names_forgotten, pictu
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works
 from workers.dispatch.model import Job, Outcome
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 
 
 @pytest.fixture
@@ -298,4 +298,4 @@ def _interrupted(works: Works, agent: str, meanwhile: Callable[[], object]) -> N
 def _sent_again(app: Database, works: Works) -> None:
     """What the clock would send again."""
     owed = rows(app, "SELECT id, queue FROM dispatches WHERE status = 'retrying'")
-    works.run([Owed(TENANT, row.queue, row.id) for row in owed])
+    works.run([DispatchRef(TENANT, row.queue, row.id) for row in owed])

@@ -195,24 +195,24 @@ def test_a_token_covers_its_batch_and_nothing_later(app: Database, works: Works)
     early = accept(app, event())
     accept(app, event(), event())
     with app.tenant(TENANT) as tx:
-        assert log.pending(tx, early.last_seq) == 1
+        assert log.count_pending(tx, early.last_seq) == 1
     works.settle()
     with app.tenant(TENANT) as tx:
-        assert log.pending(tx, early.last_seq) == 0
+        assert log.count_pending(tx, early.last_seq) == 0
 
 
 def test_the_token_of_a_batch_of_repeats_covers_what_the_first_sending_set_off(app: Database) -> None:
     accept(app, event(id="a"))
     again = accept(app, event(id="a"))
     with app.tenant(TENANT) as tx:
-        assert log.pending(tx, again.last_seq) == 1
+        assert log.count_pending(tx, again.last_seq) == 1
 
 
 def test_what_waits_in_a_debounce_is_pending_until_flushed(app: Database, works: Works) -> None:
     done = accept(app, said("I live in Lisbon."))
     works.settle(flush=False)
     with app.tenant(TENANT) as tx:
-        assert log.pending(tx, done.last_seq) == 2  # To be extracted, and to be cut into units.
+        assert log.count_pending(tx, done.last_seq) == 2  # To be extracted, and to be cut into units.
         assert log.flush(tx, done.last_seq) == 2
     time.sleep(0.01)
     works.settle(flush=False)
@@ -221,7 +221,7 @@ def test_what_waits_in_a_debounce_is_pending_until_flushed(app: Database, works:
     time.sleep(0.01)
     works.settle(flush=False)
     with app.tenant(TENANT) as tx:
-        assert (log.flush(tx, done.last_seq), log.pending(tx, done.last_seq)) == (0, 0)
+        assert (log.flush(tx, done.last_seq), log.count_pending(tx, done.last_seq)) == (0, 0)
 
 
 def test_the_backlog_is_counted_up_to_its_bound_and_per_tenant(app: Database, works: Works) -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from core.config import Settings
 from core.errors import Invalid
-from core.events.settle_tokens import SettleTokens, opened
+from core.events.settle_tokens import SettleTokens, load
 
 TOKENS = SettleTokens(bytes(32))
 
@@ -33,4 +33,4 @@ def test_a_token_of_one_tenant_is_none_of_another(one: str, other: str) -> None:
 
 def test_another_installation_reads_none_of_it(upgraded: Settings) -> None:
     with pytest.raises(Invalid):
-        opened(upgraded).seq("acme", TOKENS.of("acme", 7))
+        load(upgraded).seq("acme", TOKENS.of("acme", 7))

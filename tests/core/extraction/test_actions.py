@@ -12,7 +12,7 @@ NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 def said(content: str, speaker: str = "Ada") -> list[str]:
     message = Message("s1", "m1", 1, "e1", "ada", "user", content, NOON, speaker=speaker)
-    return list(actions.said([message]).get("m1", ()))
+    return list(actions.actions_of([message]).get("m1", ()))
 
 
 @pytest.mark.parametrize(
@@ -53,4 +53,4 @@ def test_what_extraction_finds_and_what_is_plain_is_told_once() -> None:
 
 def test_an_assistant_does_nothing_of_its_own() -> None:
     message = Message("s1", "m1", 1, "e1", "ada", "assistant", "I booked a flight for you.", NOON)
-    assert actions.said([message]) == {}
+    assert actions.actions_of([message]) == {}

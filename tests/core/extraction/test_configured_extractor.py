@@ -11,7 +11,7 @@ from core.errors import Misconfigured
 from core.extraction import configured_extractor
 from core.extraction.llm_extractor import ModelExtractor
 from core.extraction.protocol import Reading, Window
-from core.inference.client import Client, OnCall
+from core.inference.client import ChatClient, OnCall
 from core.inference.openai_client import OpenAIClient
 
 PACKAGE = """
@@ -24,7 +24,7 @@ class Parrot:
 
 
 @pytest.fixture
-def client() -> Client:
+def client() -> ChatClient:
     return OpenAIClient("http://127.0.0.1:1/v1", "", "fake", 1)
 
 
@@ -40,15 +40,15 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "parrots_of_a_test", raising=False)
 
 
-def chosen(model: Client | None = None, name: str | None = None, **settings: Any) -> Any:
-    return configured_extractor.chosen(Settings(**settings), model, name)
+def chosen(model: ChatClient | None = None, name: str | None = None, **settings: Any) -> Any:
+    return configured_extractor.load_extractor(Settings(**settings), model, name)
 
 
-def test_by_itself_a_model_reads_where_there_is_one_and_the_rules_where_there_is_none(client: Client) -> None:
+def test_by_itself_a_model_reads_where_there_is_one_and_the_rules_where_there_is_none(client: ChatClient) -> None:
     assert [(chosen().name, chosen().prompt), chosen(client).name] == [("offline", None), "llm"]
 
 
-def test_who_is_set_reads_whatever_else_is_there(client: Client) -> None:
+def test_who_is_set_reads_whatever_else_is_there(client: ChatClient) -> None:
     assert chosen(client, extractor="offline").name == "offline"
     assert chosen(client, extractor="llm", prompts="eval").prompt == "extract.eval.v2"
     assert chosen(client, "offline", extractor="llm").name == "offline", "or who is asked for"
@@ -71,7 +71,7 @@ def test_a_name_that_nobody_has_is_refused_with_those_that_there_are() -> None:
         chosen(extractor="parakeet")
 
 
-def test_both_keep_to_the_protocol(client: Client) -> None:
+def test_both_keep_to_the_protocol(client: ChatClient) -> None:
     def reads(one: configured_extractor.Extractor, on_call: OnCall) -> Reading:
         return one.read(Window((), ()), on_call)
 

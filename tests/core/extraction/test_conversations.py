@@ -8,7 +8,7 @@ import pytest
 
 from core.extraction import short_answers
 from core.extraction.english import corrections
-from core.extraction.rule_extractor import stated
+from core.extraction.rule_extractor import statements_of_rules
 from core.types import Message
 
 BEGAN = datetime(2026, 5, 20, 15, tzinfo=UTC)
@@ -30,7 +30,7 @@ def told(*turns: str) -> list[str]:
         )
         for n, turn in enumerate(turns, 1)
     ]
-    return [candidate.content for candidate in stated(messages)]
+    return [candidate.content for candidate in statements_of_rules(messages)]
 
 
 @pytest.mark.parametrize(
@@ -114,4 +114,4 @@ def test_how_to_talk_to_somebody_is_a_standing_instruction(wish: str) -> None:
 
 
 def test_words_that_mend_nothing_mend_nothing() -> None:
-    assert corrections.mended("No, it's fine.", ["My locker is number 40"]) is None
+    assert corrections.correct("No, it's fine.", ["My locker is number 40"]) is None

@@ -112,9 +112,9 @@ def test_a_chinese_character_counts_as_three(content: str, expected: int) -> Non
 
 def test_an_answer_means_what_was_asked_right_before_it() -> None:
     asked, answer = message("Are you allergic to nuts or shellfish?", "assistant"), message("Yes!")
-    assert informativeness.telling(Window((), (answer,)), LEAST) == []
-    assert informativeness.telling(Window((asked,), (answer,)), LEAST) == [asked]
-    assert informativeness.telling(Window((asked, message("Wait.")), (answer,)), LEAST) == []
+    assert informativeness.messages_to_read(Window((), (answer,)), LEAST) == []
+    assert informativeness.messages_to_read(Window((asked,), (answer,)), LEAST) == [asked]
+    assert informativeness.messages_to_read(Window((asked, message("Wait.")), (answer,)), LEAST) == []
 
 
 @given(st.text(max_size=300), st.sampled_from(["user", "assistant", "tool", "system"]))

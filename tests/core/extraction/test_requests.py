@@ -21,11 +21,13 @@ def asked(payload: Json, event_id: str = "e1") -> Event:
 
 
 def wished(content: str, **fields: Any) -> Candidate:
-    return requests.requested(asked({"user_id": "ada", "content": content, **fields}))[1]
+    return requests.read_request(asked({"user_id": "ada", "content": content, **fields}))[1]
 
 
 def test_what_is_asked_for_is_confirmed_and_rests_on_its_event() -> None:
-    owner, candidate = requests.requested(asked({"user_id": "ada", "content": "The project ships on Fridays."}, "e7"))
+    owner, candidate = requests.read_request(
+        asked({"user_id": "ada", "content": "The project ships on Fridays."}, "e7")
+    )
     assert owner == Owner("ada")
     assert candidate.content == "The project ships on Fridays."
     assert candidate.evidence == (Evidence("", "e7", "e7", "The project ships on Fridays."),)
@@ -41,7 +43,7 @@ def test_all_that_is_given_is_taken() -> None:
         "valid_to": "2027-01-01T00:00:00Z", "expires_at": "2028-01-01T00:00:00Z", "half_life_days": 10,
         "group_id": "g1", "something_else": [1],
     }  # fmt: skip
-    owner, c = requests.requested(asked({"user_id": "ada", "content": "Answers in French.", **given}))
+    owner, c = requests.read_request(asked({"user_id": "ada", "content": "Answers in French.", **given}))
     assert owner == Owner("ada", "g1")
     assert (c.category, c.kind, c.topic, c.subject) == (Category.INSTRUCTION, Kind.SEMANTIC, Topic.WORK, "Ada")
     assert (c.attribute, c.value, c.importance) == ("reply.language", "French", 0.95)
@@ -129,7 +131,7 @@ def test_every_category_has_its_kind(category: Category) -> None:
 )
 def test_a_field_that_does_not_fit_is_named_with_its_place(fields: Json, fault: str) -> None:
     with pytest.raises(Never) as refused:
-        requests.requested(asked({"user_id": "ada", "content": "Ada plays chess.", **fields}))
+        requests.read_request(asked({"user_id": "ada", "content": "Ada plays chess.", **fields}))
     assert fault in refused.value.detail
     assert "'e1' has an invalid payload" in refused.value.detail
 

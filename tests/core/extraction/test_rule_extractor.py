@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.extraction.chinese import things
-from core.extraction.rule_extractor import stated
+from core.extraction.rule_extractor import statements_of_rules
 from core.types import Candidate, Category, Kind, Message
 
 SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
@@ -25,12 +25,12 @@ def said(text: str, *, role: str = "user", speaker: str | None = None, position:
 
 
 def read(text: str, **about: str | None) -> list[Candidate]:
-    return stated([said(text, role=about.get("role") or "user", speaker=about.get("speaker"))])
+    return statements_of_rules([said(text, role=about.get("role") or "user", speaker=about.get("speaker"))])
 
 
 def answered(question: str, text: str, **about: str) -> list[Candidate]:
     asked = said(question, role=about.get("asker", "assistant"), speaker=about.get("name"))
-    return stated([asked, said(text, position=2)])
+    return statements_of_rules([asked, said(text, position=2)])
 
 
 def labelled(row: dict[str, Any]) -> list[Candidate]:
@@ -223,7 +223,7 @@ def test_another_date_beside_a_birthday_keeps_its_year() -> None:
 def test_an_assistant_says_nothing_of_itself_but_a_second_person_does() -> None:
     assert read("I moved to Porto last week.", role="assistant") == []
     assert read("I moved to Porto last week.", role="assistant", speaker="Assistant") == []
-    (bob,) = stated([said("I moved to Porto last week.", role="assistant", speaker="Bob")])
+    (bob,) = statements_of_rules([said("I moved to Porto last week.", role="assistant", speaker="Bob")])
     assert bob.subject == "Bob"
 
 
@@ -234,13 +234,13 @@ def test_tools_and_systems_say_nothing() -> None:
 def test_people_who_encourage_each_other_give_no_instructions() -> None:
     bob = said("I went to the game with my kids.", role="assistant", speaker="Bob", position=2)
     talk = [said("Never give my seat away.", speaker="Ada"), bob]
-    assert [c for c in stated(talk) if c.category is Category.INSTRUCTION] == []
+    assert [c for c in statements_of_rules(talk) if c.category is Category.INSTRUCTION] == []
 
 
 def test_a_sentence_that_leans_on_the_one_before_joins_it() -> None:
     ada = said("I painted a lake sunrise for my mother last year. It still means peace to me.", speaker="Ada")
     bob = said("I love my garden.", role="assistant", speaker="Bob", position=2)
-    (both,) = [one for one in stated([ada, bob]) if one.subject == "Ada"]
+    (both,) = [one for one in statements_of_rules([ada, bob]) if one.subject == "Ada"]
     assert both.content == "Ada painted a lake sunrise for Ada's mother in 2025. It still means peace to Ada."
 
 
@@ -259,7 +259,7 @@ def test_a_pasted_document_is_not_taken_for_its_reader() -> None:
 
 def test_reading_twice_gives_the_same() -> None:
     talk = [said(text, position=n) for n, text in enumerate(("I live in Porto.", "我住在上海。", "I have a cat."), 1)]
-    assert stated(talk) == stated(talk)
+    assert statements_of_rules(talk) == statements_of_rules(talk)
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_an_answer_belongs_to_the_question_right_before_it() -> None:
         said("Which city shall I look up?", role="assistant", position=3),
         said("Lisbon.", position=4),
     ]
-    assert stated(talk) == []
+    assert statements_of_rules(talk) == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from core.consolidation import llm_judge
 from core.errors import Later, Never
 from core.inference import ask, prompts
-from core.inference.ask import UNGROUNDED, Prompt, Refused
+from core.inference.ask import UNGROUNDED, ModelRefused, Prompt
 from core.reflection import compression, episodes, generalization
 from core.summaries import rolling
 
@@ -36,7 +36,7 @@ class Model:
         return shape(word=self.answer)
 
 
-def asked(answer: str | Exception, *falls_back_on: type[Later | Never]) -> Word | Refused:
+def asked(answer: str | Exception, *falls_back_on: type[Later | Never]) -> Word | ModelRefused:
     prompt = Prompt("judge.v1", Word, falls_back_on)
     return ask.ask(Model(answer), lambda _call: None, prompt, "Which?", lambda one: one.word != "Atlantis")  # type: ignore[arg-type]
 
@@ -46,12 +46,12 @@ def test_the_answer_is_returned_in_its_shape() -> None:
 
 
 def test_an_answer_that_fails_its_check_is_refused() -> None:
-    assert asked("Atlantis") == Refused(UNGROUNDED)
+    assert asked("Atlantis") == ModelRefused(UNGROUNDED)
 
 
 @pytest.mark.parametrize("error", [Later("slow down"), Never("no such model")])
 def test_a_failure_in_place_of_which_rules_answer_is_refused_with_its_reason(error: Later | Never) -> None:
-    assert asked(error, Later, Never) == Refused(error.detail)
+    assert asked(error, Later, Never) == ModelRefused(error.detail)
 
 
 def test_any_other_failure_is_raised() -> None:

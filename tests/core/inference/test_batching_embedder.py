@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import Never
-from core.inference.batching_embedder import SHORT, TOGETHER, GatheredEmbedder
+from core.inference.batching_embedder import BATCH_TEXTS, SHORT, BatchingEmbedder
 from core.inference.embedders import Embedder, Floats, HashEmbedder
 
 SECONDS = 30
@@ -42,7 +42,7 @@ class Crowd:
 
     def __init__(self, pool: ThreadPoolExecutor) -> None:
         self.model = Watched()
-        self.embedder = GatheredEmbedder(self.model, 1)
+        self.embedder = BatchingEmbedder(self.model, 1)
         self._pool = pool
 
     def busy(self) -> Future[Floats]:
@@ -96,13 +96,13 @@ def test_two_who_ask_the_same_both_get_it(crowd: Crowd) -> None:
 
 def test_a_pass_has_no_more_than_its_share_and_takes_who_came_first(crowd: Crowd) -> None:
     crowd.busy()
-    texts = [f"text {n}" for n in range(2 * TOGETHER + 3)]
+    texts = [f"text {n}" for n in range(2 * BATCH_TEXTS + 3)]
     asked = [crowd.waits(text) for text in texts]
     crowd.model.open.set()
     assert all(same(one, text) for one, text in zip(asked, texts, strict=True))
     _, *passes = crowd.model.passes
     assert [text for one in passes for text in one] == texts
-    assert [len(one) for one in passes] == [TOGETHER, TOGETHER, 3]
+    assert [len(one) for one in passes] == [BATCH_TEXTS, BATCH_TEXTS, 3]
 
 
 def test_one_alone_waits_for_nobody(crowd: Crowd) -> None:
@@ -152,7 +152,7 @@ def test_as_many_passes_run_at_once_as_there_may_be() -> None:
             together.wait(SECONDS)  # Breaks unless three are in here at the same time.
             return super().embed(texts)
 
-    embedder: Embedder = GatheredEmbedder(Meeting(ALONE.dimension), 3)
+    embedder: Embedder = BatchingEmbedder(Meeting(ALONE.dimension), 3)
     with ThreadPoolExecutor(3) as pool:
         asked = {text: pool.submit(embedder.embed, [text]) for text in ("tea", "coffee", "milk")}
         assert all(same(one, text) for text, one in asked.items())
@@ -161,7 +161,7 @@ def test_as_many_passes_run_at_once_as_there_may_be() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(st.text(max_size=6), min_size=1, max_size=5), min_size=1, max_size=12), st.integers(1, 3))
 def test_whoever_asks_what_and_when_gets_what_they_would_alone(said: list[list[str]], passes: int) -> None:
-    embedder = GatheredEmbedder(ALONE, passes)
+    embedder = BatchingEmbedder(ALONE, passes)
 
     def ask(texts: list[str]) -> list[Floats]:
         return [embedder.embed([text]) for text in texts]

@@ -19,11 +19,11 @@ from core.config import Settings
 from core.errors import Later
 from core.inference import quota, token_bucket
 from core.inference.quota import BreakerOpen, Grant, Meter, Provider
-from core.inference.token_bucket import Answer, Level, Limits, Need
+from core.inference.token_bucket import Admission, Level, Need, ProviderLimits
 from core.storage.db import Database
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-LIMITS = Limits(60, 6_000, 3, timedelta(seconds=30), timedelta(seconds=90))
+LIMITS = ProviderLimits(60, 6_000, 3, timedelta(seconds=30), timedelta(seconds=90))
 FREE = replace(LIMITS, requests=None, tokens=None)
 NAME = "models.example/m"
 
@@ -46,7 +46,7 @@ def put(db: Database, changes: str) -> None:
         tx.execute(text(f"UPDATE providers SET {changes} WHERE name = :name"), {"name": NAME})
 
 
-def admitted(db: Database, provider: Provider, need: Need = Need(1, 0)) -> Answer:
+def admitted(db: Database, provider: Provider, need: Need = Need(1, 0)) -> Admission:
     with db.queue() as tx:
         return quota.admit(tx, provider, need)
 
@@ -55,7 +55,7 @@ def admitted(db: Database, provider: Provider, need: Need = Need(1, 0)) -> Answe
 
 
 def test_a_full_bucket_gives_a_minute_s_worth_and_then_as_much_as_flows_in() -> None:
-    level, granted = token_bucket.full(LIMITS, NOW), 0
+    level, granted = token_bucket.full_level(LIMITS, NOW), 0
     for tick in range(1_200):  # two minutes, in tenths of a second
         level, answer = token_bucket.admit(level, LIMITS, later(tick / 10), Need(1, 0))
         granted += answer.granted
@@ -72,7 +72,7 @@ def test_nobody_gets_more_than_was_there_and_has_flown_in(
     asked: list[tuple[float, float, float]], requests: float, tokens: float
 ) -> None:
     limits = replace(LIMITS, requests=requests, tokens=tokens)
-    level, now, got = token_bucket.full(limits, NOW), NOW, Need(0, 0)
+    level, now, got = token_bucket.full_level(limits, NOW), NOW, Need(0, 0)
     for pause, wanted, size in asked:
         now += timedelta(seconds=pause)
         level, answer = token_bucket.admit(level, limits, now, Need(wanted, size))
@@ -101,7 +101,7 @@ def test_who_waits_as_long_as_was_said_is_let_in_and_a_moment_before_is_not(
 
 
 def test_what_is_larger_than_the_bucket_is_let_in_when_it_is_full_and_owed_afterwards() -> None:
-    level, answer = token_bucket.admit(token_bucket.full(LIMITS, NOW), LIMITS, NOW, Need(1, 15_000))
+    level, answer = token_bucket.admit(token_bucket.full_level(LIMITS, NOW), LIMITS, NOW, Need(1, 15_000))
     assert (answer.verdict, level.tokens) == ("admitted", -9_000)
     _, answer = token_bucket.admit(level, LIMITS, NOW, Need(1, 100))
     assert (answer.verdict, answer.wait.total_seconds()) == ("tokens", pytest.approx(91, abs=0.01))
@@ -113,50 +113,54 @@ def test_what_is_scarcer_is_named() -> None:
 
 
 def test_where_nothing_is_limited_nothing_is_counted() -> None:
-    level = token_bucket.full(FREE, NOW)
+    level = token_bucket.full_level(FREE, NOW)
     after, answer = token_bucket.admit(level, FREE, NOW, Need(1_000, 1e9))
-    assert (after, answer) == (level, Answer("admitted"))
+    assert (after, answer) == (level, Admission("admitted"))
 
 
 def test_a_clock_that_goes_back_gives_nothing() -> None:
     level = Level(0, 0, NOW)
-    assert token_bucket.filled(level, LIMITS, later(-3_600)) == level
+    assert token_bucket.refill(level, LIMITS, later(-3_600)) == level
 
 
 def test_what_is_put_back_does_not_overflow() -> None:
-    assert token_bucket.give(token_bucket.full(LIMITS, NOW), LIMITS, Need(5, 500)) == token_bucket.full(LIMITS, NOW)
+    assert token_bucket.give_back(
+        token_bucket.full_level(LIMITS, NOW), LIMITS, Need(5, 500)
+    ) == token_bucket.full_level(LIMITS, NOW)
 
 
 def opened() -> Level:
     """A provider that has just refused for the third time."""
-    level = token_bucket.full(LIMITS, NOW)
+    level = token_bucket.full_level(LIMITS, NOW)
     for _ in range(3):
         assert level.open_until is None
-        level = token_bucket.refused(level, LIMITS, NOW)
+        level = token_bucket.count_refusal(level, LIMITS, NOW)
     return level
 
 
 def test_refusals_in_a_row_open_the_breaker_and_an_answer_between_them_does_not_count() -> None:
     assert opened().open_until == later(30)
-    level = token_bucket.full(LIMITS, NOW)
+    level = token_bucket.full_level(LIMITS, NOW)
     for _ in range(10):
-        level = token_bucket.answered(token_bucket.refused(token_bucket.refused(level, LIMITS, NOW), LIMITS, NOW))
+        level = token_bucket.close_breaker(
+            token_bucket.count_refusal(token_bucket.count_refusal(level, LIMITS, NOW), LIMITS, NOW)
+        )
     assert (level.failures, level.open_until) == (0, None)
 
 
 def test_while_it_is_open_nobody_asks_then_one_and_the_others_look_again_soon() -> None:
     level, answer = token_bucket.enter(opened(), LIMITS, later(29))
-    assert answer == Answer("breaker", timedelta(seconds=1))
+    assert answer == Admission("breaker", timedelta(seconds=1))
     level, answer = token_bucket.enter(level, LIMITS, later(30))
     assert answer.verdict == "probe"
     level, answer = token_bucket.enter(level, LIMITS, later(31))
-    assert answer == Answer("breaker", token_bucket.LOOK_AGAIN)
-    assert token_bucket.enter(token_bucket.answered(level), LIMITS, later(31))[1].verdict == "admitted"
+    assert answer == Admission("breaker", token_bucket.LOOK_AGAIN)
+    assert token_bucket.enter(token_bucket.close_breaker(level), LIMITS, later(31))[1].verdict == "admitted"
 
 
 def test_one_refusal_of_the_one_that_tries_opens_it_again() -> None:
     level, _ = token_bucket.enter(opened(), LIMITS, later(30))
-    assert token_bucket.refused(level, LIMITS, later(32)).open_until == later(62)
+    assert token_bucket.count_refusal(level, LIMITS, later(32)).open_until == later(62)
 
 
 def test_who_tried_and_never_came_back_is_followed_by_another() -> None:
@@ -167,17 +171,19 @@ def test_who_tried_and_never_came_back_is_followed_by_another() -> None:
 
 def test_a_single_refusal_may_be_enough() -> None:
     strict = replace(LIMITS, failures=1)
-    level = token_bucket.refused(token_bucket.full(strict, NOW), strict, NOW)
+    level = token_bucket.count_refusal(token_bucket.full_level(strict, NOW), strict, NOW)
     assert not token_bucket.enter(level, strict, NOW)[1].granted
     level, answer = token_bucket.enter(level, strict, later(30))
     assert answer.verdict == "probe"
-    assert token_bucket.enter(level, strict, later(30))[1] == Answer("breaker", token_bucket.LOOK_AGAIN)
+    assert token_bucket.enter(level, strict, later(30))[1] == Admission("breaker", token_bucket.LOOK_AGAIN)
 
 
 def test_who_asks_to_be_left_alone_for_longer_is_but_not_for_ever() -> None:
-    level = replace(token_bucket.full(LIMITS, NOW), failures=2)
-    assert token_bucket.refused(level, LIMITS, NOW, timedelta(seconds=200)).open_until == later(200)
-    assert token_bucket.refused(level, LIMITS, NOW, timedelta(days=9)).open_until == NOW + token_bucket.LONGEST_BREAK
+    level = replace(token_bucket.full_level(LIMITS, NOW), failures=2)
+    assert token_bucket.count_refusal(level, LIMITS, NOW, timedelta(seconds=200)).open_until == later(200)
+    assert (
+        token_bucket.count_refusal(level, LIMITS, NOW, timedelta(days=9)).open_until == NOW + token_bucket.LONGEST_BREAK
+    )
 
 
 def test_the_one_that_tries_goes_even_where_the_bucket_is_empty() -> None:

@@ -104,9 +104,9 @@ def test_a_model_of_a_published_vocabulary_has_its_own_estimate_and_any_other_on
 @pytest.fixture
 def no_vocabularies(monkeypatch, tmp_path):
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
-    token_counting._opened.cache_clear()
+    token_counting._open_vocabulary.cache_clear()
     yield tmp_path
-    token_counting._opened.cache_clear()
+    token_counting._open_vocabulary.cache_clear()
 
 
 def test_a_file_that_is_not_the_vocabulary_is_never_opened_lest_tiktoken_fetch_another(no_vocabularies, monkeypatch):

@@ -35,15 +35,15 @@ def test_code_links_and_quoted_lines_are_no_speech() -> None:
     ],
 )
 def test_what_is_not_asserted_is_left_out(sentence: str) -> None:
-    assert sentences.asserted(sentence) is None
+    assert sentences.asserted_part(sentence) is None
 
 
 def test_a_lead_in_before_a_colon_is_cut() -> None:
-    assert sentences.asserted("One more thing: I don't eat pork.") == "I don't eat pork."
-    assert sentences.asserted("有件事：我不吃肉。") == "我不吃肉。"
-    assert sentences.asserted("My plan is simple: I save more.") == "My plan is simple: I save more."
+    assert sentences.asserted_part("One more thing: I don't eat pork.") == "I don't eat pork."
+    assert sentences.asserted_part("有件事：我不吃肉。") == "我不吃肉。"
+    assert sentences.asserted_part("My plan is simple: I save more.") == "My plan is simple: I save more."
 
 
 def test_the_statement_before_a_question_is_kept() -> None:
-    assert sentences.asserted("I'm allergic to nuts, can you suggest a snack?") == "I'm allergic to nuts"
-    assert sentences.asserted("我对花生过敏，能推荐点零食吗？") == "我对花生过敏"
+    assert sentences.asserted_part("I'm allergic to nuts, can you suggest a snack?") == "I'm allergic to nuts"
+    assert sentences.asserted_part("我对花生过敏，能推荐点零食吗？") == "我对花生过敏"

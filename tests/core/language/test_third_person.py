@@ -32,7 +32,7 @@ from core.language import third_person
     ],
 )
 def test_a_sentence_is_told_of_its_speaker(text: str, told: str) -> None:
-    plain = informal.cleaned(text, frozenset({"Jon"}))
+    plain = informal.clean(text, frozenset({"Jon"}))
     assert third_person.third_person(plain, "Ada", "Jon") == told
 
 
@@ -54,7 +54,7 @@ def test_a_sentence_is_told_of_its_speaker(text: str, told: str) -> None:
     ],
 )
 def test_chat_english_becomes_plain(text: str, plain: str) -> None:
-    assert informal.cleaned(text, frozenset({"Jon"})) == plain
+    assert informal.clean(text, frozenset({"Jon"})) == plain
 
 
 @pytest.mark.parametrize(

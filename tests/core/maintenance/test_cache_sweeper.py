@@ -12,8 +12,8 @@ import pytest
 from core import memoize
 from core.index.resident import cache
 from core.maintenance import cache_sweeper
-from core.maintenance.cache_sweeper import Sweeper
-from core.memoize import Kept
+from core.maintenance.cache_sweeper import CacheSweeper
+from core.memoize import DigestCache
 from core.memory import nearest_vectors
 from core.storage.db import Database
 from tests.samples import TENANT
@@ -37,7 +37,7 @@ def test_it_goes_on_when_one_of_them_fails_and_ends_when_it_is_closed(monkeypatc
             again.set()
 
     monkeypatch.setattr(cache_sweeper, "SWEEPS", (broken, sweep))
-    sweeper = Sweeper()
+    sweeper = CacheSweeper()
     assert again.wait(30)
     sweeper.close()
     assert not swept[0].is_alive()
@@ -45,11 +45,11 @@ def test_it_goes_on_when_one_of_them_fails_and_ends_when_it_is_closed(monkeypatc
 
 @pytest.mark.usefixtures("hurried")
 def test_what_was_worked_out_of_texts_is_among_what_goes(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept, gone = Kept[int](10), threading.Event()
+    kept, gone = DigestCache[int](10), threading.Event()
     kept.put(b"a", 1)
     monkeypatch.setattr(memoize, "time", SimpleNamespace(monotonic=lambda: math.inf))
     monkeypatch.setattr(cache_sweeper, "SWEEPS", (*cache_sweeper.SWEEPS, gone.set))
-    sweeper = Sweeper()
+    sweeper = CacheSweeper()
     assert gone.wait(30)
     sweeper.close()
     assert len(kept) == 0
@@ -59,10 +59,10 @@ def test_so_are_the_vectors_of_users_for_whom_nothing_is_judged(app: Database, m
     with app.tenant(TENANT) as tx:
         nearest_vectors.nearest(tx, "ada", np.ones((1, 8), dtype=np.float32), 5)
         there = cache.of(tx.engine)
-    monkeypatch.setattr(cache, "SWEPT_SECONDS", 60)
+    monkeypatch.setattr(cache, "SWEEP_SECONDS", 60)
     cache.sweep()
     assert there.usage()[0] == 1
-    monkeypatch.setattr(cache, "KEPT_SECONDS", -1)
+    monkeypatch.setattr(cache, "IDLE_SECONDS", -1)
     for sweep in cache_sweeper.SWEEPS:
         sweep()
     assert there.usage()[0] == 0

@@ -32,7 +32,7 @@ from core.memory.changes import (
     Restore,
     Use,
 )
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.search import query
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
@@ -84,7 +84,7 @@ def history(app: Database, memory_id: UUID) -> list[str]:
 
 def sweep(app: Database, page: int = 100) -> int:
     with app.tenant(TENANT) as tx:
-        return sweeps.faded(tx, TENANT, PERSON, page)
+        return sweeps.archive_faded(tx, TENANT, PERSON, page)
 
 
 def expected(app: Database, memory_id: UUID, **facts: Any) -> datetime | None:
@@ -110,7 +110,7 @@ def test_a_confirmation_a_relation_and_a_use_put_it_off(app: Database) -> None:
     carry_out(app, cat, dog)
     set_back(app, [cat.id, dog.id], 30)
     stands = row(app, cat.id)
-    known = Known(cat.id, 1, stands.content, "ada", None, None, stands.occurred_at)
+    known = KnownMemory(cat.id, 1, stands.content, "ada", None, None, stands.occurred_at)
     again = replace(cat.candidate, evidence=(Evidence("s2", "m9", "e9", "my cat"),))
     carry_out(app, Confirm(known, again, "again"))
     assert close(row(app, cat.id).fade_at, expected(app, cat.id, evidence=2))
@@ -225,7 +225,7 @@ def test_what_has_expired_is_not_served_even_before_a_sweep(app: Database) -> No
     with app.tenant(TENANT) as tx:
         assert memories.count(tx, "ada") == 0
         assert memories.neighbours(tx, "ada", [cat.candidate], EMBEDDER.embed(["Ada has a cat."])) == [[]]
-        assert sweeps.expired(tx, TENANT, PERSON, 10) == 1
+        assert sweeps.archive_expired(tx, TENANT, PERSON, 10) == 1
     assert row(app, cat.id).status == "archived"
     assert (found(app), found(app, include_archived=True)) == ([], ["Ada has a cat."])
 
@@ -237,7 +237,7 @@ def test_what_has_expired_may_be_said_anew_and_comes_back_without_its_term(app: 
     again = a_memory("Ada has a cat.")
     assert carry_out(app, again) == {"added": 1}
     with app.tenant(TENANT) as tx:
-        sweeps.expired(tx, TENANT, PERSON, 10)
+        sweeps.archive_expired(tx, TENANT, PERSON, 10)
     carry_out(app, Archive(again.id, 1, "twice"))
     carry_out(app, Restore(cat.id, 2, "the first one"))
     assert row(app, cat.id).expires_at is None
@@ -245,7 +245,7 @@ def test_what_has_expired_may_be_said_anew_and_comes_back_without_its_term(app: 
 
 def overflow(app: Database, limit: int, page: int = 100) -> int:
     with app.tenant(TENANT) as tx:
-        return sweeps.overflowing(tx, TENANT, PERSON, limit, page)
+        return sweeps.archive_weakest(tx, TENANT, PERSON, limit, page)
 
 
 def test_above_the_limit_the_weakest_go_and_never_the_pinned(app: Database) -> None:
@@ -314,7 +314,7 @@ def test_a_sweep_reads_what_is_due_by_its_index_and_nothing_else(
 
 def drop(app: Database, days: float = 30) -> int:
     with app.tenant(TENANT) as tx:
-        return sweeps.dropped(tx, TENANT, PERSON, days, 100)
+        return sweeps.drop_archived(tx, TENANT, PERSON, days, 100)
 
 
 def put_back(app: Database, days: float) -> None:
@@ -370,7 +370,7 @@ def test_what_stands_for_itself_alone_is_never_dropped(app: Database) -> None:
 def test_what_was_merged_with_another_is_dropped_too(app: Database) -> None:
     cat, again = a_memory("Ada has a cat."), a_memory("Ada has a black cat.")
     carry_out(app, cat, again)
-    keeper, gone = (Known(a.id, 1, a.candidate.content, "ada", None, None, NOW) for a in (again, cat))
+    keeper, gone = (KnownMemory(a.id, 1, a.candidate.content, "ada", None, None, NOW) for a in (again, cat))
     carry_out(app, Merge(keeper, again.candidate, "same", absorbs=gone))
     put_back(app, 40)
     assert drop(app) == 1
@@ -382,13 +382,13 @@ def test_verdicts_that_kept_nothing_are_forgotten_after_their_days(app: Database
     carry_out(app, *(Ignore(junk, "a pleasantry") for _ in range(3)))
     cat = a_memory("Ada has a cat.")
     carry_out(app, cat)
-    known = Known(cat.id, 1, cat.candidate.content, "ada", None, None, NOW)
+    known = KnownMemory(cat.id, 1, cat.candidate.content, "ada", None, None, NOW)
     carry_out(app, Confirm(known, cat.candidate, "again"))
     with app.tenant(TENANT) as tx:
-        assert sweeps.forgotten(tx, 90, 3600, 100) == 0
+        assert sweeps.delete_leftovers(tx, 90, 3600, 100) == 0
         tx.execute(text("UPDATE verdicts SET at = at - interval '91 days'"))
-        assert sweeps.forgotten(tx, 90, 3600, 2) == 2
-        assert sweeps.forgotten(tx, 90, 3600, 2) == 1
+        assert sweeps.delete_leftovers(tx, 90, 3600, 2) == 2
+        assert sweeps.delete_leftovers(tx, 90, 3600, 2) == 1
         assert tx.execute(text("SELECT kind FROM verdicts")).scalars().all() == ["confirm"]
 
 
@@ -397,5 +397,5 @@ def test_what_was_handed_out_long_ago_is_forgotten(app: Database) -> None:
     with app.tenant(TENANT) as tx:
         echo.note(tx, TENANT, "ada", told_then, NOW - timedelta(days=8))
         echo.note(tx, TENANT, "bob", told_then, NOW - timedelta(days=6))
-        assert sweeps.forgotten(tx, 90, 3600, 100) == 1
+        assert sweeps.delete_leftovers(tx, 90, 3600, 100) == 1
         assert set(tx.execute(text("SELECT user_id FROM servings")).scalars()) == {"bob"}

@@ -10,7 +10,7 @@ import pytest
 from core.config import Settings
 from core.memory import memories
 from core.memory.changes import Add, Archive, Confirm, Dispute, Edit, Merge, Pin, Replace, Restore
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.storage.db import Database
 from core.types import Category, Json, Trust
 from rules.registry import store
@@ -31,8 +31,8 @@ def liking(what: str, day: int = 0) -> Add:
     return an_add(f"Ada's drink is {what}.", day, **fields)
 
 
-def known(bench: Bench, memory_id: UUID) -> Known:
-    return memories.known(bench.row(memory_id))
+def known(bench: Bench, memory_id: UUID) -> KnownMemory:
+    return memories.known_of(bench.row(memory_id))
 
 
 def words(what: str) -> Json:

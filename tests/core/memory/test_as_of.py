@@ -18,7 +18,7 @@ from core.memory import memories
 from core.memory.as_of import Moment
 from core.memory.changes import Add, Archive, Confirm, Edit
 from core.search import filters, query
-from core.storage.db import Database, pieces
+from core.storage.db import Database, stream_chunks
 from core.types import Evidence, Trust
 from tests.core.maintenance.test_sweeps import a_memory, carry_out, row
 from tests.questions import question as a_question
@@ -47,7 +47,7 @@ def recorded(app: Database, memory_id: UUID, version: int, at: datetime) -> None
 
 def known(app: Database, add: Add) -> Any:
     with app.tenant(TENANT) as tx:
-        return memories.known(memories.get(tx, add.id))
+        return memories.known_of(memories.get(tx, add.id))
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_without_a_moment_nothing_is_read_but_what_was_read_before(app: Database
     values = {"user": "ada", "group": None, "types": ["memory"], "dimension": EMBEDDER.dimension}
     values |= loading.enumerations()
     with app.tenant(TENANT) as tx:
-        plan = str([*pieces(tx, f"EXPLAIN {loading._ALL}", values)])
+        plan = str([*stream_chunks(tx, f"EXPLAIN {loading._ALL}", values)])
     for table in ("memory_versions", "events"):
         assert table not in plan
 

@@ -19,7 +19,7 @@ from core.memory.changes import Add, Archive, Edit
 from core.memory.nearest_vectors import Near
 from core.search import query
 from core.search.query import Question
-from core.storage.db import Database, Tx, pieces
+from core.storage.db import Database, Tx, stream_chunks
 from tests.core.maintenance.test_sweeps import ADA, EMBEDDER, PERSON, a_memory, carry_out
 from tests.databases import analyzed
 from tests.samples import TENANT, accept
@@ -161,8 +161,8 @@ def test_what_nobody_asks_for_is_let_go(app: Database, monkeypatch: pytest.Monke
     for user in ("ada", "bob"):
         with app.tenant(TENANT) as tx:
             near(tx, asked("Ada met Bob."), user)
-    monkeypatch.setattr(cache, "KEPT_SECONDS", -1)
-    monkeypatch.setattr(cache, "SWEPT_SECONDS", 0)
+    monkeypatch.setattr(cache, "IDLE_SECONDS", -1)
+    monkeypatch.setattr(cache, "SWEEP_SECONDS", 0)
     with app.tenant(TENANT) as tx:
         near(tx, asked("Ada met Bob."), "bob")
         assert cache.of(tx.engine).usage()[0] == 0
@@ -174,8 +174,8 @@ def test_the_longest_unused_goes_where_there_is_no_room(app: Database, monkeypat
     with app.tenant(TENANT) as tx:
         near(tx, asked("Ada met Bob."))
         one = cache.of(tx.engine).usage()[1]
-    monkeypatch.setattr(cache, "KEPT_BYTES", one * 3 // 2)
-    monkeypatch.setattr(cache, "SWEPT_SECONDS", 0)
+    monkeypatch.setattr(cache, "MOST_BYTES", one * 3 // 2)
+    monkeypatch.setattr(cache, "SWEEP_SECONDS", 0)
     for user in ("ada", "bob", "ada"):
         assert_same(app, asked("Ada met Bob."), user)
     with app.tenant(TENANT) as tx:
@@ -190,7 +190,7 @@ def test_memories_are_read_by_the_index_of_the_user(settings: Settings, app: Dat
         tx.execute(OTHERS)
     analyzed(settings, "search_index")
     with app.tenant(TENANT) as tx:
-        plan = str([*pieces(tx, f"EXPLAIN {loading._ALL}", values | loading.enumerations())])
+        plan = str([*stream_chunks(tx, f"EXPLAIN {loading._ALL}", values | loading.enumerations())])
     assert "search_index_of_user" in plan
 
 

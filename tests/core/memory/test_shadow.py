@@ -10,7 +10,7 @@ from core.errors import Invalid
 from core.events.publishing import Author
 from core.memory import shadow, writer
 from core.memory.changes import Owner
-from core.memory.shadow import Stand
+from core.memory.shadow import ComparedMemory
 from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES
 from core.tenancy import tenants
@@ -21,8 +21,8 @@ from tests.samples import TENANT
 BESIDE = f"rebuild-{uuid4().hex}"
 
 
-def stand(candidate: Candidate, **fields: object) -> Stand:
-    return replace(Stand(uuid4(), 1, candidate), **fields)  # type: ignore[arg-type]
+def stand(candidate: Candidate, **fields: object) -> ComparedMemory:
+    return replace(ComparedMemory(uuid4(), 1, candidate), **fields)  # type: ignore[arg-type]
 
 
 def test_what_says_the_same_is_the_same_and_what_fills_the_slot_otherwise_has_changed() -> None:
@@ -54,15 +54,15 @@ def test_a_set_beside_is_seen_by_nobody_and_goes_without_a_trace(app: Database) 
     with app.tenant(TENANT) as tx:
         tx.execute(text("INSERT INTO tombstones (tenant_id, hash) VALUES (:t, 'h')"), {"t": TENANT})
         salt = tx.execute(text("SELECT salt FROM tenants")).scalar_one()
-    shadow.open_beside(app, TENANT, BESIDE)
-    shadow.open_beside(app, TENANT, BESIDE)
+    shadow.create(app, TENANT, BESIDE)
+    shadow.create(app, TENANT, BESIDE)
     with app.tenant(BESIDE) as tx:
         writer.apply(tx, BESIDE, Owner("ada"), [an_add(a_candidate("Ada has a dog."))], Author("test"))
-        assert [s.candidate.content for s in shadow.standing(tx, "ada")] == ["Ada has a dog."]
+        assert [s.candidate.content for s in shadow.active_memories(tx, "ada")] == ["Ada has a dog."]
         assert tx.execute(text("SELECT salt FROM tenants")).scalar_one() == salt
         assert tx.execute(text("SELECT hash FROM tombstones")).scalars().all() == ["h"]
     with app.tenant(TENANT) as tx:
-        assert [s.candidate.content for s in shadow.standing(tx, "ada")] == ["Ada has a cat."]
+        assert [s.candidate.content for s in shadow.active_memories(tx, "ada")] == ["Ada has a cat."]
     shadow.drop(app, BESIDE)
     with app.tenant(BESIDE) as tx:
         left = {t.name: tx.execute(text(f"SELECT count(*) FROM {t.name}")).scalar_one() for t in TENANT_TABLES}
@@ -83,5 +83,5 @@ def test_evidence_comes_along(app: Database) -> None:
     add = an_add(a_candidate("Ada has a cat."))
     carry_out(app, [add])
     with app.tenant(TENANT) as tx:
-        (found,) = shadow.standing(tx, "ada")
+        (found,) = shadow.active_memories(tx, "ada")
     assert found.candidate.evidence == (Evidence("s1", "m0", "e1", "Ada has a cat."),)

@@ -27,7 +27,7 @@ def _lay(app: Database, *statements: Candidate, user: str = "ada") -> int:
 
 def _buried(app: Database, candidate: Candidate, user: str = "ada") -> bool:
     with app.tenant(TENANT) as tx:
-        return tombstones.buried(tx, TENANT, user, [candidate])[0]
+        return tombstones.are_erased(tx, TENANT, user, [candidate])[0]
 
 
 @pytest.mark.parametrize(
@@ -134,4 +134,4 @@ def test_what_is_said_after_an_erasure_is_new_though_it_happened_before(app: Dat
     cited = (Evidence("s1", "m1", "e1", "I moved in May."),)
     new = Candidate("Ada moved in May.", Category.FACT, Topic.PERSONAL, "ada", cited, long_ago)
     with app.tenant(TENANT) as tx:
-        assert tombstones.buried(tx, TENANT, "ada", [new, replace(new, evidence=())]) == [False, True]
+        assert tombstones.are_erased(tx, TENANT, "ada", [new, replace(new, evidence=())]) == [False, True]

@@ -14,7 +14,7 @@ from core.consolidation.judge import Thresholds
 from core.errors import Conflict, Invalid
 from core.memory import verdicts
 from core.memory.changes import Add, Confirm, Dispute, Edit, Ignore, Merge
-from core.memory.verdicts import Wanted
+from core.memory.verdicts import VerdictFilter
 from core.storage.db import Database
 from core.types import Evidence
 from tests.core.changing import NOON, PERSON, Bench, a_candidate, absorbed, an_add, two
@@ -178,7 +178,7 @@ def test_a_sweep_does_not_merge_again_what_someone_has_taken_apart(ada: Bench, a
     two(ada)
     assert sweep(app) == 1
     with app.tenant(TENANT) as tx:
-        (merged,) = verdicts.find(tx, Wanted(user_id="ada", kind="merge"))
+        (merged,) = verdicts.find(tx, VerdictFilter(user_id="ada", kind="merge"))
     apart = ada.undo(merged.id)
     forget_marks(app)
     assert sweep(app) == 0

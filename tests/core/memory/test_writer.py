@@ -17,7 +17,7 @@ from core.events.publishing import Author
 from core.inference.embedders import HashEmbedder
 from core.memory import memories, writer
 from core.memory.changes import Add, Change, Confirm, Link, Merge, Owner
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.storage import db
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Event, Evidence, Relation, Topic
@@ -47,9 +47,9 @@ def an_add(candidate: Candidate, **fields: Any) -> Add:
     return Add(candidate, "because", EMBEDDER.embed([candidate.content])[0], **fields)
 
 
-def known(tx: Tx, memory_id: UUID) -> Known:
+def known(tx: Tx, memory_id: UUID) -> KnownMemory:
     row = memories.get(tx, memory_id)
-    return Known(row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at)
+    return KnownMemory(row.id, row.version, row.content, row.subject, row.attribute, row.value, row.occurred_at)
 
 
 def the_cause(app: Database) -> Event:

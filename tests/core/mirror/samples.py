@@ -6,7 +6,7 @@ from uuid import UUID
 
 from core.mirror import arrangement
 from core.mirror.arrangement import Memory
-from core.mirror.markdown import LEARNINGS, MEMORY, Document, Place, Shown, parse, render
+from core.mirror.markdown import LEARNINGS, MEMORY, Document, FilePlace, ShownMemory, parse, render
 from core.types import Category, Topic
 
 NAMES = {"format": "imprint-mirror/1", "tenant": "acme", "user": "ada", "memories": "0"}
@@ -24,8 +24,8 @@ def memory(
 ) -> Memory:
     """A memory that stands, at its first version unless told otherwise."""
     shown = {name: fields.pop(name) for name in ("importance", "tags", "pinned", "disputed") if name in fields}
-    said = Shown(content, **shown)  # type: ignore[arg-type]
-    return Memory(uid(n), **{"version": 1, **fields}, shown=said, place=Place(category, topic))  # type: ignore[arg-type]
+    said = ShownMemory(content, **shown)  # type: ignore[arg-type]
+    return Memory(uid(n), **{"version": 1, **fields}, shown=said, place=FilePlace(category, topic))  # type: ignore[arg-type]
 
 
 def by_id(*memories: Memory) -> dict[UUID, Memory]:
@@ -39,7 +39,7 @@ def empty() -> dict[str, Document]:
 
 def texts(*memories: Memory) -> dict[str, str]:
     """Both files as they are written for these memories for the first time."""
-    return {file: render(document) for file, document in arrangement.arranged(empty(), by_id(*memories)).items()}
+    return {file: render(document) for file, document in arrangement.arrange(empty(), by_id(*memories)).items()}
 
 
 def parsed(files: dict[str, str]) -> dict[str, Document]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.mirror.arrangement import Memory, arranged
+from core.mirror.arrangement import Memory, arrange
 from core.mirror.markdown import Document, parse, render
 from core.types import Category, Topic
 from tests.core.mirror.samples import by_id, empty, memory, parsed, texts, uid
@@ -28,7 +28,7 @@ MEMORIES = st.lists(
 
 
 def again(files: dict[str, str], *memories: Memory) -> dict[str, str]:
-    return {file: render(document) for file, document in arranged(parsed(files), by_id(*memories)).items()}
+    return {file: render(document) for file, document in arrange(parsed(files), by_id(*memories)).items()}
 
 
 def bare(text: str) -> list[str]:
@@ -141,7 +141,7 @@ def test_a_file_of_ten_thousand_memories_is_arranged_in_little_time() -> None:
     many = [
         memory(n, f"Ada has cat number {n}.", list(Category)[n % 10], list(Topic)[n % 13]) for n in range(1, 10_001)
     ]
-    document: dict[str, Document] = arranged(empty(), by_id(*many))
+    document: dict[str, Document] = arrange(empty(), by_id(*many))
     assert sum(1 for one in document.values() for _ in one.lines()) == 10_000
     assert parse(render(document["memory.md"])) == document["memory.md"]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.mirror.arrangement import Memory, arranged
+from core.mirror.arrangement import Memory, arrange
 from core.mirror.diff import Findings, compare
 from core.mirror.markdown import render
 from core.types import Category, Topic
@@ -186,7 +186,7 @@ def test_whatever_a_person_does_each_memory_is_found_or_missed_and_the_rest_is_k
     there: set[UUID] = {one.id for one in ALL if line(one) in rows}
     assert {one.id for one, _ in found.removed} == {one.id for one in (CAT, DOG, TEA)} - there
     assert render(found.documents["memory.md"]) == text
-    kept = arranged(found.documents, by_id(*ALL))["memory.md"]
+    kept = arrange(found.documents, by_id(*ALL))["memory.md"]
     assert [row for row in rows if row == "words\n"] == [b.raw for b in kept.blocks if b.raw == "words\n"]
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.errors import Later
 from core.mirror import files
-from core.mirror.front_matter import Unreadable
+from core.mirror.front_matter import UnreadableFile
 
 
 @given(st.text(st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1, max_size=200))
@@ -31,8 +31,8 @@ def test_any_name_is_that_of_one_folder_and_leads_nowhere_else(name: str) -> Non
     assert "/" not in folder
     assert not folder.startswith((".", " "))
     assert len(folder) <= 180
-    assert files.named(folder) in {name, None}
-    assert files.named(folder) == name or len(folder.encode()) >= 140
+    assert files.user_of_folder(folder) in {name, None}
+    assert files.user_of_folder(folder) == name or len(folder.encode()) >= 140
 
 
 @given(st.text(min_size=1, max_size=60).filter(lambda s: s.isprintable()))
@@ -135,7 +135,7 @@ def test_only_plain_text_files_are_read(tmp_path: Path) -> None:
         *(("link.md", "opened"), ("folder.md", "plain"), ("pipe.md", "plain")),
         *(("latin.md", "UTF-8: byte 3"), ("zero.md", "zero"), ("large.md", "larger")),
     ):
-        with pytest.raises(Unreadable, match=why):
+        with pytest.raises(UnreadableFile, match=why):
             files.read(tmp_path / name)
 
 
@@ -183,7 +183,7 @@ def test_a_folder_that_is_a_link_is_not_followed_and_goes_without_what_is_behind
     behind.mkdir()
     (behind / "memory.md").write_text("Theirs.")
     folder.symlink_to(behind)
-    with pytest.raises(Unreadable, match="symbolic link"):
+    with pytest.raises(UnreadableFile, match="symbolic link"):
         files.read(folder / "memory.md")
     assert files.remove(folder) == 1
     assert (folder.is_symlink(), (behind / "memory.md").read_text()) == (False, "Theirs.")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.mirror import front_matter
-from core.mirror.front_matter import Unreadable
+from core.mirror.front_matter import UnreadableFile
 
 NAMES = {"format": front_matter.FORMAT, "tenant": "acme", "user": "ada", "file": "memory.md"}
 NAMES |= {"memories": "3", "generated": "2026-11-21T12:00:00Z"}
@@ -37,13 +37,13 @@ def test_values_may_be_written_as_editors_write_them(said: str) -> None:
 def test_what_others_have_added_stays_where_it_is() -> None:
     text = "---\naliases:\n  - me\ntags: [a, b]\nmemories: 3\n# a comment\nuser: ada\n---\n"
     found, _ = front_matter.parse(lines(text))
-    assert front_matter.updated(found, {"memories": "3", "user": "ada"}).text() == text
-    changed = front_matter.updated(found, {"memories": "4", "file": "memory.md"}).text()
+    assert front_matter.update(found, {"memories": "3", "user": "ada"}).text() == text
+    changed = front_matter.update(found, {"memories": "4", "file": "memory.md"}).text()
     assert changed == text.replace("memories: 3", "memories: 4").replace("ada\n---", "ada\nfile: memory.md\n---")
 
 
 def test_anothers_front_matter_is_refused() -> None:
-    with pytest.raises(Unreadable, match="`user` says 'ada', and should say 'bob'"):
+    with pytest.raises(UnreadableFile, match="`user` says 'ada', and should say 'bob'"):
         front_matter.require(front_matter.fresh(NAMES), NAMES | {"user": "bob"})
-    with pytest.raises(Unreadable, match="`tenant` is missing"):
+    with pytest.raises(UnreadableFile, match="`tenant` is missing"):
         front_matter.require(front_matter.parse(lines("---\n---\n"))[0], {"tenant": "acme"})

@@ -5,8 +5,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.mirror import escaping, markdown
-from core.mirror.front_matter import Unreadable
-from core.mirror.markdown import Line, Place, Shown, parse, render
+from core.mirror.front_matter import UnreadableFile
+from core.mirror.markdown import FilePlace, MemoryLine, ShownMemory, parse, render
 from core.types import Category, Topic
 from tests.core.mirror.samples import FRONT, memory, parsed, texts, uid
 
@@ -22,7 +22,7 @@ NASTY = st.lists(
     min_size=1,
 ).map("".join)
 SHOWN = st.builds(
-    Shown,
+    ShownMemory,
     st.one_of(ANY, NASTY),
     st.integers(0, 1000).map(lambda n: n / 1000),
     st.lists(st.one_of(ANY, NASTY), max_size=3).map(tuple),
@@ -31,11 +31,11 @@ SHOWN = st.builds(
 )
 
 
-def lines(text: str) -> list[Line]:
+def lines(text: str) -> list[MemoryLine]:
     return [line for _, line in parse(text).lines()]
 
 
-def below(*rows: str) -> list[Line]:
+def below(*rows: str) -> list[MemoryLine]:
     return lines(FRONT + "## Facts\n\n" + "".join(row + "\n" for row in rows))
 
 
@@ -45,28 +45,28 @@ def below(*rows: str) -> list[Line]:
 @example("\\\n")
 @example("{importance=0.8}")
 def test_a_statement_survives_being_one_line(content: str) -> None:
-    text = escaping.escaped(content)
+    text = escaping.escape(content)
     assert "\n" not in text
     assert text == text.strip()
-    assert escaping.unescaped(text) == content
+    assert escaping.unescape(text) == content
 
 
 @given(SHOWN)
-def test_what_is_written_is_read_back_whatever_it_says(shown: Shown) -> None:
-    (line,) = lines(FRONT + "## Facts\n\n" + markdown.written(shown, uid(7)))
-    assert (line.shown, line.id, line.place) == (shown, uid(7), Place(Category.FACT, Topic.OTHER))
+def test_what_is_written_is_read_back_whatever_it_says(shown: ShownMemory) -> None:
+    (line,) = lines(FRONT + "## Facts\n\n" + markdown.memory_line(shown, uid(7)))
+    assert (line.shown, line.id, line.place) == (shown, uid(7), FilePlace(Category.FACT, Topic.OTHER))
 
 
 @given(st.lists(st.one_of(ANY, NASTY)).map("\n".join))
 def test_any_text_below_the_front_matter_is_kept_byte_by_byte(text: str) -> None:
     try:
         assert render(parse(FRONT + text)) == FRONT + text
-    except Unreadable as error:
+    except UnreadableFile as error:
         assert "unfinished merge" in error.detail  # noqa: PT017 - nothing else may be refused here
 
 
 @given(st.lists(SHOWN, min_size=1, max_size=5))
-def test_a_whole_file_is_read_back(all_shown: list[Shown]) -> None:
+def test_a_whole_file_is_read_back(all_shown: list[ShownMemory]) -> None:
     memories = [memory(n, one.content) for n, one in enumerate(all_shown, 1)]
     files = texts(*memories)
     found = {line.id: line.shown.content for _, line in parsed(files)["memory.md"].lines()}
@@ -138,41 +138,41 @@ def test_lines_of_a_section_of_ones_own_are_notes_until_a_memory_stands_among_th
     assert [line.own for line in notes] == [True]
     mixed = lines(FRONT + f"## About me\n\n- buy milk\n- cat <!-- id:{uid(1)} -->\n")
     assert [line.own for line in mixed] == [False, False]
-    assert [line.place for line in mixed] == [Place(), Place()]
+    assert [line.place for line in mixed] == [FilePlace(), FilePlace()]
 
 
 @pytest.mark.parametrize(
     ("heading", "place"),
     [
-        ("## Facts", Place(Category.FACT, Topic.OTHER)),
-        ("##  preferences: ##", Place(Category.PREFERENCE, Topic.OTHER)),
-        ("## plan", Place(Category.PLAN, Topic.OTHER)),
-        ("# Skills", Place(Category.SKILL, Topic.OTHER)),
-        ("## Facts\n### Work", Place(Category.FACT, Topic.WORK)),
-        ("## Facts\n### goals", Place(Category.FACT, Topic.GOAL)),
-        ("## Facts\n### My family", Place(Category.FACT, None)),
-        ("## Facts\n### Work\n#### Detail", Place(Category.FACT, Topic.WORK)),
-        ("### Work", Place()),
+        ("## Facts", FilePlace(Category.FACT, Topic.OTHER)),
+        ("##  preferences: ##", FilePlace(Category.PREFERENCE, Topic.OTHER)),
+        ("## plan", FilePlace(Category.PLAN, Topic.OTHER)),
+        ("# Skills", FilePlace(Category.SKILL, Topic.OTHER)),
+        ("## Facts\n### Work", FilePlace(Category.FACT, Topic.WORK)),
+        ("## Facts\n### goals", FilePlace(Category.FACT, Topic.GOAL)),
+        ("## Facts\n### My family", FilePlace(Category.FACT, None)),
+        ("## Facts\n### Work\n#### Detail", FilePlace(Category.FACT, Topic.WORK)),
+        ("### Work", FilePlace()),
     ],
 )
-def test_headings_say_what_stands_below_them(heading: str, place: Place) -> None:
+def test_headings_say_what_stands_below_them(heading: str, place: FilePlace) -> None:
     assert [line.place for line in lines(f"{FRONT}{heading}\n- x\n")] == [place]
 
 
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
-        ("x {pinned}", Shown("x", pinned=True)),
-        ("📌 x", Shown("x", pinned=True)),
-        ("x {importance=1.0 tags=a,b%2Cc}", Shown("x", 1.0, ("a", "b,c"))),
-        ("x {importance=high}", Shown("x", None)),
-        ("x {importance=2}", Shown("x", None)),
-        ("x {disputed}", Shown("x", disputed=True)),
-        ("x {colour=red}", Shown("x {colour=red}")),
-        ("x {}", Shown("x {}")),
+        ("x {pinned}", ShownMemory("x", pinned=True)),
+        ("📌 x", ShownMemory("x", pinned=True)),
+        ("x {importance=1.0 tags=a,b%2Cc}", ShownMemory("x", 1.0, ("a", "b,c"))),
+        ("x {importance=high}", ShownMemory("x", None)),
+        ("x {importance=2}", ShownMemory("x", None)),
+        ("x {disputed}", ShownMemory("x", disputed=True)),
+        ("x {colour=red}", ShownMemory("x {colour=red}")),
+        ("x {}", ShownMemory("x {}")),
     ],
 )
-def test_attributes_stand_at_the_end_of_a_line(said: str, shown: Shown) -> None:
+def test_attributes_stand_at_the_end_of_a_line(said: str, shown: ShownMemory) -> None:
     assert [line.shown for line in below(f"- {said}")] == [shown]
 
 
@@ -203,14 +203,14 @@ def test_line_ends_and_byte_order_marks_stay(newline: str, bom: str) -> None:
     ],
 )
 def test_what_is_no_mirror_file_is_refused_with_a_reason(text: str, why: str) -> None:
-    with pytest.raises(Unreadable, match=why):
+    with pytest.raises(UnreadableFile, match=why):
         parse(text)
 
 
 def test_a_note_says_why_a_line_was_not_kept_and_goes_with_it() -> None:
     (line,) = below("- blah")
-    noted = markdown.noted(line, "Not worth keeping --> really.")
+    noted = markdown.with_note(line, "Not worth keeping --> really.")
     assert noted.raw == "- blah <!-- not kept: Not worth keeping —› really. -->\n"
     (again,) = below(noted.raw.rstrip())
     assert (again.shown.content, again.note) == ("blah", "Not worth keeping —› really.")
-    assert markdown.marked(again, uid(2)).raw == f"- blah <!-- id:{uid(2)} -->\n"
+    assert markdown.with_id(again, uid(2)).raw == f"- blah <!-- id:{uid(2)} -->\n"

@@ -15,8 +15,8 @@ from core.events.publishing import Author
 from core.inference.token_counting import counter
 from core.plans import checklists, parsing, rendering, tracker
 from core.plans import tree as plans_tree
-from core.plans.tracker import Plan
-from core.plans.tree import Step, Tree
+from core.plans.tracker import SessionPlan
+from core.plans.tree import PlanStep, Tree
 from core.storage.db import Database
 from core.types import Event, Json
 from tests.samples import TENANT, accept, event, said
@@ -49,23 +49,23 @@ def told(app: Database, *documents: Json) -> list[Json]:
     return [tracked(app, published(app, document)) for document in documents]
 
 
-def stored(app: Database) -> list[Plan]:
+def stored(app: Database) -> list[SessionPlan]:
     with app.tenant(TENANT) as tx:
         return tracker.find(tx, "s1")
 
 
-def the_plan(app: Database) -> Plan:
+def the_plan(app: Database) -> SessionPlan:
     (one,) = stored(app)
     return one
 
 
-def statuses(plan: Plan | Tree) -> dict[str, str | None]:
-    tree = plan.tree if isinstance(plan, Plan) else plan
+def statuses(plan: SessionPlan | Tree) -> dict[str, str | None]:
+    tree = plan.tree if isinstance(plan, SessionPlan) else plan
     return {step.title: step.status for step in tree.walk()}
 
 
 def parsed(plan: object) -> Tree:
-    return plans_tree.updated(None, parsing.parse(plan))
+    return plans_tree.update(None, parsing.parse(plan))
 
 
 # Shapes
@@ -177,7 +177,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
 @given(JSON)
 def test_whatever_is_sent_it_is_a_tree_or_refused_and_a_tree_is_whole(plan: Any) -> None:
     try:
-        tree = plans_tree.updated(None, parsing.parse(plan))
+        tree = plans_tree.update(None, parsing.parse(plan))
     except Never:
         return
     ids = [step.id for step in tree.walk()]
@@ -187,7 +187,7 @@ def test_whatever_is_sent_it_is_a_tree_or_refused_and_a_tree_is_whole(plan: Any)
     stored_steps = [step.as_json() for step in tree.steps]
     again = plans_tree.from_json(tree.goal, str(tree.status), stored_steps, tree.current)
     assert again == tree
-    assert plans_tree.updated(tree, replace(tree, current=None)) == tree
+    assert plans_tree.update(tree, replace(tree, current=None)) == tree
 
 
 # How it goes on
@@ -195,7 +195,7 @@ def test_whatever_is_sent_it_is_a_tree_or_refused_and_a_tree_is_whole(plan: Any)
 
 def test_what_an_update_leaves_unsaid_stays_as_it_was() -> None:
     first = parsed({"goal": "Trip", "steps": [{"title": "Book", "status": "done"}, "Pack"]})
-    second = plans_tree.updated(first, parsing.parse(["Pack", "Book", "Go"]))
+    second = plans_tree.update(first, parsing.parse(["Pack", "Book", "Go"]))
     assert (second.goal, statuses(second)) == ("Trip", {"Pack": "pending", "Book": "done", "Go": "pending"})
     assert second.current == "1"
 
@@ -203,13 +203,13 @@ def test_what_an_update_leaves_unsaid_stays_as_it_was() -> None:
 def test_a_step_that_takes_others_stands_as_they_do() -> None:
     tree = parsed(PLAN)
     for place in ("2.1", "2.2"):
-        marked = plans_tree.marked(tree, place, "done")
+        marked = plans_tree.mark_step(tree, place, "done")
         assert marked is not None
         tree = marked
     assert statuses(tree) == {
         "Build": "pending", "Test": "done", "Unit": "done", "End to end": "done", "Deploy": "pending",
     }  # fmt: skip
-    whole = plans_tree.marked(parsed(PLAN), "2", "done")
+    whole = plans_tree.mark_step(parsed(PLAN), "2", "done")
     assert whole is not None
     assert statuses(whole)["Unit"] == "done"
     assert (whole.status, whole.current) == ("in_progress", "1")
@@ -217,10 +217,10 @@ def test_a_step_that_takes_others_stands_as_they_do() -> None:
 
 def test_which_step_is_meant_must_be_clear() -> None:
     tree = parsed([{"id": "2", "title": "a"}, {"id": "x", "title": "b"}])
-    assert plans_tree.marked(tree, "2", "done") is None
-    assert plans_tree.marked(tree, "9", "done") is None
-    assert plans_tree.marked(tree, "x", "pending") is None
-    marked = plans_tree.marked(tree, "x", "failed")
+    assert plans_tree.mark_step(tree, "2", "done") is None
+    assert plans_tree.mark_step(tree, "9", "done") is None
+    assert plans_tree.mark_step(tree, "x", "pending") is None
+    marked = plans_tree.mark_step(tree, "x", "failed")
     assert marked is not None
     assert statuses(marked) == {"a": "pending", "b": "failed"}
 
@@ -238,7 +238,7 @@ def test_which_step_is_meant_must_be_clear() -> None:
     ],
 )
 def test_a_plan_stands_as_its_steps_do(steps: list[str], status: str) -> None:
-    assert plans_tree.overall([Step(str(n), "x", one) for n, one in enumerate(steps)]) == status
+    assert plans_tree.overall_status([PlanStep(str(n), "x", one) for n, one in enumerate(steps)]) == status
 
 
 @pytest.mark.parametrize(
@@ -363,7 +363,7 @@ def test_two_at_once_write_one_version(app: Database) -> None:
     found = [tracker.read(app, TENANT, "s1", one) for _ in range(2)]
     together, outcomes = threading.Barrier(2), list[str]()
 
-    def work(mine: tracker.Tracked) -> None:
+    def work(mine: tracker.PendingPlans) -> None:
         together.wait(10)
         try:
             with app.tenant(TENANT) as tx:
@@ -442,7 +442,7 @@ def test_another_tenant_sees_none(app: Database) -> None:
 
 def test_a_plan_is_written_out_with_where_it_stands_first(app: Database) -> None:
     told(app, updated(PLAN), said("Step 1 is done."))
-    assert tracker.rendered(the_plan(app), 1000, counter()).splitlines() == [
+    assert tracker.render(the_plan(app), 1000, counter()).splitlines() == [
         "Plan: Ship it (1 of 4 steps ended)",
         "Current step: Unit",
         "1. [x] Build",
@@ -456,19 +456,19 @@ def test_a_plan_is_written_out_with_where_it_stands_first(app: Database) -> None
 def test_where_there_is_little_room_the_current_step_stays() -> None:
     count: Callable[[str], int] = counter().count
     tree = parsed({"goal": "Ship it", "steps": ["Build", *(f"Step number {n}" for n in range(50))]})
-    assert rendering.rendered(tree, 10, count) == "Current step: Build"
-    assert rendering.rendered(tree, 3, count) == ""
-    short = rendering.rendered(tree, 60, count).splitlines()
+    assert rendering.render(tree, 10, count) == "Current step: Build"
+    assert rendering.render(tree, 3, count) == ""
+    short = rendering.render(tree, 60, count).splitlines()
     assert short[2] == "1. [ ] Build"
     assert short[-1] == f"(and {51 - len(short) + 3} more)"
     chinese = parsed({"goal": "搬家", "steps": ["打包", "搬运"]})
-    assert rendering.rendered(chinese, 200, count).startswith("计划：搬家（2步中已结束0步）\n当前步骤：打包\n")
+    assert rendering.render(chinese, 200, count).startswith("计划：搬家（2步中已结束0步）\n当前步骤：打包\n")
 
 
 @given(JSON, st.integers(min_value=0, max_value=200))
 def test_it_never_takes_more_than_it_may(plan: Any, tokens: int) -> None:
     try:
-        tree = plans_tree.updated(None, parsing.parse(plan))
+        tree = plans_tree.update(None, parsing.parse(plan))
     except Never:
         return
-    assert counter().count(rendering.rendered(tree, tokens, counter().count)) <= tokens
+    assert counter().count(rendering.render(tree, tokens, counter().count)) <= tokens

@@ -15,9 +15,9 @@ from core.events import log
 from core.inference.embedders import HashEmbedder
 from core.memory import memories
 from core.memory.changes import Add, Derive, Dispute, Pin
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.reflection import compression
-from core.reflection.compression import Asked, Compressed, Core
+from core.reflection.compression import CompressionPage, Core, PendingCompression
 from core.statements import condense
 from core.storage.db import Database
 from core.types import Category, Json
@@ -32,9 +32,9 @@ RUNS = [f"Ada ran {n} km along the river with {name} in the morning." for n, nam
 )]  # fmt: skip
 
 
-def planned(app: Database, days: float, user: str = "ada", **fields: Any) -> Compressed:
+def planned(app: Database, days: float, user: str = "ada", **fields: Any) -> PendingCompression:
     """What one pass would do so many days from now."""
-    asked = Asked(user, UNUSED, USES, memories.now() + timedelta(days=days), **fields)
+    asked = CompressionPage(user, UNUSED, USES, memories.now() + timedelta(days=days), **fields)
     return compression.plan(app, TENANT, EMBEDDER, asked, fields.pop("condenser", compression.extractive))
 
 
@@ -122,7 +122,7 @@ def test_what_must_keep_its_wording_is_left_alone(app: Database, fields: Json) -
 def test_what_was_used_often_or_is_disputed_is_left_alone(app: Database) -> None:
     mine = runs(4)
     carry_out(app, *mine)
-    one, other = (Known(a.id, 1, a.candidate.content, "ada", None, None, NOW) for a in mine[:2])
+    one, other = (KnownMemory(a.id, 1, a.candidate.content, "ada", None, None, NOW) for a in mine[:2])
     carry_out(app, Dispute(one, other, "they differ"))
     assert compressed(app, 100)["looked_at"] == 2
     with app.tenant(TENANT) as tx:
@@ -198,7 +198,7 @@ def test_a_page_ends_where_the_next_begins(app: Database, monkeypatch: pytest.Mo
 def test_users_follow_one_another(app: Database) -> None:
     for user, count in (("ada", 3), ("bob", 2), ("cem", 4)):
         carry_out(app, *runs(count), owner=replace(ADA, user_id=user))
-    asked = Asked("", UNUSED, USES, memories.now() + timedelta(days=40))
+    asked = CompressionPage("", UNUSED, USES, memories.now() + timedelta(days=40))
     with app.tenant(TENANT) as tx:
         assert compression.next_user(tx, asked) == "ada"
         assert compression.next_user(tx, replace(asked, user_id="ada")) == "cem"
@@ -275,7 +275,7 @@ GOOD = "Ada ran in the morning along the river: 3 km with Bob, 4 km with Carla, 
 def test_a_models_words_are_taken_where_they_keep_what_counts(app: Database, answer: Any, taken: bool) -> None:
     carry_out(app, *runs(3))
     client = Asking(answer)
-    asked = Asked("ada", UNUSED, USES, memories.now() + timedelta(days=100))
+    asked = CompressionPage("ada", UNUSED, USES, memories.now() + timedelta(days=100))
     found = compression.plan(app, TENANT, EMBEDDER, asked, compression.by_model(client, lambda _: None))  # type: ignore[arg-type]
     with app.tenant(TENANT) as tx:
         found.write(tx, PERSON)
@@ -288,7 +288,7 @@ def test_chinese_is_never_left_to_a_models_words(app: Database) -> None:
     said = [f"小明周三在河边跑了{n}公里。" for n in (5, 6, 7)]
     carry_out(app, *(replace(a_memory(one), vector=EMBEDDER.embed(["跑步"])[0]) for one in said))
     client = Asking(in_words("小明经常跑步。"))
-    asked = Asked("ada", UNUSED, USES, memories.now() + timedelta(days=100))
+    asked = CompressionPage("ada", UNUSED, USES, memories.now() + timedelta(days=100))
     found = compression.plan(app, TENANT, EMBEDDER, asked, compression.by_model(client, lambda _: None))  # type: ignore[arg-type]
     with app.tenant(TENANT) as tx:
         found.write(tx, PERSON)

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from core.language import grounding, topics
 from core.language.topics import ASSISTANT
 from core.reflection import episode_narrative
-from core.reflection.episode_narrative import Account, Ending
+from core.reflection.episode_narrative import Ending, EpisodeFacts
 from core.types import Message
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-PLAIN = Account(
+PLAIN = EpisodeFacts(
     name="Ada",
     others=["Bob", ASSISTANT],
     topics=["hotel", "Porto"],
@@ -49,13 +49,13 @@ def message(content: str) -> Message:
     ],
 )
 def test_how_it_ended_is_read_from_the_last_words(last: str, outcome: str, success: bool | None) -> None:
-    ending = episode_narrative.ending([message("I need a hotel."), message(last)])
+    ending = episode_narrative.ending_of([message("I need a hotel."), message(last)])
     assert (ending.outcome, ending.success) == (outcome, success)
 
 
 def test_thanks_at_the_beginning_say_nothing_of_the_end() -> None:
     talk = [message("Thank you for joining."), *(message(f"I had soup number {n}.") for n in range(4))]
-    assert episode_narrative.ending(talk).outcome == "ended"
+    assert episode_narrative.ending_of(talk).outcome == "ended"
 
 
 def test_the_topic_is_what_was_said_most_and_not_what_everyone_says() -> None:
@@ -77,7 +77,7 @@ def test_names_of_those_who_speak_are_no_topic() -> None:
 
 def test_it_tells_with_whom_about_what_when_what_was_done_and_how_it_ended() -> None:
     ended = replace(PLAIN, ending=Ending("resolved", message("Thanks, that solved it!"), reward=0.5))
-    assert episode_narrative.retold(ended) == (
+    assert episode_narrative.narrate(ended) == (
         "Ada talked with Bob and the assistant about hotel and Porto on 21 November 2026, 12:00–12:20 UTC (6 messages)."
         " Ada began: “Can you find a hotel in Porto?” Ada will fly to Porto on 3 December 2026. "
         "It was resolved: “Thanks, that solved it!” Reward: 0.5."
@@ -89,13 +89,13 @@ def test_a_chinese_conversation_is_told_in_chinese() -> None:
         PLAIN, name="小明", others=[ASSISTANT], topics=["机票"], opening="帮我订机票", actions=[],
         ended_at=NOON, ending=Ending("failed", message("还是不行。")),
     )  # fmt: skip
-    assert episode_narrative.retold(chinese) == (
+    assert episode_narrative.narrate(chinese) == (
         "小明于2026年11月21日12:00（UTC）与助手谈了机票（共6条消息）。小明先说：“帮我订机票”。没有成功：“还是不行。”。"
     )
 
 
 def test_quotes_are_cut_at_a_word() -> None:
-    cut = grounding.clipped("word " * 100)
+    cut = grounding.clip("word " * 100)
     assert cut.endswith("word…")
     assert len(cut) <= grounding.QUOTED
 
@@ -118,7 +118,7 @@ SOURCE = ["2026-11-21 12:00 Ada: I fly to Porto on 3 December with Bob.", "Ada t
     ],
 )
 def test_a_models_words_count_only_if_they_keep_to_what_was_said(narrative: str, kept: bool) -> None:
-    assert grounding.bounded(narrative, "Ada", SOURCE) is kept
+    assert grounding.is_grounded(narrative, "Ada", SOURCE) is kept
 
 
 @given(st.lists(st.text(max_size=40), max_size=6), st.lists(st.text(max_size=40), max_size=6))
@@ -131,4 +131,4 @@ def test_whatever_is_said_there_are_at_most_five_topics_and_each_was_said(own: l
 
 @given(st.text(max_size=400), st.integers(2, 200))
 def test_a_clipped_text_is_never_longer_than_asked(said: str, most: int) -> None:
-    assert len(grounding.clipped(said, most)) <= most
+    assert len(grounding.clip(said, most)) <= most

@@ -17,7 +17,7 @@ from core.inference.openai_client import OpenAIClient
 from core.memory import memories
 from core.memory.changes import Edit
 from core.reflection import episodes
-from core.reflection.episodes import Narrate, plainly
+from core.reflection.episodes import Narrate, by_rules
 from core.storage.db import Database
 from core.types import Candidate, Category, Json, Topic
 from tests.core.maintenance.test_sweeps import carry_out, history, row
@@ -27,9 +27,9 @@ from tests.samples import TENANT, accept, accept_all, ended, event, said
 AUTHOR = Author("episode_writer")
 
 
-def wrote(app: Database, settings: Settings, session: str = "s1", narrate: Narrate = plainly) -> Json:
+def wrote(app: Database, settings: Settings, session: str = "s1", narrate: Narrate = by_rules) -> Json:
     """Write the episodes of a session."""
-    gate = pipeline.usual(app, HashEmbedder(), settings)
+    gate = pipeline.from_settings(app, HashEmbedder(), settings)
     found = episodes.session(gate, TENANT, session, narrate)
     with app.tenant(TENANT) as tx:
         return found.write(tx, AUTHOR)
@@ -226,7 +226,7 @@ def test_no_episode_is_judged_to_supersede_that_of_another_session(app: Database
     (one,) = stored(app)
     quote = Candidate("Later.", Category.EPISODE, Topic.HISTORY, "ada", (), datetime(2027, 1, 1, tzinfo=UTC))
     other = Candidate(**{n: getattr(quote, n) for n in quote.__slots__} | {"attribute": "episode:s2", "value": "s2"})
-    assert judge.judge(other, [memories.known(one, 0.99)]).kind is judge.Kind.ADD
+    assert judge.judge(other, [memories.known_of(one, 0.99)]).kind is judge.Kind.ADD
 
 
 def test_an_episode_that_someone_has_put_aside_does_not_come_back(app: Database, settings: Settings) -> None:
@@ -288,7 +288,7 @@ def test_of_a_session_that_never_was_there_is_nothing_to_tell(app: Database, set
 
 def test_two_that_write_at_once_leave_one_episode(app: Database, settings: Settings) -> None:
     accept(app, *trip())
-    gate = pipeline.usual(app, HashEmbedder(), settings)
+    gate = pipeline.from_settings(app, HashEmbedder(), settings)
     one, other = (episodes.session(gate, TENANT, "s1") for _ in range(2))
     with app.tenant(TENANT) as tx:
         one.write(tx, AUTHOR)
@@ -300,7 +300,7 @@ def test_two_that_write_at_once_leave_one_episode(app: Database, settings: Setti
 def retell(words: str) -> Narrate:
     """A model that would have said this."""
 
-    def narrate(talk: episodes.Talk, several: Sequence[episodes.Told]) -> dict[str, str]:
+    def narrate(talk: episodes.SessionSlice, several: Sequence[episodes.EpisodeDraft]) -> dict[str, str]:
         return {told.account.name: words for told in several}
 
     return narrate
@@ -336,7 +336,9 @@ def test_a_model_that_puts_in_what_nobody_said_is_not_believed(app: Database, se
     class Liar:
         def ask(self, *_: Any) -> episodes.Narratives:
             told = ["ada booked Hotel Ritz for 4 December.", "x"]
-            return episodes.Narratives(episodes=[episodes.Narrative(participant="ada", narrative=t) for t in told])
+            return episodes.Narratives(
+                episodes=[episodes.EpisodeNarrative(participant="ada", narrative=t) for t in told]
+            )
 
     wrote(app, settings, narrate=episodes.by_model(Liar(), lambda _: None))  # type: ignore[arg-type]
     assert stored(app)[0].content.startswith("ada talked with the assistant")

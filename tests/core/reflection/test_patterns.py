@@ -41,7 +41,7 @@ def in_turn(contents: Sequence[str], first: int = 0, **fields: Any) -> list[Add]
     return [said(content, place, **fields) for place, content in enumerate(contents, first)]
 
 
-def found(app: Database, wording: Any = generalization.plain, since: str | None = None, user: str = "ada") -> Json:
+def found(app: Database, wording: Any = generalization.by_rules, since: str | None = None, user: str = "ada") -> Json:
     looked = patterns.find(app, TENANT, user, EMBEDDER, wording, since)
     with app.tenant(TENANT) as tx:
         return looked.write(tx, PERSON)
@@ -237,7 +237,7 @@ def test_all_since_a_time_is_looked_at_page_by_page(app: Database, monkeypatch: 
     since: str | None = "1900-01-01T00:00:00+00:00"
     looked = []
     while since:
-        page = patterns.find(app, TENANT, "ada", EMBEDDER, generalization.plain, since)
+        page = patterns.find(app, TENANT, "ada", EMBEDDER, generalization.by_rules, since)
         looked.append(page.looked_at)
         since = page.since
     assert looked == [4, 3]
@@ -330,16 +330,16 @@ def test_a_pattern_goes_with_each_memory_that_it_counts(app: Database) -> None:
     assert "on 70 days" in one.content
     assert parts_of(app, one) == 70
     with app.tenant(TENANT) as tx:
-        erasure_memory.memory(tx, TENANT, mine[40].id, PERSON)
+        erasure_memory.erase(tx, TENANT, mine[40].id, PERSON)
     assert drawn(app) == []
 
 
 def test_no_words_are_asked_for_what_is_known_and_has_not_grown(app: Database) -> None:
-    asked: list[generalization.Group] = []
+    asked: list[generalization.MemoryGroup] = []
 
-    def wording(group: generalization.Group) -> generalization.Finding | None:
+    def wording(group: generalization.MemoryGroup) -> generalization.DerivedStatement | None:
         asked.append(group)
-        return generalization.plain(group)
+        return generalization.by_rules(group)
 
     for thing in ("pottery", "violin", "badminton", "sculpture", "karate", "chess"):
         names = ("Bob", "Carla", "Ines", "Tom", "Olga")

@@ -15,7 +15,7 @@ from core.errors import Conflict
 from core.events import log
 from core.events.publishing import Author
 from core.memory.changes import Add, Archive, Change, Confirm, Merge, Owner
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.reflection import profile, profile_attributes
 from core.reflection.profile import Profile
 from core.storage.db import Database
@@ -25,19 +25,19 @@ from tests.databases import analyzed, carried_out
 from tests.samples import TENANT, accept, said
 
 PERSON = Author("key:1")
-OF_ADA = profile.Owner(user_id="ada")
-OF_TEAM = profile.Owner(group_id="team")
+OF_ADA = profile.ProfileOwner(user_id="ada")
+OF_TEAM = profile.ProfileOwner(group_id="team")
 NOW = datetime.now(UTC)
 
 
-def built(app: Database, owner: profile.Owner = OF_ADA, now: datetime | None = None) -> Json:
+def built(app: Database, owner: profile.ProfileOwner = OF_ADA, now: datetime | None = None) -> Json:
     """Build and write; what the agent would answer."""
     plan = profile.build(app, TENANT, owner, now)
     with app.tenant(TENANT) as tx:
         return plan.write(tx, PERSON)
 
 
-def kept(app: Database, owner: profile.Owner = OF_ADA) -> Profile:
+def kept(app: Database, owner: profile.ProfileOwner = OF_ADA) -> Profile:
     with app.tenant(TENANT) as tx:
         found = profile.get(tx, owner)
     assert found is not None
@@ -87,7 +87,9 @@ def test_a_value_that_was_superseded_gives_way_in_the_profile(app: Database) -> 
     lisbon = home("Lisbon")
     carry_out(app, lisbon)
     built(app)
-    known = Known(lisbon.id, 1, "Ada lives in Lisbon.", "ada", "home.city", "Lisbon", lisbon.candidate.occurred_at)
+    known = KnownMemory(
+        lisbon.id, 1, "Ada lives in Lisbon.", "ada", "home.city", "Lisbon", lisbon.candidate.occurred_at
+    )
     porto = Add(home("Porto").candidate, "later", EMBEDDER.embed(["x"])[0], supersedes=known)
     carry_out(app, porto)
     assert built(app)["changed"] == ["home.city"]
@@ -111,7 +113,7 @@ def test_of_memories_in_every_state_only_those_that_stand_are_in_it(app: Databas
         if status is Status.ACTIVE and trust not in {Trust.REJECTED, Trust.QUARANTINED} and past not in (expires, until)
     }
     built(app)
-    named = profile_attributes.named(kept(app).attributes)
+    named = profile_attributes.memory_ids_in(kept(app).attributes)
     assert named
     assert named <= stands
 
@@ -222,7 +224,7 @@ def test_what_a_member_says_again_elsewhere_is_left_out_if_its_words_went_in(
     accept(app, said("In the group.", session="g1", message_id="m1", group_id="team"), said("Alone.", message_id="m2"))
     tea = a_memory("Ada likes tea.", evidence=at("m1", "g1"))
     in_group(tea, app=app)
-    known = Known(tea.id, 1, "Ada likes tea.", "ada", None, None, tea.candidate.occurred_at)
+    known = KnownMemory(tea.id, 1, "Ada likes tea.", "ada", None, None, tea.candidate.occurred_at)
     again = a_memory("Ada likes tea with secret sugar.", evidence=at("m2")).candidate
     more = () if change is Confirm else (EMBEDDER.embed([again.content])[0],)
     carry_out(app, change(known, again, "said again", *more))
@@ -294,4 +296,4 @@ def test_it_rests_on_nobody_elses_memories(app: Database) -> None:
     carry_out(app, mine, owner=ADA)
     carry_out(app, theirs, owner=Owner("bob"))
     built(app)
-    assert {UUID(one) for one in profile_attributes.named(kept(app).attributes)} == {mine.id}
+    assert {UUID(one) for one in profile_attributes.memory_ids_in(kept(app).attributes)} == {mine.id}

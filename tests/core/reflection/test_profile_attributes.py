@@ -121,15 +121,15 @@ def test_what_is_known_of_others_stands_under_their_names() -> None:
 def test_the_names_of_changed_attributes_are_those_that_differ() -> None:
     before = of_ada(LISBON, NUTS, PLAIN)
     after = of_ada(replace(LISBON, value="Porto"), NUTS, replace(PLAIN, category=Category.PLAN))
-    assert profile_attributes.changed(before, after) == ["goals", "home.city", "topics.work"]
-    assert profile_attributes.changed(before, before) == []
+    assert profile_attributes.changed_names(before, after) == ["goals", "home.city", "topics.work"]
+    assert profile_attributes.changed_names(before, before) == []
 
 
 def test_an_attribute_may_be_called_as_the_parts_of_an_entry_are() -> None:
     odd = [replace(LISBON, attribute="memories"), replace(NUTS, gathered=("memories", ("nuts",)))]
     odd += [replace(PLAIN, id="m9", subject="memories"), replace(LISBON, id="m8", attribute="confidence")]
     found = of_ada(*odd)
-    assert profile_attributes.named(found) == {"m2", "m3", "m8", "m9"}
+    assert profile_attributes.memory_ids_in(found) == {"m2", "m3", "m8", "m9"}
     assert profile_attributes.confident(found, 0.5) == found
 
 
@@ -221,7 +221,7 @@ def holds(row: Any, entry: Json) -> bool:
 
 def assert_never_invented(found: Json, given_rows: Sequence[Any]) -> None:
     by_id = {str(row.id): row for row in given_rows}
-    assert profile_attributes.named(found) <= by_id.keys()
+    assert profile_attributes.memory_ids_in(found) <= by_id.keys()
     for entry in entries(found):
         assert entry["memories"]
         assert any(holds(by_id[one], entry) for one in entry["memories"])

@@ -12,28 +12,28 @@ from hypothesis import strategies as st
 
 from core.language.terms import _segmenter, terms
 from core.reflection import recurrence, themes
-from core.reflection.recurrence import Occasion, Recurrence, Statement
+from core.reflection.recurrence import DatedStatement, Recurrence, Utterance
 from tests.spent import spent
 
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
-def on(content: str, *days: float, at: int = 0, role: str = "user", own: bool = True) -> Statement:
+def on(content: str, *days: float, at: int = 0, role: str = "user", own: bool = True) -> DatedStatement:
     """One statement, made on these days after a Monday."""
     told = [MONDAY + timedelta(days=day) for day in days]
-    return Statement(UUID(int=at), content, told[-1], [Occasion(content, when, role, own) for when in told])
+    return DatedStatement(UUID(int=at), content, told[-1], [Utterance(content, when, role, own) for when in told])
 
 
-def each(contents: Sequence[str], every: float = 4, first: int = 0, role: str = "user") -> list[Statement]:
+def each(contents: Sequence[str], every: float = 4, first: int = 0, role: str = "user") -> list[DatedStatement]:
     """One statement after the other, some days apart."""
     return [on(content, every * at, at=at, role=role) for at, content in enumerate(contents, first)]
 
 
-def found(statements: Sequence[Statement], subject: str = "Ada", names: Sequence[str] = ()) -> list[Recurrence]:
+def found(statements: Sequence[DatedStatement], subject: str = "Ada", names: Sequence[str] = ()) -> list[Recurrence]:
     return recurrence.recurrences(statements, subject, names)
 
 
-def said(statements: Sequence[Statement], subject: str = "Ada", names: Sequence[str] = ()) -> list[str]:
+def said(statements: Sequence[DatedStatement], subject: str = "Ada", names: Sequence[str] = ()) -> list[str]:
     """What comes of them, without the count of days."""
     return [re.split("[(（]", one.content)[0].strip() for one in found(statements, subject, names)]
 
@@ -216,7 +216,7 @@ def test_few_are_cited_from_the_first_day_to_the_last() -> None:
 
 def test_a_day_that_is_told_later_counts_as_the_day_on_which_it_was() -> None:
     told = [on("Ada went camping.", 7 * at + 3, at=at) for at in range(5)]
-    happened = [Statement(one.id, one.content, one.occurred_at - timedelta(days=3), one.occasions) for one in told]
+    happened = [DatedStatement(one.id, one.content, one.occurred_at - timedelta(days=3), one.occasions) for one in told]
     assert "mostly on Thursdays" in found(told)[0].content
     assert "mostly on Mondays" in found(happened)[0].content
 
@@ -250,19 +250,19 @@ def test_order_does_not_matter_and_every_pattern_rests_on_days(rows: list[tuple[
     ],
 )
 def test_a_word_of_which_no_term_is_left_is_no_theme(said: str) -> None:
-    assert all(one.stem for one in themes.mentions(said, "Ada", themes.named("Ada")))
+    assert all(one.stem for one in themes.mentions(said, "Ada", themes.name_words("Ada")))
 
 
 def test_a_long_statement_without_spaces_costs_no_more_than_its_length() -> None:
     short, long = ("我们今天去公园跑步然后吃饭聊天" * times for times in (66, 660))
-    people = themes.named("小明")
-    for work in (partial(themes.mentions, subject="小明", people=people), themes.denied):
+    people = themes.name_words("小明")
+    for work in (partial(themes.mentions, subject="小明", people=people), themes.denied_stems):
         assert spent(partial(work, long)) < 40 * max(spent(partial(work, short)), 0.003)
 
 
 def test_many_different_words_cost_what_reading_them_costs() -> None:
     words = [word for word, count in _segmenter().FREQ.items() if count and 2 <= len(word) <= 4][::11]
     said = "".join(words)[:10_000]
-    assert spent(lambda: themes.mentions(said, "小明", themes.named("小明"))) < 12 * max(
+    assert spent(lambda: themes.mentions(said, "小明", themes.name_words("小明"))) < 12 * max(
         spent(lambda: terms(said)), 0.01
     )

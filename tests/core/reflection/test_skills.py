@@ -24,7 +24,7 @@ def tried(hours: float = 0, *, worked: bool = True, **fields: Any) -> Attempt:
 def known(*attempts: Attempt) -> Json:
     record: Json = {}
     for one in attempts:
-        record = skills.counted(record, one)
+        record = skills.add_attempt(record, one)
     return record
 
 
@@ -35,7 +35,7 @@ def event(payload: Json, event_type: str = "skill.succeeded") -> Event:
 def test_a_skill_reads_as_what_to_do_and_how_often_it_worked() -> None:
     ways = [tried(n, steps=["Run tests.", "Build", "Push"], tools=["make"]) for n in range(3)]
     record = known(*ways, tried(3, worked=False, error="Disk full."))
-    assert skills.stated(record) == (
+    assert skills.statement_of(record) == (
         "To deploy the site: 1. Run tests. 2. Build. 3. Push. Tools: make. (worked 3 of 4 times) "
         "Last failure: Disk full."
     )
@@ -43,7 +43,7 @@ def test_a_skill_reads_as_what_to_do_and_how_often_it_worked() -> None:
 
 def test_a_skill_in_chinese_reads_in_chinese() -> None:
     one = Attempt("ada", "部署网站", True, NOON, [], steps=["运行测试", "发布"], tools=["make"])
-    assert skills.stated(known(one)) == "技能「部署网站」：1. 运行测试. 2. 发布.工具：make。（1次中成功1次）"
+    assert skills.statement_of(known(one)) == "技能「部署网站」：1. 运行测试. 2. 发布.工具：make。（1次中成功1次）"
 
 
 def test_the_steps_of_the_latest_success_stand_whichever_came_first() -> None:
@@ -90,7 +90,7 @@ json_values = st.recursive(
 
 @given(st.dictionaries(st.sampled_from(list(known(tried()))), json_values))
 def test_a_record_that_people_have_edited_is_no_obstacle(edited: Json) -> None:
-    assert skills.counted(edited, tried())["succeeded"] >= 1 or isinstance(edited.get("succeeded"), int)
+    assert skills.add_attempt(edited, tried())["succeeded"] >= 1 or isinstance(edited.get("succeeded"), int)
 
 
 @pytest.mark.parametrize(

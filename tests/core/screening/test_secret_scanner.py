@@ -16,11 +16,11 @@ MISSED = {"账号密码分别是 ada 和 Moon2046"}
 
 
 def redacted(text: str) -> str:
-    return secret_scanner.redacted(text, secret_scanner.found(text))
+    return secret_scanner.redact(text, secret_scanner.find_secrets(text))
 
 
 def labels(text: str) -> list[str]:
-    return [secret.label for secret in secret_scanner.found(text)]
+    return [secret.label for secret in secret_scanner.find_secrets(text)]
 
 
 def test_of_every_labelled_secret_nothing_is_left() -> None:
@@ -31,7 +31,7 @@ def test_of_every_labelled_secret_nothing_is_left() -> None:
 
 def test_what_only_looks_like_a_secret_stays() -> None:
     rows = [row["text"] for row in LABELLED if row["label"] == "plain"]
-    assert [text for text in rows if secret_scanner.found(text)] == []
+    assert [text for text in rows if secret_scanner.find_secrets(text)] == []
     assert len(rows) > 100
 
 
@@ -77,7 +77,7 @@ def test_exactly_one_last_digit_makes_a_card_number(digits: str) -> None:
 
 @given(st.text())
 def test_secrets_stand_in_order_within_the_text(text: str) -> None:
-    found = secret_scanner.found(text)
+    found = secret_scanner.find_secrets(text)
     places = [place for one in found for place in (one.start, one.end)]
     assert places == sorted(places)
     assert all(one.start < one.end <= len(text) for one in found)

@@ -15,9 +15,9 @@ from core.config import Settings
 from core.memory import memories, writer
 from core.memory.as_of import Moment
 from core.memory.changes import Archive, Confirm, Edit, Link, Owner
-from core.search.association import REACH, SOURCES, Spread, spread
+from core.search.association import REACH, SOURCES, AssociatedMemory, spread
 from core.search.filters import Filters
-from core.search.spreading import FAN, WEIGHTS, Reader
+from core.search.spreading import FAN, WEIGHTS, Visibility
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Relation, Trust
 from tests.core.changing import NOON, PERSON, Bench, a_candidate, an_add
@@ -25,7 +25,7 @@ from tests.core.search.test_related import apart
 from tests.databases import analyzed
 from tests.samples import TENANT
 
-READER = Reader("ada")
+READER = Visibility("ada")
 
 
 @pytest.fixture
@@ -38,9 +38,9 @@ def reached(
     seeds: Mapping[UUID, float],
     messages: Mapping[str, float] | None = None,
     limit: int = 20,
-    reader: Reader = READER,
+    reader: Visibility = READER,
     **filters: Any,
-) -> list[Spread]:
+) -> list[AssociatedMemory]:
     with app.tenant(TENANT) as tx:
         return spread(tx, seeds, messages or {}, replace(reader, filters=Filters(**filters)), limit)
 
@@ -49,7 +49,7 @@ def described(app: Database, seeds: Mapping[UUID, float]) -> list[tuple[UUID, fl
     return [(one.id, round(one.activation, 9), one.via) for one in reached(app, seeds)]
 
 
-def ids(found: list[Spread]) -> list[UUID]:
+def ids(found: list[AssociatedMemory]) -> list[UUID]:
     return [one.id for one in found]
 
 
@@ -190,7 +190,7 @@ def test_nothing_of_another_user_is_reached_whatever_ties_it(ada: Bench, app: Da
     ada.apply(Link(mine.id, Relation.ABOUT, theirs.id))
     assert reached(app, {mine.id: 1.0, theirs.id: 1.0}) == []
     assert ids(reached(app, {theirs.id: 1.0}, {"s1\x1fm0": 1.0})) == [mine.id]
-    assert reached(app, {mine.id: 1.0}, reader=Reader("bob")) == []
+    assert reached(app, {mine.id: 1.0}, reader=Visibility("bob")) == []
 
 
 def test_a_group_reaches_what_was_said_in_it(app: Database) -> None:
@@ -199,7 +199,7 @@ def test_a_group_reaches_what_was_said_in_it(app: Database) -> None:
         with app.tenant(TENANT) as tx:
             writer.apply(tx, TENANT, owner, adds, PERSON)
     Bench(app).apply(*(Link(one.id, Relation.ABOUT, hub.id) for one in (inside, outside)))
-    assert ids(reached(app, {hub.id: 1.0}, reader=Reader(None, "g"))) == [inside.id]
+    assert ids(reached(app, {hub.id: 1.0}, reader=Visibility(None, "g"))) == [inside.id]
 
 
 def test_another_tenant_reaches_nothing(ada: Bench, app: Database) -> None:

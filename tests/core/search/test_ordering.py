@@ -10,26 +10,26 @@ from hypothesis import strategies as st
 from core.index.resident.arrays import Floats, Places
 from core.search import candidates, ordering, pagination
 from core.search.candidates import Hit
-from core.search.ordering import Page, Ranked
-from core.search.ranking import Asked, scored
+from core.search.ordering import Page, RankedHit
+from core.search.ranking import RankingQuery, score_candidates
 
 
 def message(n: int, lexical: float, **more: Any) -> Hit:
     return Hit(f"m{n:03}", "message", lexical, 0.0, session_id=f"s{n}", position=1, **more)
 
 
-def ordered(hits: Sequence[Hit], page: Page, vectors: Floats | None = None) -> list[Ranked]:
+def ordered(hits: Sequence[Hit], page: Page, vectors: Floats | None = None) -> list[RankedHit]:
     found = candidates.of([hit for hit in hits if hit.type != "document"])
-    scores = scored(found, Asked())
-    shelved = ordering.shelved([hit for hit in hits if hit.type == "document"], found, scores, 0.0)
+    scores = score_candidates(found, RankingQuery())
+    shelved = ordering.score_passages([hit for hit in hits if hit.type == "document"], found, scores, 0.0)
 
     def rows(places: Places) -> Floats:
         return np.zeros((len(places), 2), dtype=np.float32) if vectors is None else vectors[places]
 
-    return ordering.shown(found, scores, shelved, page, rows).ranked
+    return ordering.cut_page(found, scores, shelved, page, rows).ranked
 
 
-def keys(ranked: Sequence[Ranked]) -> list[str]:
+def keys(ranked: Sequence[RankedHit]) -> list[str]:
     return [one.hit.key for one in ranked]
 
 
@@ -53,7 +53,7 @@ def test_page_after_page_everything_comes_once_in_the_order_of_one_page(
     hits: list[Hit], limit: int, diversity: float
 ) -> None:
     whole = ordered(hits, Page(1000, diversity=diversity))
-    seen: list[Ranked] = []
+    seen: list[RankedHit] = []
     while True:
         after = pagination.place_of(seen[-1]) if seen else None
         page = ordered(hits, Page(limit, after=after, diversity=diversity))

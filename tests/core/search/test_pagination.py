@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from core.errors import Invalid
 from core.events.parsing import YEARS
 from core.search import pagination
-from core.search.pagination import LONGEST, SEAL_BYTES, Cursor, Place
+from core.search.pagination import LONGEST, SEAL_BYTES, Cursor, RankPlace
 from core.types import Json
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 QUESTION: Json = {"tenant": "acme", "query": "tea", "kinds": ["semantic"]}
-CURSOR = Cursor(Place("message", "s1\x1fm1", 1.25), NOW)
+CURSOR = Cursor(RankPlace("message", "s1\x1fm1", 1.25), NOW)
 
 
 @dataclass(frozen=True)
@@ -44,25 +44,25 @@ def ranking(*scores: float) -> list[One]:
 finite = st.floats(allow_nan=False, allow_infinity=False)
 moments = st.datetimes(datetime(YEARS[0], 1, 2), datetime(YEARS[-1], 12, 30), timezones=st.just(UTC))  # noqa: DTZ001
 types = st.sampled_from(["memory", "message", "document"])
-cursors = st.builds(Cursor, st.builds(Place, types, st.text(max_size=500), finite), moments)
+cursors = st.builds(Cursor, st.builds(RankPlace, types, st.text(max_size=500), finite), moments)
 
 
 @given(cursors)
 def test_a_cursor_comes_back_as_it_was_written(cursor: Cursor) -> None:
-    said = pagination.written(cursor, QUESTION)
-    assert pagination.read(said, QUESTION) == cursor
+    said = pagination.encode(cursor, QUESTION)
+    assert pagination.decode(said, QUESTION) == cursor
     assert said.isascii()
     assert said.replace("-", "").replace("_", "").isalnum()
 
 
 def test_the_longest_ids_there_are_fit_into_a_cursor() -> None:
     key = f"{'𠀀' * 255}\x1f{'𠀀' * 255}"
-    assert len(pagination.written(Cursor(Place("message", key, -0.1234567890123456), NOW), QUESTION)) <= LONGEST
+    assert len(pagination.encode(Cursor(RankPlace("message", key, -0.1234567890123456), NOW), QUESTION)) <= LONGEST
 
 
 def test_a_moment_is_the_same_wherever_it_was_written() -> None:
     tokyo = Cursor(CURSOR.place, NOW.astimezone(timezone(timedelta(hours=9))))
-    assert pagination.written(tokyo, QUESTION) == pagination.written(CURSOR, QUESTION)
+    assert pagination.encode(tokyo, QUESTION) == pagination.encode(CURSOR, QUESTION)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_moment_is_the_same_wherever_it_was_written() -> None:
 )
 def test_a_cursor_of_another_question_is_refused_in_words(other: Json) -> None:
     with pytest.raises(Invalid) as refused:
-        pagination.read(pagination.written(CURSOR, QUESTION), other)
+        pagination.decode(pagination.encode(CURSOR, QUESTION), other)
     (problem,) = refused.value.problems
     assert problem.pointer == "/after"
     assert "another question" in problem.detail
@@ -85,10 +85,10 @@ def test_a_cursor_of_another_question_is_refused_in_words(other: Json) -> None:
 
 @given(st.data())
 def test_a_cursor_that_was_touched_anywhere_is_refused(data: st.DataObject) -> None:
-    raw = bytearray(base64.urlsafe_b64decode(pagination.written(CURSOR, QUESTION) + "=="))
+    raw = bytearray(base64.urlsafe_b64decode(pagination.encode(CURSOR, QUESTION) + "=="))
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
     with pytest.raises(Invalid):
-        pagination.read(base64.urlsafe_b64encode(raw).decode().rstrip("="), QUESTION)
+        pagination.decode(base64.urlsafe_b64encode(raw).decode().rstrip("="), QUESTION)
 
 
 def sealed(held: str) -> str:
@@ -113,12 +113,12 @@ STRANGE = [
 @pytest.mark.parametrize("said", STRANGE, ids=range(len(STRANGE)))
 def test_what_is_no_cursor_is_refused_and_never_a_crash(said: str) -> None:
     with pytest.raises(Invalid) as refused:
-        pagination.read(said, QUESTION)
+        pagination.decode(said, QUESTION)
     assert [problem.pointer for problem in refused.value.problems] == ["/after"]
 
 
 def test_a_moment_without_a_zone_is_one_all_the_same() -> None:
-    read = pagination.read(sealed(json.dumps(["message", "k", 1.0, NAIVE])), QUESTION)
+    read = pagination.decode(sealed(json.dumps(["message", "k", 1.0, NAIVE])), QUESTION)
     assert read.now.tzinfo is not None
 
 
@@ -131,9 +131,9 @@ def test_page_by_page_everything_comes_once_and_in_order_whatever_the_sizes_of_p
 ) -> None:
     ranked = ranking(*values)
     seen: list[One] = []
-    place: Place | None = None
+    place: RankPlace | None = None
     for size in sizes:
-        page = ranked[pagination.begin(ranked, place) :][:size]
+        page = ranked[pagination.page_start(ranked, place) :][:size]
         seen += page
         if not page:
             break
@@ -147,16 +147,18 @@ def test_a_ranking_by_more_than_scores_goes_on_behind_the_result_itself(
 ) -> None:
     ranked = ranking(*values)
     at = data.draw(st.integers(0, len(ranked) - 1))
-    assert pagination.begin(ranked, pagination.place_of(ranked[at])) == at + 1
+    assert pagination.page_start(ranked, pagination.place_of(ranked[at])) == at + 1
 
 
 def test_where_the_last_result_is_gone_the_next_lesser_one_begins() -> None:
     ranked = ranking(3.0, 2.0, 2.0, 1.0)
-    assert pagination.begin(ranked, Place("message", "gone", 2.5)) == 1
-    assert pagination.begin(ranked, Place("message", "gone", 2.0)) == 3
-    assert pagination.begin(ranked, Place("memory", "m1", 3.0)) == 1, "the same key of another type is another thing"
-    assert pagination.begin(ranked, Place("message", "gone", 0.5)) == 4
-    assert pagination.begin([], Place("message", "gone", 0.5)) == 0
+    assert pagination.page_start(ranked, RankPlace("message", "gone", 2.5)) == 1
+    assert pagination.page_start(ranked, RankPlace("message", "gone", 2.0)) == 3
+    assert pagination.page_start(ranked, RankPlace("memory", "m1", 3.0)) == 1, (
+        "the same key of another type is another thing"
+    )
+    assert pagination.page_start(ranked, RankPlace("message", "gone", 0.5)) == 4
+    assert pagination.page_start([], RankPlace("message", "gone", 0.5)) == 0
 
 
 sessions = st.lists(st.sampled_from(["a", "b", "c", None]), max_size=40)
@@ -165,7 +167,7 @@ sessions = st.lists(st.sampled_from(["a", "b", "c", None]), max_size=40)
 @given(sessions, st.integers(1, 5))
 def test_no_session_comes_too_often_and_nothing_else_is_left_out(spoken: list[str | None], most: int) -> None:
     ranked = [One(A("message", str(at)), -at, session) for at, session in enumerate(spoken)]
-    kept = pagination.capped(ranked, lambda one: one.session, most)
+    kept = pagination.cap_per_session(ranked, lambda one: one.session, most)
     assert [one for one in ranked if one in kept] == kept
     for session in ("a", "b", "c"):
         of_it = [one for one in ranked if one.session == session]

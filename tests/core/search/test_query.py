@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.documents import documents, preparation
-from core.documents.preparation import Sent
+from core.documents.preparation import SentDocument
 from core.events import log
 from core.events.log import Cause
 from core.events.publishing import Author
@@ -21,7 +21,7 @@ from core.inference.embedders import HashEmbedder
 from core.memory import writer
 from core.memory.changes import Add, Owner
 from core.search import query
-from core.search.query import Found, Question
+from core.search.query import Question, SearchResult
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Kind, Topic
 from tests.core.memory.test_writer import a_candidate, an_add
@@ -42,18 +42,20 @@ class Blind:
         return np.zeros((len(texts), self.dimension), dtype=np.float32)
 
 
-def search(app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any) -> Sequence[Found]:
+def search(
+    app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any
+) -> Sequence[SearchResult]:
     question = a_question(words, user, **fields)
     return query.search(app, tenant, question, EMBEDDER).results
 
 
-def contents(found: Sequence[Found]) -> list[str]:
+def contents(found: Sequence[SearchResult]) -> list[str]:
     return [(f.message or f.passage or f.memory).content for f in found]
 
 
 def shelve(app: Database, settings: Settings, content: str, **fields: Any) -> None:
     """A document of the whole tenant, or of whom the fields name."""
-    draft = preparation.drafted(Sent(content, **fields), settings)
+    draft = preparation.prepare(SentDocument(content, **fields), settings)
     with app.tenant(TENANT) as tx:
         documents.save(tx, TENANT, draft, Author("test"))
 
@@ -337,7 +339,7 @@ def test_a_least_similarity_holds_for_passages_too(app: Database, settings: Sett
     assert search(app, "A ship sails", min_similarity=0.5) == []
     with app.tenant(TENANT) as tx:
         (name,) = tx.execute(text("SELECT id::text FROM documents")).scalars()
-        rows = search_index.unembedded(tx, [name], "salt")
+        rows = search_index.rows_to_embed(tx, [name], "salt")
         search_index.put_vectors(tx, rows, EMBEDDER.embed([row.text for row in rows]))
     assert contents(search(app, "A ship sails", min_similarity=0.5)) == ["# A\n\nA ship sails."]
 

@@ -142,10 +142,10 @@ def connected(settings: Settings, sent: Sent, **connecting: Any) -> Iterator[Dat
         sent.append((command.decode(), None))
         return command
 
-    written = multiquery._written
+    written = multiquery._with_values
     connecting = {"prepare_threshold": None, "cursor_factory": Noting, **connecting}
     database = Database(create_engine(db.app_url(settings), pool_size=1, max_overflow=0, connect_args=connecting))
-    with mock.patch.object(multiquery, "_written", noting):
+    with mock.patch.object(multiquery, "_with_values", noting):
         yield database
     database.close()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.search.question_analysis import LONGEST, Analysis, analysed
+from core.search.question_analysis import LONGEST, Analysis, analyse
 from tests.spent import spent
 
 NOW = datetime(2023, 5, 30, 21, 0, tzinfo=UTC)
@@ -14,7 +14,7 @@ PEOPLE = ("Ann", "Tim", "Will", "小王", "李雷")
 
 
 def _read(question: str) -> Analysis:
-    return analysed(question, NOW, PEOPLE)
+    return analyse(question, NOW, PEOPLE)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_what_only_ends_like_several_things_asks_for_none(word: str) -> None:
 
 def test_names_of_speakers_narrow_nothing_down() -> None:
     question = "What music does Ann Baker enjoy playing on weekend evenings?"
-    assert analysed(question, NOW, ["Ann Baker"]).breadth > analysed(question, NOW, []).breadth
+    assert analyse(question, NOW, ["Ann Baker"]).breadth > analyse(question, NOW, []).breadth
 
 
 @pytest.mark.parametrize(
@@ -95,11 +95,11 @@ def test_one_speaker_who_is_named_is_meant(question: str, speaker: str | None) -
 
 @pytest.mark.parametrize("speaker", ["user", "assistant", "Assistant", "system", "", " "])
 def test_a_role_is_nobodys_name(speaker: str) -> None:
-    assert analysed("What did the user tell the assistant of the system?", NOW, [speaker]).speaker is None
+    assert analyse("What did the user tell the assistant of the system?", NOW, [speaker]).speaker is None
 
 
 def test_a_name_with_signs_in_it_is_read_as_it_is() -> None:
-    assert analysed("What did J. (Jo) say?", NOW, ["J. (Jo)", "J.*"]).speaker == "J. (Jo)"
+    assert analyse("What did J. (Jo) say?", NOW, ["J. (Jo)", "J.*"]).speaker == "J. (Jo)"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_behind_the_length_of_a_question_nothing_is_meant() -> None:
 @settings(deadline=None)  # The dictionary of Chinese words is read once.
 @given(st.text(max_size=200), st.lists(st.text(max_size=10), max_size=5))
 def test_every_question_has_an_analysis(question: str, speakers: list[str]) -> None:
-    found = analysed(question, NOW, speakers)
+    found = analyse(question, NOW, speakers)
     assert 0.0 <= found.breadth <= 1.0
     assert found.speaker is None or found.speaker in speakers
     assert not found.breadth or not (found.spans or found.wants_time)

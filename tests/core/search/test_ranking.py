@@ -12,26 +12,28 @@ from hypothesis import strategies as st
 from core.search import candidates as made
 from core.search import ordering
 from core.search.candidates import Hit
-from core.search.ordering import Page, Ranked
+from core.search.ordering import Page, RankedHit
 from core.search.question_analysis import Analysis
-from core.search.ranking import Asked, scored
-from core.search.time_spans import Span
+from core.search.ranking import RankingQuery, score_candidates
+from core.search.time_spans import TimeSpan
 
 
 def message(key: str, lexical: float = 0.0, cosine: float | None = 0.0, **more: Any) -> Hit:
     return replace(Hit(key, "message", lexical, cosine, session_id="s", position=int(key[1:]) * 10), **more)
 
 
-def keys(ranked: list[Ranked]) -> list[str]:
+def keys(ranked: list[RankedHit]) -> list[str]:
     return [item.hit.key for item in ranked]
 
 
-def ask(hits: list[Hit], *, wants_time: bool = False, limit: int = 40) -> list[Ranked]:
+def ask(hits: list[Hit], *, wants_time: bool = False, limit: int = 40) -> list[RankedHit]:
     passages = [hit for hit in hits if hit.type == "document"]
     found = made.of([hit for hit in hits if hit.type != "document"])
-    scores = scored(found, Asked(Analysis(wants_time=wants_time)))
+    scores = score_candidates(found, RankingQuery(Analysis(wants_time=wants_time)))
     blind = lambda places: np.zeros((len(places), 1), dtype=np.float32)  # noqa: E731
-    return ordering.shown(found, scores, ordering.shelved(passages, found, scores, 0.0), Page(limit), blind).ranked
+    return ordering.cut_page(
+        found, scores, ordering.score_passages(passages, found, scores, 0.0), Page(limit), blind
+    ).ranked
 
 
 def test_the_better_word_match_comes_first() -> None:
@@ -81,7 +83,7 @@ def test_names_count_up_to_three() -> None:
 
 def of(told: Analysis, *hits: Hit) -> list[str]:
     found = made.of(hits)
-    scores = scored(found, Asked(told))
+    scores = score_candidates(found, RankingQuery(told))
     return [str(found.keys[at]) for at in np.argsort(-scores.total, kind="stable")]
 
 
@@ -96,7 +98,7 @@ def test_who_is_named_or_asked_about_comes_before_others_that_fit_as_well() -> N
 
 def test_what_was_said_when_the_question_names_comes_first() -> None:
     day = datetime(2026, 5, 7, tzinfo=UTC)
-    span = Span(day, day + timedelta(days=1))
+    span = TimeSpan(day, day + timedelta(days=1))
     hits = [
         message(f"m{n}", 5.0, at=(day + timedelta(days=days)).timestamp(), session_id=f"s{n}")
         for n, days in enumerate((-20, 0.5, 40))
@@ -116,7 +118,7 @@ def test_a_broad_question_does_not_stay_in_one_session() -> None:
 def test_where_nothing_fits_well_words_say_less() -> None:
     hits = [message("m1", 1.0, 0.2, session_id="a"), message("m2", 0.1, 0.9, session_id="b")]
     found = made.of(hits)
-    poor, rich = (scored(found, Asked(ideal=ideal)).parts["lexical"][0] for ideal in (100.0, 1.0))
+    poor, rich = (score_candidates(found, RankingQuery(ideal=ideal)).parts["lexical"][0] for ideal in (100.0, 1.0))
     assert poor < rich == pytest.approx(1.0)
 
 

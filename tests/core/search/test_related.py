@@ -15,7 +15,7 @@ from core.errors import NotFound
 from core.memory import writer
 from core.memory.changes import Add, Archive, Edit, Link, Owner
 from core.search import related, spreading
-from core.search.related import REACH, Reached
+from core.search.related import REACH, RelatedMemory
 from core.search.spreading import FAN, WEIGHTS, Active
 from core.storage.db import Database
 from core.types import Evidence, Relation, Trust
@@ -35,12 +35,12 @@ def apart(content: str, number: int, **fields: object) -> Add:
     return an_add(content, number, **{"evidence": (quote,), **fields})
 
 
-def reached(app: Database, memory_id: UUID, **how: int | bool) -> list[Reached]:
+def reached(app: Database, memory_id: UUID, **how: int | bool) -> list[RelatedMemory]:
     with app.tenant(TENANT) as tx:
-        return related.of(tx, memory_id, **how)  # type: ignore[arg-type]
+        return related.related_to(tx, memory_id, **how)  # type: ignore[arg-type]
 
 
-def names(found: list[Reached]) -> list[UUID]:
+def names(found: list[RelatedMemory]) -> list[UUID]:
     return [one.id for one in found]
 
 
@@ -148,7 +148,7 @@ def test_a_hub_of_ten_thousand_links_stays_bounded(ada: Bench, app: Database, se
 IDS = [str(UUID(int=n)) for n in range(6)]
 LINKS = st.lists(
     st.builds(
-        spreading.Link,
+        spreading.ActivationLink,
         st.sampled_from(IDS),
         st.sampled_from(sorted(WEIGHTS)),
         st.sampled_from(IDS),
@@ -160,7 +160,7 @@ LINKS = st.lists(
 
 @given(LINKS)
 def test_activation_lies_between_nothing_and_all_and_never_comes_back_to_where_it_began(
-    links: list[spreading.Link],
+    links: list[spreading.ActivationLink],
 ) -> None:
     start = Active(IDS[0], 1.0)
     first = list(spreading.step([start], links, FAN))

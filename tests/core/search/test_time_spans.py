@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.time_spans import LONGEST, MOST, Span, fit, spans
+from core.search.time_spans import LONGEST, MOST, TimeSpan, fit, spans
 
 NOW = datetime(2023, 5, 30, 21, 0, tzinfo=UTC)  # a Tuesday
 
@@ -150,20 +150,20 @@ def _at(*moments: datetime) -> np.ndarray:
 
 
 def test_what_was_said_within_fits_fully_and_then_ever_less() -> None:
-    span = Span(NOW - timedelta(days=40), NOW - timedelta(days=30))
+    span = TimeSpan(NOW - timedelta(days=40), NOW - timedelta(days=30))
     inside, *later = fit([span], _at(*(NOW - timedelta(days=days) for days in (35, 29, 20, 10, 0)))).tolist()
     assert inside == 1
     assert all(nearer > farther for nearer, farther in pairwise([inside, *later]))
 
 
 def test_a_day_is_told_of_after_it_rather_than_before() -> None:
-    span = Span(NOW - timedelta(days=11), NOW - timedelta(days=10))
+    span = TimeSpan(NOW - timedelta(days=11), NOW - timedelta(days=10))
     before, after = fit([span], _at(span.since - timedelta(days=4), span.until + timedelta(days=4)))
     assert after > before
 
 
 def test_the_best_of_several_spans_counts() -> None:
-    first, second = Span(NOW - timedelta(days=11), NOW - timedelta(days=10)), Span(NOW, NOW, 0.5)
+    first, second = TimeSpan(NOW - timedelta(days=11), NOW - timedelta(days=10)), TimeSpan(NOW, NOW, 0.5)
     assert fit([first, second], _at(NOW, NOW - timedelta(days=10))).tolist() == [0.5, 1.0]
 
 

@@ -24,7 +24,9 @@ def talk(app: Database) -> Database:
     return app
 
 
-def hide(app: Database, message: str = "m1", author: Author = ADA, reason: str | None = None) -> hidden_messages.Mark:
+def hide(
+    app: Database, message: str = "m1", author: Author = ADA, reason: str | None = None
+) -> hidden_messages.HiddenMark:
     with app.tenant(TENANT) as tx:
         return hidden_messages.hide(tx, TENANT, "s1", message, author, reason)
 
@@ -36,7 +38,7 @@ def restore(app: Database, message: str = "m1", author: Author = ADA) -> bool:
 
 def hidden(app: Database, session: str = "s1", tenant: str = TENANT) -> frozenset[str]:
     with app.tenant(tenant) as tx:
-        return hidden_messages.hidden(tx, session)
+        return hidden_messages.hidden_ids(tx, session)
 
 
 def told(app: Database) -> list[Event]:

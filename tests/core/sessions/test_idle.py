@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from core.sessions import idle, sessions, transcripts, working_memory
 from core.sessions.sessions import Session
-from core.sessions.transcripts import Wanted
+from core.sessions.transcripts import SessionFilter
 from core.storage.db import Database
 from core.types import Event
 from tests.core.erasing import rows
@@ -25,7 +25,7 @@ def ago(**span: float) -> str:
 
 def close(app: Database, page: int = 100, tenant: str = TENANT) -> int:
     with app.tenant(tenant) as tx:
-        return idle.idle(tx, tenant, DAY, page)
+        return idle.end_idle(tx, tenant, DAY, page)
 
 
 def stands(app: Database, session: str = "s1") -> Session:
@@ -155,16 +155,18 @@ def test_open_and_ended_sessions_are_listed_apart_and_page_by_page(app: Database
     accept(app, said("y", session="other", user="bob", time=ago(hours=1)))
     close(app)
     with app.tenant(TENANT) as tx:
-        every = transcripts.find(tx, Wanted())
+        every = transcripts.find(tx, SessionFilter())
         assert [s.last_at for s in every] == sorted((s.last_at for s in every), reverse=True)
-        opened, closed = (transcripts.find(tx, Wanted(is_open=one)) for one in (True, False))
+        opened, closed = (transcripts.find(tx, SessionFilter(is_open=one)) for one in (True, False))
         assert {s.id for s in opened} | {s.id for s in closed} == {s.id for s in every}
         assert all(s.ended_at is None for s in opened)
         assert all(s.ended_at is not None for s in closed)
         assert len(closed) == 6
-        assert [s.id for s in transcripts.find(tx, Wanted(user_id="bob"))] == ["other"]
-        assert {s.id for s in transcripts.find(tx, Wanted(group_id="g"))} == {"s1", "s3", "s5", "s7"}
+        assert [s.id for s in transcripts.find(tx, SessionFilter(user_id="bob"))] == ["other"]
+        assert {s.id for s in transcripts.find(tx, SessionFilter(group_id="g"))} == {"s1", "s3", "s5", "s7"}
         paged: list[Session] = []
-        while page := transcripts.find(tx, Wanted(after=(paged[-1].last_at, paged[-1].id) if paged else None, limit=2)):
+        while page := transcripts.find(
+            tx, SessionFilter(after=(paged[-1].last_at, paged[-1].id) if paged else None, limit=2)
+        ):
             paged += page
     assert paged == every

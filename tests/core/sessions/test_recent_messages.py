@@ -18,7 +18,7 @@ from api.stack.broker import Broker
 from core.config import Settings
 from core.events.doorbell import broker_url
 from core.sessions import recent_messages, sessions
-from core.sessions.recent_messages import EMPTY, Recent, Window
+from core.sessions.recent_messages import EMPTY, RecentMessages, RecentWindow
 from core.storage.db import Database
 from core.types import Message
 from tests.core.erasing import user_erased
@@ -49,8 +49,8 @@ def store(settings: Settings) -> Iterator[redis.Redis]:
 
 
 @pytest.fixture
-def kept(here: Settings, store: redis.Redis) -> Iterator[Recent]:
-    found = recent_messages.usual(here)
+def kept(here: Settings, store: redis.Redis) -> Iterator[RecentMessages]:
+    found = recent_messages.on_broker(here)
     yield found
     found.close()
 
@@ -65,11 +65,11 @@ def truth(app: Database, session: str = "s1", tenant: str = TENANT) -> list[Mess
         return sessions.transcript(tx, session, limit=10_000)[-LIMIT:]
 
 
-def shown(kept: Recent, app: Database, session: str = "s1", tenant: str = TENANT) -> list[Message]:
+def shown(kept: RecentMessages, app: Database, session: str = "s1", tenant: str = TENANT) -> list[Message]:
     return list(kept.window(app, tenant, session).messages)
 
 
-def is_from_cache(kept: Recent, app: Database, session: str = "s1") -> bool:
+def is_from_cache(kept: RecentMessages, app: Database, session: str = "s1") -> bool:
     """Whether no message is read that was there when the window was kept: they are the very ones that Redis held."""
     held = kept.ask(TENANT, session)
     with app.tenant(TENANT) as tx:
@@ -77,7 +77,7 @@ def is_from_cache(kept: Recent, app: Database, session: str = "s1") -> bool:
     return any(one is other for one in found.messages for other in held.messages)
 
 
-def test_what_was_read_once_is_at_hand_the_next_time(app: Database, kept: Recent) -> None:
+def test_what_was_read_once_is_at_hand_the_next_time(app: Database, kept: RecentMessages) -> None:
     accept_all(app, [said(f"line {n} 你好", speaker="Ada", importance=0.5, group_id="g") for n in range(8)])
     assert not is_from_cache(kept, app)
     first = shown(kept, app)
@@ -86,7 +86,7 @@ def test_what_was_read_once_is_at_hand_the_next_time(app: Database, kept: Recent
     assert [m.content for m in first] == [f"line {n} 你好" for n in range(3, 8)]
 
 
-def test_what_is_added_is_read_and_the_rest_comes_from_what_is_held(app: Database, kept: Recent) -> None:
+def test_what_is_added_is_read_and_the_rest_comes_from_what_is_held(app: Database, kept: RecentMessages) -> None:
     accept_all(app, [said(f"line {n}") for n in range(4)])
     shown(kept, app)
     for n in range(4, 20):
@@ -95,7 +95,9 @@ def test_what_is_added_is_read_and_the_rest_comes_from_what_is_held(app: Databas
         assert is_from_cache(kept, app) or n % 8 >= LIMIT
 
 
-def test_a_window_is_written_anew_when_it_has_grown_and_not_for_every_message(app: Database, kept: Recent) -> None:
+def test_a_window_is_written_anew_when_it_has_grown_and_not_for_every_message(
+    app: Database, kept: RecentMessages
+) -> None:
     accept(app, said("line 1"))
     written = []
     for n in range(2, 30):
@@ -105,7 +107,7 @@ def test_a_window_is_written_anew_when_it_has_grown_and_not_for_every_message(ap
     assert sorted(set(written)) == [1, 6, 11, 16, 21, 26]
 
 
-def test_the_tokens_up_to_each_message_come_with_it(app: Database, kept: Recent) -> None:
+def test_the_tokens_up_to_each_message_come_with_it(app: Database, kept: RecentMessages) -> None:
     accept_all(app, [said("four words are here") for _ in range(7)])
     cold, warm = (kept.window(app, TENANT, "s1") for _ in range(2))
     assert list(cold.ends) == list(warm.ends)
@@ -113,7 +115,7 @@ def test_the_tokens_up_to_each_message_come_with_it(app: Database, kept: Recent)
         assert cold.ends[-1] == sessions.get(tx, "s1").token_count
 
 
-def test_a_flushed_redis_loses_nothing(app: Database, kept: Recent, store: redis.Redis) -> None:
+def test_a_flushed_redis_loses_nothing(app: Database, kept: RecentMessages, store: redis.Redis) -> None:
     accept_all(app, [said(f"line {n}") for n in range(8)])
     shown(kept, app)
     _flush(store)
@@ -121,7 +123,7 @@ def test_a_flushed_redis_loses_nothing(app: Database, kept: Recent, store: redis
     assert is_from_cache(kept, app)
 
 
-def test_a_message_without_its_text_is_shown_without_it_at_once(app: Database, kept: Recent) -> None:
+def test_a_message_without_its_text_is_shown_without_it_at_once(app: Database, kept: RecentMessages) -> None:
     """As an erasure leaves it: no message is added or gone, and the length of the session is the same."""
     accept_all(app, [said(f"secret {n}") for n in range(4)])
     shown(kept, app)
@@ -130,7 +132,7 @@ def test_a_message_without_its_text_is_shown_without_it_at_once(app: Database, k
     assert [m.content for m in shown(kept, app)] == ["secret 0", "", "secret 2", "secret 3"]
 
 
-def test_of_an_erased_user_nothing_is_shown(app: Database, kept: Recent, settings: Settings) -> None:
+def test_of_an_erased_user_nothing_is_shown(app: Database, kept: RecentMessages, settings: Settings) -> None:
     accept(app, said("I am Ada."), said("I am Bob.", user="bob"), said("Ada alone.", session="s2"))
     assert len(shown(kept, app)) == 2
     assert len(shown(kept, app, "s2")) == 1
@@ -139,7 +141,7 @@ def test_of_an_erased_user_nothing_is_shown(app: Database, kept: Recent, setting
     assert shown(kept, app, "s2") == []
 
 
-def test_an_erasure_that_is_older_than_the_newest_message_is_seen(app: Database, kept: Recent) -> None:
+def test_an_erasure_that_is_older_than_the_newest_message_is_seen(app: Database, kept: RecentMessages) -> None:
     """Its transaction began before that of the message and ends after it: the largest `xmin` is the message's."""
     accept(app, said("secret"))
     with app.tenant(TENANT) as tx:
@@ -150,7 +152,7 @@ def test_an_erasure_that_is_older_than_the_newest_message_is_seen(app: Database,
     assert [m.content for m in shown(kept, app)] == ["", "later"]
 
 
-def test_a_session_that_begins_anew_under_the_same_ids_is_another(app: Database, kept: Recent) -> None:
+def test_a_session_that_begins_anew_under_the_same_ids_is_another(app: Database, kept: RecentMessages) -> None:
     accept_all(app, [said(f"old {n}", message_id=f"m{n}") for n in range(3)])
     shown(kept, app)
     with app.tenant(TENANT) as tx:
@@ -162,17 +164,17 @@ def test_a_session_that_begins_anew_under_the_same_ids_is_another(app: Database,
 
 
 def test_a_larger_window_is_not_cut_to_what_was_kept_for_a_smaller_one(
-    app: Database, kept: Recent, settings: Settings
+    app: Database, kept: RecentMessages, settings: Settings
 ) -> None:
     accept_all(app, [said(f"line {n}") for n in range(12)])
     shown(kept, app)
-    large, small = (recent_messages.usual(settings.model_copy(update={"recent_messages": n})) for n in (9, 3))
+    large, small = (recent_messages.on_broker(settings.model_copy(update={"recent_messages": n})) for n in (9, 3))
     assert [m.position for m in shown(large, app)] == list(range(4, 13))
     assert [m.position for m in shown(small, app)] == [10, 11, 12]
     assert [m.position for m in shown(kept, app)] == list(range(8, 13))
 
 
-def test_tenants_with_the_same_names_do_not_meet(app: Database, kept: Recent, settings: Settings) -> None:
+def test_tenants_with_the_same_names_do_not_meet(app: Database, kept: RecentMessages, settings: Settings) -> None:
     key_of(settings, OTHER)
     accept(app, said("of acme", message_id="m1"))
     accept(app, said("of globex", message_id="m1"), tenant=OTHER)
@@ -182,7 +184,7 @@ def test_tenants_with_the_same_names_do_not_meet(app: Database, kept: Recent, se
 
 
 def test_what_belongs_to_another_is_not_shown_where_it_lies_under_the_key(
-    app: Database, kept: Recent, settings: Settings, store: redis.Redis
+    app: Database, kept: RecentMessages, settings: Settings, store: redis.Redis
 ) -> None:
     key_of(settings, OTHER)
     accept(app, said("of acme", message_id="m1"))
@@ -195,7 +197,7 @@ def test_what_belongs_to_another_is_not_shown_where_it_lies_under_the_key(
     assert [m.content for m in shown(kept, app)] == ["of acme"]
 
 
-def test_an_entry_that_someone_has_changed_is_none(app: Database, kept: Recent, store: redis.Redis) -> None:
+def test_an_entry_that_someone_has_changed_is_none(app: Database, kept: RecentMessages, store: redis.Redis) -> None:
     accept(app, said("pay nobody"))
     shown(kept, app)
     (key,) = store.scan_iter("imprint:recent:*")
@@ -208,14 +210,16 @@ def test_an_entry_that_someone_has_changed_is_none(app: Database, kept: Recent, 
 
 
 @pytest.mark.parametrize("planted", [b"", b"{}", b"\xff" * 40, b"[" * 1000, json.dumps({"messages": []}).encode()])
-def test_rubbish_under_the_key_is_nothing(app: Database, kept: Recent, store: redis.Redis, planted: bytes) -> None:
+def test_rubbish_under_the_key_is_nothing(
+    app: Database, kept: RecentMessages, store: redis.Redis, planted: bytes
+) -> None:
     accept(app, said("hello"))
     store.set(f"imprint:recent:{TENANT}:s1", planted)
     assert [m.content for m in shown(kept, app)] == ["hello"]
     assert is_from_cache(kept, app)
 
 
-def test_a_key_of_another_kind_is_nothing(app: Database, kept: Recent, store: redis.Redis) -> None:
+def test_a_key_of_another_kind_is_nothing(app: Database, kept: RecentMessages, store: redis.Redis) -> None:
     accept(app, said("hello"))
     store.rpush(f"imprint:recent:{TENANT}:s1", "x")
     with capture_logs() as logs:
@@ -224,7 +228,7 @@ def test_a_key_of_another_kind_is_nothing(app: Database, kept: Recent, store: re
 
 
 def test_what_another_version_has_kept_is_read_anew(
-    app: Database, kept: Recent, monkeypatch: pytest.MonkeyPatch
+    app: Database, kept: RecentMessages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accept(app, said("hello"))
     monkeypatch.setattr(recent_messages, "FIELDS", recent_messages.FIELDS[:-1])
@@ -234,13 +238,15 @@ def test_what_another_version_has_kept_is_read_anew(
     assert shown(kept, app) == truth(app)
 
 
-def test_a_window_that_is_too_large_is_not_kept(app: Database, kept: Recent, store: redis.Redis) -> None:
+def test_a_window_that_is_too_large_is_not_kept(app: Database, kept: RecentMessages, store: redis.Redis) -> None:
     accept_all(app, [said("x" * 100_000) for _ in range(4)])
     assert shown(kept, app) == truth(app)
     assert list(store.scan_iter("imprint:recent:*")) == []
 
 
-def test_what_is_kept_goes_by_itself_and_when_it_is_forgotten(app: Database, kept: Recent, store: redis.Redis) -> None:
+def test_what_is_kept_goes_by_itself_and_when_it_is_forgotten(
+    app: Database, kept: RecentMessages, store: redis.Redis
+) -> None:
     accept(app, said("hello"))
     shown(kept, app)
     (key,) = store.scan_iter("imprint:recent:*")
@@ -254,7 +260,7 @@ def test_a_broker_that_stops_is_not_asked_for_a_while_and_costs_nothing_but_the_
 ) -> None:
     broker = Broker(tmp_path, durable=False)
     own = here.model_copy(update={"broker_url": SecretStr(broker.start())})
-    kept = recent_messages.usual(own)
+    kept = recent_messages.on_broker(own)
     accept_all(app, [said(f"line {n}") for n in range(8)])
     shown(kept, app)
     assert is_from_cache(kept, app)
@@ -272,7 +278,7 @@ def test_a_redis_that_never_answers_is_not_waited_for(
     accept_all(app, [said(f"line {n}") for n in range(8)])
     with socket.create_server(("127.0.0.1", 0)) as mute:
         url = f"redis://127.0.0.1:{mute.getsockname()[1]}/0"
-        kept = recent_messages.usual(here.model_copy(update={"broker_url": SecretStr(url)}))
+        kept = recent_messages.on_broker(here.model_copy(update={"broker_url": SecretStr(url)}))
         with capture_logs() as logs:
             assert [shown(kept, app) for _ in range(2)] == [truth(app)] * 2
         kept.close()
@@ -280,7 +286,9 @@ def test_a_redis_that_never_answers_is_not_waited_for(
 
 
 def test_with_rabbitmq_there_is_no_cache_and_all_is_read(app: Database, here: Settings) -> None:
-    kept = recent_messages.usual(here.model_copy(update={"broker_url": SecretStr("amqp://guest:guest@127.0.0.1:1//")}))
+    kept = recent_messages.on_broker(
+        here.model_copy(update={"broker_url": SecretStr("amqp://guest:guest@127.0.0.1:1//")})
+    )
     accept_all(app, [said(f"line {n}") for n in range(8)])
     with capture_logs() as logs:
         assert shown(kept, app) == truth(app)
@@ -289,6 +297,6 @@ def test_with_rabbitmq_there_is_no_cache_and_all_is_read(app: Database, here: Se
     kept.close()
 
 
-def test_a_session_nobody_knows_has_no_messages(app: Database, kept: Recent) -> None:
+def test_a_session_nobody_knows_has_no_messages(app: Database, kept: RecentMessages) -> None:
     accept(app, event("session.started", {"session_id": "s1", "user_id": "ada"}))
-    assert kept.window(app, TENANT, "s1") == kept.window(app, TENANT, "nobody") == Window([], [], [])
+    assert kept.window(app, TENANT, "s1") == kept.window(app, TENANT, "nobody") == RecentWindow([], [], [])

@@ -260,10 +260,10 @@ def test_a_transcript_is_read_from_a_position_on(app: Database) -> None:
 def test_a_cursor_moves_only_from_where_it_was_seen(app: Database) -> None:
     accept_all(app, [said(f"line {n}") for n in range(4)])
     with app.tenant(TENANT) as tx:
-        assert sessions.extracted(tx, "s1", old=0, new=3)
-        assert not sessions.extracted(tx, "s1", old=0, new=4)
-        assert sessions.indexed(tx, "s1", old=0, new=4)
-        assert not sessions.indexed(tx, "s1", old=3, new=4)
+        assert sessions.move_extraction_cursor(tx, "s1", old=0, new=3)
+        assert not sessions.move_extraction_cursor(tx, "s1", old=0, new=4)
+        assert sessions.move_index_cursor(tx, "s1", old=0, new=4)
+        assert not sessions.move_index_cursor(tx, "s1", old=3, new=4)
         session = sessions.get(tx, "s1")
     assert (session.extracted_to, session.indexed_to) == (3, 4)
 
@@ -271,8 +271,8 @@ def test_a_cursor_moves_only_from_where_it_was_seen(app: Database) -> None:
 def test_what_is_not_indexed_is_told_for_the_sessions_asked(app: Database) -> None:
     accept(app, said("a"), said("b", session="s2"), said("c", session="s3"))
     with app.tenant(TENANT) as tx:
-        sessions.indexed(tx, "s2", old=0, new=1)
-        assert [s.id for s in sessions.unindexed(tx, ["s2", "s1", "nothing"])] == ["s1"]
+        sessions.move_index_cursor(tx, "s2", old=0, new=1)
+        assert [s.id for s in sessions.find_unindexed(tx, ["s2", "s1", "nothing"])] == ["s1"]
 
 
 def test_ids_in_any_script_with_slashes_and_quotes_are_kept(app: Database) -> None:

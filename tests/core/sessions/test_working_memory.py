@@ -17,7 +17,9 @@ from tests.doors import OTHER, key_of
 from tests.samples import TENANT, accept, ended, event, said
 
 
-def put(app: Database, key: str, value: object, ttl: float | None = None, session: str = "s1") -> working_memory.Kept:
+def put(
+    app: Database, key: str, value: object, ttl: float | None = None, session: str = "s1"
+) -> working_memory.StoredValue:
     with app.tenant(TENANT) as tx:
         return working_memory.put(tx, TENANT, session, key, value, ttl)
 

@@ -57,7 +57,7 @@ NO_ENTRIES = ["", "https://", "a.org/path", "ftp://a.org", "a b.org", "*x.org", 
 @pytest.mark.parametrize("entry", [*NO_ENTRIES, "mailto:x"])
 def test_what_is_no_entry_says_so(entry: str) -> None:
     with pytest.raises(ValueError, match=r"is no host|has the port"):
-        hosts.parsed(entry)
+        hosts.parse(entry)
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_what_is_no_entry_says_so(entry: str) -> None:
     ],
 )
 def test_an_entry_lies_within_one_that_allows_all_of_it(entry: str, bounds: list[str], within: bool) -> None:
-    assert bool(hosts.within([entry], bounds)) is within
+    assert bool(hosts.allowed_by([entry], bounds)) is within

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.statements import condense
-from core.statements.condense import condensed, details, marks, words_of
+from core.statements.condense import condense_all, details, marks, words_of
 
 NAMES = ["Ada", "Bob", "Dr. Chen", "Lisbon", "Initech", "O'Neill", "ticket A-17"]
 PLAIN = ["walks", "likes tea", "met a friend", "bought bread", "was late again"]
@@ -21,7 +21,7 @@ statements = st.lists(st.one_of(english, st.sampled_from(CHINESE)), min_size=1, 
 @settings(deadline=None)  # The dictionary of Chinese words is read once.
 @given(statements)
 def test_every_number_name_and_date_survives_and_nothing_is_invented(said: list[str]) -> None:
-    core = condensed(said)
+    core = condense_all(said)
     assert core is not None
     assert frozenset[str]().union(*map(marks, said)) <= marks(core)
     assert words_of(core) <= frozenset[str]().union(*map(words_of, said))
@@ -32,7 +32,7 @@ def test_every_number_name_and_date_survives_and_nothing_is_invented(said: list[
 @settings(deadline=None)  # The dictionary of Chinese words is read once.
 @given(statements)
 def test_each_number_keeps_what_it_counts_and_chinese_each_word(said: list[str]) -> None:
-    core = condensed(said)
+    core = condense_all(said)
     assert core is not None
     spoken = [word.casefold() for word in condense._words(core)]
     kept = {(one,) for one in spoken} | {(one, "") for one in spoken} | set(pairwise(spoken)) | details(core)
@@ -40,12 +40,12 @@ def test_each_number_keeps_what_it_counts_and_chinese_each_word(said: list[str])
 
 
 def test_what_is_too_much_for_one_statement_is_not_cut() -> None:
-    assert condensed([f"Ada met person number {n} at noon in Lisbon." for n in range(60)]) is None
+    assert condense_all([f"Ada met person number {n} at noon in Lisbon." for n in range(60)]) is None
 
 
 def test_what_says_nothing_new_goes_first() -> None:
     said = ["Ada likes tea.", "Ada likes tea", "Ada drinks tea with Bob at 5 pm.", "Ada likes tea with Bob."]
-    core = condensed(said)
+    core = condense_all(said)
     assert core == "Ada likes tea. Ada drinks tea with Bob at 5 pm."
 
 
@@ -60,5 +60,5 @@ def test_an_abbreviation_does_not_end_a_sentence() -> None:
 
 def test_the_same_number_of_something_else_is_another_detail() -> None:
     assert details("Ada paid 80 euros.") != details("Ada ran 80 kilometres.")
-    core = condensed(["Ada paid 80 euros to Bob in Lisbon.", "Ada ran 80 kilometres."])
+    core = condense_all(["Ada paid 80 euros to Bob in Lisbon.", "Ada ran 80 kilometres."])
     assert core == "Ada paid 80 euros to Bob in Lisbon. Ada ran 80 kilometres."

@@ -37,7 +37,7 @@ BESIDE_ZH = ["Ada说：“我对花生过敏。”", "Ada说：“妹妹在重�
 
 def ended(new: str, old: str, beside: list[str]) -> list[str]:
     older = [Said(one, AT - timedelta(days=day)) for day, one in enumerate([old, *beside], 1)]
-    return [one.content for one, _, _ in endings.ended(Said(new), older)]
+    return [one.content for one, _, _ in endings.ended_statements(Said(new), older)]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +77,6 @@ def test_languages_are_not_compared_and_documents_are_not() -> None:
 
 def test_the_likeliest_comes_first_and_says_how_likely() -> None:
     older = [Said(one, AT - timedelta(days=2)) for one in ["Ada said: “I do pottery on Wednesdays.”", *BESIDE]]
-    found = endings.ended(Said("Ada said: “I've stopped the pottery on Wednesdays.”"), older)
+    found = endings.ended_statements(Said("Ada said: “I've stopped the pottery on Wednesdays.”"), older)
     assert [likely for _, likely, _ in found] == sorted((likely for _, likely, _ in found), reverse=True)
     assert all(endings.LEAST <= likely <= 1 for _, likely, _ in found)

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.statements.redaction import Told, told, without
+from core.statements.redaction import RedactedStatement, with_clauses, without
 from core.statements.succession import Gathered
 
-PEANUTS = Told("Ada is allergic to peanuts.", "Ada", Gathered("allergy", ("peanuts",)))
-TEA = Told("Ada likes tea.", "Ada", Gathered("likes", ("tea",)))
-CAT = Told("Ada养了一只猫。", "Ada")
+PEANUTS = RedactedStatement("Ada is allergic to peanuts.", "Ada", Gathered("allergy", ("peanuts",)))
+TEA = RedactedStatement("Ada likes tea.", "Ada", Gathered("likes", ("tea",)))
+CAT = RedactedStatement("Ada养了一只猫。", "Ada")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,9 @@ CAT = Told("Ada养了一只猫。", "Ada")
         ("Ada住在北京，养了一只猫。", CAT, "Ada住在北京。"),
     ],
 )
-def test_what_says_a_statement_is_taken_out_and_the_rest_stays(text: str, statement: Told, left: str) -> None:
+def test_what_says_a_statement_is_taken_out_and_the_rest_stays(
+    text: str, statement: RedactedStatement, left: str
+) -> None:
     assert without(text, [statement], "Ada" if text.startswith("Ada") else "") == left
 
 
@@ -45,21 +47,21 @@ def test_what_says_a_statement_is_taken_out_and_the_rest_stays(text: str, statem
         ("Ada sells peanuts to people who are allergic to cats and dogs and horses.", PEANUTS),
         ("Ada dislikes tea and coffee.", TEA),
         ("Ada bought tea and coffee.", TEA),
-        ("A nurse helped Ada.", Told("Ada is a nurse.", "Ada")),
+        ("A nurse helped Ada.", RedactedStatement("Ada is a nurse.", "Ada")),
     ],
 )
-def test_what_says_something_else_is_left_alone(text: str, statement: Told) -> None:
+def test_what_says_something_else_is_left_alone(text: str, statement: RedactedStatement) -> None:
     assert without(text, [statement], "Ada") is None
 
 
 def test_of_a_compound_statement_each_half_is_looked_for() -> None:
-    both = told("Ada moved to Lisbon and they are allergic to peanuts.", "Ada")
+    both = with_clauses("Ada moved to Lisbon and they are allergic to peanuts.", "Ada")
     assert without("Ada is allergic to peanuts.", both, "Ada") == ""
     assert without("Ada plays chess.", both, "Ada") is None
-    assert [one.content for one in told("Ada likes tea, coffee.", "Ada")] == ["Ada likes tea, coffee."]
+    assert [one.content for one in with_clauses("Ada likes tea, coffee.", "Ada")] == ["Ada likes tea, coffee."]
 
 
 @given(st.text(), st.text(min_size=1), st.text())
 def test_any_text_can_be_read(text: str, statement: str, subject: str) -> None:
-    left = without(text, told(statement, subject), subject)
+    left = without(text, with_clauses(statement, subject), subject)
     assert left is None or len(left) <= len(text) + 10 * (len(subject) + 3)

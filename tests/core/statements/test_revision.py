@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from core.consolidation import batch
-from core.consolidation.judge import Kind, judge, revised
+from core.consolidation.judge import Kind, find_ended, judge
 from core.memory.changes import Add
 from core.statements import revision
 from tests.core.consolidation.test_judge import NOON, a_candidate, a_known
@@ -87,7 +87,7 @@ def test_what_a_later_statement_ends_gives_way_to_it(old: str, new: str) -> None
 def test_what_may_hold_beside_a_later_statement_stays(old: str, new: str) -> None:
     beside = [a_known(one, similarity=0.6, said_at=NOON) for one in BESIDE]
     assert (
-        revised(
+        find_ended(
             a_candidate(new, subject=about(new), said_at=LATER), [a_known(old, similarity=0.5, said_at=NOON), *beside]
         )
         == []
@@ -97,7 +97,7 @@ def test_what_may_hold_beside_a_later_statement_stays(old: str, new: str) -> Non
 def test_what_was_said_before_the_known_ends_nothing() -> None:
     drives = a_known("Ada drives a red Volvo.", similarity=0.5, said_at=LATER)
     sold = a_candidate("Ada has sold the Volvo.", said_at=NOON)
-    assert revised(sold, [drives]) == []
+    assert find_ended(sold, [drives]) == []
     assert judge(sold, [drives]).kind is Kind.ADD
     kept = a_known("Ada has sold the Volvo.", similarity=0.5, said_at=LATER)
     assert judge(a_candidate("Ada drives a red Volvo.", said_at=NOON), [kept]).kind is Kind.PREDATES
@@ -129,5 +129,5 @@ def test_what_one_batch_says_and_takes_back_ends_within_it() -> None:
 def test_a_document_neither_ends_nor_is_ended() -> None:
     long = "Ada drives a red Volvo. " * 40
     sold = a_candidate("Ada has sold the Volvo.", said_at=LATER)
-    assert revised(sold, [a_known(long, similarity=0.5, said_at=NOON)]) == []
+    assert find_ended(sold, [a_known(long, similarity=0.5, said_at=NOON)]) == []
     assert not revision.may_revise(replace(sold, content=long + sold.content))

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from core.consolidation.judge import Kind, as_held, judge
-from core.statements.succession import Gathered, is_past, renumbered
+from core.consolidation.judge import Kind, judge, normalized_slot
+from core.statements.succession import Gathered, is_past, number_change
 from core.types import Category
 from tests.core.consolidation.test_judge import NOON, a_candidate, a_known
 
@@ -55,12 +55,12 @@ def test_what_was_over_when_it_was_said_never_displaces_what_is() -> None:
 def test_a_closed_past_is_known_by_the_words_around_the_value(content: str, value: str, past: bool) -> None:
     candidate = a_candidate(content, attribute="home.city", value=value)
     assert is_past(candidate) is past
-    assert (as_held(candidate).attribute is None) is past
+    assert (normalized_slot(candidate).attribute is None) is past
 
 
 def test_what_stands_for_a_conversation_keeps_its_slot() -> None:
     episode = a_candidate("Ada lived in s1.", attribute="episode.conversation", value="s1", category=Category.EPISODE)
-    assert as_held(episode) == episode
+    assert normalized_slot(episode) == episode
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_what_stands_for_a_conversation_keeps_its_slot() -> None:
     ],
 )
 def test_one_thing_has_one_number(one: str, other: str) -> None:
-    assert renumbered(one, other) is not None
+    assert number_change(one, other) is not None
     known = a_known(other, 0.9, said_at=NOON)
     assert judge(a_candidate(one, said_at=NOON + DAY), [known]).kind is Kind.SUPERSEDE
     assert judge(a_candidate(one, said_at=NOON - DAY), [known]).kind is Kind.PREDATES
@@ -99,7 +99,7 @@ def test_one_thing_has_one_number(one: str, other: str) -> None:
     ],
 )
 def test_other_statements_that_differ_in_a_number_are_two(one: str, other: str) -> None:
-    assert renumbered(one, other) is None
+    assert number_change(one, other) is None
     assert judge(a_candidate(one, said_at=NOON + DAY), [a_known(other, 0.99, said_at=NOON)]).kind is Kind.ADD
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 
 from core.config import Settings
 from core.storage import db
-from core.storage.db import Database, together
+from core.storage.db import Database, run_together
 from tests.samples import TENANT
 
 WRITABLE = strategies.characters(exclude_characters="\x00", exclude_categories=["Cs"])
@@ -46,7 +46,7 @@ def test_values_arrive_as_they_were_given(app: Database, first: tuple[str, Any],
     (one, a), (other, b) = first, second
     read = f"SELECT cast(:a AS {one}) AS a, '100 %' AS sign, 7-:n AS less, cast(:b AS {other}) AS b, :a IS NULL AS none"
     with app.tenant(TENANT) as tx:
-        (row,), more = together(tx, (text(read), {"a": a, "n": -3, "b": b, "spare": 1}), (text("SELECT 1"), {}))
+        (row,), more = run_together(tx, (text(read), {"a": a, "n": -3, "b": b, "spare": 1}), (text("SELECT 1"), {}))
     assert (row.a, row.sign, row.less, row.b, row.none) == (a, "100 %", 10, b, a is None)
     assert [tuple(row) for row in more] == [(1,)]
 
@@ -65,7 +65,7 @@ def test_what_was_done_stands_only_where_nothing_failed(app: Database, fails: bo
     put = text("INSERT INTO working (tenant_id, session_id, key, value) VALUES (:tenant, 's', 'k', '1')")
     try:
         with app.asking(TENANT, (text("SELECT 1"), {})) as (tx, _):
-            together(tx, (put, {"tenant": TENANT}), (text("SELECT 1 / :by"), {"by": 0 if fails else 1}))
+            run_together(tx, (put, {"tenant": TENANT}), (text("SELECT 1 / :by"), {"by": 0 if fails else 1}))
     except DBAPIError:
         assert fails
     with app.tenant(TENANT) as tx:
@@ -76,13 +76,13 @@ def test_what_comes_last_ends_the_transaction_and_nothing_of_a_tenant_is_seen_be
     put = text("INSERT INTO working (tenant_id, session_id, key, value) VALUES (:tenant, 's', 'k', '1')")
     count = text("SELECT count(*) AS count FROM working")
     with app.asking(TENANT, (put, {"tenant": TENANT})) as (tx, _):
-        ((row,),) = together(tx, (count, {}), last=True)
+        ((row,),) = run_together(tx, (count, {}), last=True)
         assert row.count == 1
         with app.tenant(TENANT) as other:
             assert other.execute(count).scalar_one() == 1
         assert tx.execute(count).scalar_one() == 0
     with pytest.raises(DBAPIError), app.tenant(TENANT) as tx:
-        together(tx, (text("DELETE FROM working"), {}), (text("SELECT 1 / 0"), {}), last=True)
+        run_together(tx, (text("DELETE FROM working"), {}), (text("SELECT 1 / 0"), {}), last=True)
     with app.tenant(TENANT) as tx:
         assert tx.execute(count).scalar_one() == 1
 
@@ -96,9 +96,9 @@ def test_what_is_done_meanwhile_is_done_before_the_answer_is_looked_at(app: Data
 
     with app.asking(TENANT, (slow, {}), meanwhile=work) as (tx, (first,)):
         assert datetime.fromisoformat(done[0]) < first[0].at
-        (then,) = together(tx, (slow, {}), meanwhile=work)
+        (then,) = run_together(tx, (slow, {}), meanwhile=work)
         assert datetime.fromisoformat(done[1]) < then[0].at
-        assert together(tx, None, meanwhile=work) == [[]]
+        assert run_together(tx, None, meanwhile=work) == [[]]
     assert len(done) == 2  # Where nothing is asked there is nothing to wait for.
 
 
@@ -107,7 +107,7 @@ def test_what_fails_meanwhile_leaves_the_connection_as_it_was(pair: Database) ->
         with pytest.raises(ZeroDivisionError), pair.asking(TENANT, (text("SELECT 1"), {}), meanwhile=lambda: 1 // 0):
             pass
         with pytest.raises(ZeroDivisionError), pair.tenant(TENANT) as tx:
-            together(tx, (text("SELECT 1"), {}), (text("SELECT 2"), {}), meanwhile=lambda: 1 // 0)
+            run_together(tx, (text("SELECT 1"), {}), (text("SELECT 2"), {}), meanwhile=lambda: 1 // 0)
     with pair.tenant(TENANT) as tx:
         assert tx.execute(text("SELECT 1")).scalar_one() == 1
 
@@ -134,7 +134,7 @@ def test_connections_that_were_lost_are_replaced_and_nobody_notices(app: Databas
 
 def test_what_is_lost_in_between_is_told(pair: Database) -> None:
     with pytest.raises(OperationalError), pair.tenant(TENANT) as tx:
-        together(tx, (text("SELECT pg_terminate_backend(pg_backend_pid())"), {}), (text("SELECT 1"), {}))
+        run_together(tx, (text("SELECT pg_terminate_backend(pg_backend_pid())"), {}), (text("SELECT 1"), {}))
     with (
         pytest.raises(OperationalError),
         pair.asking(TENANT, (text("SELECT pg_terminate_backend(pg_backend_pid())"), {})),

@@ -19,7 +19,7 @@ from core.search import query
 from core.search.query import Question
 from core.storage import db, schema, vector_spaces
 from core.storage.db import Database
-from core.storage.vector_spaces import Model
+from core.storage.vector_spaces import EmbeddingModel
 from core.tenancy import tenants
 from tests.core.memory.test_writer import ADA, a_candidate
 from tests.databases import beside
@@ -29,8 +29,8 @@ from tests.works import at_work
 OLD, NEW = HashEmbedder(), HashEmbedder(128)
 
 
-def model(embedder: HashEmbedder) -> Model:
-    return Model(embedder.name, embedder.dimension)
+def model(embedder: HashEmbedder) -> EmbeddingModel:
+    return EmbeddingModel(embedder.name, embedder.dimension)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +56,19 @@ def both(upgraded: Settings) -> Iterator[Both]:
         new.close()
 
 
-def taken(settings: Settings, wanted: Model) -> str:
+def taken(settings: Settings, wanted: EmbeddingModel) -> str:
     owner = create_engine(db.owner_url(settings))
     try:
         with owner.begin() as tx:
-            return vector_spaces.take(tx, wanted)
+            return vector_spaces.reserve(tx, wanted)
     finally:
         owner.dispose()
 
 
-def left(settings: Settings, place: str) -> Model | None:
+def left(settings: Settings, place: str) -> EmbeddingModel | None:
     owner = create_engine(db.owner_url(settings))
     with owner.begin() as tx:
-        model_left = vector_spaces.leave(tx, place)
+        model_left = vector_spaces.release(tx, place)
     owner.dispose()
     return model_left
 
@@ -131,7 +131,7 @@ def test_a_process_is_led_to_its_own_place_and_refused_where_it_has_none(both: B
     with pytest.raises(Misconfigured, match="reembed"):
         schema.require_current(both.old, ("hash", 7))
     with pytest.raises(Misconfigured, match="--finish"):
-        taken(both.settings, Model("hash", 7))
+        taken(both.settings, EmbeddingModel("hash", 7))
 
 
 def test_when_it_is_finished_the_old_vectors_go_and_their_place_is_free_again(both: Both) -> None:
@@ -143,4 +143,4 @@ def test_when_it_is_finished_the_old_vectors_go_and_their_place_is_free_again(bo
     with pytest.raises(Misconfigured):
         schema.require_current(both.new, model(OLD))
     assert left(both.settings, vector_spaces.SECOND) is None, "the only ones are not given up"
-    assert taken(both.settings, Model("hash", 7)) == vector_spaces.FIRST
+    assert taken(both.settings, EmbeddingModel("hash", 7)) == vector_spaces.FIRST

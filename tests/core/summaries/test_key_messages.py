@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.summaries import key_messages
-from core.summaries.key_messages import Key
+from core.summaries.key_messages import KeyMessage
 from core.types import Message
 
 LABELLED = [json.loads(line) for line in (Path(__file__).parent / "keys.jsonl").read_text("utf-8").splitlines()]
@@ -23,12 +23,12 @@ def message(content: str, role: str = "user", **fields: object) -> Message:
     )  # fmt: skip
 
 
-def key(quote: str, kind: str = "decision", position: int = 1) -> Key:
-    return Key(f"m{position}", position, kind, quote, "ada")
+def key(quote: str, kind: str = "decision", position: int = 1) -> KeyMessage:
+    return KeyMessage(f"m{position}", position, kind, quote, "ada")
 
 
 def kinds(content: str, role: str = "user") -> list[str]:
-    return [one.kind for one in key_messages.found(message(content, role))]
+    return [one.kind for one in key_messages.key_messages_of(message(content, role))]
 
 
 def test_of_the_labelled_sentences_all_but_a_few_are_told_rightly() -> None:
@@ -43,7 +43,7 @@ def test_a_message_holds_as_many_as_it_says_each_in_its_words() -> None:
     said = (
         "Hi! Build a web shop for our bakery. We decided to use PostgreSQL. It must run on Python 3.11. Nice weather."
     )
-    found = key_messages.found(message(said, speaker="Ada", id="m7", position=7))
+    found = key_messages.key_messages_of(message(said, speaker="Ada", id="m7", position=7))
     assert [(one.kind, one.quote) for one in found] == [
         ("task", "Build a web shop for our bakery."),
         ("decision", "We decided to use PostgreSQL."),
@@ -82,30 +82,30 @@ def test_what_is_quoted_asked_supposed_or_noise_is_none(said: str) -> None:
 
 @given(st.text(max_size=300), st.sampled_from(["user", "assistant"]))
 def test_whatever_is_written_each_key_sentence_stands_in_its_message(said: str, role: str) -> None:
-    for one in key_messages.found(message(said, role)):
+    for one in key_messages.key_messages_of(message(said, role)):
         assert one.quote in said
 
 
 def test_a_later_one_replaces_an_earlier_one_only_where_it_says_so() -> None:
     first = key("We decided to use PostgreSQL for the events.")
     other = key("We decided to use Redis.", position=2)
-    assert key_messages.merged([first], [other]) == [first, other]
+    assert key_messages.merge([first], [other]) == [first, other]
     instead = key("Let's go with MySQL instead of PostgreSQL.", position=3)
-    assert key_messages.merged([first, other], [instead]) == [other, instead]
+    assert key_messages.merge([first, other], [instead]) == [other, instead]
     constraint = key("It must run instead of PostgreSQL.", "constraint", 4)
-    assert key_messages.merged([first], [constraint]) == [first, constraint]
+    assert key_messages.merge([first], [constraint]) == [first, constraint]
 
 
 def test_in_chinese_too() -> None:
     first = key("那就这么定了，周四下午三点开评审会。")
     moved = key("我们决定把评审会改到周五。", position=2)
-    assert key_messages.merged([first], [moved]) == [moved]
-    assert key_messages.merged([first], [key("我们决定再招一个设计师。", position=3)])[0] == first
+    assert key_messages.merge([first], [moved]) == [moved]
+    assert key_messages.merge([first], [key("我们决定再招一个设计师。", position=3)])[0] == first
 
 
 def test_what_is_said_twice_stands_once() -> None:
     first, again = key("We decided to use PostgreSQL."), key("We decided to use  postgresql!", position=9)
-    assert key_messages.merged([first], [again]) == [first]
+    assert key_messages.merge([first], [again]) == [first]
 
 
 WORDS = st.lists(
@@ -116,8 +116,8 @@ QUOTES = st.lists(WORDS.map(" ".join), max_size=12)
 
 @given(QUOTES, QUOTES)
 def test_without_such_words_nothing_is_ever_lost(earlier: list[str], later: list[str]) -> None:
-    old = key_messages.merged([], [key(quote, position=n) for n, quote in enumerate(earlier)])
-    merged = key_messages.merged(old, [key(quote, position=100 + n) for n, quote in enumerate(later)])
+    old = key_messages.merge([], [key(quote, position=n) for n, quote in enumerate(earlier)])
+    merged = key_messages.merge(old, [key(quote, position=100 + n) for n, quote in enumerate(later)])
     assert {one.quote for one in merged} == {*earlier, *later}
     assert [one.position for one in merged] == sorted(one.position for one in merged)
-    assert key_messages.merged(merged, [key(quote, position=200) for quote in later]) == merged
+    assert key_messages.merge(merged, [key(quote, position=200) for quote in later]) == merged

@@ -17,26 +17,36 @@ from core.language.terms import token_estimate
 from core.sessions import hidden_messages
 from core.storage.db import Database
 from core.summaries import extractive, key_messages, rolling
-from core.summaries.key_messages import Key
-from core.summaries.rolling import Limits, Part, Rolled, Summary, Writer, Written, plainly
+from core.summaries.key_messages import KeyMessage
+from core.summaries.rolling import (
+    PendingSummary,
+    Summary,
+    SummaryInput,
+    SummaryLimits,
+    Writer,
+    WrittenNarrative,
+    by_rules,
+)
 from core.types import Json, Message
 from tests.samples import TENANT, accept, accept_all, said
 
 AUTHOR = Author("session_summarizer")
-LIMITS = Limits(200, 8000)
-SMALL = Limits(10, 1_000_000)
+LIMITS = SummaryLimits(200, 8000)
+SMALL = SummaryLimits(10, 1_000_000)
 
 
-def due(app: Database, session: str = "s1", limits: Limits = LIMITS, write: Writer = plainly) -> Rolled | None:
+def due(
+    app: Database, session: str = "s1", limits: SummaryLimits = LIMITS, write: Writer = by_rules
+) -> PendingSummary | None:
     return rolling.session(app, TENANT, session, limits, write)
 
 
-def written(app: Database, rolled: Rolled) -> Json:
+def written(app: Database, rolled: PendingSummary) -> Json:
     with app.tenant(TENANT) as tx:
         return rolled.write(tx, AUTHOR)
 
 
-def settled(app: Database, limits: Limits = LIMITS, write: Writer = plainly, session: str = "s1") -> list[Json]:
+def settled(app: Database, limits: SummaryLimits = LIMITS, write: Writer = by_rules, session: str = "s1") -> list[Json]:
     """Summarise until nothing is due."""
     results = []
     while (rolled := due(app, session, limits, write)) is not None:
@@ -77,8 +87,8 @@ def a_message(content: str, n: int = 1, role: str = "user", speaker: str | None 
     return Message("s1", f"m{n}", n, f"e{n}", "ada", role, content, datetime(2026, 11, 21, 12, tzinfo=UTC), speaker)
 
 
-def a_key(quote: str, n: int = 1, kind: str = "decision") -> Key:
-    return Key(f"m{n}", n, kind, quote, "ada")
+def a_key(quote: str, n: int = 1, kind: str = "decision") -> KeyMessage:
+    return KeyMessage(f"m{n}", n, kind, quote, "ada")
 
 
 # When, and how much
@@ -159,7 +169,7 @@ def test_two_who_sum_up_at_once_write_one_summary(app: Database) -> None:
     assert other is not None
     together, outcomes = threading.Barrier(2), list[str]()
 
-    def work(rolled: Rolled) -> None:
+    def work(rolled: PendingSummary) -> None:
         together.wait(10)
         try:
             written(app, rolled)
@@ -252,7 +262,7 @@ def test_in_a_group_each_is_named_and_so_is_the_group(app: Database) -> None:
 def test_a_chinese_conversation_is_told_in_its_own_words(app: Database) -> None:
     lines = ["我们在杭州看了三套房子。", "第二套在西湖区，房租四千五百元。", "好的。", "王先生说可以养猫。"] * 5
     accept_all(app, [said(line, message_id=f"m{n}") for n, line in enumerate(lines)])
-    settled(app, Limits(20, 10**9))
+    settled(app, SummaryLimits(20, 10**9))
     assert "ada: 第二套在西湖区，房租四千五百元。" in the_last(app).content
     assert "好的" not in the_last(app).content
 
@@ -310,7 +320,7 @@ def test_however_long_it_gets_it_stays_within_its_bound_and_loses_no_key_message
 
 
 class Model:
-    """Fake `core.inference.client.Client` with one answer; records its questions."""
+    """Fake `core.inference.client.ChatClient` with one answer; records its questions."""
 
     def __init__(self, answer: str | Exception) -> None:
         self.answer = answer
@@ -369,7 +379,7 @@ def test_what_nobody_said_and_what_cannot_be_had_is_told_without_a_model_and_the
 
 def due_content(documents: Sequence[Json]) -> str:
     messages = [a_message(one["payload"]["content"], n) for n, one in enumerate(documents, 1)]
-    return plainly(Part("", messages, [], extractive.LEAST)).content
+    return by_rules(SummaryInput("", messages, [], extractive.LEAST)).content
 
 
 # The words
@@ -378,9 +388,9 @@ def due_content(documents: Sequence[Json]) -> str:
 def test_what_tells_more_is_told_first_and_all_in_its_order() -> None:
     contract = "The contract with Nordwind ends on 3 March 2027."
     lines = ["Hello there!", "Thank you so much!", contract, "Okay.", "好的，谢谢！"]
-    told_lines = extractive.extractive("", [a_message(one, n) for n, one in enumerate(lines)], [], 30).splitlines()
+    told_lines = extractive.summarize("", [a_message(one, n) for n, one in enumerate(lines)], [], 30).splitlines()
     assert told_lines == ["2026-11-21", f"ada: {contract}"]
-    both = extractive.extractive("2026-11-20\nBob: The old one.", [a_message(contract)], [], 100)
+    both = extractive.summarize("2026-11-20\nBob: The old one.", [a_message(contract)], [], 100)
     assert both == f"2026-11-20\nBob: The old one.\n2026-11-21\nada: {contract}"
 
 
@@ -392,7 +402,7 @@ MESSAGES = st.lists(
 @given(MESSAGES, st.text(max_size=500), st.integers(min_value=0, max_value=200))
 def test_the_words_never_take_more_tokens_than_they_may(given_: list[tuple[str, str]], old: str, tokens: int) -> None:
     messages = [a_message(content, n, role) for n, (content, role) in enumerate(given_)]
-    assert token_estimate(extractive.extractive(old, messages, [], tokens)) <= tokens
+    assert token_estimate(extractive.summarize(old, messages, [], tokens)) <= tokens
 
 
 KEYS = st.lists(st.tuples(st.text(min_size=1, max_size=400), st.sampled_from(extractive.FIRST)), max_size=60)
@@ -401,27 +411,27 @@ KEYS = st.lists(st.tuples(st.text(min_size=1, max_size=400), st.sampled_from(ext
 @given(KEYS, st.integers(min_value=1, max_value=1200))
 def test_the_key_messages_fit_and_each_is_still_there(given_: list[tuple[str, str]], tokens: int) -> None:
     several = [a_key(quote, n, kind) for n, (quote, kind) in enumerate(given_)]
-    fitted = extractive.fitted(several, tokens)
-    assert token_estimate(extractive.rendered("", fitted)) <= tokens
+    fitted = extractive.fit_key_messages(several, tokens)
+    assert token_estimate(extractive.render("", fitted)) <= tokens
     assert [(one.message_id, one.kind) for one in fitted] == [(one.message_id, one.kind) for one in several]
 
 
 def test_where_there_are_too_many_what_binds_keeps_its_words_longest() -> None:
     several = [a_key("We decided to use supplier A.", 1), a_key("It must run on Python 3.11.", 2, "constraint")]
     several += [a_key(f"I'll send you the part number {n} of it.", n, "commitment") for n in range(3, 9)]
-    fitted = extractive.fitted(several, 40)
+    fitted = extractive.fit_key_messages(several, 40)
     assert [one.quote for one in fitted if one.quote][:2] == [one.quote for one in several[:2]]
     assert any(not one.quote for one in fitted[2:])
 
 
 def test_it_is_laid_out_with_the_kinds_and_speakers() -> None:
-    assert extractive.rendered("Told.", [a_key("We agreed on 5.")]) == "- [decision] ada: We agreed on 5.\n\nTold."
-    assert extractive.rendered("Told.", []) == "Told."
-    assert extractive.rendered("", []) == ""
+    assert extractive.render("Told.", [a_key("We agreed on 5.")]) == "- [decision] ada: We agreed on 5.\n\nTold."
+    assert extractive.render("Told.", []) == "Told."
+    assert extractive.render("", []) == ""
 
 
 def test_a_written_summary_says_by_whom(app: Database) -> None:
-    assert plainly(Part("", [a_message("The harbour had 5 boats.")], [], 300)) == Written(
+    assert by_rules(SummaryInput("", [a_message("The harbour had 5 boats.")], [], 300)) == WrittenNarrative(
         "2026-11-21\nada: The harbour had 5 boats."
     )
     assert key_messages.speaker(a_message("x", role="assistant")) == "assistant"

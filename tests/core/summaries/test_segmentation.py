@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.inference.embedders import HashEmbedder
 from core.summaries import segmentation
-from core.summaries.segmentation import FEWEST, MOST, Boundary, Mark, Slice, Turn
+from core.summaries.segmentation import FEWEST, MOST, Boundary, Opening, SegmentTurn, Slice
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 GAP = timedelta(minutes=30)
@@ -50,7 +50,7 @@ SOUP = (
 )
 
 
-def turns_of(said: Sequence[str], minutes: Sequence[float] = (), quiet: Sequence[int] = ()) -> list[Turn]:
+def turns_of(said: Sequence[str], minutes: Sequence[float] = (), quiet: Sequence[int] = ()) -> list[SegmentTurn]:
     at = [NOON + timedelta(minutes=m) for m in (minutes or range(len(said)))]
     return [segmentation.turn(one, at[n], spoken=n not in quiet) for n, one in enumerate(said)]
 
@@ -82,7 +82,7 @@ def test_words_alone_tell_as_well_where_vectors_say_nothing(said: Sequence[str])
 
 
 def test_vectors_alone_tell_where_no_two_messages_share_a_word() -> None:
-    both = [Turn(NOON, {f"w{n}x{k}": 1 for k in range(7)}) for n in range(12)]
+    both = [SegmentTurn(NOON, {f"w{n}x{k}": 1 for k in range(7)}) for n in range(12)]
     vectors = np.array([[1, 0]] * 6 + [[0, 1]] * 6, dtype=np.float32)
     assert shape(segmentation.cut(both, vectors, GAP)) == [(0, "start"), (6, "shift")]
 
@@ -123,7 +123,7 @@ def test_who_says_that_it_is_about_something_else_is_believed(opening: str) -> N
     ],
 )
 def test_words_that_only_look_so_do_not_cut(opening: str) -> None:
-    assert segmentation.mark(opening) is None
+    assert segmentation.opening_of(opening) is None
 
 
 def test_a_greeting_begins_something_else_and_a_round_of_greetings_does_it_once() -> None:
@@ -165,12 +165,12 @@ def test_blank_and_tiny_messages_are_taken_as_they_are() -> None:
     assert shape(cut(["x" * 100_000, "y " * 50_000])) == [(0, "start")]
 
 
-MARKS = st.sampled_from([None] * 14 + [Mark.TOPIC, Mark.GREETING])
+MARKS = st.sampled_from([None] * 14 + [Opening.TOPIC, Opening.GREETING])
 MINUTES = st.sampled_from([1] * 20 + [0, 30, 31, -40])
 SHARED = st.lists(st.integers(0, 9), min_size=1, max_size=8)
 LINES = st.tuples(SHARED, MARKS, MINUTES, st.sampled_from([True] * 6 + [False]))
 RUNS = st.lists(st.tuples(st.integers(0, 2), st.lists(LINES, min_size=1, max_size=9)), max_size=9)
-Talk = tuple[list[Turn], segmentation.Vectors]
+Talk = tuple[list[SegmentTurn], segmentation.Vectors]
 
 
 @st.composite
@@ -181,7 +181,7 @@ def talks(draw: st.DrawFn) -> Talk:
         for said, marked, minutes, spoken in lines:
             at += timedelta(minutes=minutes)
             words = Counter(f"{topic}-{word}" for word in said)
-            turns.append(Turn(at, words if spoken else {}, marked if spoken else None, spoken))
+            turns.append(SegmentTurn(at, words if spoken else {}, marked if spoken else None, spoken))
             rows.append(
                 np.eye(13, dtype=np.float32)[topic] + sum(np.eye(13, dtype=np.float32)[3 + w] for w in said) / 9
             )

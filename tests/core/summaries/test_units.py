@@ -13,7 +13,7 @@ from core.extraction.protocol import Retold
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.summaries import units
-from core.summaries.units import Planned, Unit
+from core.summaries.units import PendingUnits, Unit
 from core.types import Json
 from tests.core.summaries.test_segmentation import BEIJING, HIKE, SOUP, TAXES
 from tests.samples import TENANT, accept, accept_all, said
@@ -31,13 +31,13 @@ def talk(lines: Sequence[str], start: float = 0, **more: Any) -> list[Json]:
     return [said(one, time=at(start + n), message_id=f"m{start + n:g}", **more) for n, one in enumerate(lines)]
 
 
-def planned(app: Database, session: str = "s1", retold: Sequence[Retold] = (), **more: Any) -> Planned:
+def planned(app: Database, session: str = "s1", retold: Sequence[Retold] = (), **more: Any) -> PendingUnits:
     with app.tenant(TENANT) as tx:
         found = units.read(tx, session, retold=retold, **more)
-    return units.think(TENANT, found, HashEmbedder(), GAP, retold)
+    return units.plan(TENANT, found, HashEmbedder(), GAP, retold)
 
 
-def write(app: Database, plan: Planned) -> Json:
+def write(app: Database, plan: PendingUnits) -> Json:
     with app.tenant(TENANT) as tx:
         return plan.write(tx, Author("unit_writer"))
 

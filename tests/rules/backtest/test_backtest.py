@@ -21,7 +21,7 @@ from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES
 from core.types import Json
 from rules.backtest import backtest, log_window
-from rules.backtest.backtest import Asked, Backtest, Progress, Result
+from rules.backtest.backtest import Backtest, BacktestRequest, Progress, Result
 from rules.document.schema import Rule
 from rules.engine.ruleset import Ruleset, matches_type
 from rules.engine.similarity import Meanings
@@ -51,7 +51,7 @@ def install(app: Database, *documents: Json) -> None:
 
 def steps(app: Database, draft: Rule, **more: Any) -> list[Progress | Result]:
     meanings = Meanings(HashEmbedder())
-    asked = Asked(draft, **{"since": NOON - HOUR, "until": NOON + HOUR, **more})
+    asked = BacktestRequest(draft, **{"since": NOON - HOUR, "until": NOON + HOUR, **more})
     return list(Backtest(app, TENANT, asked, meanings, max_hops=8).run())
 
 
@@ -296,7 +296,7 @@ def test_what_comes_while_it_runs_is_not_part_of_it(app: Database) -> None:
     install(app)
     accept(app, event(id="a"))
     started = Backtest(
-        app, TENANT, Asked(a_rule(event_type="*"), None, NOON + HOUR), Meanings(HashEmbedder()), max_hops=8
+        app, TENANT, BacktestRequest(a_rule(event_type="*"), None, NOON + HOUR), Meanings(HashEmbedder()), max_hops=8
     )
     accept(app, event(id="b"))
     last = list(started.run())[-1]
@@ -322,7 +322,7 @@ def test_nothing_is_written(app: Database) -> None:
 
 
 def test_the_database_refuses_whatever_would_write(app: Database) -> None:
-    with pytest.raises(InternalError, match="read-only transaction"), log_window.reading(app, TENANT) as tx:
+    with pytest.raises(InternalError, match="read-only transaction"), log_window.read_only(app, TENANT) as tx:
         tx.execute(text("DELETE FROM events"))
 
 
@@ -330,7 +330,7 @@ def test_no_transaction_is_open_while_the_caller_has_its_turn(app: Database, set
     install(app)
     accept_all(app, [event(id=f"e{n}") for n in range(10)])
     running = Backtest(
-        app, TENANT, Asked(a_rule(event_type="*"), None, NOON + HOUR), Meanings(HashEmbedder()), max_hops=8
+        app, TENANT, BacktestRequest(a_rule(event_type="*"), None, NOON + HOUR), Meanings(HashEmbedder()), max_hops=8
     ).run()
     for _ in running:
         assert app.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
@@ -386,7 +386,7 @@ def test_what_was_never_done_has_no_estimate_but_a_note(app: Database) -> None:
 def scheduled(**more: Any) -> Rule:
     document = a_document(name="nightly", **more)
     del document["event_type"]
-    return store.checked(document)
+    return store.check(document)
 
 
 def test_a_scheduled_draft_is_due_when_its_time_table_says(app: Database) -> None:

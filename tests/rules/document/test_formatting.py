@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from core.storage.db import Database
 from core.types import Json
-from rules.document.formatting import WIDTH, diff, formatted, same
+from rules.document.formatting import WIDTH, canonical_text, diff, same
 from rules.registry import defaults
 from tests.rules.document.test_schema import EVERYTHING, SCHEDULED, VERBATIM
 from tests.samples import TENANT
@@ -40,17 +40,17 @@ def shuffled(value: Any, chance: random.Random) -> Any:
 
 @given(DOCUMENTS, st.randoms(use_true_random=False))
 def test_the_text_read_again_gives_the_same_text_in_whatever_order(document: Json, chance: random.Random) -> None:
-    written = formatted(document)
+    written = canonical_text(document)
     read = json.loads(written)
-    assert formatted(read) == written
-    assert formatted(shuffled(document, chance)) == written
+    assert canonical_text(read) == written
+    assert canonical_text(shuffled(document, chance)) == written
     assert same(read, document)
 
 
 @given(DOCUMENTS)
 def test_the_text_says_what_the_document_says(document: Json) -> None:
     given_in = json.loads(json.dumps(document), parse_int=float)
-    assert json.loads(formatted(document), parse_int=float) == given_in
+    assert json.loads(canonical_text(document), parse_int=float) == given_in
 
 
 def test_a_trip_through_the_database_changes_nothing(app: Database) -> None:
@@ -60,7 +60,7 @@ def test_a_trip_through_the_database_changes_nothing(app: Database) -> None:
     def survives(document: Json) -> None:
         with app.tenant(TENANT) as tx:
             stored = tx.execute(cast, {"document": json.dumps(document)}).scalar_one()
-        assert formatted(stored) == formatted(document)
+        assert canonical_text(stored) == canonical_text(document)
 
     survives()
 
@@ -69,7 +69,7 @@ def test_a_trip_through_the_database_changes_nothing(app: Database) -> None:
 def test_numbers_come_out_of_the_database_as_they_went_in(app: Database, number: float) -> None:
     with app.tenant(TENANT) as tx:
         given_back = tx.execute(text("SELECT cast(:d AS jsonb)"), {"d": json.dumps({"a": number})}).scalar_one()
-    assert formatted(given_back) == formatted({"a": number})
+    assert canonical_text(given_back) == canonical_text({"a": number})
 
 
 def test_one_and_true_are_not_the_same() -> None:
@@ -78,7 +78,7 @@ def test_one_and_true_are_not_the_same() -> None:
 
 
 def test_fields_stand_in_the_order_in_which_a_rule_is_read() -> None:
-    read = json.loads(formatted(shuffled(EVERYTHING, random.Random(3))))
+    read = json.loads(canonical_text(shuffled(EVERYTHING, random.Random(3))))
     assert list(read)[:7] == ["name", "description", "tags", "event_type", "conditions", "flow", "actions"]
     assert list(read["conditions"]["all"][2]) == ["field", "op", "value", "threshold"]
     assert list(read["actions"][0]) == ["action_type", "target", "params"]
@@ -88,18 +88,18 @@ def test_fields_stand_in_the_order_in_which_a_rule_is_read() -> None:
 
 def test_what_people_name_themselves_goes_by_name() -> None:
     action = {"action_type": "run_agent", "target": "a", "params": {"op": 1, "field": {"target": 1, "all": 2}}}
-    assert '"params": {"field": {"all": 2, "target": 1}, "op": 1}' in formatted({"actions": [action]})
+    assert '"params": {"field": {"all": 2, "target": 1}, "op": 1}' in canonical_text({"actions": [action]})
 
 
 def test_what_fits_stays_on_its_line_and_what_does_not_is_spread() -> None:
     for document in (VERBATIM, EVERYTHING, SCHEDULED):
-        lines = formatted(document).splitlines()
+        lines = canonical_text(document).splitlines()
         assert all(len(line) <= WIDTH for line in lines)
-    assert '  "conditions": {"all": [{"field": "payload.message_count", "op": ">=", "value": 3}]},' in formatted(
+    assert '  "conditions": {"all": [{"field": "payload.message_count", "op": ">=", "value": 3}]},' in canonical_text(
         VERBATIM
     )
     words = {"conditions": {"field": "payload.x", "op": "in", "value": ["a" * 30, "b" * 30, "c" * 30]}}
-    assert formatted(words).splitlines()[4:9] == [
+    assert canonical_text(words).splitlines()[4:9] == [
         '    "value": [',
         f'      "{"a" * 30}",',
         f'      "{"b" * 30}",',
@@ -111,7 +111,7 @@ def test_what_fits_stays_on_its_line_and_what_does_not_is_spread() -> None:
 def test_the_default_rules_are_in_their_canonical_form() -> None:
     folder = files("rules").joinpath("defaults")
     written = {entry.name: entry.read_text(encoding="utf-8") for entry in folder.iterdir()}
-    assert written == {f"{document['name']}.json": formatted(document) for document in defaults.load()}
+    assert written == {f"{document['name']}.json": canonical_text(document) for document in defaults.load()}
 
 
 def test_a_difference_has_the_lines_that_go_and_come() -> None:

@@ -420,7 +420,7 @@ def test_faults_of_every_stage_are_told_at_once() -> None:
         priority="high",
     )
     with pytest.raises(Invalid) as caught:
-        store.checked(given)
+        store.check(given)
     assert {problem.pointer for problem in caught.value.problems} == {
         "/name",
         "/event_type",

@@ -8,7 +8,7 @@ import pytest
 
 from bench.cost import cases, event
 from core.types import Json
-from rules.engine.cost import EVENT_BYTES, ITEMS, LOOKUP, MEANING, SCAN, Cost, bound
+from rules.engine.cost import EVENT_BYTES, ITEMS, LOOKUP, MEANING, SCAN, Cost, upper_bound
 from rules.engine.ruleset import Ruleset
 from tests.rules.samples import RUN, a_leaf, a_rule
 from tests.spent import spent
@@ -18,11 +18,11 @@ NOISE = 20
 
 
 def cost_of(*leaves: Json, **fields: Any) -> Cost:
-    return bound(a_rule(conditions={"all": list(leaves)}, **fields))
+    return upper_bound(a_rule(conditions={"all": list(leaves)}, **fields))
 
 
 def test_a_rule_without_conditions_costs_nothing() -> None:
-    assert bound(a_rule()).units == 0
+    assert upper_bound(a_rule()).units == 0
 
 
 def test_plain_comparisons_cost_a_few_units_each() -> None:
@@ -63,10 +63,10 @@ def test_meanings_are_texts_to_embed() -> None:
 def test_templates_and_keys_cost_for_they_copy_what_the_event_says() -> None:
     emit = {"action_type": "emit", "event_type": "x", "payload": {"a": ["{{payload}}", "{{time}} {{payload.b}}"]}}
     assert (
-        bound(a_rule(actions=[emit, RUN])).units
-        == 3 * bound(a_rule(actions=[{**emit, "payload": {"a": "{{time}}"}}])).units
+        upper_bound(a_rule(actions=[emit, RUN])).units
+        == 3 * upper_bound(a_rule(actions=[{**emit, "payload": {"a": "{{time}}"}}])).units
     )
-    assert bound(a_rule(flow={"cooldown": {"seconds": 1, "key": ["payload.a", "payload.b"]}})).units > 0
+    assert upper_bound(a_rule(flow={"cooldown": {"seconds": 1, "key": ["payload.a", "payload.b"]}})).units > 0
 
 
 def test_the_dearest_parts_come_first_with_their_places() -> None:
@@ -94,4 +94,4 @@ def test_deciding_stays_within_the_bound_for_events_made_to_be_expensive(name: s
     rule = a_rule(event_type="x", conditions={"any": leaves})
     rules, given = Ruleset([(rule, 1)]), event(payload)
     assert rules.decide(given) == []
-    assert 1e6 * spent(lambda: rules.decide(given)) < NOISE * 0.25 * bound(rule).units
+    assert 1e6 * spent(lambda: rules.decide(given)) < NOISE * 0.25 * upper_bound(rule).units

@@ -15,10 +15,10 @@ from core.types import Event, Json
 from rules.document.schema import Rule, parse
 from rules.engine import ruleset as ruleset_module
 from rules.engine.conditions import compile_conditions
-from rules.engine.ruleset import Ruleset, flow_key, matches_type, sampled
+from rules.engine.ruleset import Ruleset, flow_key, is_sampled, matches_type
 from rules.expressions.facts import Facts
 from rules.registry import store
-from rules.registry.live_rules import Book
+from rules.registry.live_rules import LiveRules
 from tests.rules.samples import NOON, RUN, a_document, a_leaf, a_rule, an_event
 from tests.samples import TENANT
 
@@ -114,20 +114,20 @@ def test_a_rule_works_from_its_start_until_before_its_end(shift: int, held_by: s
 
 
 def test_a_sample_is_the_same_keys_every_time_and_near_its_share() -> None:
-    chosen = [place for place in range(10_000) if sampled("r", f"user:{place}", 0.3)]
+    chosen = [place for place in range(10_000) if is_sampled("r", f"user:{place}", 0.3)]
     assert 2_800 < len(chosen) < 3_200
     assert chosen[:5] == [1, 9, 12, 14, 15]
 
 
 def test_two_rules_sample_apart_from_each_other() -> None:
-    both = [place for place in range(10_000) if sampled("a", str(place), 0.3) and sampled("b", str(place), 0.3)]
+    both = [place for place in range(10_000) if is_sampled("a", str(place), 0.3) and is_sampled("b", str(place), 0.3)]
     assert 700 < len(both) < 1_100
 
 
 def test_a_larger_ratio_keeps_all_keys_of_a_smaller_one() -> None:
     for place in range(500):
-        assert sampled("r", str(place), 0.5) or not sampled("r", str(place), 0.2)
-    assert all(sampled("r", str(place), 1.0) for place in range(500))
+        assert is_sampled("r", str(place), 0.5) or not is_sampled("r", str(place), 0.2)
+    assert all(is_sampled("r", str(place), 1.0) for place in range(500))
 
 
 def test_who_is_not_in_the_sample_goes_to_the_next_of_the_group() -> None:
@@ -407,7 +407,7 @@ def seen(ruleset: Ruleset) -> tuple[int, ...]:
 
 
 def test_no_event_is_decided_by_half_of_an_edit_while_rules_change(app: Database, queue: Database) -> None:
-    book, decided, done = Book(0), [], threading.Event()
+    book, decided, done = LiveRules(0), [], threading.Event()
 
     def decide() -> None:
         while not done.is_set():
@@ -475,7 +475,7 @@ class Model:
 def test_edits_and_events_in_any_order_are_decided_as_one_after_the_other(
     app: Database, queue: Database, steps: list[tuple[str, str, int]]
 ) -> None:
-    tenant, model, book = f"t{uuid4().hex}", Model(), Book(0)
+    tenant, model, book = f"t{uuid4().hex}", Model(), LiveRules(0)
     for step, name, number in steps:
         if step == "save":
             with app.tenant(tenant) as tx:

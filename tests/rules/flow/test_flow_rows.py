@@ -20,7 +20,7 @@ from core.types import Event
 from rules.document.schema import Rule
 from rules.engine.ruleset import flow_key
 from rules.flow import flow_rows
-from rules.flow.flow_rows import Drop, Fire, Flushed, Match, Word
+from rules.flow.flow_rows import Drop, Fire, Flushed, Match, MatchOutcome
 from rules.flow.stages import STAGES
 from rules.registry import store
 from tests.rules.samples import NOON, a_document, a_rule, an_event
@@ -53,7 +53,7 @@ def a_match(
 
 def pass_on(
     queue: Database, *matches: Match, at: float = 0, flushed: list[Flushed] | None = None
-) -> tuple[list[Word], list[Fire], list[Drop]]:
+) -> tuple[list[MatchOutcome], list[Fire], list[Drop]]:
     with queue.queue() as tx:
         return flow_rows.pass_on(tx, matches, after(at), flushed or [])
 
@@ -353,12 +353,12 @@ def test_only_where_a_new_action_changes_what_becomes_of_others_routers_wait_for
     lane = a_rule("lane", flow={"concurrency": {"limit": 1, "on_conflict": conflict}})
     with ThreadPoolExecutor(1) as pool:
         with queue.queue() as tx:
-            assert flow_rows.pass_on(tx, [a_match(lane, 1)], NOON)[0] == [Word("fired", None)]
+            assert flow_rows.pass_on(tx, [a_match(lane, 1)], NOON)[0] == [MatchOutcome("fired", None)]
             other = pool.submit(pass_on, queue, a_match(lane, 2))
             if waits:
                 until_someone_waits(queue)
             else:
-                assert other.result(timeout=20)[0] == [Word("fired", None)]
+                assert other.result(timeout=20)[0] == [MatchOutcome("fired", None)]
         other.result(timeout=20)
     assert kinds(queue) == []
 

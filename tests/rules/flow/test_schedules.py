@@ -23,7 +23,7 @@ from rules.document.timing import Schedule
 from rules.flow import schedules
 from rules.flow.schedules import Fired, Scheduled
 from rules.registry import store
-from rules.registry.live_rules import Book
+from rules.registry.live_rules import LiveRules
 from tests.databases import analyzed, carried_out, looked_at
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, said
@@ -204,7 +204,7 @@ def save(app: Database, name: str = "tick", *, tenant: str = TENANT, **more: Any
 
 def scheduled(queue: Database, name: str = "tick") -> Scheduled:
     """A rule as a clock reads it now."""
-    book = Book(1e-9)
+    book = LiveRules(1e-9)
     with queue.queue() as tx:
         book.refresh(tx)
     return next(one for one in schedules.of_all(book.sets) if one.rule.name == name)

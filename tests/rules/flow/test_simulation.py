@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules.document.timing import Flow
-from rules.flow.simulation import PRUNED_FROM, Outcome, Simulation
-from rules.flow.stages import STAGES, Burst, Passage, State, push, release
+from rules.flow.simulation import PRUNED_FROM, SimulatedOutcome, Simulation
+from rules.flow.stages import STAGES, Burst, StageResult, StageState, push, release
 from tests.rules.samples import NOON, a_rule
 
 QUIET = {"debounce": {"seconds": 30}}
@@ -31,7 +31,7 @@ def keys(key: str = "k") -> dict[str, str]:
 def run(parts: dict[str, Any], *seconds: float, until: float = 1e6) -> list[tuple[float, str | None, list[int]]]:
     """One match a second named, all of one key; what became of them."""
     simulated = Simulation(flow(**parts))
-    outcomes: list[Outcome] = []
+    outcomes: list[SimulatedOutcome] = []
     for seq, at in enumerate(seconds, start=1):
         outcomes += simulated.advance(after(at))
         outcomes += simulated.push(seq, keys(), after(at))
@@ -64,7 +64,7 @@ def test_a_flush_ends_one_wait_and_no_other() -> None:
     simulated = Simulation(flow(**QUIET))
     simulated.push(1, keys("a"), after(0))
     simulated.push(2, keys("b"), after(0))
-    assert simulated.flush("a", after(3)) == [Outcome(after(3), None, (1,))]
+    assert simulated.flush("a", after(3)) == [SimulatedOutcome(after(3), None, (1,))]
     assert simulated.flush("a", after(4)) == []
     assert [one.seqs for one in simulated.advance(after(99))] == [(2,)]
 
@@ -101,7 +101,7 @@ def test_a_count_ends_with_the_last_in_the_log_whichever_came_to_it_last() -> No
     for seq, key in enumerate("abb", start=1):
         outcomes += simulated.push(seq, {"debounce": key, "count": "one"}, after(0))
     assert (outcomes, simulated.tails()) == ([], {1, 3})
-    assert simulated.advance(after(9)) == [Outcome(after(9), None, (1, 2, 3))]
+    assert simulated.advance(after(9)) == [SimulatedOutcome(after(9), None, (1, 2, 3))]
 
 
 def test_states_that_mean_nothing_any_more_are_forgotten() -> None:
@@ -170,7 +170,7 @@ class _Plain:
 
     def __init__(self, flow: Flow) -> None:
         self.flow, self.now = flow, -1
-        self.states: dict[tuple[str, str], State | None] = {}
+        self.states: dict[tuple[str, str], StageState | None] = {}
         self.keys: dict[str, dict[str, str]] = {}
         self.told: list[tuple[datetime, str | None, tuple[int, ...]]] = []
 
@@ -181,7 +181,7 @@ class _Plain:
                     self._let_go(key, state, second)
         self.now = now
 
-    def _waiting(self) -> list[tuple[str, State]]:
+    def _waiting(self) -> list[tuple[str, StageState]]:
         return [
             (key, state) for (stage, key), state in self.states.items() if stage == "debounce" and state is not None
         ]
@@ -195,11 +195,11 @@ class _Plain:
         if state is not None:
             self._let_go(key, state, now)
 
-    def _let_go(self, key: str, state: State, now: int) -> None:
+    def _let_go(self, key: str, state: StageState, now: int) -> None:
         self.states["debounce", key] = None
         burst = release(state)
         self._tell(push(self.flow, self.keys[key], burst, after(now), self.states, after="debounce"), now)
 
-    def _tell(self, passage: Passage, now: int) -> None:
+    def _tell(self, passage: StageResult, now: int) -> None:
         if passage.outcome != "gathered":
             self.told.append((after(now), passage.stage, passage.burst.seqs))

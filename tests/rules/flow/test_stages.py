@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rules.document.schema import Flow
 from rules.flow import stages
-from rules.flow.stages import STAGES, Burst, Passage, State
+from rules.flow.stages import STAGES, Burst, StageResult, StageState
 from tests.rules.samples import NOON
 
 KEYS = dict.fromkeys(STAGES, "k")
@@ -29,13 +29,13 @@ class Line:
     """One rule with one key on a clock of its own."""
 
     flow: Flow
-    states: dict[tuple[str, str], State | None] = field(default_factory=dict)
+    states: dict[tuple[str, str], StageState | None] = field(default_factory=dict)
 
-    def at(self, second: float, *seqs: int, root: int | None = None, past: str | None = None) -> Passage:
+    def at(self, second: float, *seqs: int, root: int | None = None, past: str | None = None) -> StageResult:
         burst = Burst(seqs, seqs[0] if root is None else root)
         return stages.push(self.flow, KEYS, burst, after(second), self.states, after=past)
 
-    def state(self, stage: str) -> State:
+    def state(self, stage: str) -> StageState:
         state = self.states[stage, "k"]
         assert state is not None
         return state
@@ -45,7 +45,7 @@ class Line:
         assert moment is not None
         return (moment - NOON).total_seconds()
 
-    def hand_on(self, second: float) -> Passage | None:
+    def hand_on(self, second: float) -> StageResult | None:
         """What the debounce holds goes on if its time has come."""
         held = self.states.get(("debounce", "k"))
         if held is None or held.due_at is None or held.due_at > after(second):
@@ -58,7 +58,7 @@ def line(**flow: Any) -> Line:
     return Line(Flow.model_validate(flow))
 
 
-def word(passage: Passage) -> str:
+def word(passage: StageResult) -> str:
     """`acts 1 2`, `gathered count 3` or `held cooldown 4`."""
     return " ".join(map(str, filter(None, [passage.outcome, passage.stage, *passage.burst.seqs])))
 
@@ -208,14 +208,14 @@ def test_a_throttle_lets_so_many_pass_in_any_stretch_of_its_length() -> None:
 
 def test_what_is_skipped_for_concurrency_is_what_finds_no_room() -> None:
     lane = line(concurrency={"limit": 2, "on_conflict": "skip"})
-    lane.states["concurrency", "k"] = State(NOON, open=1)
+    lane.states["concurrency", "k"] = StageState(NOON, open=1)
     assert words(lane, 0, 0) == ["acts 1", "held concurrency 2"]
 
 
 @pytest.mark.parametrize("conflict", ["queue", "latest"])
 def test_concurrency_that_makes_wait_lets_everything_pass_here(conflict: str) -> None:
     lane = line(concurrency={"limit": 1, "on_conflict": conflict})
-    lane.states["concurrency", "k"] = State(NOON, open=5)
+    lane.states["concurrency", "k"] = StageState(NOON, open=5)
     assert words(lane, 0) == ["acts 1"]
 
 
@@ -238,7 +238,7 @@ def test_what_goes_on_from_a_debounce_passes_only_the_stages_behind_it() -> None
 
 def test_keys_are_kept_apart_stage_by_stage() -> None:
     flow = Flow.model_validate({"count": {"threshold": 2}, "cooldown": {"seconds": 10}})
-    states: dict[tuple[str, str], State | None] = {}
+    states: dict[tuple[str, str], StageState | None] = {}
 
     def meet(seq: int, session: str) -> str:
         keys = {"count": session, "cooldown": "ada"}

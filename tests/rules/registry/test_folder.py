@@ -10,19 +10,21 @@ import pytest
 from core.errors import Conflict, Invalid
 from core.storage.db import Database
 from core.types import Json
-from rules.document.formatting import formatted
+from rules.document.formatting import canonical_text
 from rules.registry import defaults, folder, store
-from rules.registry.folder import Step
+from rules.registry.folder import ImportStep
 from rules.registry.limits import Allowed
-from rules.registry.store import Edit
+from rules.registry.store import RuleEdit
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT
 
 DEFAULTS = sorted(str(document["name"]) for document in defaults.load())
-EDIT = Edit(TENANT, "test", "imported")
+EDIT = RuleEdit(TENANT, "test", "imported")
 
 
-def plan(app: Database, files: Mapping[str, str], *, prune: bool = False, allowed: Allowed | None = None) -> list[Step]:
+def plan(
+    app: Database, files: Mapping[str, str], *, prune: bool = False, allowed: Allowed | None = None
+) -> list[ImportStep]:
     with app.tenant(TENANT) as tx:
         return folder.plan(tx, files, allowed or Allowed(), prune=prune)
 
@@ -42,7 +44,7 @@ def file_of(*documents: Json) -> str:
     return json.dumps(documents[0] if len(documents) == 1 else documents)
 
 
-def does(steps: list[Step]) -> dict[str, str]:
+def does(steps: list[ImportStep]) -> dict[str, str]:
     return {step.name: step.does for step in steps if step.does != "keep"}
 
 
@@ -55,7 +57,7 @@ def faults(app: Database, files: Mapping[str, str]) -> list[str]:
 def test_what_is_exported_is_the_canonical_text_and_changes_nothing_when_imported(app: Database) -> None:
     files = exported(app)
     assert sorted(files) == [f"{name}.json" for name in DEFAULTS]
-    assert files["notify_important.json"] == formatted(json.loads(files["notify_important.json"]))
+    assert files["notify_important.json"] == canonical_text(json.loads(files["notify_important.json"]))
     assert does(plan(app, files, prune=True)) == {}
     assert put(app, files, prune=True) == {}
     assert exported(app) == files

@@ -109,7 +109,7 @@ TELL: Json = {"action_type": "run_agent", "target": "notifier", "params": {"chan
 
 
 def test_the_notifier_may_be_run_by_its_name_with_what_notify_takes() -> None:
-    assert store.checked(a_document(actions=[TELL])).actions[0].model_dump()["target"] == "notifier"
+    assert store.check(a_document(actions=[TELL])).actions[0].model_dump()["target"] == "notifier"
 
 
 @pytest.mark.parametrize(
@@ -125,5 +125,5 @@ def test_the_notifier_may_be_run_by_its_name_with_what_notify_takes() -> None:
 )
 def test_what_the_notifier_cannot_tell_is_refused_as_for_notify(params: Json, pointer: str) -> None:
     with pytest.raises(Invalid) as caught:
-        store.checked(a_document(actions=[TELL | {"params": params}]))
+        store.check(a_document(actions=[TELL | {"params": params}]))
     assert [problem.pointer for problem in caught.value.problems] == [pointer]

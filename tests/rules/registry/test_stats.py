@@ -10,7 +10,7 @@ from sqlalchemy import text
 from core.errors import NotFound
 from core.storage.db import Database
 from core.types import Json
-from rules.engine.ruleset import sampled
+from rules.engine.ruleset import is_sampled
 from rules.registry import stats, store
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, ended, event, said
@@ -94,7 +94,7 @@ def test_two_policies_of_a_group_stand_side_by_side(app: Database, works: Works)
     users = [f"u{n}" for n in range(40)]
     accept(app, *(event(payload={"user_id": user}) for user in users))
     works.settle()
-    first = sum(sampled("policy_a", f'["{user}"]', 0.5) for user in users)
+    first = sum(is_sampled("policy_a", f'["{user}"]', 0.5) for user in users)
     found = figures(app, "policy_a")
     assert (found["fired"], found["held"]) == (first, {"sample": 40 - first})
     [other] = found["beside"]

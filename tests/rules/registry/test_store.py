@@ -14,21 +14,21 @@ from core.tenancy import tenants
 from core.types import Json
 from rules.registry import defaults, store
 from rules.registry.limits import Allowed
-from rules.registry.live_rules import Book
+from rules.registry.live_rules import LiveRules
 from tests.production import wait_for
 from tests.rules.samples import RUN, a_document, a_leaf, an_event
 from tests.samples import TENANT
 
 
 @pytest.fixture
-def book(queue: Database) -> Book:
+def book(queue: Database) -> LiveRules:
     """What a router knows, looked up at every refresh."""
-    known = Book(0)
+    known = LiveRules(0)
     refresh(known, queue)
     return known
 
 
-def refresh(book: Book, queue: Database) -> None:
+def refresh(book: LiveRules, queue: Database) -> None:
     with queue.queue() as tx:
         book.refresh(tx)
 
@@ -38,14 +38,14 @@ def save(app: Database, document: Json, if_version: int | None = None) -> int:
         return store.save(tx, TENANT, document, author="test", if_version=if_version).version
 
 
-def names(book: Book, tenant: str = TENANT) -> set[str]:
+def names(book: LiveRules, tenant: str = TENANT) -> set[str]:
     return {rule.name for rule, _ in book.of(tenant).rules}
 
 
 DEFAULTS = {str(document["name"]) for document in defaults.load()}
 
 
-def test_a_tenant_begins_with_the_default_rules(app: Database, book: Book) -> None:
+def test_a_tenant_begins_with_the_default_rules(app: Database, book: LiveRules) -> None:
     with app.tenant(TENANT) as tx:
         assert {stored.name for stored in store.in_force(tx)} == DEFAULTS
     assert names(book) == DEFAULTS
@@ -222,7 +222,7 @@ def test_default_rules_come_once_and_a_deleted_one_stays_deleted(app: Database) 
         assert store.get(tx, "notify_important").document == a_document(name="notify_important")
 
 
-def test_a_router_knows_within_a_look_who_allows_high_risk(app: Database, queue: Database, book: Book) -> None:
+def test_a_router_knows_within_a_look_who_allows_high_risk(app: Database, queue: Database, book: LiveRules) -> None:
     assert not book.allows_high_risk(TENANT)
     for allowed in (True, False):
         with app.tenant(TENANT) as tx:
@@ -232,7 +232,7 @@ def test_a_router_knows_within_a_look_who_allows_high_risk(app: Database, queue:
         assert not book.allows_high_risk("nobody")
 
 
-def test_a_router_sees_an_edit_a_deletion_and_a_return(app: Database, queue: Database, book: Book) -> None:
+def test_a_router_sees_an_edit_a_deletion_and_a_return(app: Database, queue: Database, book: LiveRules) -> None:
     save(app, a_document())
     assert "r" not in names(book)
     refresh(book, queue)
@@ -250,14 +250,14 @@ def test_a_router_sees_an_edit_a_deletion_and_a_return(app: Database, queue: Dat
 
 
 def test_a_router_does_not_look_more_often_than_it_is_told(app: Database, queue: Database) -> None:
-    patient = Book(3600)
+    patient = LiveRules(3600)
     refresh(patient, queue)
     save(app, a_document())
     refresh(patient, queue)
     assert "r" not in names(patient)
 
 
-def test_rules_of_one_tenant_decide_nothing_for_another(app: Database, queue: Database, book: Book) -> None:
+def test_rules_of_one_tenant_decide_nothing_for_another(app: Database, queue: Database, book: LiveRules) -> None:
     with app.tenant("globex") as tx:
         store.save(tx, "globex", a_document(name="theirs"), author="test")
     refresh(book, queue)
@@ -266,7 +266,7 @@ def test_rules_of_one_tenant_decide_nothing_for_another(app: Database, queue: Da
     assert names(book, "nobody") == set()
 
 
-def test_a_router_never_sees_half_of_an_import(app: Database, queue: Database, book: Book) -> None:
+def test_a_router_never_sees_half_of_an_import(app: Database, queue: Database, book: LiveRules) -> None:
     with app.tenant(TENANT) as tx:
         store.save(tx, TENANT, a_document(name="one"), author="test")
         refresh(book, queue)
@@ -277,7 +277,7 @@ def test_a_router_never_sees_half_of_an_import(app: Database, queue: Database, b
     assert names(book) == {*DEFAULTS, "one", "two"}
 
 
-def test_an_import_that_fails_leaves_nothing(app: Database, queue: Database, book: Book) -> None:
+def test_an_import_that_fails_leaves_nothing(app: Database, queue: Database, book: LiveRules) -> None:
     with pytest.raises(Invalid), app.tenant(TENANT) as tx:  # noqa: PT012 - the second one fails
         store.save(tx, TENANT, a_document(name="one"), author="test")
         store.save(tx, TENANT, a_document(name="two", event_type=5), author="test")
@@ -286,7 +286,7 @@ def test_an_import_that_fails_leaves_nothing(app: Database, queue: Database, boo
 
 
 def test_two_edits_that_commit_in_another_order_than_they_began_are_both_seen(
-    app: Database, queue: Database, book: Book
+    app: Database, queue: Database, book: LiveRules
 ) -> None:
     with app.tenant(TENANT) as early:
         store.save(early, TENANT, a_document(name="early"), author="test")
@@ -303,7 +303,7 @@ def test_two_edits_that_commit_in_another_order_than_they_began_are_both_seen(
     "spoiled", [{"name": "bad"}, [], 5, a_document(name="bad", actions=[{**RUN, "target": "gone"}])]
 )
 def test_an_unreadable_rule_leaves_the_others_in_force(
-    app: Database, queue: Database, book: Book, spoiled: object
+    app: Database, queue: Database, book: LiveRules, spoiled: object
 ) -> None:
     save(app, a_document(name="bad"))
     with app.tenant(TENANT) as tx:

@@ -14,7 +14,7 @@ from core.errors import Never
 from core.events import log
 from core.events.log import Cause
 from core.events.publishing import Author
-from core.inference.client import Client
+from core.inference.client import ChatClient
 from core.inference.embedders import HashEmbedder
 from core.inference.openai_client import OpenAIClient
 from core.maintenance import sweeps
@@ -41,7 +41,7 @@ def tools(app: Database, settings: Settings, **changed: Any) -> Tools:
 
 
 def a_job(
-    app: Database, target: str, params: Json | None = None, user: str | None = None, model: Client | None = None
+    app: Database, target: str, params: Json | None = None, user: str | None = None, model: ChatClient | None = None
 ) -> Job:
     trigger = event(id=str(uuid4()), payload={"user_id": user} if user else {})
     accept(app, trigger)
@@ -58,7 +58,7 @@ def run(
     with_tools: Tools,
     target: str,
     params: Json | None = None,
-    model: Client | None = None,
+    model: ChatClient | None = None,
 ) -> list[Json]:
     """Run an agent and all that follows from it; the results."""
     results, waiting = [], [(target, params or {})]
@@ -73,7 +73,9 @@ def run(
     return results
 
 
-def compressed(app: Database, with_tools: Tools, params: Json | None = None, model: Client | None = None) -> list[Json]:
+def compressed(
+    app: Database, with_tools: Tools, params: Json | None = None, model: ChatClient | None = None
+) -> list[Json]:
     return run(app, agents_compression.compress_memories, with_tools, "memory_compressor", params, model)
 
 
@@ -150,7 +152,7 @@ def test_archived_memories_are_compressed_before_they_are_dropped(settings: Sett
 
 def dropped(app: Database, days: float) -> int:
     with app.tenant(TENANT) as tx:
-        return sweeps.dropped(tx, TENANT, PERSON, days, 100)
+        return sweeps.drop_archived(tx, TENANT, PERSON, days, 100)
 
 
 def test_patterns_are_found_for_the_events_user(settings: Settings, app: Database) -> None:

@@ -86,7 +86,7 @@ def test_what_was_erased_is_kept_again_when_someone_asks_for_it(app: Database, w
     works.settle()
     assert len(memories(app)) == 1
     with app.tenant(TENANT) as tx:
-        assert tombstones.buried(tx, TENANT, "ada", [again]) == [False]
+        assert tombstones.are_erased(tx, TENANT, "ada", [again]) == [False]
 
 
 def test_a_hostile_request_is_set_apart_and_not_passed_on(app: Database, works: Works) -> None:

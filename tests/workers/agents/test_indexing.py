@@ -7,8 +7,8 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.documents import documents, preparation
-from core.documents.documents import Saved
-from core.documents.preparation import Sent
+from core.documents.documents import SavedDocument
+from core.documents.preparation import SentDocument
 from core.events.publishing import Author
 from core.index import search_index
 from core.inference.embedders import HashEmbedder
@@ -40,8 +40,8 @@ def rule(app: Database) -> None:
             store.save(tx, TENANT, EMBED_DOCUMENTS, author="test")
 
 
-def kept(app: Database, settings: Settings, content: str, **fields: str) -> Saved:
-    draft = preparation.drafted(Sent(content, **fields), settings)  # type: ignore[arg-type]
+def kept(app: Database, settings: Settings, content: str, **fields: str) -> SavedDocument:
+    draft = preparation.prepare(SentDocument(content, **fields), settings)  # type: ignore[arg-type]
     with app.tenant(TENANT) as tx:
         return documents.save(tx, TENANT, draft, Author("key:test"))
 

@@ -118,7 +118,7 @@ def test_what_falls_into_one_period_is_told_together(
             works.settle()
         assert other.got == []
         with app.tenant(TENANT) as tx:
-            assert log.pending(tx, 10**9) == 0, "what waits for its time does not keep a chain open"
+            assert log.count_pending(tx, 10**9) == 0, "what waits for its time does not keep a chain open"
         assert pass_time(queue, works) == 3
     (got,) = other.got
     assert got.json["text"] == "3 notices\n• Order 0\n• Order 1\n• Order 2"
@@ -146,7 +146,7 @@ def test_what_several_workers_find_due_is_sent_once_and_by_one_id_at_each_attemp
             ledger.run(works.ledger, TENANT, dispatch_id)
         with queue.queue() as tx:
             tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE status = 'retrying'"))
-            owed = sweep.owed(tx, works.ledger.policy)
+            owed = sweep.due(tx, works.ledger.policy)
         works.run(owed)
     assert [got.json["text"].splitlines()[0] for got in other.got] == ["4 notices"] * 2
     assert len({got.headers["webhook-id"] for got in other.got}) == 1

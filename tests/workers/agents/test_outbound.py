@@ -410,7 +410,7 @@ def test_actions_are_carried_out_one_after_another_and_each_at_last(
         assert taken(broker.get_secret_value(), tasks) == []
         with queue.queue() as tx:
             tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE status = 'retrying'"))
-            again = sweep.owed(tx, works.ledger.policy)
+            again = sweep.due(tx, works.ledger.policy)
         works.run(again)
     assert [got.path for got in other.got] == ["/hook/one", "/hook/two", "/hook/two"]
     assert other.got[1].headers["webhook-id"] == other.got[2].headers["webhook-id"]

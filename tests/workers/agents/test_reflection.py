@@ -14,7 +14,7 @@ from core.events.publishing import Author
 from core.inference.openai_client import OpenAIClient
 from core.memory import memories
 from core.memory.changes import Add, Archive, Confirm, Dispute, Edit, Owner
-from core.memory.identity import Known
+from core.memory.identity import KnownMemory
 from core.reflection import profile
 from core.reflection.profile import Profile
 from core.storage.db import Database
@@ -37,7 +37,7 @@ def tools(settings: Settings, app: Database) -> Tools:
     return tools_of(settings, app)
 
 
-def kept(app: Database, owner: profile.Owner) -> Profile | None:
+def kept(app: Database, owner: profile.ProfileOwner) -> Profile | None:
     with app.tenant(TENANT) as tx:
         return profile.get(tx, owner)
 
@@ -64,7 +64,7 @@ def test_a_talk_becomes_memories_an_episode_and_a_profile(app: Database, works: 
     assert ran(tools, reflection.write_episodes, ended())["episodes"] == 1
     result = ran(tools, reflection.build_profile, event("memory.created", {"user_id": "ada"}))
     assert result["version"] in {1, 2}
-    built = kept(app, profile.Owner("ada"))
+    built = kept(app, profile.ProfileOwner("ada"))
     assert built is not None
     home = built.attributes["slots"]["home.city"]
     assert home["value"] == "Lisbon"
@@ -83,7 +83,7 @@ def test_the_profile_of_a_user_is_followed_by_those_of_their_groups(app: Databas
     assert carried_out(app, outcome)["changed"]
     followed = reflection.build_profile(tools, job(published(app, event()), params={"group_id": "team"}))
     assert (carried_out(app, followed)["group_id"], list(followed.then)) == ("team", [])
-    assert kept(app, profile.Owner(group_id="team")) is not None
+    assert kept(app, profile.ProfileOwner(group_id="team")) is not None
 
 
 @pytest.mark.parametrize(
@@ -280,9 +280,9 @@ def disputed(app: Database, one: Add, other: Add) -> Json:
     return payloads(app, "memory.conflicted")[-1]
 
 
-def known(app: Database, memory_id: UUID) -> Known:
+def known(app: Database, memory_id: UUID) -> KnownMemory:
     with app.tenant(TENANT) as tx:
-        return memories.known(memories.get(tx, memory_id))
+        return memories.known_of(memories.get(tx, memory_id))
 
 
 def dog(**fields: Any) -> Add:

@@ -18,10 +18,10 @@ from core import agents
 from core.config import Settings
 from core.errors import Later, Never
 from core.inference import quota
-from core.inference.client import Call, Client
+from core.inference.client import Call, ChatClient
 from core.inference.openai_client import OpenAIClient
 from core.inference.quota import Grant, Meter, Provider
-from core.inference.token_bucket import Limits, Need
+from core.inference.token_bucket import Need, ProviderLimits
 from core.storage import db
 from core.storage.db import Database
 from core.tenancy import tenants
@@ -31,15 +31,15 @@ from tests.workers.dispatch.test_ledger import POLICY, owe, row_of, swept
 from workers import wiring
 from workers.agents import table
 from workers.dispatch import admission, insertion, ledger, sweep
-from workers.dispatch.admission import RESERVE, Gate
+from workers.dispatch.admission import RESERVE, AdmissionControl
 from workers.dispatch.model import Agent, Job, Ledger, NewDispatch, Outcome
 from workers.tools import Tools, note_call
 
 OTHER = "globex"
 NAME = "models.example/m"
 PATIENT = replace(POLICY, retry_base=0.001, retry_max=0.001)
-GATE = Gate(
-    Provider(NAME, Limits(None, None, 3, timedelta(seconds=600), timedelta(seconds=900))),
+GATE = AdmissionControl(
+    Provider(NAME, ProviderLimits(None, None, 3, timedelta(seconds=600), timedelta(seconds=900))),
     asking=frozenset({"agent", "reader"}),
     reading=frozenset({"reader"}),
     most=200,
@@ -48,12 +48,12 @@ GATE = Gate(
 )
 
 
-def a_gate(requests: float | None = None, tokens: float | None = None, **more: Any) -> Gate:
+def a_gate(requests: float | None = None, tokens: float | None = None, **more: Any) -> AdmissionControl:
     provider = Provider(NAME, replace(GATE.provider.limits, requests=requests, tokens=tokens))
     return replace(GATE, provider=provider, **more)
 
 
-def guarded(app: Database, agent: Agent, gate: Gate = GATE) -> Ledger:
+def guarded(app: Database, agent: Agent, gate: AdmissionControl = GATE) -> Ledger:
     names = ("agent", "reader", "free", agents.KEEPER)
     return Ledger(app, dict.fromkeys(names, agent), dict.fromkeys(names, "io"), PATIENT, gate)
 
@@ -313,7 +313,7 @@ def test_an_attempt_that_was_made_still_counts_after_waiting(app: Database, queu
 # The breaker.
 
 
-def asking(client: Client) -> Callable[[Job], Any]:
+def asking(client: ChatClient) -> Callable[[Job], Any]:
     def ask(job: Job) -> None:
         client.under(job.grant).ask("p.v1", "s", "t", Facts, lambda _call: None)
 
@@ -401,7 +401,7 @@ def test_after_a_break_those_who_wait_come_one_after_the_other(app: Database) ->
     run_all(works, ids)
     due = [row_of(app, one).wake_at for one in ids]
     assert len(set(due)) == 10
-    assert (max(due) - min(due)).total_seconds() > 8 / admission.RESUMED
+    assert (max(due) - min(due)).total_seconds() > 8 / admission.RESUMED_PER_SECOND
     assert min(due) >= provider_row(app).open_until
 
 
@@ -413,7 +413,9 @@ def test_a_long_line_is_not_due_later_than_limits_may_change(app: Database) -> N
     run_all(works, ids)
     due = [row_of(app, one).wake_at for one in ids]
     minutes = Counter(round((one - min(due)) / timedelta(minutes=1)) for one in due)
-    assert minutes == dict.fromkeys(range(admission.LINE // timedelta(minutes=1)), 3), "one a minute, and over again"
+    assert minutes == dict.fromkeys(range(admission.QUEUE_LENGTH // timedelta(minutes=1)), 3), (
+        "one a minute, and over again"
+    )
 
 
 # The budget.

@@ -22,14 +22,14 @@ from core.types import DispatchStatus, Json
 from tests.outcomes import Writing
 from tests.samples import TENANT, accept, event
 from workers.dispatch import insertion, ledger, sweep
-from workers.dispatch.model import Agent, Job, Ledger, NewDispatch, Outcome, Policy
+from workers.dispatch.model import Agent, Job, Ledger, LedgerPolicy, NewDispatch, Outcome
 from workers.dispatch.policy import policy_of
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 
-POLICY = Policy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
+POLICY = LedgerPolicy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
 
 
-def a_ledger(app: Database, agents: Mapping[str, Agent], policy: Policy = POLICY) -> Ledger:
+def a_ledger(app: Database, agents: Mapping[str, Agent], policy: LedgerPolicy = POLICY) -> Ledger:
     return Ledger(app, agents, dict.fromkeys(agents, "io"), policy)
 
 
@@ -76,9 +76,9 @@ def rush(app: Database, dispatch_id: UUID) -> None:
         tx.execute(text("UPDATE dispatches SET wake_at = clock_timestamp() WHERE id = :id"), {"id": dispatch_id})
 
 
-def swept(queue: Database, policy: Policy = POLICY) -> list[UUID]:
+def swept(queue: Database, policy: LedgerPolicy = POLICY) -> list[UUID]:
     with queue.queue() as tx:
-        return [owed.id for owed in sweep.owed(tx, policy)]
+        return [owed.id for owed in sweep.due(tx, policy)]
 
 
 def deaths(app: Database) -> list[Json]:
@@ -538,11 +538,11 @@ def test_two_that_end_at_once_do_not_both_call_the_same_one(app: Database, monke
     jobs = [ledger._claim(book, TENANT, one) for one in ending]
     together = threading.Barrier(2, timeout=20)
 
-    def both_are_done(*_: object) -> list[Owed]:
+    def both_are_done(*_: object) -> list[DispatchRef]:
         together.wait()
         return []
 
-    monkeypatch.setattr(ledger, "_hand_on", both_are_done)
+    monkeypatch.setattr(ledger, "_release_next_action", both_are_done)
     with ThreadPoolExecutor(2) as pool:
         called = list(pool.map(lambda job: ledger._finish(book, job, Outcome()) if job else [], jobs))
     assert {owed.id for owed in called[0] + called[1]} == set(waiting)
@@ -669,7 +669,7 @@ def test_several_clocks_refuse_each_thing_once(app: Database, queue: Database) -
 
 @given(st.integers(1, 60), st.none() | st.integers(0, 10_000))
 def test_a_pause_grows_and_stays_within_its_bounds(attempt: int, asked: int | None) -> None:
-    policy = Policy(lease=5, resend=10, retry_base=2, retry_max=600, attempts=8)
+    policy = LedgerPolicy(lease=5, resend=10, retry_base=2, retry_max=600, attempts=8)
     pause = policy.pause(attempt, None if asked is None else timedelta(seconds=asked))
     ceiling = min(600, 2 * 2 ** (attempt - 1))
     assert pause >= ceiling / 2
@@ -692,7 +692,7 @@ def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
 def test_what_is_too_much_for_one_statement_goes_in_several(
     app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    monkeypatch.setattr(insertion, "PARCEL_CHARACTERS", room)
+    monkeypatch.setattr(insertion, "BATCH_CHARACTERS", room)
     seq = accept(app, event()).last_seq
     new = [NewDispatch(TENANT, "run_agent", "a", "io", {"text": "ü" * 300}, seq, seq, "c", 0) for _ in range(7)]
     with app.tenant(TENANT) as tx:

@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 from api.stack.broker import Broker
 from core.config import Settings
 from core.events import log
-from core.events.doorbell import Bell, Ear
+from core.events.doorbell import Doorbell, DoorbellListener
 from core.sessions import ingest
 from core.storage.db import Database
 from core.types import Event, Json
@@ -27,7 +27,7 @@ from tests.doors import OTHER, key_of
 from tests.samples import TENANT, event, said
 from workers import app as celery_app
 from workers.dispatch import relay
-from workers.dispatch.relay import Owed
+from workers.dispatch.relay import DispatchRef
 from workers.routing import bus_consumer
 from workers.routing.bus_consumer import BusConsumer, Intake
 
@@ -119,12 +119,12 @@ def test_a_key_in_the_header_names_the_tenant(settings: Settings, app: Database,
 
 def test_a_message_delivered_twice_is_one_event(app: Database, intake: Intake) -> None:
     for _ in range(2):
-        bus_consumer.take(intake, json.dumps(said("Hello.", id="e1")).encode(), {}, "application/json")
+        bus_consumer.accept_message(intake, json.dumps(said("Hello.", id="e1")).encode(), {}, "application/json")
     assert len(log_of(app)) == 1
 
 
 def test_a_message_too_large_is_a_dead_letter_cut_short(app: Database, intake: Intake) -> None:
-    bus_consumer.take(intake, json.dumps(said("x" * 50_000)).encode(), {}, "application/json")
+    bus_consumer.accept_message(intake, json.dumps(said("x" * 50_000)).encode(), {}, "application/json")
     (letter,) = letters(app)
     assert "4096" in letter.error
     assert len(letter.params["body"]) == bus_consumer.BODY_CHARACTERS
@@ -137,7 +137,7 @@ def test_what_the_database_refuses_for_good_is_a_dead_letter(
         tx.execute(text("SELECT 1 / 0"))
 
     monkeypatch.setattr(ingest, "accept", refuse)
-    bus_consumer.take(intake, json.dumps(event()).encode(), {}, "application/json")
+    bus_consumer.accept_message(intake, json.dumps(event()).encode(), {}, "application/json")
     assert "division by zero" in letters(app)[0].error
 
 
@@ -149,7 +149,7 @@ def test_a_database_that_is_away_leaves_the_message_on_the_bus(
 
     monkeypatch.setattr(ingest, "accept", away)
     with pytest.raises(OperationalError):
-        bus_consumer.take(intake, json.dumps(event()).encode(), {}, "application/json")
+        bus_consumer.accept_message(intake, json.dumps(event()).encode(), {}, "application/json")
     assert letters(app) == []
 
 
@@ -163,14 +163,18 @@ def own_broker(tmp_path: Path) -> Iterator[Broker]:
 
 def test_a_broker_that_was_away_is_found_again(app: Database, intake: Intake, own_broker: Broker) -> None:
     heard = threading.Event()
-    bell, ear, consumer = Bell(own_broker.url), Ear(own_broker.url, heard.set), BusConsumer(own_broker.url, intake)
+    bell, ear, consumer = (
+        Doorbell(own_broker.url),
+        DoorbellListener(own_broker.url, heard.set),
+        BusConsumer(own_broker.url, intake),
+    )
     try:
         for turn in range(2):
             wait_for_queue(own_broker.url)
             with Connection(own_broker.url) as connection:
                 until(partial(_published, connection, app, f"e{turn}"))
             heard.clear()
-            until(lambda: bell.ring() or heard.wait(0.1))
+            until(lambda: bell.notify() or heard.wait(0.1))
             if turn == 0:
                 own_broker.stop()
                 time.sleep(1.5)
@@ -189,17 +193,17 @@ def _published(connection: Connection, app: Database, name: str) -> bool:
 
 def test_a_bell_without_a_broker_keeps_nobody_waiting() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # It accepts, and never answers.
-        bell = Bell(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
+        bell = Doorbell(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
         began = time.monotonic()
         for _ in range(100):
-            bell.ring()
+            bell.notify()
         assert time.monotonic() - began < 10
     bell.close()
 
 
 def test_dispatches_are_sent_again_to_a_broker_that_was_away(settings: Settings, own_broker: Broker) -> None:
     app = celery_app.create(settings, own_broker.url)
-    owed = [Owed(TENANT, "io", uuid4()), Owed(TENANT, "cpu", uuid4())]
+    owed = [DispatchRef(TENANT, "io", uuid4()), DispatchRef(TENANT, "cpu", uuid4())]
     assert relay.send(app, owed)
     own_broker.stop()
     assert not relay.send(app, owed)

@@ -20,7 +20,7 @@ from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works
 from workers.dispatch import insertion
 from workers.routing import action_dispatches, router
-from workers.routing.action_dispatches import Occasion
+from workers.routing.action_dispatches import FiredRule
 
 EMIT: Json = {"action_type": "emit", "event_type": "order.checked", "payload": {"id": "{{payload.id}}"}}
 
@@ -201,7 +201,7 @@ def test_a_rule_that_cannot_act_is_set_aside_and_holds_up_no_other(
 ) -> None:
     dispatches = action_dispatches.dispatches
 
-    def broken(shop: Any, occasion: Occasion, now: datetime) -> Any:
+    def broken(shop: Any, occasion: FiredRule, now: datetime) -> Any:
         if occasion.rule.name == "bad":
             raise Trap("boom")
         return dispatches(shop, occasion, now)
@@ -221,14 +221,14 @@ def test_a_rule_that_cannot_act_is_set_aside_and_holds_up_no_other(
 def test_what_a_debounce_lets_go_and_the_database_refuses_is_set_aside_alone(
     app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write = insertion.write
+    write = insertion.insert_rows
 
     def refused(tx: Tx, new: Any) -> Any:
         if any(one.rule == "bad" and one.status is DispatchStatus.PENDING for one in new):
             tx.execute(text("SELECT 1 / 0"))
         return write(tx, new)
 
-    monkeypatch.setattr(insertion, "write", refused)
+    monkeypatch.setattr(insertion, "insert_rows", refused)
     wait = {"debounce": {"seconds": 3600}}
     save(app, a_document(name="bad", event_type="a", flow=wait), a_document(name="good", event_type="b", flow=wait))
     accept(app, event("a"), event("b"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.extraction.pattern_types import Cue, Theme
+from core.extraction.pattern_types import CategoryCue, Theme
 from core.language.lazy_regex import lazy_regex
 from core.types import Category, Topic
 
-CATEGORIES: tuple[Cue, ...] = (
-    Cue(
+CATEGORIES: tuple[CategoryCue, ...] = (
+    CategoryCue(
         lazy_regex(
             r"打算|计划|准备(?:去|在|要|参加|考|买|搬|换|学|结|开始)|(?:明天|后天|下周|下个?月|明年|下学期|"
             r"(?<![上个每])周末(?!经常|常常|通常|一般|都|总))[^，。]{0,6}(?:要|会|去(?![了过])|将)|想要?(?:去|学|换|考|买|成为|做)|希望能|"
@@ -17,13 +17,13 @@ CATEGORIES: tuple[Cue, ...] = (
         Category.PLAN,
         0.55,
     ),
-    Cue(
+    CategoryCue(
         lazy_regex(r"每(?:天|周|个?月|年|晚|早|个?周末|次|逢)|经常|通常|一般(?!的|般)|总是|平时|习惯|从不|很少|偶尔"),
         Category.PATTERN,
         0.55,
     ),
-    Cue(lazy_regex(r"喜欢|热爱|讨厌|最爱|偏好|不爱"), Category.PREFERENCE, 0.5),
-    Cue(
+    CategoryCue(lazy_regex(r"喜欢|热爱|讨厌|最爱|偏好|不爱"), Category.PREFERENCE, 0.5),
+    CategoryCue(
         lazy_regex(r"昨|前天|上周|上个|去年|前年|今天|今早|刚刚?|最近|[天周月年]前|\d+[年月日号]|了"),
         Category.EVENT,
         0.5,

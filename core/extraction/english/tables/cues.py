@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from core.extraction.pattern_types import Cue, Theme
+from core.extraction.pattern_types import CategoryCue, Theme
 from core.language.lazy_regex import lazy_regex
 from core.types import Category, Topic
 
-CATEGORIES: tuple[Cue, ...] = (
-    Cue(
+CATEGORIES: tuple[CategoryCue, ...] = (
+    CategoryCue(
         lazy_regex(
             r"\b(?:I|we) (?:\w+ )?(?:am|are) (?:\w+ )?(?:going to|planning|hoping to|looking forward to|about to|"
             r"thinking (?:of|about)|considering|aiming to|saving (?:up )?(?:for|to)|getting ready (?:for|to)|"
@@ -24,7 +24,7 @@ CATEGORIES: tuple[Cue, ...] = (
         Category.PLAN,
         0.55,
     ),
-    Cue(
+    CategoryCue(
         lazy_regex(
             r"\b(?:every|each) (?:single )?(?:day|morning|evening|night|week|month|year|other|sunday|monday|tuesday|"
             r"wednesday|thursday|friday|saturday|weekend|summer|winter)\b|\b(?:I|we) (?:usually|always|often|normally|"
@@ -36,7 +36,7 @@ CATEGORIES: tuple[Cue, ...] = (
         Category.PATTERN,
         0.55,
     ),
-    Cue(
+    CategoryCue(
         lazy_regex(
             r"\b(?:I|we) (?:\w+ )?(?:love|like|enjoy|adore|hate|prefer|dislike|cannot stand)\b|\bfavou?rite\b|\b(?:big|"
             r"huge) fan\b|\bpassionate about\b|\bmakes? me (?:feel|so|happy|smile)\b|\bhelps? me\b|\bgo-to\b",
@@ -45,7 +45,7 @@ CATEGORIES: tuple[Cue, ...] = (
         Category.PREFERENCE,
         0.5,
     ),
-    Cue(
+    CategoryCue(
         lazy_regex(
             r"\b(?:yesterday|last (?:night|week|weekend|month|year|summer|winter|fall|spring|mon|tue|wed|thu|fri|sat|"
             r"sun)\w*|ago|today|this (?:morning|week|weekend)|recently|the other day|"

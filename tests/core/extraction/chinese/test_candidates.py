@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.extraction.chinese import clauses
-from core.extraction.known_people import Acquaintance, named
-from core.extraction.rule_extractor import stated
+from core.extraction.known_people import Acquaintance, people_in
+from core.extraction.rule_extractor import statements_of_rules
 from core.types import Category
 from tests.core.extraction.chinese.test_reader import _message, contents, slots, talk
 
@@ -14,7 +14,7 @@ from tests.core.extraction.chinese.test_reader import _message, contents, slots,
 def told_before(known: list[Acquaintance], *lines: str) -> list[str]:
     """What is kept of a conversation by somebody who has spoken of these before."""
     messages = [_message(place, line) for place, line in enumerate(lines, 1)]
-    return [candidate.content for candidate in stated(messages, {"wang": known})]
+    return [candidate.content for candidate in statements_of_rules(messages, {"wang": known})]
 
 
 @pytest.mark.parametrize(
@@ -45,19 +45,24 @@ def test_names_of_earlier_conversations_are_known_in_this_one() -> None:
         "年糕改吃鱼肉粮了。",
         "轮滑课朵朵不去了。",
     ]
-    subjects = {c.subject for c in stated([_message(1, said[0])], {"wang": known})}
+    subjects = {c.subject for c in statements_of_rules([_message(1, said[0])], {"wang": known})}
     assert subjects == {"赵朵朵"}
 
 
 def test_a_relation_that_two_have_names_neither() -> None:
     known = [Acquaintance("小雨", "daughter"), Acquaintance("小雪", "daughter")]
-    assert {c.subject for c in stated([_message(1, "我女儿上三年级。")], {"wang": known})} == {"王强的女儿"}
+    assert {c.subject for c in statements_of_rules([_message(1, "我女儿上三年级。")], {"wang": known})} == {
+        "王强的女儿"
+    }
 
 
 def test_a_memory_names_whom_its_slot_or_its_subject_names() -> None:
-    assert list(named("relation.spouse", "林静", "王强", {})) == [Acquaintance("林静", "spouse"), Acquaintance("王强")]
+    assert list(people_in("relation.spouse", "林静", "王强", {})) == [
+        Acquaintance("林静", "spouse"),
+        Acquaintance("王强"),
+    ]
     listed = {"attribute": "relation.cat", "values": ["年糕", "汤圆"], "negated": False}
-    assert list(named(None, None, "", listed)) == [Acquaintance("年糕", "cat"), Acquaintance("汤圆", "cat")]
+    assert list(people_in(None, None, "", listed)) == [Acquaintance("年糕", "cat"), Acquaintance("汤圆", "cat")]
 
 
 @pytest.mark.parametrize(("asked", "text"), [("今天晚饭吃了什么？", "面条。"), ("你想去哪里？", "东京。")])

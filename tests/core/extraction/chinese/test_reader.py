@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.extraction.rule_extractor import stated
+from core.extraction.rule_extractor import statements_of_rules
 from core.types import Candidate, Category, Message
 from tests.spent import spent
 
@@ -15,7 +15,7 @@ SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
 
 def talk(*lines: str) -> list[Candidate]:
     """What is kept of a conversation; a line that begins with `A:` is the assistant's."""
-    return stated([_message(place, line) for place, line in enumerate(lines, 1)])
+    return statements_of_rules([_message(place, line) for place, line in enumerate(lines, 1)])
 
 
 def _message(place: int, line: str) -> Message:
@@ -247,7 +247,7 @@ def test_what_is_said_for_once_or_of_the_past_is_no_standing_wish(text: str) -> 
 )
 def test_reading_takes_time_in_proportion_to_the_length(piece: str) -> None:
     short, long = (piece * times for times in (60, 240))
-    stated([_message(1, short)])
+    statements_of_rules([_message(1, short)])
     assert spent(lambda: talk(long)) < 12 * max(spent(lambda: talk(short)), 0.001)
 
 

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 import pytest
 
 from core.extraction.english import clauses, pretence
-from core.extraction.known_people import NOBODY, Acquaintance, Known
-from core.extraction.rule_extractor import stated
+from core.extraction.known_people import NOBODY, Acquaintance, AcquaintancesByUser
+from core.extraction.rule_extractor import statements_of_rules
 from core.language import identification
 from core.types import Candidate, Category, Message
 
 SAID_AT = datetime(2026, 5, 20, 15, tzinfo=UTC)  # a Wednesday
 
 
-def talk(*turns: str, speaker: str | None = None, known: Known = NOBODY) -> list[Candidate]:
+def talk(*turns: str, speaker: str | None = None, known: AcquaintancesByUser = NOBODY) -> list[Candidate]:
     """Return what is read of turns; those that begin with "A:" are the assistant's."""
     messages = []
     for n, turn in enumerate(turns, 1):
@@ -23,10 +23,10 @@ def talk(*turns: str, speaker: str | None = None, known: Known = NOBODY) -> list
         name = speaker if role == "assistant" else "Ada"
         words = turn.removeprefix("A:").strip()
         messages.append(Message("s1", f"m{n}", n, f"e{n}", "Ada", role, words, SAID_AT, name))
-    return stated(messages, known)
+    return statements_of_rules(messages, known)
 
 
-def told(*turns: str, known: Known = NOBODY) -> list[str]:
+def told(*turns: str, known: AcquaintancesByUser = NOBODY) -> list[str]:
     return [one.content for one in talk(*turns, known=known)]
 
 
@@ -259,7 +259,7 @@ def test_a_named_assistant_changes_nothing() -> None:
 def test_an_instruction_in_a_group_of_two_is_one() -> None:
     ada = Message("s1", "m1", 1, "e1", "Ada", "user", "I sent the minutes.", SAID_AT, "Ada")
     leo = Message("s1", "m2", 2, "e2", "Leo", "user", "Please always send the minutes in English.", SAID_AT, "Leo")
-    (order,) = [one for one in stated([ada, leo]) if one.category is Category.INSTRUCTION]
+    (order,) = [one for one in statements_of_rules([ada, leo]) if one.category is Category.INSTRUCTION]
     assert order.subject == "Leo"
 
 

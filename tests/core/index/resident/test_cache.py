@@ -16,14 +16,14 @@ from core.erasure import user as erasure_user
 from core.errors import Conflict
 from core.events.publishing import Author
 from core.index.resident import cache, vectors
-from core.index.resident.snapshot import View
+from core.index.resident.snapshot import Snapshot
 from core.language.terms import TERM_IDS
 from core.memory import writer
 from core.memory.changes import Archive, Edit, Owner, Restore
 from core.search import filters, query
 from core.search.query import Question
 from core.storage import db
-from core.storage.db import Database, Tx, together
+from core.storage.db import Database, Tx, run_together
 from tests.core.memory.test_writer import a_candidate, an_add
 from tests.core.search.test_query import EMBEDDER, contents, remember, search
 from tests.questions import question as a_question
@@ -48,19 +48,19 @@ def cold(app: Database) -> None:
     cache.of(app.engine).clear()
 
 
-def at_hand(app: Database, tx: Tx, user: str | None, group: str | None, dimension: int) -> View:
+def at_hand(app: Database, tx: Tx, user: str | None, group: str | None, dimension: int) -> Snapshot:
     """What a search has at hand, by the check that it makes."""
     mine = cache.of(app.engine).owner(TENANT, user, group)
     check = mine.check(dimension)
     return mine.view(tx, check, tx.execute(cache.CHANGED, check.values).one())
 
 
-def view(app: Database, user: str | None = "ada", group: str | None = None) -> View:
+def view(app: Database, user: str | None = "ada", group: str | None = None) -> Snapshot:
     with app.tenant(TENANT) as tx:
         return at_hand(app, tx, user, group, DIMENSION)
 
 
-def living(seen: View) -> set[str]:
+def living(seen: Snapshot) -> set[str]:
     return set(seen.keys[seen.alive].tolist())
 
 
@@ -162,7 +162,7 @@ def test_what_is_kept_in_the_forms_of_a_large_store_answers_as_what_is_read_anew
         # All are named that have a vector: which of the last few are, hangs on what is kept in which layer.
         for module, name, value in ((vectors, "MANY", 2), (vectors, "BLOCK", 3), (filters, "READ_ALL", 3)):
             patched.setattr(module, name, value)
-        patched.setattr(db, "PIECE", 2)
+        patched.setattr(db, "CHUNK_ROWS", 2)
         lived(app, works, happening, min_similarity=0.2)
 
 
@@ -246,7 +246,7 @@ def test_a_database_put_back_to_an_earlier_state_is_read_anew(app: Database) -> 
     remember(app, "Ada likes tea.")
     mine = cache.of(app.engine).owner(TENANT, "ada", None)
     view(app)
-    mine.state = cache.State(mine.state.view, mine.state.horizon + 1_000_000, mine.state.seen)  # type: ignore[operator]
+    mine.state = cache.CachedRows(mine.state.view, mine.state.horizon + 1_000_000, mine.state.seen)  # type: ignore[operator]
     remember(app, "Ada has a cat.")
     assert len(living(view(app))) == 2
 
@@ -293,7 +293,7 @@ def test_what_nobody_asked_about_is_let_go(app: Database, monkeypatch: pytest.Mo
         remember(app, "I like tea.", user=user)
         view(app, user)
     first = kept.owner(TENANT, "ada", None)
-    now += cache.KEPT_SECONDS + 1
+    now += cache.IDLE_SECONDS + 1
     kept.owner(TENANT, "cem", None)
     assert kept.owner(TENANT, "ada", None) is not first
 
@@ -303,7 +303,7 @@ def test_users_who_do_not_exist_leave_no_shelves(app: Database, monkeypatch: pyt
     monkeypatch.setattr(cache.time, "monotonic", lambda: now)
     kept = cache.of(app.engine)
     nobody = kept.owner(TENANT, "nobody", None)
-    now += 2 * cache.SWEPT_SECONDS
+    now += 2 * cache.SWEEP_SECONDS
     kept.owner(TENANT, "ada", None)
     assert kept.owner(TENANT, "nobody", None) is not nobody
 
@@ -318,8 +318,8 @@ def test_above_the_bytes_that_may_be_kept_the_longest_unused_goes(
         remember(app, "I like tea.", user=user)
         view(app, user)
     shelves = {user: kept.owner(TENANT, user, None) for user in ("ada", "bob", "cem")}
-    monkeypatch.setattr(cache, "KEPT_BYTES", 2 * shelves["cem"].state.view.bytes)
-    now += cache.SWEPT_SECONDS
+    monkeypatch.setattr(cache, "MOST_BYTES", 2 * shelves["cem"].state.view.bytes)
+    now += cache.SWEEP_SECONDS
     kept.owner(TENANT, "cem", None)
     assert kept.owner(TENANT, "bob", None) is shelves["bob"]
     assert kept.owner(TENANT, "ada", None) is not shelves["ada"]
@@ -416,7 +416,7 @@ def test_a_user_who_comes_back_after_an_erasure_has_nothing_of_before(
     works.settle(flush=False)
     assert len(living(view(app))) == 5
     with app.tenant(TENANT) as tx:
-        erasure_user.user(tx, TENANT, "ada", Author("test"), upgraded)
+        erasure_user.erase(tx, TENANT, "ada", Author("test"), upgraded)
     accept(app, said("I am back with tea.", session="new"))
     works.settle(flush=False)
     kept = living(view(app))
@@ -446,5 +446,5 @@ def test_an_error_of_the_driver_is_one_that_every_door_knows_and_the_next_search
     with pytest.raises(DBAPIError):
         search(app, "tea", session_id="a\x00b")
     with pytest.raises(OperationalError), app.tenant(TENANT) as tx:
-        together(tx, (text("SELECT pg_terminate_backend(pg_backend_pid())"), {}), (text("SELECT 1"), {}))
+        run_together(tx, (text("SELECT pg_terminate_backend(pg_backend_pid())"), {}), (text("SELECT 1"), {}))
     assert contents(search(app, "tea")) == ["Ada likes tea."]

@@ -57,7 +57,8 @@ def test_of_many_the_ten_nearest_are_among_those_that_their_signs_name(mean: flo
     assert kept.signs is not None
     everyone, exact = np.ones(COUNT, dtype=np.bool_), kept.rows(np.arange(COUNT))
     found = [
-        len(nearest(exact, one, 10) & set(kept.signs.nearest(one, everyone, vectors.NAMED).tolist())) for one in asked
+        len(nearest(exact, one, 10) & set(kept.signs.nearest(one, everyone, vectors.SIGN_CANDIDATES).tolist()))
+        for one in asked
     ]
     assert sum(found) / len(found) >= 9.95
 
@@ -70,7 +71,7 @@ def test_of_many_of_the_local_model_the_ten_nearest_are_named() -> None:
     kept = held(unit(said[of[:, 0]] + 0.45 * said[of[:, 1]] + 0.3 * noise))
     assert kept.signs is not None
     exact = kept.rows(np.arange(COUNT))
-    named = [set(kept.signs.nearest(one, np.ones(COUNT, np.bool_), vectors.NAMED).tolist()) for one in asked]
+    named = [set(kept.signs.nearest(one, np.ones(COUNT, np.bool_), vectors.SIGN_CANDIDATES).tolist()) for one in asked]
     found = [len(nearest(exact, one, 10) & some) for one, some in zip(asked, named, strict=True)]
     assert sum(found) / len(found) >= 9.95
 
@@ -99,11 +100,11 @@ def test_in_whatever_form_and_order_they_come_rows_come_to_the_same(seed: int, f
     assert few.signs is None
     expected = Cosines([few], there, asked).of(places)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(vectors, "MANY", 12)
+        patched.setattr(vectors, "SIGNS_FROM", 12)
         patched.setattr(vectors, "BLOCK", 5)
         parts = [held(rows[:first], there[:first]), held(rows[first:], there[first:])]
         assert (parts[0].signs is not None) == (first >= 12)
-        together = vectors.joined(*parts)
+        together = vectors.concatenate(*parts)
         assert (together.signs is not None) == (len(rows) >= 12)
         for some in (parts, [together]):
             assert np.allclose(Cosines(some, there, asked).of(places), expected, atol=1e-6, equal_nan=True)
@@ -116,7 +117,7 @@ def test_in_whatever_form_and_order_they_come_rows_come_to_the_same(seed: int, f
 
 
 def test_at_the_number_from_which_on_signs_are_kept_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "MANY", 50)
+    monkeypatch.setattr(vectors, "SIGNS_FROM", 50)
     rows = unit(np.random.default_rng(2).standard_normal((51, DIMENSION)))
     for count in (49, 50, 51):
         there, places = np.ones(count, dtype=np.bool_), np.arange(count)
@@ -128,7 +129,7 @@ def test_at_the_number_from_which_on_signs_are_kept_nothing_changes(monkeypatch:
 
 
 def test_rows_without_a_vector_are_near_to_nothing_and_named_by_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "MANY", 10)
+    monkeypatch.setattr(vectors, "SIGNS_FROM", 10)
     rows = unit(np.random.default_rng(3).standard_normal((30, DIMENSION)))
     there = np.arange(30) % 3 > 0
     for parts in ([held(rows, there)], [held(rows[:25], there[:25]), held(rows[25:], there[25:])]):
@@ -141,7 +142,7 @@ def test_rows_without_a_vector_are_near_to_nothing_and_named_by_none(monkeypatch
 
 
 def test_many_are_compared_only_as_far_as_someone_asks(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = unit(np.random.default_rng(4).standard_normal((vectors.MANY, DIMENSION)))
+    rows = unit(np.random.default_rng(4).standard_normal((vectors.SIGNS_FROM, DIMENSION)))
     compared: list[int] = []
     whole = Vectors.cosines_of
     monkeypatch.setattr(

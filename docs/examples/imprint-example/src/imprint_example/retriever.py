@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.config import Settings
-from core.context.retrievers import Found, Question
+from core.context.retrievers import RetrievedText, RetrieverQuery
 
 WORD = re.compile(r"[a-z0-9]{3,}|[\u4e00-\u9fff]")
 
@@ -23,8 +23,10 @@ class Handbook:
         texts: dict[str, str] = json.loads(Path(path).read_text(encoding="utf-8")) if path else {}
         self._texts = [(source, text, set(WORD.findall(text.lower()))) for source, text in texts.items()]
 
-    def retrieve(self, question: Question) -> Sequence[Found]:
+    def retrieve(self, question: RetrieverQuery) -> Sequence[RetrievedText]:
         """What answers, the best first."""
         asked = set(WORD.findall(question.query.lower()))
-        found = [Found(text, source, len(asked & words) / len(asked)) for source, text, words in self._texts if asked]
+        found = [
+            RetrievedText(text, source, len(asked & words) / len(asked)) for source, text, words in self._texts if asked
+        ]
         return sorted((one for one in found if one.score > 0), key=lambda one: -one.score)[: question.limit]
