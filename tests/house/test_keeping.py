@@ -12,8 +12,6 @@ from tests.house.test_plan import sources
 KEEPERS = frozenset(
     "lru_cache cache DigestCache MemoizedFunction memoized WeakKeyDictionary WeakValueDictionary".split()
 )
-    "lru_cache cache DigestCache MemoizedFunction memoized WeakKeyDictionary WeakValueDictionary".split()
-)
 """What functions and modules keep things with."""
 
 CONTAINERS = frozenset("dict set OrderedDict defaultdict deque Counter".split())
