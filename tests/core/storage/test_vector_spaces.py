@@ -17,7 +17,7 @@ from core.memory import memories, writer
 from core.memory.changes import Add
 from core.search import query
 from core.search.query import Question
-from core.storage import db, schema, vector_spaces
+from core.storage import db, schema, schema_version, vector_spaces
 from core.storage.db import Database
 from core.storage.vector_spaces import EmbeddingModel
 from core.tenancy import tenants
@@ -127,9 +127,9 @@ def test_tenants_stay_apart_in_the_second_place(both: Both) -> None:
 
 def test_a_process_is_led_to_its_own_place_and_refused_where_it_has_none(both: Both) -> None:
     for embedder in (OLD, NEW):
-        schema.require_current(both.old, model(embedder))
+        schema_version.require_current(both.old, model(embedder))
     with pytest.raises(Misconfigured, match="reembed"):
-        schema.require_current(both.old, ("hash", 7))
+        schema_version.require_current(both.old, ("hash", 7))
     with pytest.raises(Misconfigured, match="--finish"):
         taken(both.settings, EmbeddingModel("hash", 7))
 
@@ -141,6 +141,6 @@ def test_when_it_is_finished_the_old_vectors_go_and_their_place_is_free_again(bo
     assert reembedding.clear(both.old, TENANT) == 1
     assert found(both.new, "Ada has a cat.", NEW)["Ada has a cat."] == pytest.approx(1, abs=1e-3)
     with pytest.raises(Misconfigured):
-        schema.require_current(both.new, model(OLD))
+        schema_version.require_current(both.new, model(OLD))
     assert left(both.settings, vector_spaces.SECOND) is None, "the only ones are not given up"
     assert taken(both.settings, EmbeddingModel("hash", 7)) == vector_spaces.FIRST
