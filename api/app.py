@@ -55,7 +55,7 @@ from core.inference.embedding_model import identity
 from core.maintenance.cache_sweeper import CacheSweeper
 from core.search.recall_log import Recalls
 from core.sessions import recent_messages
-from core.storage import db, schema
+from core.storage import db, schema_version
 from core.storage.db import Database
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
@@ -131,7 +131,7 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
     database: Database = replace(opened, statement_seconds=settings.http_statement_seconds)
     try:
         db.require_bound(database)
-        schema.require_current(database, identity(settings))
+        schema_version.require_current(database, identity(settings))
         require_model(settings)
     finally:
         database.close()  # It opens again with the first request: where what follows fails, nobody would close it.

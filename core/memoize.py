@@ -1,7 +1,8 @@
 """Memoization keyed by digests, so no user text is retained; one scope per unit of work.
 
-Erased data must disappear from all processes, and no message reaches each of them. So there are two ways: `DigestCache` caches
-values under digests until they have not been used for a while; `memoized_in_scope` caches anything, but only within a unit of work.
+Erased data must disappear from all processes, and no message reaches each of them. So there are two ways: `DigestCache`
+caches values under digests until they have not been used for a while; `memoized_in_scope` caches anything, but only
+within a unit of work.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from core.events.doorbell import BROKER_ERRORS, Doorbell, broker_url
 from core.inference.embedding_model import identity
 from core.maintenance import heartbeat
 from core.maintenance.heartbeat import Heartbeat
-from core.storage import db, schema
+from core.storage import db, schema_version
 from core.storage.db import Database
 from rules.engine.ruleset import Ruleset
 from rules.flow import flow_rows, schedules
@@ -102,7 +102,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         self._db = db.connect(db.router_url(self._settings), CONNECTIONS)
         try:
             db.require_bound(self._db)
-            schema.require_current(self._db, identity(self._settings))
+            schema_version.require_current(self._db, identity(self._settings))
         except BaseException:
             self._db.close()
             raise
@@ -153,7 +153,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         relay.send(self.app, owed)
         metrics.DISPATCHES_RESENT.inc(len(owed))
         if expired:
-            self._bell.ring()
+            self._bell.notify()
         return now
 
     def _owed(self) -> list[DispatchRef]:
@@ -185,7 +185,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             fired = schedules.fire(tx, scheduled, now, policy, page) or Fired(0, self._later(now))
         self._agenda.put(scheduled, fired.again_at)
         if fired.events:
-            self._bell.ring()
+            self._bell.notify()
             log.debug("schedule.fired", tenant=scheduled.tenant_id, rule=scheduled.rule.name, events=fired.events)
         return fired
 

@@ -17,7 +17,7 @@ from core.inference.embedding_model import identity
 from core.loop import Loop
 from core.maintenance.cache_sweeper import CacheSweeper
 from core.maintenance.heartbeat import Heartbeat
-from core.storage import db, schema
+from core.storage import db, schema_version
 from core.storage.db import Database
 from workers import app as celery_app
 from workers import task, wiring
@@ -98,6 +98,6 @@ def _require(queue: Database | None, app: Database | None, settings: Settings) -
         if database is not None:
             try:
                 db.require_bound(database)
-                schema.require_current(database, identity(settings))
+                schema_version.require_current(database, identity(settings))
             finally:
                 database.close()  # It opens again when it is needed.

@@ -12,7 +12,7 @@ from api.stack import backups
 from api.terminal import err, escape, out
 from core.config import Settings
 from core.errors import Misconfigured
-from core.storage import schema
+from core.storage import schema_version
 
 To = Annotated[Path, typer.Argument(help="A folder that does not exist yet.")]
 From = Annotated[Path, typer.Argument(help="A folder that `imprint backup` has written.")]
@@ -47,7 +47,7 @@ def restore(place: From, as_json: AsJson = False) -> None:
     """
     settings = _require_embedded()
     with err.status("Restoring …"):
-        copied = backups.restore(settings.home, place, schema.migrations())
+        copied = backups.restore(settings.home, place, schema_version.migrations())
     if as_json:
         show_json({"home": str(settings.home.absolute()), "keys": list(copied.keys)})
         return

@@ -20,7 +20,7 @@ from core.errors import Misconfigured, Unauthorized
 from core.events.doorbell import broker_url
 from core.inference import embedding_model
 from core.maintenance import heartbeat
-from core.storage import db, schema
+from core.storage import db, schema_version
 from core.tenancy import tenants
 
 WAY_OUT = "Start it with `imprint up`, or name the folder it runs on with IMPRINT_HOME, or a server with IMPRINT_URL."
@@ -134,7 +134,7 @@ def _migration(settings: Settings) -> str:
     engine = create_engine(_first_url(settings))
     try:
         with engine.connect() as connection:
-            found, newest = schema.version(connection)
+            found, newest = schema_version.version(connection)
     finally:
         engine.dispose()
     if found != newest:
@@ -162,7 +162,7 @@ def _vectors(settings: Settings) -> str:
     identity = embedding_model.identity(settings)
     database = db.connect(db.app_url(settings), 1)
     try:
-        schema.require_current(database, identity)
+        schema_version.require_current(database, identity)
     finally:
         database.close()
     return f"made by {identity[0]} ({identity[1]} dimensions), as configured"

@@ -173,7 +173,7 @@ def _undo_path(change_id: UUID) -> str:
 
 def _memories_json(deps: Dependencies, caller: Caller, ids: Any) -> list[Json]:
     """Ring the doorbell for the rules, and return the memories as they are after a change."""
-    deps.bell.ring()
+    deps.bell.notify()
     with deps.db.tenant(caller.tenant_id) as tx:
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
     return [memory_json(rows[one], evidence.get(one, [])) for one in ids if one in rows]

@@ -113,7 +113,7 @@ def post_retry(deps: Deps, caller: Writer, dispatch_id: UUID) -> Json:
     """Try a dead letter again from its first attempt on; the clock sends it within a second."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_retries.retry(tx, dispatch_id)
-    deps.bell.ring()
+    deps.bell.notify()
     return _json(row)
 
 
@@ -123,7 +123,7 @@ def post_replay(deps: Deps, caller: Writer, wanted: Replay) -> Json:
     retry_filter = RetryFilter(**wanted.filter.model_dump())
     with deps.db.tenant(caller.tenant_id) as tx:
         done = dispatch_retries.replay(tx, retry_filter, wanted.limit, dry_run=wanted.dry_run)
-    deps.bell.ring()
+    deps.bell.notify()
     return {
         "matched": done.matched,
         "replayed": len(done.begun),
@@ -135,7 +135,7 @@ def _decide(deps: Dependencies, caller: Caller, dispatch_id: UUID, verdict: Verd
     signed = _signed(caller, remark)
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_control.decide(tx, dispatch_id, verdict, signed, four_eyes=deps.settings.four_eyes)
-    deps.bell.ring()
+    deps.bell.notify()
     return _json(row)
 
 

@@ -109,7 +109,7 @@ def post_document(
     if saved.fate == "unchanged":
         response.status_code = 200
     else:
-        deps.bell.ring()
+        deps.bell.notify()
     return {
         **_document_json(saved.document),
         "fate": saved.fate,
@@ -153,7 +153,7 @@ def delete_document(deps: Deps, caller: Writer, document_id: UUID) -> Json:
     """Erase a document for good: its text, its passages, and what the index knows of them."""
     with deps.db.tenant(caller.tenant_id) as tx:
         gone = documents.delete(tx, caller.tenant_id, document_id, author(caller))
-    deps.bell.ring()
+    deps.bell.notify()
     return {"id": document_id, "deleted": True, "passages": gone}
 
 

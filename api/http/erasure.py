@@ -106,7 +106,7 @@ def _erase(
 
     done, receipt = retrying.run_with_retries(deps.db, caller.tenant_id, work)
     deps.recent.forget(caller.tenant_id, done.sessions)
-    deps.bell.ring()
+    deps.bell.notify()
     return done, receipt
 
 

@@ -67,7 +67,7 @@ def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> R
     with deps.db.tenant(caller.tenant_id) as tx:
         _refuse_if_overloaded(deps, caller, tx)
         done = ingest.accept(tx, caller.tenant_id, batch)
-    deps.bell.ring()
+    deps.bell.notify()
     fresh = len(batch) - done.duplicates
     metrics.EVENTS_ACCEPTED.labels("http").inc(fresh)
     metrics.EVENTS_DUPLICATE.labels("http").inc(done.duplicates)

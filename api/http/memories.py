@@ -165,7 +165,7 @@ def apply_change(tx: Tx, caller: Caller, row: Any, change: Edit | Pin | Restore)
 
 def current_memory_json(deps: Dependencies, caller: Caller, memory_id: UUID) -> Json:
     """Ring the doorbell for the rules, and return the memory as it is after a change."""
-    deps.bell.ring()
+    deps.bell.notify()
     with deps.db.tenant(caller.tenant_id) as tx:
         return memory_json(memories.get(tx, memory_id), memories.evidence(tx, [memory_id]).get(memory_id, []))
 

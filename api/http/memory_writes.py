@@ -124,7 +124,7 @@ def _remember_all(at: Dependencies, who: Caller, statements: Sequence[RequestedS
     """Judge and write statements; return each with its memory."""
     gate = pipeline.from_settings(at.db, at.embedder, at.settings)
     outcomes = extraction_stated.remember_all(gate, who.tenant_id, author(who), statements)
-    at.bell.ring()
+    at.bell.notify()
     ids = [outcome.memory_id for outcome in outcomes if outcome.memory_id is not None]
     with at.db.tenant(who.tenant_id) as tx:
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)

@@ -45,7 +45,7 @@ def post_rebuild(deps: Deps, caller: Writer, asked: RebuildRequest) -> Json:
         row = rebuilds.request(
             tx, caller.tenant_id, asked.user_id, params, author(caller), limit=caller.limits.rebuilds
         )
-    deps.bell.ring()
+    deps.bell.notify()
     return _json(row)
 
 
@@ -78,7 +78,7 @@ def post_apply(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
     counts = rebuild.take_over(
         gate, caller.tenant_id, row.shadow_id, row.id, row.user_id, row.difference, author(caller)
     )
-    deps.bell.ring()
+    deps.bell.notify()
     return {"id": str(row.id), "status": "applied", "changes": counts}
 
 

@@ -44,5 +44,5 @@ def post_run(deps: Deps, caller: RuleEditor, name: str, wanted: Annotated[Run | 
             raise LimitReached("events_waiting", caller.limits.events_waiting)
         stored = store.get(tx, name)
         ran = run_now.run(tx, caller.tenant_id, stored, asked)
-    deps.bell.ring()
+    deps.bell.notify()
     return {"rule": name, "version": stored.version, "events": [{"id": one} for one in ran.ids], "next": ran.reached}

@@ -115,7 +115,7 @@ def post_hide(
         hidden_messages.hide(tx, caller.tenant_id, session_id, message_id, author(caller), reason)
         rolling.forget_messages(tx, caller.tenant_id, [(session_id, message_id)])
         shown = _full_message_json(tx, session_id, message_id)
-    deps.bell.ring()
+    deps.bell.notify()
     return shown
 
 
@@ -126,7 +126,7 @@ def post_restore(deps: Deps, caller: Writer, session_id: str, message_id: str) -
         hidden_messages.restore(tx, caller.tenant_id, session_id, message_id, author(caller))
         rolling.forget_messages(tx, caller.tenant_id, [(session_id, message_id)])
         shown = _full_message_json(tx, session_id, message_id)
-    deps.bell.ring()
+    deps.bell.notify()
     return shown
 
 
@@ -204,7 +204,7 @@ def delete_session(deps: Deps, caller: Writer, session_id: str) -> Json:
 
     counts = retrying.run_with_retries(deps.db, caller.tenant_id, work)
     deps.recent.forget(caller.tenant_id, [session_id])
-    deps.bell.ring()
+    deps.bell.notify()
     return {"session_id": session_id, "erased": dict(sorted(counts.items()))}
 
 

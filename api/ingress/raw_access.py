@@ -32,4 +32,4 @@ def allow(deps: Dependencies, caller: Caller, door: str, **about: str | None) ->
     payload = {"door": door, "by": f"key:{caller.key_id}", **named}
     with deps.db.tenant(caller.tenant_id) as tx:
         log.announce(tx, caller.tenant_id, [Announcement(str(uuid7()), "raw.read", datetime.now(UTC), payload)])
-    deps.bell.ring()
+    deps.bell.notify()

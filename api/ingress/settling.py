@@ -113,7 +113,7 @@ class SettleWatcher:
             ended = event_log.flush(tx, flushed) if flushed is not None else 0
             found = event_log.open_from(tx)
         if ended:
-            self._bell.ring()
+            self._bell.notify()
         return found
 
     def _count_pending(self, tenant_id: str, seq: int) -> int:

@@ -1,7 +1,8 @@
 """The one ordered table of what erasing does in each table of a tenant.
 
-`ErasurePart` names what is erased; the steps of a part run in the order of `STEPS` (`core.erasure.runner`). The rows that a
-step changes are counted under its table, and the receipt lists these counts. Rows that refer to other rows go last.
+`ErasurePart` names what is erased; the steps of a part run in the order of `STEPS` (`core.erasure.runner`). The rows
+that a step changes are counted under its table, and the receipt lists these counts. Rows that refer to other rows go
+last.
 
 Values bound in the statements:
 

@@ -69,7 +69,7 @@ def erase(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Settin
 
 
 def forget_names(tx: Tx, tenant_id: str) -> int:
-    """Remove the names of erased users from `erase.erased` events whose consequences have all ended; return how many."""
+    """Remove the names of erased users from `user.erased` events whose consequences have ended; return how many."""
     rows = tx.execute(_NAMED, {"erased": ERASED}).all()
     values = {"seqs": [row.seq for row in rows], "keys": [f"user:{row.user_id}" for row in rows]}
     runner.run(tx, tenant_id, ErasurePart.NAMES, values)

@@ -43,7 +43,7 @@ class Doorbell:
         self._loop = Loop("doorbell", self._publish, None, expected=BROKER_ERRORS, delayed=True, last=self._disconnect)
         self._loop.start()
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Publish a hint that there is something new; returns at once."""
         self._loop.wake()
 

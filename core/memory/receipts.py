@@ -40,9 +40,11 @@ MEMORY_STATEMENT: Final = (
 )
 
 STATEMENTS: Final[Mapping[str, str]] = {
-    "memory": f"{MEMORY_STATEMENT}The messages that it cites, their events and what sums up the conversation (units, summaries) "
+    "memory": MEMORY_STATEMENT
+    + "The messages that it cites, their events and what sums up the conversation (units, summaries) "
     "were not changed, and may still say it.",
-    "memory with evidence": f"{MEMORY_STATEMENT}The messages that it cites have lost their text, in their events, in the index, in "
+    "memory with evidence": MEMORY_STATEMENT
+    + "The messages that it cites have lost their text, in their events, in the index, in "
     "quotes and in what sums up the conversation (units, summaries). Other messages were not changed.",
     "user": "Everything held of this user was erased: messages, memories and what was drawn from them, with versions, "
     "evidence, embeddings, profile, mirror and the log.",

@@ -41,7 +41,7 @@ class FoundPassage:
 
 
 def counts_query(user_id: str | None, group_id: str | None, words: Sequence[str]) -> BoundStatement:
-    """Return the statement that counts the messages and passages with these words, and all of them; for `counts_by_owner`."""
+    """Return the query behind `counts_by_owner`: messages and passages with these words, and all of them."""
     ids = [*{term_id(word) for word in words}, search_index.DOCUMENTS]
     return _COUNTS, {"owners": _counted_under(user_id, group_id), "terms": ids}
 

@@ -172,7 +172,7 @@ class Recalls:
 
     def _ring(self, announcements: Sequence[Announcement]) -> None:
         if announcements:
-            self._bell.ring()
+            self._bell.notify()
 
 
 def _without_erased(tx: Tx, due: Sequence[Recall]) -> list[Recall]:

@@ -6,12 +6,9 @@ A new database is created from `tables` and `migrations/schema.sql`; an existing
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from psycopg import sql
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import URL
@@ -19,11 +16,10 @@ from sqlalchemy.engine import URL
 from core.config import Settings
 from core.errors import Misconfigured
 from core.storage import vector_spaces
-from core.storage.db import APP_ROLE, ROUTER_ROLE, Database, Tx, app_url, owner_url, router_url
+from core.storage.db import APP_ROLE, ROUTER_ROLE, Tx, app_url, owner_url, router_url
+from core.storage.schema_version import MIGRATIONS, migrations, require_same_embedding, version
 from core.storage.tables import TENANT_TABLES, metadata
 from core.storage.vector_spaces import EmbeddingModel
-
-MIGRATIONS = Path(__file__).parent / "migrations"
 
 OWN_ROWS = "tenant_id = current_setting('imprint.tenant', true)"
 
@@ -45,30 +41,6 @@ def upgrade(settings: Settings, embedding: tuple[str, int]) -> None:
             _remember_embedding(connection, embedding)
     finally:
         engine.dispose()
-
-
-def require_current(db: Database, embedding: tuple[str, int]) -> None:
-    """Refuse to start on a database of another version, or whose vectors another model has made."""
-    with db.queue() as tx:
-        if tx.execute(text("SELECT to_regclass('deployment')")).scalar() is None:
-            raise Misconfigured("The database has no Imprint tables yet. Run `imprint db upgrade` first.")
-        found, newest = version(tx)
-        if found != newest:
-            raise Misconfigured(
-                f"The database is at migration {found}, this version needs {newest}: `imprint db upgrade`."
-            )
-        _require_same_embedding(tx, embedding)
-
-
-def version(connection: Connection) -> tuple[str | None, str | None]:
-    """The database's migration and the newest one that this code carries."""
-    newest = ScriptDirectory(str(MIGRATIONS)).get_current_head()
-    return MigrationContext.configure(connection).get_current_revision(), newest
-
-
-def migrations() -> frozenset[str]:
-    """Every migration that this code carries: a database at one of them can be used by this version."""
-    return frozenset(script.revision for script in ScriptDirectory(str(MIGRATIONS)).walk_revisions())
 
 
 def _create_or_migrate(connection: Connection) -> None:
@@ -125,14 +97,4 @@ def _ensure_role(connection: Connection, role: str, url: URL) -> None:
 def _remember_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
     if not vector_spaces.models_by_place(tx):
         vector_spaces.reserve(tx, EmbeddingModel(*embedding))
-    _require_same_embedding(tx, embedding)
-
-
-def _require_same_embedding(tx: Tx, embedding: tuple[str, int]) -> None:
-    held = vector_spaces.models_by_place(tx)
-    if EmbeddingModel(*embedding) not in held.values():
-        raise Misconfigured(
-            f"The vectors in this database were made by {' and '.join(map(str, held.values()))}, but "
-            f"{EmbeddingModel(*embedding)} is configured, and the two cannot be compared. Set IMPRINT_EMBEDDING and "
-            f"IMPRINT_EMBEDDING_MODEL back, or have them made: imprint memory reembed"
-        )
+    require_same_embedding(tx, embedding)

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from tests.house.sources import sources
 
-KEEPERS = frozenset("lru_cache cache Kept Remembered remembered WeakKeyDictionary WeakValueDictionary".split())
+KEEPERS = frozenset(
+    "lru_cache cache DigestCache MemoizedFunction memoized WeakKeyDictionary WeakValueDictionary".split()
+)
 """What functions and modules keep things with."""
 
 CONTAINERS = frozenset("dict set OrderedDict defaultdict deque Counter".split())
@@ -22,51 +24,51 @@ OF_RULES = "of rules, which a tenant writes, and not of what users say"
 KEPT = {
     "api/cli/events.py:Follower._newest": OF_A_REQUEST,
     "api/cli/events.py:Follower._shown": OF_A_REQUEST,
-    "api/ingress/route_bounds.py:Table._entries": "routes of the program",
-    "api/ingress/hit_rate.py:Hits._hits": "numbers by tenant",
-    "api/ingress/hit_rate.py:Hits._searches": "numbers by tenant",
-    "api/ingress/hit_rate.py:Hits._seconds": "numbers by tenant",
+    "api/ingress/route_bounds.py:RouteTable._entries": "routes of the program",
+    "api/ingress/hit_rate.py:HitRates._hits": "numbers by tenant",
+    "api/ingress/hit_rate.py:HitRates._searches": "numbers by tenant",
+    "api/ingress/hit_rate.py:HitRates._seconds": "numbers by tenant",
     "api/ingress/in_flight.py:InFlight._counts": "numbers by tenant and key, of requests being answered",
     "core/search/recall_log.py:Spacing._held": "ids, for seconds: without the texts",
     "core/search/recall_log.py:Spacing._said": "ids, for seconds",
-    "api/ingress/settling.py:Settling._tenants": "places in the log, for as long as somebody waits",
+    "api/ingress/settling.py:SettleWatcher._tenants": "places in the log, for as long as somebody waits",
     "api/ingress/fair_share.py:Turns._held": "numbers by tenant, of requests being answered",
     "api/ingress/fair_share.py:Turns._waiting": "requests that wait, by tenant",
-    "core/context/selection.py:_kept": DIGESTS,
-    "core/context/conversation.py:Written._made": OF_A_REQUEST,
-    "core/context/token_cache.py:Counted._known": DIGESTS,
-    "core/context/token_cache.py:_remembering": "vocabularies",
+    "core/context/selection.py:_cached_term_codes": DIGESTS,
+    "core/context/conversation.py:RenderedMessages._made": OF_A_REQUEST,
+    "core/context/token_cache.py:CachedCounter._known": DIGESTS,
+    "core/context/token_cache.py:_counter_of": "vocabularies",
     "core/context/json_pruning.py:_Pruner._known": OF_A_REQUEST,
     "core/inference/embedders.py:CachedEmbedder._kept": DIGESTS,
     "core/inference/local_embedder.py:_sha256": "of the model's files",
-    "core/statements/endings.py:_trained": "trained weights, and how usual words are in labelled conversations",
+    "core/statements/endings.py:_weights": "trained weights, and how usual words are in labelled conversations",
     "core/extraction/chinese/reader.py:Conversation._people": "names of one conversation, while it is read",
     "core/extraction/chinese/reader.py:Conversation._carried": "what one conversation leaves unsaid, while it is read",
-    "core/language/dates.py:_parsed": DIGESTS,
+    "core/language/dates.py:_parse": DIGESTS,
     "core/inference/prompts/__init__.py:load": "prompts",
     "core/screening/screen.py:_any_phrase": "patterns of the program",
     "core/screening/screen.py:_phrases": "patterns of the program",
     "core/inference/openai_client.py:OpenAIClient._formats": "what an endpoint can do",
     "core/language/common_words.py:plain_stems": "words of the program",
     "core/language/ngrams.py:weights": "weights that were trained, by file",
-    "core/memoize.py:Kept._values": DIGESTS,
-    "core/memoize.py:Remembered.kept": DIGESTS,
-    "core/search/unindexed.py:_read": DIGESTS,
+    "core/memoize.py:DigestCache._values": DIGESTS,
+    "core/memoize.py:MemoizedFunction.kept": DIGESTS,
+    "core/search/unindexed.py:_features": DIGESTS,
     "core/search/unindexed.py:_tail": "statements of the program",
     "core/index/passages.py:rows, read": OF_A_REQUEST,
-    "core/index/resident/segments.py:Register.numbers": "ids, tags and who spoke: of one entry, and gone with it",
-    "core/index/resident/cache.py:Shelves._entries": "no text; until nobody asks, and checked with each question",
-    "core/index/resident/cache.py:_OPEN": "no text; until nobody asks, and checked with each question",
-    "core/summaries/segmentation.py:_Unit._cohesions": OF_A_REQUEST,
+    "core/index/resident/segments.py:Interner.numbers": "ids, tags and who spoke: of one entry, and gone with it",
+    "core/index/resident/cache.py:ResidentCache._entries": "no text; until nobody asks, and checked with each question",
+    "core/index/resident/cache.py:_CACHES": "no text; until nobody asks, and checked with each question",
+    "core/summaries/segmentation.py:_OpenUnit._cohesions": OF_A_REQUEST,
     "core/screening/output.py:_VERDICTS": DIGESTS,
     "core/language/terms.py:_segmenter": "a dictionary",
     "core/inference/token_counting.py:_estimate": "weights that were measured; what is counted is not added to them",
-    "core/inference/token_counting.py:_opened": "vocabularies",
+    "core/inference/token_counting.py:_open_vocabulary": "vocabularies",
     "core/inference/token_counting.py:_weights": "weights that were measured",
-    "core/storage/multiquery.py:_named": "names of columns",
-    "core/storage/multiquery.py:_parts": "statements of the program, without their values",
-    "rules/registry/live_rules.py:Book._sets": OF_RULES,
-    "rules/registry/live_rules.py:Book._stands": OF_RULES,
+    "core/storage/multiquery.py:_row_factory": "names of columns",
+    "core/storage/multiquery.py:_split": "statements of the program, without their values",
+    "rules/registry/live_rules.py:LiveRules._sets": OF_RULES,
+    "rules/registry/live_rules.py:LiveRules._stands": OF_RULES,
     "rules/expressions/facts.py:Facts._answers": OF_A_REQUEST,
     "rules/flow/flow_rows.py:recall": OF_A_REQUEST,
     "rules/engine/lookups.py:_parts": "names of the program",
@@ -83,8 +85,8 @@ KEPT = {
     "workers/clock.py:Agenda._look_at": OF_RULES,
     "workers/clock.py:Agenda._rules": OF_RULES,
     "workers/agents/outbound.py:_celery": "connections to the brokers of the settings",
-    "workers/dispatch/fair_share.py:AtWork._last": "names of tenants, for a minute",
-    "workers/mirror_watcher.py:Watch._known": "names and times of the mirror's files",
+    "workers/dispatch/fair_share.py:ActiveTenants._last": "names of tenants, for a minute",
+    "workers/mirror_watcher.py:MirrorPoll._known": "names and times of the mirror's files",
 }
 """A new entry is a promise about what users say: write here why it is kept, or let it be of one request alone."""
 
@@ -158,7 +160,7 @@ def test_keeping_is_seen_in_whatever_form_it_is_written() -> None:
                 self.by_user = defaultdict[str, list](list)
                 self.lines, self.size = [], len("x")
                 if True:
-                    self.count = Kept[int](7)
+                    self.count = DigestCache[int](7)
         """
     found = [name for name, _ in keeping(ast.parse(textwrap.dedent(written)), "")]
     own = ["of", "recall", "rows", "by_user", "count"]

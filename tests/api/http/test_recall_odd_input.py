@@ -18,7 +18,7 @@ class Silent(Doorbell):
     def __init__(self) -> None:
         pass
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         pass
 
 

@@ -21,7 +21,7 @@ from core.types import Category, Kind, Message
 from tests.faults.model import RETRY_AFTER_SECONDS, Json, Model, serving, statement, unit
 
 MONDAY = datetime(2026, 11, 16, 12, tzinfo=UTC)
-FIELDS = set(ModelAnswer.model_json_schema()["$defs"]["Stated"]["properties"])
+FIELDS = set(ModelAnswer.model_json_schema()["$defs"]["ModelStatement"]["properties"])
 
 
 @pytest.fixture

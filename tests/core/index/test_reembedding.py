@@ -4,7 +4,7 @@ import pytest
 
 from core.errors import Misconfigured
 from core.index import reembedding
-from core.storage import schema, vector_spaces
+from core.storage import schema_version, vector_spaces
 from core.storage.vector_spaces import EmbeddingModel
 from tests.core.storage.two_models import NEW, OLD, Both, found, learn, left, model, taken
 from tests.samples import TENANT, accept, said
@@ -28,6 +28,6 @@ def test_when_it_is_finished_the_old_vectors_go_and_their_place_is_free_again(bo
     assert reembedding.clear(both.old, TENANT) == 1
     assert found(both.new, "Ada has a cat.", NEW)["Ada has a cat."] == pytest.approx(1, abs=1e-3)
     with pytest.raises(Misconfigured):
-        schema.require_current(both.new, model(OLD))
+        schema_version.require_current(both.new, model(OLD))
     assert left(both.settings, vector_spaces.SECOND) is None, "the only ones are not given up"
     assert taken(both.settings, EmbeddingModel("hash", 7)) == vector_spaces.FIRST

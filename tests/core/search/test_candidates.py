@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.index.resident.encoding import SEPARATOR
 from core.search import candidates
-from core.search.candidates import SEPARATOR, Hit
+from core.search.candidates import Hit
 
 MESSAGE = Hit(f"s1{SEPARATOR}m1", "message", 0.5, 0.25, "s1", 3, at=7.0, role="user", speaker="Ada", asks=True)
 MEMORY = Hit("memory-1", "memory", 0.1, None, cites=(MESSAGE.key, "not here"))

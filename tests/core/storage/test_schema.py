@@ -13,7 +13,7 @@ from sqlalchemy.exc import ProgrammingError
 from core.config import Settings
 from core.errors import Misconfigured
 from core.inference.embedders import HashEmbedder
-from core.storage import db, schema
+from core.storage import db, schema, schema_version
 from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES, metadata
 from tests.core.storage import catalog
@@ -21,7 +21,7 @@ from tests.databases import beside
 from tests.samples import TENANT
 
 HASH = (HashEmbedder().name, HashEmbedder().dimension)
-NEWEST = max(schema.migrations())
+NEWEST = max(schema_version.migrations())
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def at_0006(empty: Settings) -> Settings:
     return empty
 
 
-@pytest.mark.parametrize("revision", sorted(schema.migrations()))
+@pytest.mark.parametrize("revision", sorted(schema_version.migrations()))
 def test_a_migrated_database_has_the_schema_of_a_new_one(created: Connection, at_0006: Settings, revision: str) -> None:
     with as_owner(at_0006) as connection:
         command.upgrade(schema._alembic(connection), revision)
@@ -114,7 +114,7 @@ def test_a_database_that_cannot_be_migrated_is_refused_in_one_sentence(at_0006: 
         f"use the version of Imprint that wrote it."
     )
     with as_owner(at_0006) as connection:
-        assert schema.version(connection)[0] == found
+        assert schema_version.version(connection)[0] == found
 
 
 def test_alembic_alone_makes_no_new_database(empty: Settings) -> None:
@@ -137,7 +137,7 @@ def test_upgrading_twice_changes_nothing(settings: Settings, owner: Connection) 
     owner.rollback()
     schema.upgrade(settings, HASH)
     assert owner.execute(text("SELECT count(*) FROM rules")).scalar_one() == before
-    current, newest = schema.version(owner)
+    current, newest = schema_version.version(owner)
     assert current == newest is not None
 
 
@@ -164,7 +164,7 @@ def test_a_database_that_was_never_upgraded_is_refused_with_the_way_out(empty: S
         connection.execute(text("DROP TABLE deployment"))
     app = db.connect(db.app_url(empty), 1)
     with pytest.raises(Misconfigured, match="imprint db upgrade"):
-        schema.require_current(app, HASH)
+        schema_version.require_current(app, HASH)
     app.close()
 
 
@@ -175,23 +175,24 @@ def test_a_database_of_another_version_is_refused_with_the_way_out(
     owner.commit()
     try:
         with pytest.raises(Misconfigured, match="imprint db upgrade"):
-            schema.require_current(app, HASH)
+            schema_version.require_current(app, HASH)
     finally:
-        owner.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": schema.version(owner)[1]})
+        newest = schema_version.version(owner)[1]
+        owner.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": newest})
         owner.commit()
-    schema.require_current(app, HASH)
+    schema_version.require_current(app, HASH)
 
 
 @pytest.mark.parametrize("other", [("another-model", HASH[1]), (HASH[0], HASH[1] + 1)])
 def test_vectors_of_another_model_refuse_to_start_and_say_the_way_out(
     app: Database, settings: Settings, other: tuple[str, int]
 ) -> None:
-    schema.require_current(app, HASH)
+    schema_version.require_current(app, HASH)
     with pytest.raises(Misconfigured, match="IMPRINT_EMBEDDING"):
-        schema.require_current(app, other)
+        schema_version.require_current(app, other)
     with pytest.raises(Misconfigured, match="IMPRINT_EMBEDDING"):
         schema.upgrade(settings, other)
-    schema.require_current(app, HASH)
+    schema_version.require_current(app, HASH)
 
 
 def test_every_table_with_a_tenant_is_bound_to_it(owner: Connection) -> None:

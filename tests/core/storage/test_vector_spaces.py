@@ -8,7 +8,7 @@ from sqlalchemy import text
 from core.errors import Misconfigured
 from core.index import reembedding
 from core.memory import memories
-from core.storage import schema
+from core.storage import schema_version
 from core.storage.vector_spaces import EmbeddingModel
 from tests.core.storage.two_models import NEW, OLD, Both, found, learn, model, taken
 from tests.factories import a_candidate
@@ -47,8 +47,8 @@ def test_tenants_stay_apart_in_the_second_place(both: Both) -> None:
 
 def test_a_process_is_led_to_its_own_place_and_refused_where_it_has_none(both: Both) -> None:
     for embedder in (OLD, NEW):
-        schema.require_current(both.old, model(embedder))
+        schema_version.require_current(both.old, model(embedder))
     with pytest.raises(Misconfigured, match="reembed"):
-        schema.require_current(both.old, ("hash", 7))
+        schema_version.require_current(both.old, ("hash", 7))
     with pytest.raises(Misconfigured, match="--finish"):
         taken(both.settings, EmbeddingModel("hash", 7))
