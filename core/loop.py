@@ -46,6 +46,7 @@ class Loop:
         self._delayed = delayed
         self._last = last
         self._failures = 0
+        metrics.LOOP_FAILURES.labels(name)  # shown as 0: a first failure is an increase, too
         self._woken = threading.Event()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self.run, name=name, daemon=True)

@@ -199,8 +199,9 @@ def _corrects(sentence: str) -> bool:
 
 
 def least_probability(sentence: str, language: str) -> float:
-    """Return the probability from which a sentence is quoted."""
-    return LEAST_SHORT if _size(sentence, language) < SHORT else LEAST
+    """Return the probability from which a sentence is quoted: an exclamation is more often a reaction than a fact."""
+    is_reaction = sentence.rstrip("\"'”’)").endswith(("!", "！"))
+    return LEAST_SHORT if is_reaction or _size(sentence, language) < SHORT else LEAST
 
 
 def _size(sentence: str, language: str) -> float:

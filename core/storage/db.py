@@ -162,7 +162,7 @@ def connect(url: URL, pool: int, schema: str = "public") -> Database:
         json_deserializer=_json,
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
-        connect_args={"prepare_threshold": None, "connect_timeout": 10, **_search_path_options(schema)},
+        connect_args={"prepare_threshold": None, "connect_timeout": 10, "options": _session_options(schema)},
     )
     return Database(engine)
 
@@ -178,8 +178,10 @@ def _json(raw: bytes) -> Any:
         return json.loads(raw)
 
 
-def _search_path_options(schema: str) -> dict[str, str]:
-    return {} if schema == "public" else {"options": f"-csearch_path={schema},public"}
+def _session_options(schema: str) -> str:
+    """Return settings of each connection: the server ends a query soon after its client has gone."""
+    path = "" if schema == "public" else f" -csearch_path={schema},public"
+    return f"-cclient_connection_check_interval=1s{path}"
 
 
 CHUNK_ROWS: Final = 4_096

@@ -43,7 +43,7 @@ KEPT = {
     "core/inference/local_embedder.py:_sha256": "of the model's files",
     "core/statements/endings.py:_weights": "trained weights, and how usual words are in labelled conversations",
     "core/extraction/chinese/reader.py:Conversation._people": "names of one conversation, while it is read",
-    "core/extraction/chinese/reader.py:Conversation._carried": "what one conversation leaves unsaid, while it is read",
+    "core/extraction/chinese/reader.py:Conversation._told_of": "of whom each speaker told last, while it is read",
     "core/language/dates.py:_parse": DIGESTS,
     "core/inference/prompts/__init__.py:load": "prompts",
     "core/screening/screen.py:_any_phrase": "patterns of the program",
@@ -62,6 +62,7 @@ KEPT = {
     "core/summaries/segmentation.py:_OpenUnit._cohesions": OF_A_REQUEST,
     "core/screening/output.py:_VERDICTS": DIGESTS,
     "core/language/terms.py:_segmenter": "a dictionary",
+    "core/language/terms.py:_word": "a pattern of the program",
     "core/inference/token_counting.py:_estimate": "weights that were measured; what is counted is not added to them",
     "core/inference/token_counting.py:_open_vocabulary": "vocabularies",
     "core/inference/token_counting.py:_weights": "weights that were measured",
@@ -79,7 +80,7 @@ KEPT = {
     "rules/engine/ruleset.py:Ruleset._tables": OF_RULES,
     "rules/engine/ruleset.py:_Course.groups": OF_A_REQUEST,
     "rules/engine/ruleset.py:_Course.keys": OF_A_REQUEST,
-    "rules/registry/lint.py:Neighbours._answering": OF_RULES,
+    "rules/registry/lint.py:Neighbours._rules_for": OF_RULES,
     "rules/registry/lint.py:Neighbours._named": OF_RULES,
     "workers/delivery/address_guard.py:_tls": "certificates",
     "workers/clock.py:Agenda._look_at": OF_RULES,
@@ -153,7 +154,7 @@ def test_keeping_is_seen_in_whatever_form_it_is_written() -> None:
         def heard(text): ...
         class Shelf:
             count = 0
-            @remembered(5)
+            @memoized(5)
             def of(self): recall = cache(read)
             def __init__(self):
                 self.rows = collections.OrderedDict[str, int]()

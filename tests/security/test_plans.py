@@ -26,10 +26,10 @@ SECONDS = 0.5
     ],
 )
 def test_a_plan_that_is_too_large_is_refused_at_once(plan: object) -> None:
-    began = time.process_time()
+    began = time.thread_time()
     with pytest.raises(Never, match=r"characters|lines|steps"):
         parsing.parse(plan)
-    assert time.process_time() - began < SECONDS
+    assert time.thread_time() - began < SECONDS
 
 
 def test_the_refusal_says_how_large_a_plan_may_be() -> None:

@@ -101,7 +101,7 @@ def test_a_postmaster_pid_that_now_belongs_to_a_stranger_does_not_stop_the_start
 def test_postgres_ends_by_itself_when_its_starter_is_killed(home: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("only Linux tells a process that its parent died")
-    script = "import sys, time; from pathlib import Path; from api.stack.servers import Postgres\n"
+    script = "import sys, time; from pathlib import Path; from api.stack.postgres import Postgres\n"
     script += "Postgres(Path(sys.argv[1])).start(); print('up', flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", script, str(home)], stdout=subprocess.PIPE) as starter:
         assert starter.stdout
