@@ -120,7 +120,7 @@ def a_job(**params: Any) -> Job:
 def tools(settings: Settings) -> Tools:
     """The dependencies of agents; without a pool, as nobody would close it: a transaction opens its own connection."""
     database = Database(create_engine(db.app_url(settings), poolclass=NullPool))
-    return Tools(database, HashEmbedder(), None, settings)
+    return Tools(database, HashEmbedder(), settings)
 
 
 def close(one: datetime | None, other: datetime | None) -> bool:

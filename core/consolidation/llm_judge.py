@@ -30,7 +30,7 @@ class LlmOpinion(BaseModel):
     verdict: OpinionKind
 
 
-class LlmOpinions(BaseModel):
+class Opinions(BaseModel):
     """The model's answers."""
 
     model_config = ConfigDict(extra="forbid")
@@ -38,7 +38,7 @@ class LlmOpinions(BaseModel):
     opinions: list[LlmOpinion]
 
 
-PROMPT: Final = Prompt("judge.v1", LlmOpinions)
+PROMPT: Final = Prompt("judge.v1", Opinions)
 
 
 def opinion_of(client: ChatClient, on_call: OnCall) -> Opinion:

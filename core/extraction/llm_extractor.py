@@ -107,7 +107,7 @@ class ModelUnit(_Strict):
     messages: list[int]
 
 
-class ModelAnswer(_Strict):
+class Extraction(_Strict):
     """Lasting statements and topics of a window."""
 
     statements: list[ModelStatement]
@@ -132,7 +132,7 @@ class ModelExtractor:
         prompt = prompt_of(window, self._set)
         numbered = dict(enumerate((*window.before, *window.fresh), start=1))
         fresh = {number: message for number, message in numbered.items() if number > len(window.before)}
-        answer = self._client.ask(prompt, prompt_texts.load(prompt), transcript(numbered, fresh), ModelAnswer, on_call)
+        answer = self._client.ask(prompt, prompt_texts.load(prompt), transcript(numbered, fresh), Extraction, on_call)
         stated = [_candidate(one, numbered, fresh) for one in answer.statements]
         told = [_unit(one, fresh, prompt) for one in answer.units]
         return Reading([one for one in stated if one], [one for one in told if one], stated.count(None))

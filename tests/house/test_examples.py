@@ -70,7 +70,7 @@ def test_everything_that_the_package_claims_can_be_had(installed: Path, root: Pa
 import json
 from core import plugins
 import workers.agents.table
-print(json.dumps({group: [str(plugins.named(group, name)) and name for name in plugins.names(group)]
+print(json.dumps({group: [str(plugins.load(group, name)) and name for name in plugins.names(group)]
                   for group in plugins.OWN}))
 """
     assert use(installed, root, code) == {
@@ -94,7 +94,7 @@ def message(place, role, text):
     return Message("s1", f"m{place}", place, f"e{place}", "Ada", role, text, datetime(2026, 5, 20, tzinfo=UTC))
 before = [message(1, "assistant", "Your order B-7001 came.")]
 fresh = [message(2, "assistant", "Is it A-9999?"), message(3, "user", "It was A-1042. I live in Lisbon.")]
-extractor = configured_extractor.chosen(Settings(), None)
+extractor = configured_extractor.load_extractor(Settings(), None)
 reading = extractor.read(Window(before, fresh), print)
 print(json.dumps([[c.content, c.evidence[0].message_id] for c in reading.candidates]))
 """
@@ -111,8 +111,9 @@ def test_the_retriever_answers_from_its_file(installed: Path, root: Path, tmp_pa
 import json
 from core.context import retrievers
 from core.config import Settings
-from core.context.retrievers import Question
-found = retrievers.ask(retrievers.opened(Settings()), Question("acme", "ada", None, "Can parcels be returned?", 3))
+from core.context.retrievers import RetrieverQuery
+question = RetrieverQuery("acme", "ada", None, "Can parcels be returned?", 3)
+found = retrievers.ask(retrievers.open_all(Settings()), question)
 print(json.dumps([[name, one.source, one.text, one.score] for name, one in found]))
 """
     found = use(installed, root, code, IMPRINT_EXAMPLE_HANDBOOK=str(tmp_path / "handbook.json"))

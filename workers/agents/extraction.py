@@ -27,9 +27,9 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
 
     With `from` and `to`, positions of messages, that range of `group_id` is read once more, and nothing else.
     """
-    session_id = job.params.get("session_id") or job.event.session_id
     if job.event.event_type == requests.REQUESTED and "session_id" not in job.params:
-        raise Never(f"{job.target} reads sessions. Name the agent `memory_keeper` in rules for {requests.REQUESTED}.")
+        return keep_requested(tools, job)  # rules stored before `memory_keeper` existed name this agent
+    session_id = job.params.get("session_id") or job.event.session_id
     if not session_id:
         raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
     gate, reader, link = _gate(tools, job), _reader(tools, job), job.target == "memory_consolidator"

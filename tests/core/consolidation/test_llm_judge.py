@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from core.consolidation import llm_judge
 from core.consolidation.judge import OpinionKind, Pair
-from core.consolidation.llm_judge import LlmOpinions
+from core.consolidation.llm_judge import Opinions
 from core.inference import prompts
 from core.inference.client import Call
 from core.inference.openai_client import OpenAIClient
@@ -118,7 +118,7 @@ def replace_content(pair: Pair, content: str) -> Pair:
 
 def test_a_word_that_is_none_is_refused() -> None:
     with pytest.raises(ValidationError):
-        LlmOpinions.model_validate_json('{"opinions": [{"pair": 1, "verdict": "merge them all"}]}')
+        Opinions.model_validate_json('{"opinions": [{"pair": 1, "verdict": "merge them all"}]}')
 
 
 def test_the_prompt_names_every_word() -> None:

@@ -11,7 +11,7 @@ import pytest
 from core.config import Settings
 from core.errors import Later, Never
 from core.extraction import llm_extractor
-from core.extraction.llm_extractor import ModelAnswer, ModelExtractor
+from core.extraction.llm_extractor import Extraction, ModelExtractor
 from core.extraction.protocol import Reading, Window
 from core.inference import prompts as prompt_texts
 from core.inference.client import Call
@@ -21,7 +21,7 @@ from core.types import Category, Kind, Message
 from tests.faults.model import RETRY_AFTER_SECONDS, Json, Model, serving, statement, unit
 
 MONDAY = datetime(2026, 11, 16, 12, tzinfo=UTC)
-FIELDS = set(ModelAnswer.model_json_schema()["$defs"]["ModelStatement"]["properties"])
+FIELDS = set(Extraction.model_json_schema()["$defs"]["ModelStatement"]["properties"])
 
 
 @pytest.fixture
@@ -213,13 +213,13 @@ def nodes(node: Any) -> Iterator[Json]:
 
 
 def test_the_shape_is_one_that_strict_mode_takes() -> None:
-    found = [one for one in nodes(schema(ModelAnswer)) if one.get("type") == "object"]
+    found = [one for one in nodes(schema(Extraction)) if one.get("type") == "object"]
     assert len(found) == 3
     for one in found:
         assert (one["additionalProperties"], set(one["required"])) == (False, set(one["properties"]))
     # What some endpoint refuses would be left out on the way, and checked by nobody but the shape.
     bounds = {"maxLength", "minLength", "minItems", "maxItems", "minimum", "maximum", "pattern", "default"}
-    assert {name for one in nodes(ModelAnswer.model_json_schema()) for name in one} & bounds == set()
+    assert {name for one in nodes(Extraction.model_json_schema()) for name in one} & bounds == set()
 
 
 @pytest.mark.parametrize("how", ["prose", "fenced"])

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from pydantic import HttpUrl
-from sqlalchemy import NullPool, create_engine, text
+from sqlalchemy import text
 
 from core.config import Settings
 from core.errors import Never
@@ -15,10 +16,10 @@ from core.events.log import Cause
 from core.events.publishing import Author
 from core.inference.client import ChatClient
 from core.inference.embedders import HashEmbedder
+from core.inference.openai_client import OpenAIClient
 from core.maintenance import sweeps
 from core.memory.changes import Use
 from core.reflection import compression
-from core.storage import db
 from core.storage.db import Database
 from core.types import Event, Json
 from tests.core.reflection.runs import RUNS, runs
@@ -26,6 +27,7 @@ from tests.core.reflection.series import RUNS as WALKS
 from tests.core.reflection.series import in_turn
 from tests.factories import ADA, PERSON, carry_out, set_back
 from tests.faults import model as fake
+from tests.outcomes import carried_out
 from tests.samples import TENANT, accept, event
 from workers.agents import compression as agents_compression
 from workers.dispatch.model import Job, Outcome
@@ -34,39 +36,47 @@ from workers.tools import Tools
 Agent = Callable[[Tools, Job], Outcome]
 
 
-def tools(settings: Settings) -> Tools:
-    """What agents need; each transaction has a connection of its own, for nobody would close a pool."""
-    database = Database(create_engine(db.app_url(settings), poolclass=NullPool))
-    return Tools(database, HashEmbedder(), settings)
+def tools(app: Database, settings: Settings, **changed: Any) -> Tools:
+    return Tools(app, HashEmbedder(), settings.model_copy(update=changed))
 
 
-def a_job(app: Database, target: str, params: Json | None = None, user: str | None = None) -> Job:
+def a_job(
+    app: Database, target: str, params: Json | None = None, user: str | None = None, model: ChatClient | None = None
+) -> Job:
     trigger = event(id=str(uuid4()), payload={"user_id": user} if user else {})
     accept(app, trigger)
     with app.tenant(TENANT) as tx:
         cause: Event = log.get(tx, trigger["id"])
     dispatch = uuid4()
-    return Job(
-        TENANT, dispatch, target, "run_agent", params or {}, cause, Author(target, Cause(cause, dispatch)), 1, uuid4()
-    )
+    author = Author(target, Cause(cause, dispatch))
+    return Job(TENANT, dispatch, target, "run_agent", params or {}, cause, author, 1, uuid4(), model=model)
 
 
-def run(app: Database, agent: Agent, with_tools: Tools, target: str, params: Json | None = None) -> list[Json]:
+def run(
+    app: Database,
+    agent: Agent,
+    with_tools: Tools,
+    target: str,
+    params: Json | None = None,
+    model: ChatClient | None = None,
+) -> list[Json]:
     """Run an agent and all that follows from it; the results."""
     results, waiting = [], [(target, params or {})]
     while waiting:
         name, given = waiting.pop(0)
-        outcome = agent(with_tools, a_job(app, name, given))
-        with app.tenant(TENANT) as tx:
-            results.append(outcome.write(tx))
+        job = a_job(app, name, given, model=model)
+        outcome = agent(with_tools, job)
+        results.append(carried_out(app, outcome, job))
         outcome.count(results[-1])
         waiting += outcome.then
         assert len(results) < 50, "It does not come to an end."
     return results
 
 
-def compressed(app: Database, with_tools: Tools, params: Json | None = None) -> list[Json]:
-    return run(app, agents_compression.compress_memories, with_tools, "memory_compressor", params)
+def compressed(
+    app: Database, with_tools: Tools, params: Json | None = None, model: ChatClient | None = None
+) -> list[Json]:
+    return run(app, agents_compression.compress_memories, with_tools, "memory_compressor", params, model)
 
 
 def counted(app: Database) -> dict[str, int]:
@@ -148,8 +158,7 @@ def dropped(app: Database, days: float) -> int:
 def test_patterns_are_found_for_the_events_user(settings: Settings, app: Database) -> None:
     carry_out(app, *in_turn(WALKS[:4]))
     outcome = agents_compression.find_patterns(tools(app, settings), a_job(app, "pattern_finder", user="ada"))
-    with app.tenant(TENANT) as tx:
-        assert outcome.write(tx)["derived"] == 1
+    assert carried_out(app, outcome)["derived"] == 1
     assert outcome.then == []
 
 
@@ -175,8 +184,8 @@ def test_a_model_that_misses_the_shape_is_paid_for_and_done_without(settings: Se
     age(app, 100)
     with fake.serving() as served:
         served.script = ["garbage", "garbage"]
-        client = ChatClient(str(HttpUrl(served.url)), "none", "fake", 10)
-        compressed(app, tools(app, settings, client))
+        client = OpenAIClient(str(HttpUrl(served.url)), "none", "fake", 10)
+        compressed(app, tools(app, settings), model=client)
     with app.tenant(TENANT) as tx:
         calls = tx.execute(text("SELECT prompt, outcome FROM model_calls ORDER BY at")).all()
         content = tx.execute(text("SELECT content FROM memories WHERE status = 'active'")).scalar_one()

@@ -284,14 +284,12 @@ def test_the_set_of_prompts_is_the_one_that_is_set_and_the_ledger_says_so(settin
     assert call.prompt == "extract.eval.zh.v2"
 
 
-def test_a_request_that_a_rule_sends_to_the_extractor_is_set_aside_with_the_agent_to_name(
-    app: Database, works: Works
-) -> None:
-    wrong = a_document(name="old", event_type=requests.REQUESTED, actions=[{**RUN, "target": "memory_extractor"}])
+def test_a_request_that_an_older_rule_sends_to_the_extractor_is_kept(app: Database, works: Works) -> None:
+    old = a_document(name="old", event_type=requests.REQUESTED, actions=[{**RUN, "target": "memory_extractor"}])
     with app.tenant(TENANT) as tx:
-        store.save(tx, TENANT, wrong, author="test")
+        store.delete(tx, TENANT, "remember_on_request", author="test")
+        store.save(tx, TENANT, old, author="test")
     accept(app, said("I have a dog."), asked("I live in Lisbon.", session_id="s1"))
     works.settle(flush=False)
-    (dead,) = rows(app, "SELECT * FROM dispatches WHERE status = 'dead'")
-    assert (dead.rule, "`memory_keeper`" in dead.error) == ("old", True)
+    assert rows(app, "SELECT * FROM dispatches WHERE status = 'dead'") == []
     assert [m.value for m in memories(app)] == ["Lisbon"]
