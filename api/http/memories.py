@@ -76,7 +76,7 @@ class RestoreRequest(BaseModel):
 
 
 class PinRequest(BaseModel):
-    """Return whether a memory shall be kept from fading, and from the limit of its user."""
+    """Pin of a memory: it never fades and does not count for the limit of its user."""
 
     model_config = ConfigDict(extra="forbid")
 

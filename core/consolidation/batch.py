@@ -66,14 +66,15 @@ def _identity(candidate: Candidate) -> tuple[str, ...]:
 def join_verdicts(
     candidates: Sequence[Candidate], kept: Sequence[Candidate], decided: Sequence[Change]
 ) -> list[Joined]:
-    """Return verdicts on the wordings that `merge_candidates` joined to others, and that are stored nowhere."""
+    """Return one verdict on each wording that `merge_candidates` joined to others, and that is stored nowhere."""
     into = {_identity(one): memory_id for change in decided for one, memory_id in _candidates_stored_by(change)}
-    worded = {(_identity(c), c.content) for c in kept}
-    return [
-        Joined(into[key], c, "Said in other words in the same batch.")
-        for c in candidates
-        if (key := _identity(c)) in into and (key, c.content) not in worded and c.attribute is not None
-    ]
+    stored = {(_identity(c), c.content) for c in kept}
+    joined: dict[tuple[tuple[str, ...], str], Candidate] = {}
+    for c in candidates:
+        wording = _identity(c), c.content
+        if wording[0] in into and wording not in stored and c.attribute is not None:
+            joined[wording] = _with_evidence(c, joined[wording]) if wording in joined else c
+    return [Joined(into[key], c, "Said in other words in the same batch.") for (key, _), c in joined.items()]
 
 
 def _candidates_stored_by(change: Change) -> Iterator[tuple[Candidate, UUID]]:

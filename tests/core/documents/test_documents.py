@@ -165,13 +165,13 @@ def test_a_version_that_is_set_apart_is_not_shown_in_the_place_of_the_one_before
     app: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept(app, settings, "A dinner costs ten euros.", uri="x")
-    ordered = query.ordering.shown
+    ordered = query.ordering.cut_page
 
     def replaced_meanwhile(*given: Any, **how: Any) -> Any:
         kept(app, settings, f"{HOSTILE} Dinner.", uri="x")
         return ordered(*given, **how)
 
-    monkeypatch.setattr(query.ordering, "shown", replaced_meanwhile)
+    monkeypatch.setattr(query.ordering, "cut_page", replaced_meanwhile)
     assert asked(app, "dinner") == []
 
 

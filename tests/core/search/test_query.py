@@ -231,14 +231,14 @@ def test_a_message_that_is_indexed_while_the_question_is_answered_is_found_once(
 
 def test_what_is_erased_while_it_is_ranked_is_not_found(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     gone, stays = remember(app, "Ada lives in Lisbon."), remember(app, "Ada left Lisbon once.")
-    ordered = query.ordering.shown
+    ordered = query.ordering.cut_page
 
     def erased_meanwhile(*asked: Any, **how: Any) -> Any:
         with app.tenant(TENANT) as tx:
             tx.execute(text("DELETE FROM memories WHERE id = :id"), {"id": gone.id})
         return ordered(*asked, **how)
 
-    monkeypatch.setattr(query.ordering, "shown", erased_meanwhile)
+    monkeypatch.setattr(query.ordering, "cut_page", erased_meanwhile)
     assert [one.memory.id for one in search(app, "Lisbon")] == [stays.id]
 
 
