@@ -34,9 +34,9 @@ from bench.stand import database, show
 from bench.write import AUTHOR, TENANT, Bench, Prepared, fill, statement
 from core.consolidation import pipeline
 from core.context.builder import ContextDeps, ContextQuery, build
+from core.index.resident import cache
 from core.search import query
 from core.search.query import Question
-from core.search.resident import cache
 from core.storage import db, multiquery
 
 DIMENSION: Final = 384
