@@ -389,16 +389,17 @@ _LAST = text(f"""
     JOIN events e ON e.tenant_id = r.tenant AND e.seq = r.seq
 """)
 
+# ARRAY(…) is evaluated once; a plan may run IN (…) for every row, each time with another set of locked rows.
 _EXPIRED = text("""
-    DELETE FROM flows WHERE (tenant_id, rule, kind, key) IN (
-        SELECT tenant_id, rule, kind, key FROM flows WHERE expires_at <= :now
-        ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED)
+    DELETE FROM flows WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM flows WHERE expires_at <= :now
+        ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED))
 """)
 
 _ORPHANED = text("""
-    DELETE FROM flows WHERE (tenant_id, rule, kind, key) IN (
-        SELECT f.tenant_id, f.rule, f.kind, f.key FROM rules r
+    DELETE FROM flows WHERE ctid = ANY(ARRAY(
+        SELECT f.ctid FROM rules r
         JOIN flows f ON f.tenant_id = r.tenant_id AND f.rule = r.name
         WHERE r.deleted_at <= :now AND f.kind = 'count'
-        LIMIT :limit FOR UPDATE OF f SKIP LOCKED)
+        LIMIT :limit FOR UPDATE OF f SKIP LOCKED))
 """)

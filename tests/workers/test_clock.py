@@ -227,7 +227,7 @@ def test_the_router_hears_of_a_tick_at_once(
     save(app, "tick", HOURLY)
     with closing(started(quick)) as clock:
         clock.tick()
-        monkeypatch.setattr(clock._bell, "ring", lambda: rung.append(True))
+        monkeypatch.setattr(clock._bell, "notify", lambda: rung.append(True))
         clock.tick()
         assert rung == []
         let_pass(queue, "tick", 3600)

@@ -30,7 +30,7 @@ PROGRAM = """
 import json, os, sys
 from pathlib import Path
 from api.stack.supervisor import Child
-from api.stack.up import Listener, up
+from api.stack.up import ListenAddress, up
 from core.errors import Misconfigured
 
 API = '''
@@ -60,7 +60,7 @@ children = [
 if failing == "child":
     children[2] = Child("api", [sys.executable, "-c", "raise SystemExit('it lacks its key')"])
 done = (lambda: print("done once")) if once else None
-at, measured = Listener("127.0.0.1", port), Listener("127.0.0.1", metrics, fixed)
+at, measured = ListenAddress("127.0.0.1", port), ListenAddress("127.0.0.1", metrics, fixed)
 sys.exit(up({"SOME_SETTING": "x"}, Path(home), at, measured, quiet, database, None, prepare, children, done))
 """
 

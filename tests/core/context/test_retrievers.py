@@ -12,13 +12,16 @@ QUESTION = RetrieverQuery("acme", "ada", None, "Where is my parcel?", 3)
 
 
 RETRIEVER = """
-from core.context.retrievers import Found
+from core.context.retrievers import RetrievedText
+
+def results(query):
+    return RetrievedText(query, "w1", 0.4), RetrievedText("  ", "w2", 9), RetrievedText("x" * 9000, "w3", 9)
 
 class Wiki:
     def __init__(self, settings):
         self.settings = settings
     def retrieve(self, question):
-        yield from [Found(question.query, "w1", 0.4), Found("  ", "w2", 9), Found("x" * 9000, "w3", 9)]
+        yield from results(question.query)
         raise AssertionError("no more was asked for")
 
 class Broken(Wiki):

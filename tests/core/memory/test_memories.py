@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +10,6 @@ from core.memory.changes import (
     Restore,
 )
 from core.search import query
-from core.search.query import Question
 from core.storage.db import Database
 from tests.factories import (
     EMBEDDER,
@@ -22,12 +20,16 @@ from tests.factories import (
     expire,
     memory_row,
 )
+from tests.questions import question
 from tests.samples import TENANT
 
 
 def found(app: Database, **fields: Any) -> list[str]:
-    question = replace(Question("cat", "ada"), **fields)
-    return [f.memory.content for f in query.search(app, TENANT, question, EMBEDDER).results if f.memory is not None]
+    return [
+        f.memory.content
+        for f in query.search(app, TENANT, question("cat", **fields), EMBEDDER).results
+        if f.memory is not None
+    ]
 
 
 def test_what_has_expired_is_not_served_even_before_a_sweep(app: Database) -> None:

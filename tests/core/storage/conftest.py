@@ -9,6 +9,9 @@ from sqlalchemy import Connection, create_engine
 
 from core.config import Settings
 from core.storage import db
+from tests.core.storage.two_models import both
+
+__all__ = ["both", "owner"]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ def test_after_its_end_an_attempt_is_not_interrupted_and_the_old_handler_is_back
     before = signal.getsignal(deadline.INTERRUPT)
     with deadline.interruptible(60) as bell:
         assert signal.getitimer(signal.ITIMER_REAL)[0] > 60
-    bell.notify()
+    bell.ring()
     assert signal.getsignal(deadline.INTERRUPT) == before
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
 

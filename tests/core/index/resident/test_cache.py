@@ -122,7 +122,7 @@ def test_what_is_kept_in_the_forms_of_a_large_store_answers_as_what_is_read_anew
 ) -> None:
     with pytest.MonkeyPatch.context() as patched:
         # All are named that have a vector: which of the last few are, hangs on what is kept in which layer.
-        for module, name, value in ((vectors, "MANY", 2), (vectors, "BLOCK", 3), (filters, "READ_ALL", 3)):
+        for module, name, value in ((vectors, "SIGNS_FROM", 2), (vectors, "BLOCK", 3), (filters, "READ_ALL", 3)):
             patched.setattr(module, name, value)
         patched.setattr(db, "CHUNK_ROWS", 2)
         lived(app, works, happening, min_similarity=0.2)

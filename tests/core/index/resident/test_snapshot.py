@@ -18,7 +18,11 @@ def test_the_least_likeness_is_exact_in_a_large_store(app: Database, monkeypatch
     asked = {"min_similarity": 0.3, "limit": 5}
     small, total = answered(app, "tea and rain", **asked), considered(app, "tea and rain", 0.3)
     cold(app)
-    for module, name, value in ((vectors, "MANY", 10), (vectors, "NAMED", 8), (filters, "READ_ALL", 10)):
+    for module, name, value in (
+        (vectors, "SIGNS_FROM", 10),
+        (vectors, "SIGN_CANDIDATES", 8),
+        (filters, "READ_ALL", 10),
+    ):
         monkeypatch.setattr(module, name, value)
     assert view(app).layers[0].columns.vectors.signs is not None
     assert answered(app, "tea and rain", **asked) == small
@@ -31,7 +35,7 @@ def considered(app: Database, words: str, least: float) -> int:
 
 
 def test_what_comes_upon_a_large_layer_is_compared_beside_it(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name, value in ((vectors, "MANY", 20), (filters, "READ_ALL", 10), (filters, "ARM_LIMIT", 12)):
+    for module, name, value in ((vectors, "SIGNS_FROM", 20), (filters, "READ_ALL", 10), (filters, "ARM_LIMIT", 12)):
         monkeypatch.setattr(module, name, value)
     for n in range(30):
         remember(app, f"Ada has {WORDS[n % 6]} number {n}.")
