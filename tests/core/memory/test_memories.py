@@ -25,11 +25,8 @@ from tests.samples import TENANT
 
 
 def found(app: Database, **fields: Any) -> list[str]:
-    return [
-        f.memory.content
-        for f in query.search(app, TENANT, question("cat", **fields), EMBEDDER).results
-        if f.memory is not None
-    ]
+    results = query.search(app, TENANT, question("cat", **fields), EMBEDDER).results
+    return [one.memory.content for one in results if one.memory is not None]
 
 
 def test_what_has_expired_is_not_served_even_before_a_sweep(app: Database) -> None:
