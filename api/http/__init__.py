@@ -1,1 +1,1 @@
-"""The HTTP door: one module a part of the contract, all plain functions over `core` and `rules`."""
+"""HTTP endpoints, one module per part of the contract; plain functions over `core` and `rules`."""

@@ -1,4 +1,4 @@
-"""Trying a draft of a rule over the stored log before it is trusted."""
+"""Backtests: running a draft of a rule over the stored log."""
 
 from __future__ import annotations
 
@@ -37,26 +37,28 @@ GONE = 499
 
 
 class Trial(BaseModel):
-    """A draft, and the stretch of event time to try it on."""
+    """A draft rule and the period of event time to test it on."""
 
-    rule: dict[str, Any] = Field(description="The draft; a rule of that name in force is compared with it")
-    since: AwareDatetime | None = Field(None, alias="from", description="Default: from the first event on")
-    until: AwareDatetime | None = Field(None, alias="to", description="Events before this time; default: now")
-    limit_samples: int = Field(5, ge=0, le=100, description="Acts to show: so many of the first, so many of the last")
+    rule: dict[str, Any] = Field(description="The draft; it is compared with the rule in force of the same name")
+    since: AwareDatetime | None = Field(
+        None, alias="from", description="Start of the period, inclusive; default: the first event"
+    )
+    until: AwareDatetime | None = Field(None, alias="to", description="End of the period, exclusive; default: now")
+    limit_samples: int = Field(5, ge=0, le=100, description="Number of firings to list from the start and from the end")
 
 
 @router.post(
     "",
-    responses={200: {"content": {"application/json": {}, NDJSON: {}}, "description": "The result, or lines up to it"}},
+    responses={200: {"content": {"application/json": {}, NDJSON: {}}, "description": "The result; as NDJSON, preceded by progress lines"}},
 )
 @with_bounds(Bounds(counted="backtests"))
 async def post_backtest(deps: Deps, caller: Reader, trial: Trial, request: Request) -> Response:
-    """What a draft would have done over the stored log, against the rules in force; nothing is written.
+    """Backtest a draft rule against the stored log and the rules in force; nothing is written.
 
-    How often it would have acted, when and on what; what held it back; which rules in force it would displace; what
-    changes against the version in force; and at what estimated cost. `concurrency` is not simulated, nor is what
-    follows from the draft's own actions. With `Accept: application/x-ndjson` lines of progress come before the
-    result. A client that goes away ends the work.
+    Returns how often the rule would have acted, when and on which events; what held it back; which rules in force it
+    would displace; the differences from the version in force; and the estimated cost. `concurrency` and the
+    consequences of the draft's own actions are not simulated. With `Accept: application/x-ndjson` progress lines
+    precede the result. A disconnect of the client aborts the backtest.
     """
     backtest = await run_in_threadpool(_prepare, deps, caller, trial)
     if NDJSON in request.headers.get("accept", ""):
@@ -70,7 +72,7 @@ async def post_backtest(deps: Deps, caller: Reader, trial: Trial, request: Reque
 
 
 def _prepare(deps: Dependencies, caller: Caller, trial: Trial) -> Backtest:
-    """Prepare the backtest; refuse here whatever can be refused, before the first line is sent."""
+    """Prepare the backtest and validate the whole request before the first line is sent."""
     until = trial.until or datetime.now(UTC)
     characters = 2 * deps.settings.event_bytes
     asked = BacktestRequest(_draft(deps, caller, trial.rule), trial.since, until, trial.limit_samples, characters)
@@ -78,7 +80,7 @@ def _prepare(deps: Dependencies, caller: Caller, trial: Trial) -> Backtest:
 
 
 def _draft(deps: Dependencies, caller: Caller, document: Json) -> Rule:
-    """The draft, checked as when it is saved; the pointers lead into the request."""
+    """Validate the draft like a rule being saved; error pointers are relative to the request."""
     with deps.db.tenant(caller.tenant_id) as tx:
         allowed = Allowed.to(tx, deps.settings, caller.tenant_id)
     try:
@@ -88,7 +90,7 @@ def _draft(deps: Dependencies, caller: Caller, document: Json) -> Rule:
 
 
 def _lines(backtest: Backtest) -> Iterator[str]:
-    """Yield one JSON document a line. An error on the way is the last of them, because the status has been sent."""
+    """Yield one JSON document per line. An error is sent as the last line, because the status has been sent."""
     try:
         for step in backtest.run():
             yield json.dumps(_line(step), ensure_ascii=False) + "\n"

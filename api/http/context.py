@@ -1,4 +1,4 @@
-"""`POST /v1/context`: what an agent should see now, within a limit of tokens."""
+"""`POST /v1/context`: build the context of an agent within a token limit."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST = 2_000_000
 
 
 class BudgetShares(BaseModel):
-    """Shares of the limit by section; `reserve` stays free for the answer."""
+    """Shares of the token limit by section; `reserve` is kept free for the answer."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -46,7 +46,7 @@ class BudgetShares(BaseModel):
 
 
 class ContextRequest(BaseModel):
-    """Request for a context: its owner, session, question and limit."""
+    """Request for a context: owner, session, query and token limit."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -54,29 +54,34 @@ class ContextRequest(BaseModel):
     group_id: Name | None = None
     session_id: Name | None = None
     query: Annotated[
-        Content | None, Field(max_length=10_000, description="Default: what the user said last in the session")
+        Content | None, Field(max_length=10_000, description="Default: the latest user message of the session")
     ] = None
     max_tokens: Annotated[
-        int | None, Field(ge=LEAST, le=MOST, description="The limit. Default: the window of `model`")
+        int | None, Field(ge=LEAST, le=MOST, description="Token limit; default: the context window of `model`")
     ] = None
-    model: Annotated[str | None, Field(max_length=200, description="Which model it is for, by name")] = None
-    budget: BudgetShares = BudgetShares()
-    format: Annotated[Format, Field(description="OpenAI's messages, Anthropic's system and messages, or one text")] = (
-        "messages"
+    model: Annotated[str | None, Field(max_length=200, description="Name of the model that will read the context")] = (
+        None
     )
-    adaptive: Annotated[bool, Field(description="The question decides how much is remembered for it")] = False
+    budget: BudgetShares = BudgetShares()
+    format: Annotated[
+        Format, Field(description="`messages`: OpenAI's format; `anthropic`: system and messages; `text`: one text")
+    ] = "messages"
+    adaptive: Annotated[bool, Field(description="Let the query determine the number of memories")] = False
     audience: Annotated[
         Audience | None,
-        Field(description="Who reads the answer. Default: the group, with `group_id` or in a session of a group"),
+        Field(description="Readers of the answer; default: the group if `group_id` or a session of a group is given"),
     ] = None
     raw: Annotated[
-        bool, Field(description="Do not mask secrets in quoted messages; needs the scope `raw`, and is recorded")
+        bool, Field(description="Do not mask secrets in quoted messages; requires the scope `raw` and is recorded")
     ] = False
 
 
 @router.post("/context", response_model=Json)
 def post_context(at: Deps, who: Reader, asked: ContextRequest) -> Response:
-    """Standing instructions, profile, memories, knowledge, summary, plan and recent messages, within the limit."""
+    """Build a context within a token limit.
+
+    It contains standing instructions, profile, memories, knowledge, summary, plan and recent messages.
+    """
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose context to build: `user_id`, `group_id` or both")])
     if asked.audience == "group" and asked.group_id is None and asked.session_id is None:
@@ -125,7 +130,7 @@ def _to_query(at: Deps, asked: ContextRequest) -> ContextQuery:
 
 
 def _served_texts(built: Context) -> list[Served]:
-    """Return what was shown, so that a repetition is known as an echo; what the question found counts as used."""
+    """Return the texts shown, to recognize their repetition as an echo; memories found by the query count as used."""
     shown = [piece for one in built.sheet.sections if one.part != SectionName.RECENT for piece in one.pieces]
     asked = {f"memory:{found.memory.id}": found.memory for found in built.results if found.memory is not None}
     return [

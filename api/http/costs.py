@@ -1,4 +1,4 @@
-"""The cost of model calls, for one tenant."""
+"""Cost of model calls."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from core.types import Json, SpendKey
 
 router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
-By = Annotated[SpendKey, Query(description="What the calls are added up by")]
-Since = Annotated[AwareDatetime | None, Query(alias="from", description="Default: since ever")]
-Until = Annotated[AwareDatetime | None, Query(alias="to", description="Before this time; default: now")]
-Limit = Annotated[int, Query(ge=1, le=500, description="The dearest so many; `total` is of all")]
+By = Annotated[SpendKey, Query(description="Dimension by which calls are aggregated")]
+Since = Annotated[AwareDatetime | None, Query(alias="from", description="Start of the period; default: the first call")]
+Until = Annotated[AwareDatetime | None, Query(alias="to", description="End of the period, exclusive; default: now")]
+Limit = Annotated[
+    int, Query(ge=1, le=500, description="Maximum number of items, most expensive first; `total` covers all")
+]
 
 
 @router.get("/costs")
 def get_costs(
     deps: Deps, caller: Reader, by: By = "model", since: Since = None, until: Until = None, limit: Limit = 100
 ) -> Json:
-    """Calls of models with their tokens, their cost and how long 95 of 100 took, the dearest first.
+    """List model calls with tokens, cost and 95th percentile of latency, most expensive first.
 
-    `key` is null for calls on account of no rule, or of an event without a user.
+    `key` is null for calls that belong to no rule, or to an event without a user.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         return costs.of(tx, by, since, until, limit)

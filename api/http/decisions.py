@@ -1,4 +1,4 @@
-"""Verdicts on statements, undoing changes, merging memories by hand, and related memories."""
+"""Verdicts on statements, undo, manual merges, and related memories."""
 
 from __future__ import annotations
 
@@ -28,40 +28,45 @@ Limit = Annotated[int, Query(ge=1, le=500)]
 
 Kind = Literal["confirm", "merge", "replace", "supersede", "predates", "contradict", "ignore", "undo"]
 
-Reason = Annotated[str, Field(max_length=2_000, description="Kept in the history")]
+Reason = Annotated[str, Field(max_length=2_000, description="Reason, stored in the history")]
 
 
 class UndoRequest(BaseModel):
-    """Why a change is taken back."""
+    """Request to undo a change."""
 
     model_config = ConfigDict(extra="forbid")
 
     reason: Reason = ""
     keep: bool = Field(
-        False, description="Of a confirmation or a merge: keep what was taken in as a memory of its own."
+        False, description="For a confirmation or merge: keep the absorbed statement as a separate memory."
     )
 
 
 class UndoLatestRequest(BaseModel):
-    """Which change of a memory is taken back, and why."""
+    """Request to undo the latest change of a memory, or the change of one version."""
 
     model_config = ConfigDict(extra="forbid")
 
     reason: Reason = ""
     version: int | None = Field(
-        None, ge=1, description="The version whose change is undone; without it the latest that is no undo and stands."
+        None,
+        ge=1,
+        description="The version whose change is undone; default: the latest change that is in force and not "
+        "itself an undo.",
     )
 
 
 class MergeRequest(BaseModel):
-    """Which memories are one."""
+    """Request to merge memories."""
 
     model_config = ConfigDict(extra="forbid")
 
     ids: list[UUID] = Field(
-        min_length=2, max_length=manual_merge.MOST_MERGED, description="The first stays, with its id."
+        min_length=2, max_length=manual_merge.MOST_MERGED, description="Ids of the memories; the first one is kept."
     )
-    content: Content | None = Field(None, description="What it says from now on; without it what the first says.")
+    content: Content | None = Field(
+        None, description="New content of the merged memory; default: the content of the first."
+    )
     reason: Reason = "Merged by hand."
 
 
@@ -76,7 +81,10 @@ def get_decisions(
     after: UUID | None = None,
     limit: Limit = 50,
 ) -> Json:
-    """Verdicts on statements that met something known or were not kept, newest first, each with its reason and undo."""
+    """List verdicts on statements, newest first, each with its reason and undo path.
+
+    Only statements that were related to a stored memory, or were not stored, have a verdict.
+    """
     wanted = VerdictFilter(user_id, kind, memory_id, undone)
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = verdicts.find(tx, wanted, before=after, limit=limit)
@@ -89,9 +97,10 @@ def get_decisions(
 def post_undo(
     deps: Deps, caller: Writer, change_id: UUID, asked: Annotated[UndoRequest | None, JsonBody()] = None
 ) -> Json:
-    """Take a change back, all that it wrote at once; of any kind: its id stands in a memory's history.
+    """Undo a change of any kind, with everything that it wrote.
 
-    An undo is a change too: undoing it brings back what it took.
+    The history of a memory contains the ids of its changes. An undo is itself a change: undoing it reapplies the
+    original change.
     """
     asked = asked or UndoRequest()
     return _undo(deps, caller, change_id, reason=asked.reason, keep=asked.keep)
@@ -99,9 +108,9 @@ def post_undo(
 
 @router.post("/merge")
 def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
-    """Make several memories of one user one, by hand: the first stays for all, the others are archived.
+    """Merge several memories of one user by hand: the first is kept, the others are archived.
 
-    What the judge would have forbidden is done, for a person says so, and said in `warnings`.
+    Objections of the judge do not prevent the merge; `warnings` lists them.
     """
     joined = manual_merge.merge(
         deps.db,
@@ -127,7 +136,7 @@ def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
 def post_undo_latest(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[UndoLatestRequest | None, JsonBody()] = None
 ) -> Json:
-    """Take back the latest change of a memory, or the one that made a version; asked again, the one before."""
+    """Undo the latest change of a memory, or the one that made a version; repeated, undo the change before."""
     asked = asked or UndoLatestRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
         change_id = undo.last_of(tx, memory_id, asked.version)
@@ -143,7 +152,10 @@ def get_related(
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     include_archived: bool = False,
 ) -> Json:
-    """What has to do with a memory, most first: over relations, shared evidence, slots and subjects, with the way."""
+    """List the memories related to a memory, closest first, each with the path to it.
+
+    Paths follow relations, shared evidence, slots and subjects.
+    """
     with deps.db.tenant(caller.tenant_id) as tx:
         found = related.related_to(tx, memory_id, depth=depth, limit=limit, archived=include_archived)
         ids = [one.id for one in found]
@@ -172,7 +184,7 @@ def _undo_path(change_id: UUID) -> str:
 
 
 def _memories_json(deps: Dependencies, caller: Caller, ids: Any) -> list[Json]:
-    """Ring the doorbell for the rules, and return the memories as they are after a change."""
+    """Notify the rules, and return the memories as they are after a change."""
     deps.bell.notify()
     with deps.db.tenant(caller.tenant_id) as tx:
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
@@ -184,7 +196,7 @@ def _hop_json(hop: ActivationLink) -> Json:
 
 
 def _decision_json(row: Any, concerned: list[Any]) -> Json:
-    """Return a verdict as JSON: the statement, the memories it met, the result, and the path that undoes it."""
+    """Return a verdict as JSON: the statement, the related memories, the result, and the path of its undo."""
     author = row.author
     return {
         "change_id": row.id,

@@ -26,7 +26,7 @@ Limit = Annotated[int, Query(ge=1, le=500)]
 
 
 class Remark(BaseModel):
-    """What someone has to say to their decision."""
+    """Comment of a person on their decision."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -34,26 +34,26 @@ class Remark(BaseModel):
 
 
 class Letters(BaseModel):
-    """Which dispatches are meant; `from` and `to` are about when they were given up."""
+    """Filter for dispatches; `from` and `to` refer to the time when they were given up."""
 
     model_config = ConfigDict(extra="forbid")
 
     status: Literal["dead", "cancelled"] = "dead"
     rule: str | None = None
     target: str | None = None
-    error_contains: Annotated[str | None, Field(description="Part of its reason, in any case")] = None
+    error_contains: Annotated[str | None, Field(description="Substring of the error, case-insensitive")] = None
     since: Annotated[AwareDatetime | None, Field(alias="from")] = None
-    until: Annotated[AwareDatetime | None, Field(alias="to", description="Up to but without this moment")] = None
+    until: Annotated[AwareDatetime | None, Field(alias="to", description="Exclusive")] = None
 
 
 class Replay(BaseModel):
-    """What is to be tried again, and how much of it at once."""
+    """Request to retry dispatches: filter and limit."""
 
     model_config = ConfigDict(extra="forbid")
 
     filter: Letters = Letters()
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100
-    dry_run: Annotated[bool, Field(description="Only say what would be tried again")] = False
+    dry_run: Annotated[bool, Field(description="Only return the dispatches that would be retried")] = False
 
 
 Remarked = Annotated[Remark | None, JsonBody()]
@@ -70,7 +70,7 @@ def get_dispatches(
     after: UUID | None = None,
     limit: Limit = 50,
 ) -> Json:
-    """Dispatches, newest first; `hold=approval` are those that wait for somebody's word."""
+    """List dispatches, newest first; `hold=approval` selects those waiting for approval."""
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = dispatch_queries.find(tx, DispatchFilter(status, rule, target, hold), after=after, limit=limit)
     return {"items": [_json(r) for r in rows], "next": str(rows[-1].id) if len(rows) == limit else None}
@@ -78,7 +78,7 @@ def get_dispatches(
 
 @router.get("/dispatches/{dispatch_id}")
 def get_dispatch(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
-    """One dispatch; where it waits for approval, with the keys that may give it."""
+    """Return a dispatch; if it waits for approval, with the keys that may approve it."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_queries.get(tx, dispatch_id)
         deciders = dispatch_queries.deciders(tx) if row.hold == "approval" else None
@@ -87,22 +87,22 @@ def get_dispatch(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
 
 @router.post("/dispatches/{dispatch_id}/approve")
 def post_approve(deps: Deps, caller: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
-    """Say yes to what is held for approval; a worker begins within seconds. Saying so again changes nothing."""
+    """Approve a dispatch; a worker starts it within seconds. Repeated approvals have no effect."""
     return _decide(deps, caller, dispatch_id, "approved", remark)
 
 
 @router.post("/dispatches/{dispatch_id}/reject")
 def post_reject(deps: Deps, caller: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
-    """Say no to what is held for approval, and to what was to come after it. Saying so again changes nothing."""
+    """Reject a dispatch and the actions that would have followed it. Repeated rejections have no effect."""
     return _decide(deps, caller, dispatch_id, "rejected", remark)
 
 
 @router.post("/dispatches/{dispatch_id}/cancel")
 def post_cancel(deps: Deps, caller: Writer, dispatch_id: UUID, remark: Remarked = None) -> Json:
-    """Call off what has not ended, and what was to come after it.
+    """Cancel a dispatch that has not ended, and the actions that would have followed it.
 
-    Of one that runs, nothing is written any more from here on; its worker stops it within seconds. What it has told
-    other services by then stays told.
+    A running dispatch writes nothing from now on, and its worker stops it within seconds. Requests that it has already
+    sent to other services cannot be taken back.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         return _json(dispatch_control.cancel(tx, dispatch_id, _signed(caller, remark)))
@@ -110,7 +110,7 @@ def post_cancel(deps: Deps, caller: Writer, dispatch_id: UUID, remark: Remarked 
 
 @router.post("/dispatches/{dispatch_id}/retry")
 def post_retry(deps: Deps, caller: Writer, dispatch_id: UUID) -> Json:
-    """Try a dead letter again from its first attempt on; the clock sends it within a second."""
+    """Retry a dead dispatch from its first attempt; the clock sends it within a second."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_retries.retry(tx, dispatch_id)
     deps.bell.notify()
@@ -119,7 +119,7 @@ def post_retry(deps: Deps, caller: Writer, dispatch_id: UUID) -> Json:
 
 @router.post("/dispatches/replay")
 def post_replay(deps: Deps, caller: Writer, wanted: Replay) -> Json:
-    """Try again all that the filter finds, up to the limit; what a person refused is not among it."""
+    """Retry all dispatches that match the filter, up to the limit, except those that a person rejected."""
     retry_filter = RetryFilter(**wanted.filter.model_dump())
     with deps.db.tenant(caller.tenant_id) as tx:
         done = dispatch_retries.replay(tx, retry_filter, wanted.limit, dry_run=wanted.dry_run)

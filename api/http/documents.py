@@ -1,4 +1,4 @@
-"""The knowledge base: documents in, their passages to search."""
+"""The knowledge base: documents, and the passages that searches find."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ ESCAPED: Final = 3
 
 BESIDE_BYTES: Final = 64 * 1024
 """For what a request says beside the document's content."""
-WithPassages = Annotated[bool, Query(description="Show its passages, too")]
+WithPassages = Annotated[bool, Query(description="Include the passages")]
 
 SHOWN: Final = "id user_id group_id title uri media_type metadata version created_at updated_at".split()
 
 
 class DocumentRequest(BaseModel):
-    """A document. With neither `user_id` nor `group_id` everyone in the tenant finds it."""
+    """A document. Without `user_id` and `group_id`, everyone in the tenant can find it."""
 
     model_config = ConfigDict(extra="forbid")
 
     content: Content
-    title: Annotated[Title | None, Field(description="Default: by its front matter, first heading or first words")] = (
-        None
-    )
-    media_type: Annotated[MediaType | None, Field(description="Default: by the content")] = None
-    uri: Annotated[Uri | None, Field(description="Where it comes from. Sent again, it takes the old one's place")] = (
-        None
-    )
+    title: Annotated[
+        Title | None, Field(description="Default: from the front matter, the first heading or the first words")
+    ] = None
+    media_type: Annotated[MediaType | None, Field(description="Default: detected from the content")] = None
+    uri: Annotated[
+        Uri | None, Field(description="Source of the document; sending the same `uri` again replaces the document")
+    ] = None
     user_id: Who | None = None
     group_id: Who | None = None
     metadata: Json = {}
@@ -76,11 +76,11 @@ BODY: Final[Json] = {
 
 
 def _most(settings: Settings) -> int:
-    """Bytes of a request that holds one document."""
+    """Return the maximum size in bytes of a request with one document."""
     return min(settings.request_bytes, ESCAPED * settings.document_bytes + BESIDE_BYTES)
 
 
-@router.post("", status_code=201, openapi_extra=BODY, responses={200: {"description": "It is there as it was sent"}})
+@router.post("", status_code=201, openapi_extra=BODY, responses={200: {"description": "Unchanged"}})
 @with_bounds(Bounds(body=_most))
 def post_document(
     deps: Deps,
@@ -93,10 +93,10 @@ def post_document(
     user_id: str | None = None,
     group_id: str | None = None,
 ) -> Json:
-    """Keep a document: JSON, or a text as it is with what there is to say of it in the query string.
+    """Store a document, sent as JSON or as plain text with its metadata in the query string.
 
-    201: a new one, or a new version in the place of the one with this `uri`. 200: nothing has changed. It is found by
-    its words from now on, by its meaning once its vectors are made. `apart` are passages that searches do not show.
+    201: a new document, or a new version of the one with this `uri`. 200: unchanged. Keyword search finds it at once,
+    vector search as soon as its vectors are computed. `apart` lists passages that searches do not return.
     """
     named = {"title": title, "uri": uri, "user_id": user_id, "group_id": group_id}
     asked = _parse_document(
@@ -128,7 +128,7 @@ def get_documents(
     after: UUID | None = None,
     limit: Limit = 50,
 ) -> Json:
-    """Documents, newest first, without their content."""
+    """List documents, newest first, without their content."""
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = documents.find(tx, user_id=user_id, group_id=group_id, uri=uri, before=after, limit=limit)
     items = [{**_document_json(row), "bytes": row.bytes, "passages": row.passages} for row in rows]
@@ -137,7 +137,7 @@ def get_documents(
 
 @router.get("/{document_id}")
 def get_document(deps: Deps, caller: Reader, document_id: UUID, passages: WithPassages = False) -> Json:
-    """One document as it was kept, without what was secret in it."""
+    """Return a document as stored, with secrets removed."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = documents.get(tx, document_id)
         cut = documents.cut(tx, document_id) if passages else []
@@ -150,7 +150,7 @@ def get_document(deps: Deps, caller: Reader, document_id: UUID, passages: WithPa
 
 @router.delete("/{document_id}")
 def delete_document(deps: Deps, caller: Writer, document_id: UUID) -> Json:
-    """Erase a document for good: its text, its passages, and what the index knows of them."""
+    """Erase a document permanently: its text, its passages, and their index entries."""
     with deps.db.tenant(caller.tenant_id) as tx:
         gone = documents.delete(tx, caller.tenant_id, document_id, author(caller))
     deps.bell.notify()
@@ -158,7 +158,7 @@ def delete_document(deps: Deps, caller: Writer, document_id: UUID) -> Json:
 
 
 def _parse_document(content_type: str, raw: bytes, named: Json) -> DocumentRequest:
-    """Parse a document in any of the accepted forms. 415: another content type. Invalid: it does not fit."""
+    """Parse a document in any accepted form. 415: unknown content type. Invalid: malformed document."""
     media_type, _, parameters = (part.strip().lower() for part in content_type.partition(";"))
     charset = CHARSET.search(parameters)
     if media_type not in {JSON, MARKDOWN, PLAIN} or (charset and charset[1] not in {"utf-8", "us-ascii"}):

@@ -1,4 +1,4 @@
-"""Erasing a memory or a user, and the signed receipts that say so."""
+"""Erasing a memory or a user, and the signed receipts."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ router = APIRouter(prefix="/v1", tags=["erasure"], route_class=Route)
 log = structlog.get_logger()
 
 Admin = Annotated[Caller, Depends(scope("admin"))]
-WithEvidence = Annotated[bool, Query(description="The messages that it cites lose their text, too")]
+WithEvidence = Annotated[bool, Query(description="Also blank the text of the cited messages")]
 
 
 @router.delete("/memories/{memory_id}")
 def delete_memory(deps: Deps, caller: Writer, memory_id: UUID, evidence: WithEvidence = False) -> Json:
-    """Erase a memory, what says the same and what was drawn from it, for good. The answer is a signed receipt.
+    """Erase a memory permanently, with equivalent and derived memories; the answer is a signed receipt.
 
-    A second time there is nothing any more: 404, which names the receipt.
+    Repeated: 404, which names the receipt.
     """
 
     def carry_out(tx: Tx) -> Erased:
@@ -48,10 +48,10 @@ def delete_memory(deps: Deps, caller: Writer, memory_id: UUID, evidence: WithEvi
 
 @router.delete("/users/{user_id:path}")
 def delete_user(deps: Deps, caller: Admin, user_id: str) -> Json:
-    """Erase everything that is held of a user, for good. The answer is a signed receipt.
+    """Erase everything stored about a user permanently; the answer is a signed receipt.
 
-    A second time there is nothing left to erase, and the receipt counts nothing. 404: nothing was ever held of them;
-    a name that was mistyped gets no receipt.
+    Repeated: a receipt with zero counts. 404 if nothing was ever stored about the user, so a mistyped name gets no
+    receipt.
     """
 
     def carry_out(tx: Tx) -> Erased:
@@ -65,14 +65,14 @@ def delete_user(deps: Deps, caller: Admin, user_id: str) -> Json:
 
 @router.get("/receipts/key")
 def get_key(deps: Deps, _caller: Reader) -> Json:
-    """The public key that receipts are checked with."""
+    """Return the public key that verifies receipts."""
     sign = receipts.signer(deps.settings)
     return {"algorithm": "Ed25519", "public_key": sign.public_key, "key_id": sign.key_id}
 
 
 @router.get("/receipts/{receipt_id}")
 def get_receipt(deps: Deps, caller: Reader, receipt_id: UUID) -> Json:
-    """A receipt as it was signed."""
+    """Return a receipt as it was signed."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return receipts.get(tx, receipt_id).as_json()
 

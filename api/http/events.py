@@ -41,7 +41,7 @@ class AcceptedEvent(BaseModel):
 
 
 class Accepted(BaseModel):
-    """What became of a batch. `settle_token` names this place in the log for `GET /v1/settle`."""
+    """Result of a batch; `settle_token` marks its position in the log for `GET /v1/settle`."""
 
     accepted: int
     duplicates: int
@@ -57,7 +57,7 @@ class Settled(BaseModel):
 @router.post("/events", status_code=202, response_model=Accepted, openapi_extra=EVENTS_BODY)
 @with_bounds(Bounds(body=attrgetter("request_bytes")))
 def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> Response:
-    """Accept one event, an array, NDJSON or CloudEvents 1.0; answered after the commit."""
+    """Accept an event, an array, NDJSON or CloudEvents 1.0; the answer follows the commit."""
     settings = deps.settings
     try:
         batch = parsing.parse(raw, request.headers, batch=settings.batch_events, event_bytes=settings.event_bytes)
@@ -81,7 +81,7 @@ def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> R
 
 
 def _refuse_if_overloaded(deps: Dependencies, caller: Caller, tx: Tx) -> None:
-    """Above the backlog limit nothing is accepted; it is counted once a second, for counting is not free."""
+    """Refuse events above the backlog limit; the backlog is counted at most once a second, because counting costs."""
     tenant_id, limit, now = caller.tenant_id, caller.limits.events_waiting, time.monotonic()
     counted_at, backlog = deps.backlogs.get(tenant_id, (float("-inf"), 0))
     if now - counted_at > BACKLOG_SECONDS:
@@ -96,14 +96,14 @@ def _refuse_if_overloaded(deps: Dependencies, caller: Caller, tx: Tx) -> None:
 def get_events(
     deps: Deps,
     caller: Reader,
-    type: Annotated[str | None, Query(description="A type, or a wildcard such as memory.*")] = None,  # noqa: A002
+    type: Annotated[str | None, Query(description="An event type, or a pattern such as memory.*")] = None,  # noqa: A002
     session_id: str | None = None,
     user_id: str | None = None,
-    after: Annotated[int | None, Query(description="The `next` of the page before")] = None,
+    after: Annotated[int | None, Query(description="`next` of the previous page")] = None,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     raw: Raw = False,
 ) -> Json:
-    """Events, newest first."""
+    """List events, newest first."""
     if raw:
         unscreened.allow(deps, caller, "events", session_id=session_id, user_id=user_id)
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -114,7 +114,7 @@ def get_events(
 
 @router.get("/events/{event_id}")
 def get_event(deps: Deps, caller: Reader, event_id: str, raw: Raw = False) -> Json:
-    """One event."""
+    """Return an event."""
     if raw:
         unscreened.allow(deps, caller, "event")
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -123,7 +123,7 @@ def get_event(deps: Deps, caller: Reader, event_id: str, raw: Raw = False) -> Js
 
 @router.get("/events/{event_id}/trace")
 def get_trace(deps: Deps, caller: Reader, event_id: str) -> Json:
-    """What an event set off: each rule with its condition tree, dispatches, changes, and the events that followed."""
+    """Trace the effects of an event: rules with their condition trees, dispatches, changes, and subsequent events."""
     return trace.of(deps.db, caller.tenant_id, event_id, Meanings(deps.embedder))
 
 
@@ -136,10 +136,10 @@ async def get_settle(
     timeout: Annotated[float, Query(ge=0, le=60)] = 20,  # noqa: ASYNC109 - the contract's own word
     flush: bool = False,
 ) -> Settled:
-    """Wait until everything up to the token, and all that followed from it, has ended.
+    """Wait until all events up to the token, and everything that follows from them, have been processed.
 
-    With `flush` no debounce is waited for, neither an open one nor one that opens on the way; it changes when rules
-    act, so the key needs `publish` as well.
+    With `flush`, open debounces and those opened meanwhile end at once. This changes when rules act, so the key also
+    needs the scope `publish`.
     """
     # Async, for this one waits: forty waiting callers would otherwise hold every thread that there is.
     seq = deps.settle_tokens.seq(caller.tenant_id, token)

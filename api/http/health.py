@@ -28,14 +28,14 @@ READY_SECONDS = 1.0
 @router.get("/healthz")
 @with_bounds(PUBLIC)
 async def healthz() -> dict[str, str]:
-    """This process is alive. Async, so that it answers while every thread is at work."""
+    """Report that this process is alive. Async, so that it answers while all threads are busy."""
     return {"status": "alive"}
 
 
 @router.get("/readyz")
 @with_bounds(PUBLIC)
 async def readyz(request: Request) -> Response:
-    """200 once events are accepted *and* worked: the database answers, and router, clock and workers are at work."""
+    """Report whether events are accepted and processed: the database, the router, a clock and workers are running."""
     deps: Dependencies = request.app.state.deps
     async with deps.readiness.asking:
         if deps.readiness.missing or time.monotonic() - deps.readiness.looked_at > READY_SECONDS:
@@ -47,7 +47,7 @@ async def readyz(request: Request) -> Response:
 
 
 def _missing_parts(deps: Dependencies) -> list[str]:
-    """Name what does not run; receipts, too, where they cannot be signed, because then nothing can be erased."""
+    """Name the components that are not running, including receipts that cannot be signed: erasing needs them."""
     try:
         receipts.signer(deps.settings)
     except Misconfigured as error:

@@ -1,4 +1,4 @@
-"""Reading memories, restoring and pinning them."""
+"""Reading, restoring and pinning memories."""
 
 from __future__ import annotations
 
@@ -30,44 +30,44 @@ from core.types import Category, Json, Kind, Status, Topic, Trust
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
 Limit = Annotated[int, Query(ge=1, le=500)]
-AsOf = Annotated[AwareDatetime | None, Query(description="What was true then, superseded by now or not")]
-KnownAt = Annotated[AwareDatetime | None, Query(description="What was recorded then, in its words of then")]
-Reason = Annotated[str | None, Field(max_length=2_000, description="Kept in the history")]
-SeenVersion = Annotated[
-    int | None, Field(ge=1, description="The version that was looked at; refused if it is another now")
+AsOf = Annotated[
+    AwareDatetime | None, Query(description="Statements valid at this time, including those superseded since")
 ]
+KnownAt = Annotated[AwareDatetime | None, Query(description="Statements recorded by this time, as worded then")]
+Reason = Annotated[str | None, Field(max_length=2_000, description="Reason, stored in the history")]
+SeenVersion = Annotated[int | None, Field(ge=1, description="The version you have seen; 409 if it has changed since")]
 
 
 class MemoryListRequest(BaseModel):
-    """Which memories to list."""
+    """Filter for a list of memories."""
 
     model_config = ConfigDict(extra="forbid")
 
     user_id: Name | None = None
     group_id: Name | None = None
-    session_id: Annotated[Name | None, Field(description="Those that rest on something said in this session")] = None
+    session_id: Annotated[Name | None, Field(description="Memories that cite a message of this session")] = None
     kind: Kind | None = None
     category: Category | None = None
     topic: Topic | None = None
     tag: Name | None = None
-    trust: Annotated[Trust | None, Field(description="Default: all but rejected and quarantined")] = None
+    trust: Annotated[Trust | None, Field(description="Default: all except rejected and quarantined")] = None
     subject: Name | None = None
     attribute: Name | None = None
     pinned: bool | None = None
     q: Annotated[
-        Content | None, Field(min_length=1, max_length=200, description="Letters in a row of the content, in any case")
+        Content | None, Field(min_length=1, max_length=200, description="Substring of the content, case-insensitive")
     ] = None
-    status: Annotated[Status | None, Field(description="Default: active; with `as_of` superseded, too")] = None
+    status: Annotated[Status | None, Field(description="Default: active; with `as_of` also superseded")] = None
     include_archived: bool = False
     as_of: AsOf = None
     known_at: KnownAt = None
     order: Order = "newest"
-    after: Annotated[str | None, Field(max_length=100, description="The `next` of the page before")] = None
+    after: Annotated[str | None, Field(max_length=100, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
 
 
 class RestoreRequest(BaseModel):
-    """Why something comes back."""
+    """Request to restore a memory."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -76,7 +76,7 @@ class RestoreRequest(BaseModel):
 
 
 class PinRequest(BaseModel):
-    """Pin of a memory: it never fades and does not count for the limit of its user."""
+    """Pin of a memory: it does not fade and does not count towards the limit of its user."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -87,7 +87,7 @@ class PinRequest(BaseModel):
 
 @router.get("/memories")
 def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest, Query()]) -> Json:
-    """Memories, newest first. One that has expired is no longer active, even before a sweep has archived it."""
+    """List memories, newest first. An expired memory is not active, even before a sweep archives it."""
     if wanted.q is not None and wanted.user_id is None and wanted.group_id is None:
         raise Invalid([Problem("/q", "say whose memories to look through: `user_id`, `group_id` or both")])
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -101,7 +101,7 @@ def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest
 def get_memory(
     deps: Deps, caller: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
 ) -> Json:
-    """One memory with its evidence, as it is or was; its ETag is what `If-Match` wants."""
+    """Return a memory with its evidence, now or as of a time; its ETag is the value for `If-Match`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = memory_as_of.get(tx, memory_id, Moment(as_of, known_at))
         evidence = memory_as_of.evidence(tx, [memory_id], known_at).get(memory_id, [])
@@ -113,7 +113,7 @@ def get_memory(
 def post_restore(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[RestoreRequest | None, JsonBody()] = None
 ) -> Json:
-    """Serve again what was archived; it begins to fade anew. Restoring what is active changes nothing."""
+    """Restore an archived memory; it starts to fade from now. No effect on an active memory."""
     asked = asked or RestoreRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
         row = require_version(memories.get(tx, memory_id), asked.version)
@@ -126,7 +126,7 @@ def post_restore(
 def post_pin(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[PinRequest | None, JsonBody()] = None
 ) -> Json:
-    """Keep a memory from fading, or let it fade again. Asking for what is so already changes nothing."""
+    """Pin a memory so that it does not fade, or unpin it. Repeated requests have no effect."""
     asked = asked or PinRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
         row = require_version(memories.get(tx, memory_id), asked.version)
@@ -138,7 +138,7 @@ def post_pin(
 
 @router.get("/memories/{memory_id}/history")
 def get_history(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
-    """Every version, oldest first."""
+    """List all versions of a memory, oldest first."""
     with deps.db.tenant(caller.tenant_id) as tx:
         memories.get(tx, memory_id)
         return {"items": [asdict(version) for version in memories.history(tx, memory_id)], "next": None}
@@ -146,25 +146,25 @@ def get_history(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
 
 @router.get("/memories/{memory_id}/why")
 def get_why(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
-    """Why a memory exists: event → rule and version → dispatch → model calls → evidence."""
+    """Explain why a memory exists: event → rule and version → dispatch → model calls → evidence."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return provenance.of(tx, memory_id)
 
 
 def require_version(row: Any, version: int | None) -> Any:
-    """Return the row if it is at the version that the caller has looked at. Conflict: it is at another."""
+    """Return the row if it is at the version that the caller has seen. Conflict: it is not."""
     if version is not None and row.version != version:
         raise Conflict(f"The memory is at version {row.version} now, not {version}. Read it again.")
     return row
 
 
 def apply_change(tx: Tx, caller: Caller, row: Any, change: Edit | Pin | Restore) -> None:
-    """Apply a change to one memory on behalf of the caller. Conflict: it has been changed meanwhile."""
+    """Apply a change to one memory on behalf of the caller. Conflict: it was changed concurrently."""
     stated.count_changes(writer.apply(tx, caller.tenant_id, Owner(row.user_id, row.group_id), [change], author(caller)))
 
 
 def current_memory_json(deps: Dependencies, caller: Caller, memory_id: UUID) -> Json:
-    """Ring the doorbell for the rules, and return the memory as it is after a change."""
+    """Notify the rules, and return the memory as it is after a change."""
     deps.bell.notify()
     with deps.db.tenant(caller.tenant_id) as tx:
         return memory_json(memories.get(tx, memory_id), memories.evidence(tx, [memory_id]).get(memory_id, []))

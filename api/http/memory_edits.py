@@ -1,4 +1,4 @@
-"""An edit of a memory, from the request to the columns that change."""
+"""Edits of a memory: from the request to the changed columns."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from core.types import Json
 
 
 def fields(row: Any, patch: Patch, secrets: str) -> Json:
-    """Return the columns of a memory's row that a patch changes, with their new values; empty: it is so already.
+    """Return the columns of a memory's row that a patch changes, with their new values; empty if nothing changes.
 
-    `secrets`: the setting for content with a secret. Invalid: something is wrong with the patch.
+    `secrets`: the setting for content with a secret. Invalid: the patch is invalid.
     """
     changed = patch.fields(row)
     problems = list(patch.problems(row, changed))

@@ -76,7 +76,7 @@ Days = Annotated[float, Field(gt=0, le=36_500)]
 Time = Annotated[AwareDatetime, AfterValidator(_within_reach)]
 Tags = Annotated[list[Name], Field(max_length=50), AfterValidator(_distinct)]
 Structured = Annotated[Json, AfterValidator(_storable)]
-Version = Annotated[int, Field(ge=1, description="The version that was looked at; refused if it is another now")]
+Version = Annotated[int, Field(ge=1, description="The version you have seen; 409 if it has changed since")]
 
 
 class RequestBody(BaseModel):
@@ -86,7 +86,7 @@ class RequestBody(BaseModel):
 
 
 class CitedMessage(RequestBody):
-    """A stored message as evidence; `quote` must occur in it, and is all of it by default."""
+    """A stored message as evidence; `quote` must occur in it and defaults to the whole text."""
 
     session_id: Name
     message_id: Name
@@ -94,19 +94,21 @@ class CitedMessage(RequestBody):
 
 
 class StatementRequest(RequestBody):
-    """A statement to remember; fields not given are read from its words, as far as they say them.
+    """A statement to remember; missing fields are derived from its words where possible.
 
-    Without evidence the request itself is its evidence.
+    Without `evidence`, the request itself is the evidence.
     """
 
     user_id: Who
     group_id: Who | None = None
     content: Content
-    subject: Annotated[Name | None, Field(description="Whom it is about; default: the user")] = None
-    kind: Annotated[Kind | None, Field(description="Default: as the category has it")] = None
+    subject: Annotated[
+        Name | None, Field(description="Person or thing that the statement is about; default: the user")
+    ] = None
+    kind: Annotated[Kind | None, Field(description="Default: the kind of the category")] = None
     category: Category | None = None
     topic: Topic | None = None
-    attribute: Annotated[Slot | None, Field(description="A slot such as home.city, with its `value`")] = None
+    attribute: Annotated[Slot | None, Field(description="A slot such as home.city; requires `value`")] = None
     value: Value | None = None
     structured: Structured = Field(default_factory=dict)
     importance: Share | None = None
@@ -118,7 +120,8 @@ class StatementRequest(RequestBody):
     valid_from: Time | None = None
     valid_to: Time | None = None
     occurred_at: Annotated[
-        Time | None, Field(description="Default: the day that the words name, or when its evidence was said, or now")
+        Time | None,
+        Field(description="Default: the date named in the content, else the time of the evidence, else now"),
     ] = None
     evidence: Annotated[list[CitedMessage], Field(max_length=50)] = []
 
@@ -128,20 +131,20 @@ class StatementRequest(RequestBody):
         yield from slot_problems(self.attribute, self.value)
 
     def candidate(self, event_id: str, at: datetime) -> Candidate:
-        """Return the statement as a candidate whose evidence is the request. Invalid: it would have expired by then."""
+        """Return the statement as a candidate whose evidence is the request. Invalid: it has expired by then."""
         wish = Wish(**{name: getattr(self, name) for name in Wish.model_fields})
         read = requests.statement(wish, self.user_id, event_id, at)
         return read if self.confidence is None else replace(read, confidence=self.confidence)
 
 
 class StatementBatch(RequestBody):
-    """Statements to remember, all or none."""
+    """Statements to store in one transaction."""
 
     memories: Annotated[list[StatementRequest], Field(min_length=1, max_length=STATEMENTS)]
 
 
 class Patch(RequestBody):
-    """Edit of a memory: fields left out stay; null clears a field that may be empty."""
+    """Edit of a memory: omitted fields stay unchanged; null clears an optional field."""
 
     content: Content | None = None
     subject: Name | None = None
@@ -150,12 +153,12 @@ class Patch(RequestBody):
     topic: Topic | None = None
     attribute: Slot | None = None
     value: Value | None = None
-    structured: Annotated[
-        Structured | None, Field(description="JSON Merge Patch (RFC 7396): null removes a name, others stay")
-    ] = None
+    structured: Annotated[Structured | None, Field(description="JSON Merge Patch (RFC 7396): null removes a key")] = (
+        None
+    )
     importance: Share | None = None
     confidence: Share | None = None
-    trust: Annotated[Trust | None, Field(description="Default: confirmed, for a person has seen it")] = None
+    trust: Annotated[Trust | None, Field(description="Default: confirmed, because a person has seen it")] = None
     tags: Tags | None = None
     pinned: bool | None = None
     occurred_at: Time | None = None
@@ -175,7 +178,7 @@ class Patch(RequestBody):
         return {name: value for name, value in wanted.items() if value != getattr(row, name)}
 
     def problems(self, row: Any, fields: Mapping[str, Any]) -> Iterator[Problem]:
-        """Yield what would be wrong with the edited memory."""
+        """Yield the problems of the edited memory."""
         for name in sorted(self.model_fields_set - CLEARABLE - {"version", "reason"}):
             if getattr(self, name) is None:
                 yield Problem(f"/{name}", "may not be null; leave it out to keep it")
@@ -196,7 +199,7 @@ class Review(RequestBody):
 
     verdict: Annotated[
         Literal["confirm", "reject", "release"],
-        Field(description="confirm: it is so. release: nothing speaks against it. reject: it is not served any more"),
+        Field(description="confirm: correct. release: unobjectionable, becomes a candidate. reject: no longer served"),
     ]
     reason: Reason | None = None
     version: Version | None = None
@@ -217,7 +220,7 @@ def span_problems(since: datetime | None, until: datetime | None) -> Iterator[Pr
 
 
 def slot_problems(attribute: str | None, value: str | None) -> Iterator[Problem]:
-    """Yield a problem if an attribute lacks its value, or a value its attribute."""
+    """Yield a problem if an attribute has no value, or a value no attribute."""
     if (attribute is None) != (value is None):
         missing = "value" if value is None else "attribute"
         yield Problem(f"/{missing}", "is required: `attribute` and `value` go together, such as home.city and Lisbon")

@@ -1,4 +1,4 @@
-"""Endpoints that write memories: statements, one or many, edits and reviews."""
+"""Endpoints that write memories: single statements, batches, edits and reviews."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ BATCH_BYTES: Final = 4 * 1024 * 1024
 """Size of a batch: 8 kB for each statement it may have."""
 
 IdempotencyKey = Annotated[
-    Name | None, Header(description="Names the request: sent again it changes nothing, and is answered as before")
+    Name | None, Header(description="Identifies the request: repeated, it has no effect and gets the same answer")
 ]
-IfMatch = Annotated[str | None, Header(description="The version that was looked at, as its ETag")]
+IfMatch = Annotated[str | None, Header(description="ETag of the version you have seen")]
 
 REVIEWED: Final[Mapping[str, Trust]] = {
     "confirm": Trust.CONFIRMED,
@@ -61,9 +61,9 @@ REVIEWABLE: Final = UNSERVED | {Trust.DISPUTED}
 def post_memory(
     at: Deps, who: Writer, stated: StatementRequest, response: Response, idempotency_key: IdempotencyKey = None
 ) -> Json:
-    """Remember a statement: it is judged as all others are, and the answer says with which verdict.
+    """Remember a statement; it is judged like extracted ones, and the answer contains the verdict.
 
-    201: a memory stands for it, a new one or one that was known. 200: it was not kept; `reason` says why.
+    201: the statement is stored, in a new memory or in a known one. 200: it was not stored; `reason` says why.
     """
     answer = remember(at, who, stated, idempotency_key, "http")
     if answer["memory"] is None:
@@ -72,7 +72,7 @@ def post_memory(
 
 
 def remember(at: Dependencies, who: Caller, stated: StatementRequest, key: str | None, via: Via) -> Json:
-    """Judge and write one statement; under `key` once for its user and API."""
+    """Judge and store one statement, at most once per `key`, user and interface."""
     began = time.perf_counter()
     (answer,) = _remember_all(at, who, _statements(at, who, [stated], [""], _requests(at, who, via, key)))
     at.hits.took(who.tenant_id, "write", time.perf_counter() - began)
@@ -82,7 +82,7 @@ def remember(at: Dependencies, who: Caller, stated: StatementRequest, key: str |
 @router.post("/memories/batch")
 @with_bounds(Bounds(body=lambda _settings: BATCH_BYTES))
 def post_memories(at: Deps, who: Writer, batch: StatementBatch, idempotency_key: IdempotencyKey = None) -> Json:
-    """Remember up to 500 statements, all in one transaction; what became of each, in their order."""
+    """Remember up to 500 statements in one transaction; results are in the order of the request."""
     places = [f"/memories/{n}" for n in range(len(batch.memories))]
     statements = _statements(at, who, batch.memories, places, _requests(at, who, "batch", idempotency_key))
     return {"items": _remember_all(at, who, statements), "next": None}
@@ -92,7 +92,7 @@ def post_memories(at: Deps, who: Writer, batch: StatementBatch, idempotency_key:
 def patch_memory(
     at: Deps, who: Writer, memory_id: UUID, patch: Patch, response: Response, if_match: IfMatch = None
 ) -> Json:
-    """Say how a memory shall be; with a version, only that one is changed. What it was stays in its history."""
+    """Edit a memory; with a version, only if it is the current one. Earlier versions stay in the history."""
     version = _version(patch.version, if_match)
     for left in reversed(range(ATTEMPTS)):
         try:
@@ -108,7 +108,7 @@ def patch_memory(
 
 @router.post("/memories/{memory_id}/review")
 def post_review(at: Deps, who: Writer, memory_id: UUID, review: Review) -> Json:
-    """Decide how far a memory is believed: one that is quarantined, disputed or rejected, or confirm a candidate."""
+    """Review a memory: decide about a quarantined, disputed or rejected one, or confirm a candidate."""
     wanted = REVIEWED[review.verdict]
     with at.db.tenant(who.tenant_id) as tx:
         row = require_version(memories.get(tx, memory_id), review.version)
@@ -176,7 +176,7 @@ def _statement(
 
 
 def _one_group_each(asked: Sequence[StatementRequest], places: Sequence[str]) -> Iterator[Problem]:
-    """Yield statements whose group differs from another one of the same user: these are judged together."""
+    """Yield statements whose group differs from that of an earlier one of the same user; both are judged together."""
     first: dict[str, str | None] = {}
     for stated, place in zip(asked, places, strict=True):
         if first.setdefault(stated.user_id, stated.group_id) != stated.group_id:
@@ -195,7 +195,7 @@ def _evidence_problems(stated: StatementRequest, spoken: CitedMessages) -> Itera
 
 
 def _is_theirs(message: Any, stated: StatementRequest) -> bool:
-    """Return whether a message belongs to this user, or to the group of the memory; no other is quoted."""
+    """Return whether a message belongs to this user or to the group of the memory, and may therefore be quoted."""
     shared = stated.group_id is not None and message.group_id == stated.group_id
     return shared or bool(message.user_id == stated.user_id)
 

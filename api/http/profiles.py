@@ -20,13 +20,13 @@ router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
 Fresh = Annotated[
     bool,
-    Query(description="Build it now, from what is known; it is stored for a key with `write` alone"),
+    Query(description="Rebuild the profile now; it is stored only if the key has the scope `write`"),
 ]
-Least = Annotated[float, Query(ge=0, le=1, description="Leave out what is less sure than this")]
-IfNoneMatch = Annotated[str | None, Header(alias="If-None-Match", description="The ETag of the profile that you hold")]
+Least = Annotated[float, Query(ge=0, le=1, description="Minimum confidence of attributes")]
+IfNoneMatch = Annotated[str | None, Header(alias="If-None-Match", description="ETag of the profile you have")]
 
 
-@router.get("/users/{user_id:path}/profile", response_model=None, responses={304: {"description": "As you hold it"}})
+@router.get("/users/{user_id:path}/profile", response_model=None, responses={304: {"description": "Unchanged"}})
 def get_user_profile(
     deps: Deps,
     caller: Reader,
@@ -35,12 +35,12 @@ def get_user_profile(
     min_confidence: Least = 0.0,
     held: IfNoneMatch = None,
 ) -> Response:
-    """What is known of a user: slots, lists, preferences, habits, goals, topics, each with its memories."""
+    """Return the profile of a user: slots, lists, preferences, habits, goals and topics, each with its memories."""
     owner = ProfileOwner(user_id=user_id)
     return _answer(owner, _require_profile(deps, caller, owner, fresh=fresh), min_confidence, held)
 
 
-@router.get("/groups/{group_id:path}/profile", response_model=None, responses={304: {"description": "As you hold it"}})
+@router.get("/groups/{group_id:path}/profile", response_model=None, responses={304: {"description": "Unchanged"}})
 def get_group_profile(
     deps: Deps,
     caller: Reader,
@@ -49,7 +49,7 @@ def get_group_profile(
     min_confidence: Least = 0.0,
     held: IfNoneMatch = None,
 ) -> Response:
-    """What is known of a group by what was said in it: members, shared topics, decisions, events and facts."""
+    """Return the profile of a group: members, shared topics, decisions, events and facts, from its conversations."""
     owner = ProfileOwner(group_id=group_id)
     return _answer(owner, _require_profile(deps, caller, owner, fresh=fresh), min_confidence, held)
 
@@ -65,7 +65,7 @@ def _require_profile(deps: Dependencies, caller: Caller, owner: ProfileOwner, *,
 
 
 def _answer(owner: ProfileOwner, found: Profile, least: float, held: str | None) -> Response:
-    """The profile, or 304 where the caller holds it already."""
+    """Return the profile, or 304 if the caller has this version."""
     tag = _tag(found)
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
     if held is not None and tag in {one.strip().removeprefix("W/") for one in held.split(",")}:
@@ -82,6 +82,6 @@ def _answer(owner: ProfileOwner, found: Profile, least: float, held: str | None)
 
 
 def _tag(found: Profile) -> str:
-    """The version, and what it says: an owner who was erased begins at version 1 again."""
+    """Return an ETag of version and content, because the profile of an erased owner starts at version 1 again."""
     said = json.dumps(found.attributes, sort_keys=True).encode()
     return f'"{found.version}-{zlib.crc32(said):08x}"'

@@ -1,4 +1,4 @@
-"""Rebuilding a user's memories beside the current ones, comparing, and applying or dropping the result."""
+"""Rebuilding a user's memories from the log, comparing them, and applying or dropping the result."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ Limit = Annotated[int, Query(ge=1, le=200)]
 
 
 class RebuildRequest(BaseModel):
-    """Whose memories to make anew, and what is to be different."""
+    """Request to rebuild the memories of a user, and the parameters that differ."""
 
     model_config = ConfigDict(extra="forbid")
 
     user_id: Name
-    rules: Annotated[list[Json] | None, Field(max_length=200, description="Default: those in force")] = None
-    as_of: Annotated[AwareDatetime | None, Field(description="By what had happened then; default: by now")] = None
+    rules: Annotated[list[Json] | None, Field(max_length=200, description="Default: the rules in force")] = None
+    as_of: Annotated[AwareDatetime | None, Field(description="Use only events up to this time; default: now")] = None
     extractor: Literal["offline", "llm"] | None = None
     embedding: Literal["local", "openai", "hash"] | None = None
 
 
 @router.post("", status_code=202)
 def post_rebuild(deps: Deps, caller: Writer, asked: RebuildRequest) -> Json:
-    """Begin a rebuild. A worker carries it out; once it is `ready` it shows the difference, and nothing has changed."""
+    """Start a rebuild. A worker runs it; once it is `ready`, it shows the difference. Nothing is changed yet."""
     rebuild.check_rules(asked.rules or ())
     params = asked.model_dump(mode="json", exclude={"user_id"}, exclude_none=True)
     params["as_of"] = (asked.as_of or datetime.now(UTC)).isoformat()
@@ -53,7 +53,7 @@ def post_rebuild(deps: Deps, caller: Writer, asked: RebuildRequest) -> Json:
 def get_rebuilds(
     deps: Deps, caller: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50
 ) -> Json:
-    """Rebuilds, newest first, without their differences."""
+    """List rebuilds, newest first, without their differences."""
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = rebuilds.find(tx, user_id, after=after, limit=limit)
     items = [{**_json(row), "difference": None} for row in rows]
@@ -62,14 +62,14 @@ def get_rebuilds(
 
 @router.get("/{rebuild_id}")
 def get_rebuild(deps: Deps, caller: Reader, rebuild_id: UUID) -> Json:
-    """One rebuild: `running`, `ready` with what it would add, remove and change, `applied` or `dropped`."""
+    """Return a rebuild: `running`, `ready` (with the memories to add, remove and change), `applied` or `dropped`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return _json(rebuilds.get(tx, rebuild_id))
 
 
 @router.post("/{rebuild_id}/apply")
 def post_apply(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
-    """Take the rebuilt memories over, in one transaction. It is one change, undone by the rebuild's id."""
+    """Apply the rebuilt memories in one transaction, as one change that the rebuild's id undoes."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = rebuilds.get(tx, rebuild_id)
     if row.status != "ready":
@@ -84,7 +84,7 @@ def post_apply(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
 
 @router.delete("/{rebuild_id}")
 def delete_rebuild(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
-    """Let the rebuilt memories go; what stands is untouched. One that was applied stays so."""
+    """Drop the rebuilt memories; stored memories are unaffected. An applied rebuild stays applied."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = rebuilds.drop(tx, rebuild_id)
     shadow.drop(deps.db, row.shadow_id)

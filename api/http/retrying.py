@@ -1,4 +1,4 @@
-"""A transaction that is repeated when a concurrent write interferes."""
+"""Transactions that are retried after a conflict with a concurrent write."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ def run_with_retries(db: Database, tenant_id: str, work: Callable[[Tx], Done]) -
 
 
 def _is_passing(error: Conflict | OperationalError) -> bool:
-    """Return whether a retry may succeed: a concurrent write or a deadlock stood in the way."""
+    """Return whether a retry may succeed: the cause was a concurrent write or a deadlock."""
     return isinstance(error, Conflict) or isinstance(error.orig, DeadlockDetected)

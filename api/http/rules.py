@@ -1,4 +1,4 @@
-"""Reading and editing rules while everything runs."""
+"""Reading and editing rules while the service runs."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ router = APIRouter(prefix="/v1/rules", tags=["rules"], route_class=Route)
 TRIED: Final = 100
 """Rules that one request may try."""
 
-IfMatch = Annotated[str | None, Header(description="The version you edited, as its ETag")]
-Comment = Annotated[str | None, Query(max_length=1_000, description="Why, for the rule's history")]
+IfMatch = Annotated[str | None, Header(description="ETag of the version you edited")]
+Comment = Annotated[str | None, Query(max_length=1_000, description="Reason, stored in the rule's history")]
 RuleName = Annotated[str, StringConstraints(max_length=100)]
 Limit = Annotated[int, Query(ge=1, le=500)]
 
@@ -46,26 +46,26 @@ FOLDER_BYTES = 8 * 1024 * 1024
 
 
 class Trial(BaseModel):
-    """A rule, or names of rules in force, and the event to try them on."""
+    """A draft rule, or names of rules in force, and the event to test them on."""
 
-    rule: dict[str, Any] | None = Field(None, description="A draft; it need not be saved")
+    rule: dict[str, Any] | None = Field(None, description="A draft rule, saved or not")
     names: Annotated[list[RuleName], Field(min_length=1, max_length=TRIED)] | None = Field(
-        None, description="Rules in force, each once"
+        None, description="Names of rules in force, without duplicates"
     )
-    event: dict[str, Any] = Field(description="As it would be published, native or CloudEvents 1.0")
+    event: dict[str, Any] = Field(description="An event as it would be published, native or CloudEvents 1.0")
 
 
 class Folder(BaseModel):
-    """A folder of JSON files, and how to put it in force."""
+    """A folder of JSON files to import."""
 
     model_config = ConfigDict(extra="forbid")
 
-    files: dict[str, str] = Field(description="The text of each file by its name: a rule, or a list of rules")
-    prune: bool = Field(False, description="Delete the rules that no file has")
-    dry_run: bool = Field(False, description="Only say what would be done")
-    comment: str | None = Field(None, max_length=1_000, description="Why, for the history of each rule")
+    files: dict[str, str] = Field(description="Content of each file by file name: a rule or a list of rules")
+    prune: bool = Field(False, description="Delete rules that no file contains")
+    dry_run: bool = Field(False, description="Return the plan without applying it")
+    comment: str | None = Field(None, max_length=1_000, description="Reason, stored in the history of each rule")
     expect: dict[str, int] | None = Field(
-        None, description="The version of each rule in the plan that you were shown (0: it was not there); else 409"
+        None, description="Version of each rule in the plan you have seen (0: no such rule); 409 if one has changed"
     )
 
 
@@ -75,25 +75,25 @@ class Rollback(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: int = Field(ge=1)
-    comment: str | None = Field(None, max_length=1_000, description="Why, for the rule's history")
+    comment: str | None = Field(None, max_length=1_000, description="Reason, stored in the rule's history")
 
 
 @router.get("")
 def get_rules(deps: Deps, caller: Reader) -> Json:
-    """All rules in force, by name."""
+    """List the rules in force by name."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"items": [_rule_json(rule) for rule in store.in_force(tx)], "next": None}
 
 
 @router.get("/schema")
 def get_schema(_caller: Reader) -> Json:
-    """The JSON Schema (2020-12) of a rule."""
+    """Return the JSON Schema (2020-12) of a rule."""
     return json_schema()
 
 
 @router.get("/export")
 def get_export(deps: Deps, caller: Reader) -> Json:
-    """All rules in force as files, in their canonical form."""
+    """Export the rules in force as files in canonical form."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"files": folder.export(store.in_force(tx))}
 
@@ -101,7 +101,7 @@ def get_export(deps: Deps, caller: Reader) -> Json:
 @router.post("/import")
 @with_bounds(Bounds(body=lambda _settings: FOLDER_BYTES))
 def post_import(deps: Deps, caller: RuleEditor, given: Folder) -> Json:
-    """Put a folder of files in force, all of it or nothing; answers what that does, or with `dry_run` would do."""
+    """Import a folder of rules, all or nothing; returns the plan, and with `dry_run` only that."""
     with deps.db.tenant(caller.tenant_id) as tx:
         allowed = _allowed_of(deps, tx, caller)
         steps = folder.plan(tx, given.files, allowed, prune=given.prune)
@@ -115,13 +115,13 @@ def post_import(deps: Deps, caller: RuleEditor, given: Folder) -> Json:
 
 @router.post("", status_code=201)
 def post_rule(deps: Deps, caller: RuleEditor, raw: Body, response: Response, comment: Comment = None) -> Json:
-    """Put a new rule in force; saving a name that exists makes its next version."""
+    """Create a rule and put it in force; saving an existing name creates its next version."""
     return _save(deps, caller, _document(raw), None, comment, response)
 
 
 @router.post("/validate")
 def post_validate(deps: Deps, caller: Reader, raw: Body) -> Json:
-    """Return whether a document is a rule that could be put in force; 422 names what speaks against it."""
+    """Validate a rule without saving it; 422 lists the problems."""
     document = _document(raw)
     with deps.db.tenant(caller.tenant_id) as tx:
         allowed = _allowed_of(deps, tx, caller)
@@ -131,10 +131,10 @@ def post_validate(deps: Deps, caller: Reader, raw: Body) -> Json:
 
 @router.post("/test")
 def post_test(deps: Deps, caller: Reader, given: Trial) -> Any:
-    """What a rule would make of an event, with every condition's actual value; nothing is done.
+    """Test rules on an event without executing anything; returns every condition with its actual value.
 
-    The event is taken to happen now: what is looked up is looked up as it stands. Of a single rule the answer also
-    has the `warnings` that saving it would have.
+    The event is treated as happening now, and looked-up fields have their current values. For a single rule the answer
+    includes the `warnings` that saving it would cause.
     """
     incoming = _parse_event(given.event, deps.settings.event_bytes)
     meanings = Meanings(deps.embedder)
@@ -152,7 +152,7 @@ def post_test(deps: Deps, caller: Reader, given: Trial) -> Any:
 
 @router.get("/{name}")
 def get_rule(deps: Deps, caller: Reader, name: str, response: Response) -> Json:
-    """One rule in force; its ETag is what `If-Match` wants."""
+    """Return a rule in force; its ETag is the value for `If-Match`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         stored = store.get(tx, name)
     response.headers["ETag"] = f'"{stored.version}"'
@@ -169,7 +169,7 @@ def put_rule(
     if_match: IfMatch = None,
     comment: Comment = None,
 ) -> Json:
-    """Replace a rule; with `If-Match`, only the version that you edited."""
+    """Replace a rule; with `If-Match`, only if that is still its version."""
     return _save(deps, caller, _with_name(_document(raw), name), _version(if_match), comment, response)
 
 
@@ -183,7 +183,7 @@ def patch_rule(
     if_match: IfMatch = None,
     comment: Comment = None,
 ) -> Json:
-    """Change fields of a rule (JSON Merge Patch, RFC 7396, on its first level); null removes one."""
+    """Change fields of a rule (JSON Merge Patch, RFC 7396, first level only); null removes a field."""
     patch, version = _with_name(_document(raw), name), _version(if_match)
     with deps.db.tenant(caller.tenant_id) as tx:
         stored = store.get(tx, name)
@@ -193,7 +193,7 @@ def patch_rule(
 
 @router.delete("/{name}", status_code=204)
 def delete_rule(deps: Deps, caller: RuleEditor, name: str, if_match: IfMatch = None, comment: Comment = None) -> None:
-    """Take a rule out of force; its versions stay."""
+    """Delete a rule; its versions stay."""
     with deps.db.tenant(caller.tenant_id) as tx:
         store.delete(
             tx, caller.tenant_id, name, author=author(caller).name, comment=comment, if_version=_version(if_match)
@@ -202,7 +202,7 @@ def delete_rule(deps: Deps, caller: RuleEditor, name: str, if_match: IfMatch = N
 
 @router.get("/{name}/versions")
 def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None, limit: Limit = 50) -> Json:
-    """The saved states of a rule, newest first, each with what it changed; `rule` is null where it was deleted."""
+    """List the versions of a rule, newest first, each with its diff; `rule` is null if the version is a deletion."""
     with deps.db.tenant(caller.tenant_id) as tx:
         found = store.versions(tx, name, before=after, limit=limit)
     if not found and after is None:
@@ -225,7 +225,7 @@ def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None
 def post_rollback(
     deps: Deps, caller: RuleEditor, name: str, given: Rollback, response: Response, if_match: IfMatch = None
 ) -> Json:
-    """Put an earlier version in force again, as a new version; also after the rule was deleted."""
+    """Roll back to an earlier version, saved as a new one; also possible after the rule was deleted."""
     with deps.db.tenant(caller.tenant_id) as tx:
         allowed = _allowed_of(deps, tx, caller)
         stored = store.rollback(
@@ -246,10 +246,14 @@ def get_stats(
     deps: Deps,
     caller: Reader,
     name: str,
-    since: Annotated[AwareDatetime | None, Query(alias="from", description="Default: since ever")] = None,
-    until: Annotated[AwareDatetime | None, Query(alias="to", description="Before this time; default: now")] = None,
+    since: Annotated[
+        AwareDatetime | None, Query(alias="from", description="Start of the period; default: the first event")
+    ] = None,
+    until: Annotated[
+        AwareDatetime | None, Query(alias="to", description="End of the period, exclusive; default: now")
+    ] = None,
 ) -> Json:
-    """What a rule has done and at what cost; `beside` are the same figures of the other rules in its group."""
+    """Return the statistics and cost of a rule; `beside` has the same figures for the other rules of its group."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return stats.of(tx, name, since, until)
 
@@ -277,7 +281,7 @@ def _stored_json(tx: Tx, stored: StoredRule, allowed: Allowed, response: Respons
 
 
 def _remarks(tx: Tx, rule: Rule, allowed: Allowed) -> Json:
-    """Return the warnings about a valid rule, and what it may cost."""
+    """Return the warnings about a valid rule, and its maximum cost."""
     said = warnings.of_rule(tx, rule)
     return {"warnings": _problems_json(said), "cost": cost.upper_bound(rule).as_json(allowed.cost)}
 
@@ -311,7 +315,7 @@ def _rules_to_try(tx: Tx, given: Trial, allowed: Allowed) -> list[tuple[Rule, in
 
 
 def _draft(document: Json, allowed: Allowed) -> Rule:
-    """The rule of a draft; the pointers lead into the request."""
+    """Return the rule of a draft; error pointers are relative to the request."""
     try:
         return store.check(document, allowed)
     except Invalid as error:
@@ -323,14 +327,14 @@ def _allowed_of(deps: Dependencies, tx: Tx, caller: Caller) -> Allowed:
 
 
 def _with_name(document: Json, name: str) -> Json:
-    """The document with the name that the address says; Invalid if it says another."""
+    """Return the document with the name from the path. Invalid: it has another name."""
     if document.setdefault("name", name) != name:
         raise Invalid([Problem("/name", f"says {document['name']!r}, but the address says {name!r}")])
     return document
 
 
 def _parse_event(document: Json, event_bytes: int) -> Incoming:
-    """The event, checked like a published one; the pointers lead into the request."""
+    """Parse and check the event like a published one; error pointers are relative to the request."""
     try:
         return parsing.check_one(document, event_bytes)
     except Invalid as error:

@@ -21,20 +21,22 @@ router = APIRouter(prefix="/v1/rules", tags=["rules"])
 
 
 class Run(BaseModel):
-    """For whom a scheduled rule is run."""
+    """Request to run a scheduled rule now."""
 
     model_config = ConfigDict(extra="forbid")
 
-    user_id: Name | None = Field(None, description="One user of a rule that is `for_each` user; default: all of them")
-    after: Name | None = Field(None, description="The `next` of the answer before, where there are more users")
+    user_id: Name | None = Field(
+        None, description="For rules with `for_each: user`: run for this user only; default: all users"
+    )
+    after: Name | None = Field(None, description="`next` of the previous answer")
 
 
 @router.post("/{name}/run", status_code=202, summary="Run a scheduled rule now")
 def post_run(deps: Deps, caller: RuleEditor, name: str, wanted: Annotated[Run | None, JsonBody()] = None) -> Json:
-    """Emit the `clock.ticked` that the rule's schedule would emit, under an id of its own; its time table stays as is.
+    """Emit the `clock.ticked` event that the schedule would emit, with an id of its own; the schedule is unchanged.
 
-    The payload has `requested_by`, the key that asked. A rule that is `for_each` user reaches a page of users; `next`
-    is then the `after` of the next request, null where all were reached.
+    The payload contains `requested_by`, the key that asked. A rule with `for_each: user` is run for one page of users;
+    `next` is the `after` of the next request, or null after the last page.
     """
     wanted = wanted or Run()
     page = deps.settings.schedule_page

@@ -72,13 +72,13 @@ class SearchRequest(BaseModel):
     user_id: Name | None = None
     group_id: Name | None = None
     query: Annotated[Content, Field(max_length=10_000)]
-    recipe: Annotated[recipes.Name, Field(description="A way of searching by name; see /v1/search/recipes")] = "default"
-    limit: Annotated[int | None, Field(ge=1, le=200, description="Results a page. Default: the recipe's, or 10")] = None
+    recipe: Annotated[recipes.Name, Field(description="Name of a search recipe; see /v1/search/recipes")] = "default"
+    limit: Annotated[int | None, Field(ge=1, le=200, description="Results per page; default: the recipe's, or 10")] = (
+        None
+    )
     after: Annotated[
         str | None,
-        Field(
-            max_length=pagination.LONGEST, description="`next` of an answer to the same question: what comes behind it"
-        ),
+        Field(max_length=pagination.LONGEST, description="`next` of the previous page of the same search"),
     ] = None
     method: Method = "hybrid"
     include: Annotated[list[Literal["memories", "messages", "documents"]], Field(max_length=MOST)] = [
@@ -89,49 +89,52 @@ class SearchRequest(BaseModel):
     kinds: Annotated[list[Kind], Field(max_length=MOST)] = []
     categories: Annotated[list[Category], Field(max_length=MOST)] = []
     topics: Annotated[list[Topic], Field(max_length=MOST)] = []
-    tags: Annotated[list[Name], Field(max_length=MOST, description="Memories with one of them or more")] = []
+    tags: Annotated[list[Name], Field(max_length=MOST, description="Memories with at least one of these tags")] = []
     session_id: Name | None = None
-    time: Annotated[Span, Field(description="When it was said or happened")] = Span()
+    time: Annotated[Span, Field(description="Time when it was said or happened")] = Span()
     min_similarity: Annotated[
-        float | None, Field(ge=-1, le=1, description="The least cosine; what has no vector yet is left out")
+        float | None, Field(ge=-1, le=1, description="Minimum cosine similarity; results without a vector are left out")
     ] = None
     min_importance: Share | None = None
     trust: Annotated[
         list[Literal["candidate", "confirmed", "disputed", "quarantined"]],
-        Field(max_length=MOST, description="Default: all but quarantined; what is rejected is never found"),
+        Field(max_length=MOST, description="Default: all except quarantined; rejected memories are never returned"),
     ] = []
-    as_of: Annotated[AwareDatetime | None, Field(description="What was true then, superseded by now or not")] = None
-    known_at: Annotated[Time | None, Field(description="What was recorded then, in its words of then")] = None
-    include_archived: Annotated[bool, Field(description="Find what was archived or has expired, too")] = False
-    now: Annotated[Time | None, Field(description="From when the age of things is counted")] = None
+    as_of: Annotated[
+        AwareDatetime | None, Field(description="Statements valid at this time, including those superseded since")
+    ] = None
+    known_at: Annotated[Time | None, Field(description="Statements recorded by this time, as worded then")] = None
+    include_archived: Annotated[bool, Field(description="Include archived and expired memories")] = False
+    now: Annotated[Time | None, Field(description="Reference time for the age of results")] = None
     adaptive: Annotated[
-        bool | None, Field(description="The question decides how many: 3 to 15, and `limit` at the most")
+        bool | None, Field(description="Let the query determine the number of results: 3 to 15, at most `limit`")
     ] = None
-    group_by: Annotated[
-        Literal["session"] | None, Field(description="Say also which results belong to one session")
-    ] = None
+    group_by: Annotated[Literal["session"] | None, Field(description="Also return the results grouped by session")] = (
+        None
+    )
     per_group: Annotated[
-        int | None, Field(ge=1, le=50, description=f"With `group_by`: results of one session, at most; {PER_GROUP}")
+        int | None,
+        Field(ge=1, le=50, description=f"With `group_by`: maximum results per session; default: {PER_GROUP}"),
     ] = None
-    explain: Annotated[bool, Field(description="Say what made each score, and what was looked at")] = False
+    explain: Annotated[bool, Field(description="Explain the parts of each score and what was searched")] = False
     audience: Annotated[
         Literal["group", "private"] | None,
-        Field(description="`group`: only what its members may read, though a user is named; default: both"),
+        Field(description="`group`: only results that all members may read, even if a user is given; default: both"),
     ] = None
     raw: Annotated[
-        bool, Field(description="Do not mask secrets in messages and quotes; needs the scope `raw`, and is recorded")
+        bool, Field(description="Do not mask secrets in messages and quotes; requires the scope `raw` and is recorded")
     ] = False
 
 
 @router.get("/search/recipes")
 def get_recipes(_who: Reader) -> Json:
-    """Return the named recipes: what each is for, and its parameters."""
+    """List the search recipes with their purpose and parameters."""
     return {"items": [recipe.as_json() for recipe in RECIPES.values()], "next": None}
 
 
 @router.post("/search", response_model=Json)
 def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
-    """Return memories, messages and passages of documents that match the query, each with its sources."""
+    """Search memories, messages and document passages; each result has its sources."""
     if problems := list(_problems(asked)):
         raise Invalid(problems)
     if asked.raw:
@@ -198,12 +201,12 @@ def _effective_recipe(asked: SearchRequest) -> Recipe:
 
 
 def _adaptive_limit(asked: SearchRequest, k: int) -> int:
-    """Return the adaptive number of results; no more than the request asks for."""
+    """Return the adaptive number of results, at most the requested limit."""
     return k if asked.limit is None else min(asked.limit, k)
 
 
 def _identity(tenant_id: str, asked: SearchRequest, recipe: Recipe) -> Json:
-    """Return what identifies a question on every page of its answer; the order of values does not matter."""
+    """Return the identity of a question across its pages; the order of values does not matter."""
     said = asked.model_dump(mode="json", exclude=ANY_PAGE)
     said |= {"tenant": tenant_id, "include": list(recipe.include), "min_similarity": recipe.min_similarity}
     return {name: sorted(value) if isinstance(value, list) else value for name, value in said.items()}
@@ -212,7 +215,7 @@ def _identity(tenant_id: str, asked: SearchRequest, recipe: Recipe) -> Json:
 def _page(
     answer: SearchAnswer, asked: SearchRequest, cursor: Cursor | None, limit: int
 ) -> tuple[list[SearchResult], bool]:
-    """Return the page, and whether there is another."""
+    """Return the page, and whether there is another one."""
     found = list(answer.results)
     if asked.group_by is not None:
         found = pagination.cap_per_session(found, shown.session_of, asked.per_group or PER_GROUP)
@@ -229,7 +232,7 @@ def _as_served(found: SearchResult) -> Served:
 
 
 def _question(asked: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor | None, now: datetime) -> Question:
-    """Ask for one more than is shown, to know whether there is more; grouped by session, for all to choose from."""
+    """Return the query for one result more than shown, to detect another page; if grouped, for all candidates."""
     grouped = asked.group_by is not None
     return Question(
         query=asked.query,

@@ -38,7 +38,7 @@ def result_json(found: SearchResult, now: datetime, formula: str | None, *, raw:
 
 
 def session_of(found: SearchResult) -> str | None:
-    """Return the session of a result; None: a passage, or a memory stated outside of any."""
+    """Return the session of a result; None: a passage, or a memory stated outside of a session."""
     if found.message is not None:
         return found.message.session_id
     if found.memory is None:
@@ -48,7 +48,7 @@ def session_of(found: SearchResult) -> str | None:
 
 
 def groups_json(found: Sequence[SearchResult]) -> list[Json]:
-    """The results by session, the session of the best result first: their places in the list, best first."""
+    """Return the results by session, best session first: their positions in the list, best first."""
     groups: dict[str | None, Json] = {}
     for place, one in enumerate(found):
         session = session_of(one)

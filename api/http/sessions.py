@@ -38,19 +38,19 @@ LONGEST_TTL: Final = 366 * 86_400
 
 
 class SessionListRequest(BaseModel):
-    """Which sessions to list."""
+    """Filter for a list of sessions."""
 
     model_config = ConfigDict(extra="forbid")
 
-    user_id: Annotated[Name | None, Field(description="Whose session it is: who was named in it first")] = None
+    user_id: Annotated[Name | None, Field(description="Owner of the session: the first user named in it")] = None
     group_id: Name | None = None
-    open: Annotated[bool | None, Field(description="Those that go on, or those that have ended")] = None
-    after: Annotated[str | None, Field(max_length=300, description="The `next` of the page before")] = None
+    open: Annotated[bool | None, Field(description="true: open sessions; false: ended ones")] = None
+    after: Annotated[str | None, Field(max_length=300, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
 
 
 class HideRequest(BaseModel):
-    """Why a message shall not be shown."""
+    """Request to hide a message from contexts."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -58,19 +58,19 @@ class HideRequest(BaseModel):
 
 
 class Put(BaseModel):
-    """What to keep, and for how long."""
+    """A value for the working memory, and its lifetime."""
 
     model_config = ConfigDict(extra="forbid")
 
-    value: Annotated[Any, Field(description="Any JSON")]
-    ttl_seconds: Annotated[float | None, Field(gt=0, le=LONGEST_TTL, description="Default: until the session ends")] = (
-        None
-    )
+    value: Annotated[Any, Field(description="Any JSON value")]
+    ttl_seconds: Annotated[
+        float | None, Field(gt=0, le=LONGEST_TTL, description="Lifetime; default: until the session ends")
+    ] = None
 
 
 @router.get("/sessions")
 def get_sessions(deps: Deps, caller: Reader, asked: Annotated[SessionListRequest, Query()]) -> Json:
-    """Sessions, those first in which something happened last."""
+    """List sessions, most recently active first."""
     wanted = SessionFilter(asked.user_id, asked.group_id, asked.open, _after(asked.after), asked.limit)
     with deps.db.tenant(caller.tenant_id) as tx:
         found = transcripts.find(tx, wanted)
@@ -84,10 +84,12 @@ def get_messages(
     session_id: str,
     after: int = 0,
     limit: Limit = 100,
-    last: Annotated[int | None, Query(ge=1, le=500, description="The newest so many, in place of a page")] = None,
+    last: Annotated[
+        int | None, Query(ge=1, le=500, description="Return this many of the newest messages instead of a page")
+    ] = None,
     raw: Raw = False,
 ) -> Json:
-    """A session's messages in their order, each with whether it is hidden; `after` is a position."""
+    """List the messages of a session in order, each with its hidden flag; `after` is a position."""
     if raw:
         unscreened.allow(deps, caller, "messages", session_id=session_id)
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -109,7 +111,7 @@ def post_hide(
     message_id: str,
     asked: Annotated[HideRequest | None, JsonBody()] = None,
 ) -> Json:
-    """Leave a message out of contexts. It stays where it is, and searches find it. Hiding it twice changes nothing."""
+    """Hide a message from contexts. It stays stored, and searches still find it. Repeated requests have no effect."""
     reason = asked.reason if asked else None
     with deps.db.tenant(caller.tenant_id) as tx:
         hidden_messages.hide(tx, caller.tenant_id, session_id, message_id, author(caller), reason)
@@ -121,7 +123,7 @@ def post_hide(
 
 @router.post("/sessions/{session_id:path}/messages/{message_id:path}/restore")
 def post_restore(deps: Deps, caller: Writer, session_id: str, message_id: str) -> Json:
-    """Show a message in contexts again. Restoring what is not hidden changes nothing."""
+    """Show a hidden message in contexts again. No effect on a message that is not hidden."""
     with deps.db.tenant(caller.tenant_id) as tx:
         hidden_messages.restore(tx, caller.tenant_id, session_id, message_id, author(caller))
         rolling.forget_messages(tx, caller.tenant_id, [(session_id, message_id)])
@@ -132,7 +134,7 @@ def post_restore(deps: Deps, caller: Writer, session_id: str, message_id: str) -
 
 @router.get("/sessions/{session_id:path}/messages/{message_id:path}")
 def get_message(deps: Deps, caller: Reader, session_id: str, message_id: str, raw: Raw = False) -> Json:
-    """One message with all its text and what came with it; who hid it; which events brought it once more."""
+    """Return a message with its full text and metadata, who hid it, and the events that repeated it."""
     if raw:
         unscreened.allow(deps, caller, "message", session_id=session_id)
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -144,10 +146,10 @@ def get_all_working(
     deps: Deps,
     caller: Reader,
     session_id: str,
-    after: Annotated[str, Query(description="The `next` of the page before")] = "",
+    after: Annotated[str, Query(description="`next` of the previous page")] = "",
     limit: Keys = working_memory.KEYS,
 ) -> Json:
-    """All that the session keeps at hand, by key."""
+    """List the working memory of the session by key."""
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
         kept = working_memory.of_session(tx, session_id, after=after, limit=limit)
@@ -156,21 +158,21 @@ def get_all_working(
 
 @router.put("/sessions/{session_id:path}/working/{key}")
 def put_working(deps: Deps, caller: Writer, session_id: str, key: Name, asked: Put) -> Json:
-    """Keep any JSON under a key until it expires or the session ends; in place of what was there."""
+    """Store any JSON under a key until it expires or the session ends; replaces the previous value."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(working_memory.put(tx, caller.tenant_id, session_id, key, asked.value, asked.ttl_seconds))
 
 
 @router.get("/sessions/{session_id:path}/working/{key}")
 def get_working(deps: Deps, caller: Reader, session_id: str, key: Name) -> Json:
-    """What is kept under a key; 404 once it has expired or the session has ended."""
+    """Return the value of a key; 404 after it has expired or the session has ended."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(working_memory.get(tx, session_id, key))
 
 
 @router.delete("/sessions/{session_id:path}/working/{key}", status_code=204)
 def delete_working(deps: Deps, caller: Writer, session_id: str, key: Name) -> Response:
-    """Let go of a key. Where nothing is kept under it, nothing changes."""
+    """Delete a key from the working memory; no effect if it does not exist."""
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
         working_memory.drop(tx, session_id, key)
@@ -179,7 +181,7 @@ def delete_working(deps: Deps, caller: Writer, session_id: str, key: Name) -> Re
 
 @router.patch("/sessions/{session_id:path}/state")
 def patch_state(deps: Deps, caller: Writer, session_id: str, patch: Annotated[Json, JsonBody()]) -> Json:
-    """Merge an object into the state of the session (RFC 7396): topic, intent, how far a task is; null removes."""
+    """Merge an object into the session state (RFC 7396), such as topic, intent or progress; null removes a key."""
     with deps.db.tenant(caller.tenant_id) as tx:
         state.merge(tx, session_id, patch)
         return asdict(sessions.get(tx, session_id))
@@ -187,16 +189,16 @@ def patch_state(deps: Deps, caller: Writer, session_id: str, patch: Annotated[Js
 
 @router.get("/sessions/{session_id:path}")
 def get_session(deps: Deps, caller: Reader, session_id: str) -> Json:
-    """Where a session stands."""
+    """Return a session with its state and counters."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(sessions.get(tx, session_id))
 
 
 @router.delete("/sessions/{session_id:path}")
 def delete_session(deps: Deps, caller: Writer, session_id: str) -> Json:
-    """Erase a session for good: messages, summaries, working memory, and every word of it in the log.
+    """Erase a session permanently: messages, summaries, working memory, and its text in the log.
 
-    What was learnt from it stays, without the quotes; episodes, which retell it, go. A second time: 404.
+    Memories learned from it stay, without their quotes; episodes, which retell it, are erased. Repeated: 404.
     """
 
     def work(tx: Tx) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""Sessions named by a query: those of older installations whose ids would be read as another address in a path."""
+"""Sessions identified in the query: ids of older installations that would be read as another path."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from core.types import Json
 
 router = APIRouter(prefix="/v1/session", tags=["sessions"])
 
-SessionId = Annotated[Name, Query(description="The session, whatever signs its id has")]
-Key = Annotated[Name, Query(description="The key in its working memory")]
+SessionId = Annotated[Name, Query(description="Session id; may contain any characters")]
+Key = Annotated[Name, Query(description="Key in the working memory")]
 
 
 @router.get("")
 def get_session(deps: Deps, caller: Reader, session_id: SessionId) -> Json:
-    """Where a session stands."""
+    """Return a session with its state and counters."""
     return sessions.get_session(deps, caller, session_id)
 
 
 @router.delete("")
 def delete_session(deps: Deps, caller: Writer, session_id: SessionId) -> Json:
-    """Erase a session for good, as `DELETE /v1/sessions/{session_id}` does."""
+    """Erase a session permanently, like `DELETE /v1/sessions/{session_id}`."""
     return sessions.delete_session(deps, caller, session_id)
 
 
 @router.get("/messages")
 def get_messages(deps: Deps, caller: Reader, session_id: SessionId, after: int = 0, limit: Limit = 100) -> Json:
-    """A session's messages in their order; `after` is a position."""
+    """List the messages of a session in order; `after` is a position."""
     return sessions.get_messages(deps, caller, session_id, after, limit, None)
 
 
@@ -41,17 +41,17 @@ def get_messages(deps: Deps, caller: Reader, session_id: SessionId, after: int =
 def get_working(
     deps: Deps, caller: Reader, session_id: SessionId, after: str = "", limit: Keys = working_memory.KEYS
 ) -> Json:
-    """All that the session keeps in its working memory, by key."""
+    """List the working memory of the session by key."""
     return sessions.get_all_working(deps, caller, session_id, after, limit)
 
 
 @router.put("/working")
 def put_working(deps: Deps, caller: Writer, session_id: SessionId, key: Key, asked: Put) -> Json:
-    """Keep any JSON under a key until it expires or the session ends."""
+    """Store any JSON under a key until it expires or the session ends."""
     return sessions.put_working(deps, caller, session_id, key, asked)
 
 
 @router.delete("/working", status_code=204)
 def delete_working(deps: Deps, caller: Writer, session_id: SessionId, key: Key) -> Response:
-    """Delete a key; where nothing is kept under it, nothing changes."""
+    """Delete a key from the working memory; no effect if it does not exist."""
     return sessions.delete_working(deps, caller, session_id, key)

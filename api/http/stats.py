@@ -15,15 +15,15 @@ from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
-UserId = Annotated[Name | None, Query(description="Count this user's events and memories only")]
+UserId = Annotated[Name | None, Query(description="Count only the events and memories of this user")]
 
 
 @router.get("/stats")
 def get_stats(deps: Deps, caller: Reader, user_id: UserId = None) -> Json:
-    """Counts: events by type, decisions by rule and verdict, dispatches by status and target, memories by category.
+    """Count events by type, decisions by rule and verdict, dispatches by status and target, and memories by category.
 
-    `memory` says how the memory does. Its `latency_ms` and `recall.process` are what this one process has measured of
-    this tenant.
+    `memory` describes the state of the memory. Its `latency_ms` and `recall.process` are measured by this process
+    only.
     """
     now = datetime.now(UTC)
     with deps.db.tenant(caller.tenant_id) as tx:

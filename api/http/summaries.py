@@ -1,4 +1,4 @@
-"""The rolling summary of a long session, and the plans worked on in it."""
+"""The rolling summary of a long session, and its plans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
 @router.get("/sessions/{session_id:path}/summary")
 def get_summary(deps: Deps, caller: Reader, session_id: str) -> Json:
-    """The summary that stands for the session's messages up to `to_position`, and the key messages beside it."""
+    """Return the summary of the messages up to `to_position`, with the key messages."""
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
         found = rolling.latest(tx, session_id)
@@ -42,7 +42,7 @@ def get_summary(deps: Deps, caller: Reader, session_id: str) -> Json:
 
 @router.get("/sessions/{session_id:path}/plans")
 def get_plans(deps: Deps, caller: Reader, session_id: str) -> Json:
-    """The plans of a session, the one that was spoken of last first; those that are finished as well."""
+    """List the plans of a session, most recently mentioned first, including finished ones."""
     with deps.db.tenant(caller.tenant_id) as tx:
         found = tracker.find(tx, session_id)
         if not found:

@@ -20,20 +20,20 @@ Admin = Annotated[Caller, Depends(scope("admin"))]
 
 
 class TenantPatch(BaseModel):
-    """What is to be changed of a tenant."""
+    """Changes to the settings of a tenant."""
 
     model_config = ConfigDict(extra="forbid")
 
-    allow_high_risk: bool = Field(description="Let rules of high risk run as `auto`, without anyone's approval")
+    allow_high_risk: bool = Field(description="Run high-risk rules as `auto`, without approval")
 
 
 Host = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 ChannelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
-SecretName = Annotated[str, Path(pattern=secret_names.NAME, description="What rules call it")]
+SecretName = Annotated[str, Path(pattern=secret_names.NAME, description="Name by which rules reference it")]
 
 
 class WebhooksPut(BaseModel):
-    """Where the tenant's rules may send something; what is left out stays as it is."""
+    """Allowed destinations of webhooks and channels; omitted fields stay unchanged."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -41,44 +41,44 @@ class WebhooksPut(BaseModel):
         list[Host] | None,
         Field(
             max_length=200,
-            description="Where webhooks may lead, from `may_use`: `hooks.example.com` (https), `*.example.com:8443`, "
-            "`http://10.0.0.7:9000`",
+            description="Allowed webhook hosts, a subset of `may_use`: `hooks.example.com` (https), "
+            "`*.example.com:8443`, `http://10.0.0.7:9000`",
         ),
     ] = None
     channels: Annotated[
         dict[ChannelName, SecretStr | None] | None,
         Field(
             max_length=secrets.SECRETS,
-            description="All channels of `notify` beside `log`, with their addresses; null keeps the address it has",
+            description="All channels of `notify` except `log`, with their addresses; null keeps the current address",
         ),
     ] = None
     signing_secret: Annotated[
         SecretStr | None,
         Field(
-            description="Signs what is sent, as Standard Webhooks describes it: `whsec_…`; while one is exchanged the "
-            "new and the old with a space between; empty: nothing is signed. It is never shown"
+            description="Signing secret as defined by Standard Webhooks (`whsec_…`); during a rotation, the new and "
+            "the old one separated by a space; empty: requests are not signed. Never shown"
         ),
     ] = None
 
 
 class SecretPut(BaseModel):
-    """A secret to be stored."""
+    """A secret to store."""
 
     model_config = ConfigDict(extra="forbid")
 
-    value: Annotated[SecretStr, Field(description="What the header shall say, such as `Bearer …`; it is never shown")]
+    value: Annotated[SecretStr, Field(description="Value of the header, such as `Bearer …`; never shown")]
 
 
 @router.get("/tenant/webhooks")
 def get_webhooks(deps: Deps, caller: Reader) -> Json:
-    """Where the tenant's rules may send something: hosts, channels, queues; addresses and secrets are masked."""
+    """Return the allowed destinations: hosts, channels, queues; addresses and secrets are masked."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return destinations.view(tx, deps.settings, caller.tenant_id)
 
 
 @router.put("/tenant/webhooks")
 def put_webhooks(deps: Deps, caller: Admin, asked: WebhooksPut) -> Json:
-    """Choose hosts, set channels and the signing secret; what rules send elsewhere is given up from now on."""
+    """Set hosts, channels and the signing secret; dispatches to other destinations fail from now on."""
     wanted = destinations.OutletChanges(
         hosts=asked.hosts,
         channels=None if asked.channels is None else {name: _plain(one) for name, one in asked.channels.items()},
@@ -91,21 +91,21 @@ def put_webhooks(deps: Deps, caller: Admin, asked: WebhooksPut) -> Json:
 
 @router.get("/tenant/secrets")
 def get_secrets(deps: Deps, caller: Reader) -> Json:
-    """The secrets that headers of webhooks may name, without their values."""
+    """List the secrets that webhook headers may reference, without their values."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"items": [one.as_json() for one in secrets.all_of(tx, "header")], "next": None}
 
 
 @router.get("/tenant/secrets/{name}")
 def get_secret(deps: Deps, caller: Reader, name: SecretName) -> Json:
-    """When a secret was stored, and by whom; never its value."""
+    """Return when and by whom a secret was stored; its value is never shown."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return secrets.get(tx, "header", name).as_json()
 
 
 @router.put("/tenant/secrets/{name}")
 def put_secret(deps: Deps, caller: Admin, name: SecretName, asked: SecretPut) -> Json:
-    """Store a secret, in place of an earlier one of its name; rules name it as `{"secret": "…"}`."""
+    """Store a secret, replacing one of the same name; rules reference it as `{"secret": "…"}`."""
     sealer, value = vault.load(deps.settings), asked.value.get_secret_value()
     with deps.db.tenant(caller.tenant_id) as tx:
         done = secrets.put(tx, sealer, caller.tenant_id, "header", name, value, by=author(caller).name)
@@ -114,21 +114,21 @@ def put_secret(deps: Deps, caller: Admin, name: SecretName, asked: SecretPut) ->
 
 @router.delete("/tenant/secrets/{name}", status_code=204)
 def delete_secret(deps: Deps, caller: Admin, name: SecretName) -> None:
-    """Delete a secret; webhooks that name it are given up with that reason from now on."""
+    """Delete a secret; webhooks that reference it fail with that reason from now on."""
     with deps.db.tenant(caller.tenant_id) as tx:
         secrets.delete(tx, "header", name)
 
 
 @router.get("/tenant")
 def get_tenant(deps: Deps, caller: Reader) -> Json:
-    """The tenant of the key."""
+    """Return the tenant of the key."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return _json(caller, allows=tenants.allows_high_risk(tx, caller.tenant_id))
 
 
 @router.patch("/tenant")
 def patch_tenant(deps: Deps, caller: Admin, patch: TenantPatch) -> Json:
-    """Allow rules of high risk to run without approval, or no longer; every router knows within a second."""
+    """Allow or forbid high-risk rules to run without approval; every router applies it within a second."""
     with deps.db.tenant(caller.tenant_id) as tx:
         tenants.allow_high_risk(tx, caller.tenant_id, allowed=patch.allow_high_risk)
     return _json(caller, allows=patch.allow_high_risk)
@@ -136,14 +136,14 @@ def patch_tenant(deps: Deps, caller: Admin, patch: TenantPatch) -> Json:
 
 @router.get("/tenant/limits")
 def get_limits(deps: Deps, caller: Reader) -> Json:
-    """Return the limits in force for the tenant of the key, what was granted to it, and what it has chosen."""
+    """Return the effective limits of the tenant, those granted by the operator, and those it has set."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return limits.view(tx, caller.tenant_id, deps.settings.tenant_limits)
 
 
 @router.put("/tenant/limits")
 def put_limits(deps: Deps, caller: Admin, chosen: Json) -> Json:
-    """Choose limits lower than those granted, `{}` to choose none; the operator raises them on the command line."""
+    """Set limits lower than those granted; `{}` removes them. The operator raises limits on the command line."""
     with deps.db.tenant(caller.tenant_id) as tx:
         limits.choose(tx, caller.tenant_id, chosen, deps.settings.tenant_limits)
         return limits.view(tx, caller.tenant_id, deps.settings.tenant_limits)

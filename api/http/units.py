@@ -1,4 +1,4 @@
-"""The units of a session: its slices on one topic each."""
+"""Units of a session: slices on one topic each."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ from core.types import Json
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
 Limit = Annotated[int, Query(ge=1, le=500)]
-After = Annotated[int | None, Query(ge=1, description="The `next` of the page before")]
-SeenBy = Annotated[Name | None, Query(description="Only what this user heard; without it all that was said")]
+After = Annotated[int | None, Query(ge=1, description="`next` of the previous page")]
+SeenBy = Annotated[Name | None, Query(description="Only units that this user heard; default: all")]
 
 
 @router.get("/sessions/{session_id:path}/units")
 def get_units(
     deps: Deps, caller: Reader, session_id: str, user_id: SeenBy = None, after: After = None, limit: Limit = 50
 ) -> Json:
-    """A session's units, newest first: each with subject, summary, narrative, participants, keywords, dated facts."""
+    """List the units of a session, newest first.
+
+    A unit has subject, summary, narrative, participants, keywords and dated facts.
+    """
     with deps.db.tenant(caller.tenant_id) as tx:
         found = units.of_session(tx, session_id, user_id, before=after, limit=limit)
     following = str(found[-1].from_position) if len(found) == limit else None

@@ -1,4 +1,4 @@
-"""Addresses outside that have been failing, and calling them again."""
+"""Failing webhook and channel addresses, and enabling them again."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
 
 class EnableRequest(BaseModel):
-    """Which address shall be called again."""
+    """The address to enable again."""
 
     model_config = ConfigDict(extra="forbid")
 
-    address: Annotated[str, Field(max_length=4_000, description="As the list names it")]
+    address: Annotated[str, Field(max_length=4_000, description="Address as listed by `GET /v1/endpoints`")]
 
 
 @router.get("/endpoints")
 def get_endpoints(deps: Deps, caller: Reader) -> Json:
-    """Webhooks and channels that failed when they were last called; those given up after days carry `disabled_at`."""
+    """List webhooks and channels whose last call failed; those disabled after days have `disabled_at`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"items": endpoints.failing_endpoints(tx), "next": None}
 
 
 @router.post("/endpoints/enable")
 def post_enable(deps: Deps, caller: RuleEditor, asked: EnableRequest) -> Json:
-    """Call an address again that was given up. What failed meanwhile is retried by `imprint dead replay`."""
+    """Enable a disabled address again. `imprint dead replay` retries the calls that failed while it was disabled."""
     with deps.db.tenant(caller.tenant_id) as tx:
         endpoints.enable(tx, asked.address)
     return {"address": asked.address, "enabled": True}

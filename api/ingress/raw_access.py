@@ -1,4 +1,4 @@
-"""Access to text as it was sent: the scope it takes, and the record that it was read."""
+"""Access to text as it was sent: its scope, and the audit record."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from core.tenancy.tenants import Caller
 
 SCOPE = "raw"
 
-Raw = Annotated[bool, Query(description="Text as it was sent, secrets included; needs the scope `raw`, is recorded")]
+Raw = Annotated[
+    bool, Query(description="Return text as it was sent, including secrets; requires the scope `raw` and is recorded")
+]
 
 
 def allow(deps: Dependencies, caller: Caller, door: str, **about: str | None) -> None:
