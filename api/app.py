@@ -89,7 +89,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 
 
 def create(settings: Settings, broker_url: str, vectors: Embedder | None = None) -> FastAPI:
-    """The application on these settings; a test may bring its own embedder. Misconfigured: it could not work."""
+    """Create the application from the settings; a test may pass its own embedder. Misconfigured: it cannot work."""
     opened = _open(settings, broker_url, vectors)
 
     @asynccontextmanager

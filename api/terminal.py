@@ -1,7 +1,7 @@
-"""The one way to a terminal: no stored text can move the cursor, write the clipboard or reorder what is read.
+"""Safe terminal output: no stored text can move the cursor, write to the clipboard or reorder the display.
 
-Whatever a command prints goes through `out` or `err`; both replace control characters in everything they render.
-Text for markup goes through `escape` first, so that widths are computed of what is shown.
+Commands print through `out` or `err`; both replace control characters in everything they render. Text inside markup
+must go through `escape` first, so that widths are computed from what is displayed.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _DELETE: Final = 0x7F
 
 
 class SafeConsole(Console):
-    """A console on which stored text is only ever text."""
+    """A console on which stored text has no effect but to be displayed."""
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of a renderable; those of rich itself (colours, cursor of a live display) stay as they are."""
+        """Yield the segments of a renderable; rich's own (colours, cursor of a live display) are unchanged."""
         for segment in super().render(renderable, options):
             safe = segment.control or not _HIDDEN.search(segment.text)
             yield segment if safe else Segment(visible(segment.text), segment.style)
@@ -45,27 +45,27 @@ err = SafeConsole(stderr=True)
 
 
 def visible(text: str) -> str:
-    """The text with each control and invisible character as something that is seen: `␛`, `‹U+202E›`."""
+    """Return the text with each control or invisible character in visible form: `␛`, `‹U+202E›`."""
     return _HIDDEN.sub(lambda found: _visible(ord(found.group())), text)
 
 
 def escape(text: str) -> str:
-    """Text from elsewhere, to stand within markup."""
+    """Escape external text for use within markup."""
     return markup.escape(visible(text))
 
 
 def as_json(value: object, indent: int | None = None) -> str:
-    """A value as JSON, without any character that a terminal obeys."""
+    """Return a value as JSON without control characters for terminals."""
     return json_escaped(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def json_escaped(written: str) -> str:
-    """A JSON document that says the same and holds no character that a terminal obeys."""
+    """Return an equivalent JSON document without control characters for terminals."""
     return _HIDDEN.sub(lambda found: _json_escape(ord(found.group())), written)
 
 
 def write(text: str) -> None:
-    """Write text as it is to standard output, but for what a terminal would obey; without wrapping or colours."""
+    """Write text to standard output without wrapping or colours; control characters are replaced."""
     sys.stdout.write(visible(text))
 
 

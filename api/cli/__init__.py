@@ -1,1 +1,1 @@
-"""The command line: one module a group of commands, all over the same HTTP door as everyone else's client."""
+"""The command line, one module per group of commands; a client of the HTTP API like any other."""

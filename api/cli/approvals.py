@@ -10,20 +10,20 @@ import typer
 from api.cli.client import AsJson, moment, open_client, read, short, show_json
 from api.terminal import err, escape, out
 
-commands = typer.Typer(help="What waits for somebody's word.", no_args_is_help=True, add_completion=False)
+commands = typer.Typer(help="Actions waiting for approval.", no_args_is_help=True, add_completion=False)
 
-Rule = Annotated[str | None, typer.Option(help="Only what this rule wants.")]
+Rule = Annotated[str | None, typer.Option(help="Only actions of this rule.")]
 Limit = Annotated[int, typer.Option(min=1, max=500)]
-Id = Annotated[str, typer.Argument(help="Id, as `imprint approvals list` shows it.")]
+Id = Annotated[str, typer.Argument(help="Id as shown by `imprint approvals list`.")]
 WORDS = 60
 """How many characters of an action are shown."""
 
-Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Kept beside the decision.")]
+Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Comment, stored with the decision.")]
 
 
 @commands.command("list")
 def list_(rule: Rule = None, limit: Limit = 50, as_json: AsJson = False) -> None:
-    """List the actions that wait for approval, newest first.
+    """List the actions waiting for approval, newest first.
 
     Example: imprint approvals list --rule careful
     """
@@ -45,7 +45,7 @@ def list_(rule: Rule = None, limit: Limit = 50, as_json: AsJson = False) -> None
 
 @commands.command("approve")
 def approve(dispatch_id: Id, comment: Comment = None) -> None:
-    """Approve an action: it is carried out now.
+    """Approve an action, which is then carried out.
 
     Example: imprint approvals approve 01a201d5-e5cb-7040-9e09-b43e1d5743a6 -m "checked"
     """
@@ -55,7 +55,7 @@ def approve(dispatch_id: Id, comment: Comment = None) -> None:
 
 @commands.command("reject")
 def reject(dispatch_id: Id, comment: Comment = None) -> None:
-    """Reject an action: neither it nor what was to follow is done.
+    """Reject an action and the actions that would have followed it.
 
     Example: imprint approvals reject 01a201d5-e5cb-7040-9e09-b43e1d5743a6 -m "too broad"
     """
@@ -69,7 +69,7 @@ def _decide(dispatch_id: str, word: str, comment: str | None) -> None:
 
 
 def _doing(item: dict[str, Any]) -> str:
-    """The action in a few words: who would do what with which parameters."""
+    """Describe the action in a few words: agent and parameters."""
     kind, given = item["action_type"], item["params"]
     if kind == "notify":
         return short(f"notify {given['channel']}: {given['template']}", WORDS)

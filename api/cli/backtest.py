@@ -1,4 +1,4 @@
-"""`imprint rules backtest`: what a draft would have done over the stored log."""
+"""`imprint rules backtest`: run a draft over the stored log."""
 
 from __future__ import annotations
 
@@ -26,19 +26,23 @@ DAYS = 31
 SHOWN_RULES = 10
 
 Given = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A file with the draft, or a rule in force.")]
-From = Annotated[str | None, typer.Option("--from", help="Events from this day or time on; default: from the first.")]
-To = Annotated[str | None, typer.Option("--to", help="Events before this day or time; default: now.")]
-Samples = Annotated[int, typer.Option(min=0, max=100, help="Acts to show: so many of the first and of the last.")]
+From = Annotated[
+    str | None, typer.Option("--from", help="Start of the period, a day or time; default: the first event.")
+]
+To = Annotated[str | None, typer.Option("--to", help="End of the period, exclusive; default: now.")]
+Samples = Annotated[
+    int, typer.Option(min=0, max=100, help="Number of firings to show from the start and from the end.")
+]
 
 
 class NoDraft(ImprintError, kind="No draft"):
-    """There is no draft to try."""
+    """There is no draft to backtest."""
 
 
 def backtest(given: Given, since: From = None, until: To = None, samples: Samples = 3, as_json: AsJson = False) -> None:
-    """Show what a draft would have done over the stored log: when, on what, and at what cost.
+    """Show what a draft would have done over the stored log: when, on which events, and at what cost.
 
-    Nothing is written, and nothing comes into force.
+    Nothing is written or put in force.
 
     Example: imprint rules backtest draft.json --from 2026-11-01
     """
@@ -53,7 +57,7 @@ def backtest(given: Given, since: From = None, until: To = None, samples: Sample
 
 
 def _moment(value: str | None, option: str) -> str | None:
-    """A day or time as people write it; without an offset it is the local one."""
+    """Parse a day or time; without an offset it is local time."""
     if value is None:
         return None
     try:
@@ -79,7 +83,7 @@ def _draft(client: Client, given: str) -> Any:
 
 
 def _result(client: Client, body: Json, *, quiet: bool) -> Json:
-    """The last line; those before it move a bar on the screen."""
+    """Return the last line; progress lines move a bar on the screen."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=quiet or not err.is_terminal) as bar:
         task = bar.add_task("events", total=None)
@@ -128,7 +132,7 @@ def _show_bars(by_day: Sequence[Json]) -> None:
 
 
 def _bars(days: dict[date, int]) -> dict[str, int]:
-    """Every day from the first to the last, or every month where there are too many days."""
+    """Return a bar for every day of the period, or for every month if there are too many days."""
     first, last = min(days), max(days)
     known = Counter(days)
     if (last - first).days < DAYS:

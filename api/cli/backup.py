@@ -1,4 +1,4 @@
-"""Copies of this home from the command line: writing one, and filling an empty home from it."""
+"""`imprint backup` and `imprint restore`: copies of the home directory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.errors import Misconfigured
 from core.storage import schema_version
 
 To = Annotated[Path, typer.Argument(help="A folder that does not exist yet.")]
-From = Annotated[Path, typer.Argument(help="A folder that `imprint backup` has written.")]
+From = Annotated[Path, typer.Argument(help="A folder written by `imprint backup`.")]
 
 OWN_SERVER = (
     "IMPRINT_DATABASE_URL names a PostgreSQL of your own: copy it with `pg_dump` as a superuser, and keep the keys; "
@@ -24,7 +24,7 @@ OWN_SERVER = (
 
 
 def backup(place: To, as_json: AsJson = False) -> None:
-    """Write a copy of this home: the database, the key of receipts, the key of the commands. The service may run.
+    """Back up this home: the database, the receipt key and the API key of the commands. The service may be running.
 
     Example: imprint backup /mnt/backups/2026-11-21
     """
@@ -41,7 +41,7 @@ def backup(place: To, as_json: AsJson = False) -> None:
 
 
 def restore(place: From, as_json: AsJson = False) -> None:
-    """Fill a home that holds no data from a backup; then start it with `imprint up`.
+    """Restore a backup into a home without data; then start it with `imprint up`.
 
     Example: IMPRINT_HOME=/srv/imprint imprint restore /mnt/backups/2026-11-21
     """

@@ -1,4 +1,4 @@
-"""The HTTP client behind the commands, and how they answer: for people, or with `--json` for programs."""
+"""The HTTP client of the commands, and their output: for people, or as JSON with `--json`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ TIMEOUT_SECONDS = 70
 SETTLE_STEP_SECONDS = 0.25
 """How long one question for what is still pending may take, so that a waiting command can show how it goes on."""
 
-AsJson = Annotated[bool, typer.Option("--json", help="Answer with JSON.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def whole_id(given: str) -> str:
-    """An id as every list prints it. BadParameter: it is cut or mistyped."""
+    """Parse an id as lists print it. BadParameter: it is truncated or mistyped."""
     try:
         return str(UUID(given))
     except ValueError:
@@ -37,12 +37,13 @@ def whole_id(given: str) -> str:
 
 
 MemoryId = Annotated[
-    str, typer.Argument(parser=whole_id, metavar="MEMORY_ID", help="As `imprint memory list` and `search` print it.")
+    str,
+    typer.Argument(parser=whole_id, metavar="MEMORY_ID", help="Id as printed by `imprint memory list` and `search`."),
 ]
 
 
 class Refused(ImprintError):
-    """The server did not do what was asked."""
+    """The server refused the request."""
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class Refused(ImprintError):
 
 
 class Client:
-    """Asks the server that the settings name: IMPRINT_URL and IMPRINT_API_KEY, else the stack on this home."""
+    """HTTP client for the server in the settings: IMPRINT_URL and IMPRINT_API_KEY, else the stack in this home."""
 
     def __init__(self, settings: Settings, key: str | None = None) -> None:
         url = settings.url or settings.stack.get("http_url") or f"http://127.0.0.1:{settings.http_port}"
@@ -73,7 +74,7 @@ class Client:
         return self._ask("GET", path, params={k: v for k, v in params.items() if v is not None})
 
     def post(self, path: str, body: object, *, if_version: int | None = None) -> Any:
-        """Send something; with `if_version` only as long as that is the version of what it changes."""
+        """Send a POST request; with `if_version`, conditionally on the version of what it changes."""
         headers = {} if if_version is None else {"If-Match": f'"{if_version}"'}
         return self._ask("POST", path, json=body, headers=headers)
 
@@ -87,7 +88,7 @@ class Client:
         return self._ask("PATCH", path, json=body)
 
     def find(self, path: str, **params: Any) -> Any:
-        """The same as `get`, but None where there is nothing of that name."""
+        """Like `get`, but return None for 404."""
         try:
             return self.get(path, **params)
         except Refused as refused:
@@ -130,7 +131,7 @@ class Client:
 
 @contextmanager
 def open_client() -> Iterator[Client]:
-    """A client for the server that this environment names, for as long as a command lasts."""
+    """Open a client for the configured server, for the duration of a command."""
     client = Client(Settings())
     try:
         yield client
@@ -139,40 +140,40 @@ def open_client() -> Iterator[Client]:
 
 
 def read(path: str, **params: Any) -> Any:
-    """One answer of the server that this environment names."""
+    """Return one answer of the configured server."""
     with open_client() as client:
         return client.get(path, **params)
 
 
 def show_json(value: object) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document."""
     sys.stdout.write(as_json(value, indent=2) + "\n")
 
 
 def show_items(items: Sequence[Any], following: str | None = None) -> None:
-    """A list on standard output; every command that lists has this shape. `following`: the cursor of the next page."""
+    """Print a list as JSON, in the format common to all commands. `following`: the cursor of the next page."""
     show_json({"items": items, "next": following})
 
 
 def show_json_line(value: object) -> None:
-    """One JSON document as one line, for what comes piece by piece (NDJSON)."""
+    """Print one JSON document as one line (NDJSON)."""
     sys.stdout.write(as_json(value) + "\n")
     sys.stdout.flush()
 
 
 def moment(value: str | None) -> str:
-    """A time of the server for people, in their own zone: `2026-11-21 10:00:03`."""
+    """Format a time from the server in the local time zone: `2026-11-21 10:00:03`."""
     return datetime.fromisoformat(value).astimezone().strftime("%Y-%m-%d %H:%M:%S") if value else "–"
 
 
 def short(value: str, length: int = 100) -> str:
-    """The text on one line, cut where it is longer than `length` characters."""
+    """Return the text on one line, cut to `length` characters."""
     line = " ".join(value.split())
     return line if len(line) <= length else line[: length - 1].rstrip() + "…"
 
 
 def wait_politely(refused: Refused) -> None:
-    """Sit out the pause that a busy server asks for; any other refusal is raised again."""
+    """Wait as long as a busy server asks for; re-raise any other refusal."""
     if refused.retry_after_s is None:
         raise refused
     time.sleep(refused.retry_after_s)

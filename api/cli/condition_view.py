@@ -1,4 +1,4 @@
-"""A condition tree for people: each node with its outcome and the value that was there."""
+"""A condition tree as text: each node with its outcome and actual value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.types import Json
 
 
 def add(tree: Tree, node: Json) -> None:
-    """One condition, and those below it, as branches of `tree`."""
+    """Add a condition and its children as branches of `tree`."""
     mark = "[green]✓[/]" if node["result"] else "[red]✗[/]"
     if "nodes" in node:
         branch = tree.add(f"{mark} {node['op']}")

@@ -1,4 +1,4 @@
-"""The settings from the command line: whether they are right, and what they come to."""
+"""`imprint config`: check and show the settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.inference import configured_embedder
 from core.settings import faults as settings_faults
 from core.types import Json
 
-commands = typer.Typer(help="The settings: check them, show them.", no_args_is_help=True, add_completion=False)
+commands = typer.Typer(help="Check and show the settings.", no_args_is_help=True, add_completion=False)
 
 
 @commands.command("check")
@@ -41,7 +41,7 @@ def check(as_json: AsJson = False) -> None:
 
 @commands.command("show")
 def show(as_json: AsJson = False) -> None:
-    """Show every setting with its value and where that stands; secret values are masked.
+    """Show every setting with its value and source; secret values are masked.
 
     Example: imprint config show --json
     """
@@ -58,7 +58,7 @@ def show(as_json: AsJson = False) -> None:
 
 
 def faults() -> tuple[list[str], list[str]]:
-    """Return one sentence for each fault that keeps the service from starting, and for each that only looks wrong."""
+    """Return one sentence for each fault that prevents the service from starting, and for each suspicious setting."""
     try:
         settings, errors = Settings(), list[str]()
         warnings = config.unknown()
@@ -79,7 +79,7 @@ def _item(settings: Settings, name: str) -> Json:
 
 
 def _value(settings: Settings, name: str) -> object:
-    """The value as JSON has it, without what nobody should see."""
+    """Return the value as JSON, with secrets masked."""
     value = getattr(settings, name)
     if isinstance(value, SecretStr):
         return settings_faults.MASK if value.get_secret_value() else None

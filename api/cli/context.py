@@ -1,4 +1,4 @@
-"""A context from the command line."""
+"""`imprint context`."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from api.cli.client import AsJson, open_client, show_json
 from api.terminal import escape, out
 from core.types import Json
 
-User = Annotated[str | None, typer.Option(help="Whose context.")]
-Group = Annotated[str | None, typer.Option(help="Which group's context.")]
-Session = Annotated[str | None, typer.Option(help="The conversation that goes on.")]
-Tokens = Annotated[int | None, typer.Option(min=64, help="The limit.")]
-Model = Annotated[str | None, typer.Option(help="The model it is for, by name: its window is the limit.")]
-Form = Annotated[Literal["messages", "anthropic", "text"], typer.Option("--format", help="How it is handed over.")]
-Adaptive = Annotated[bool, typer.Option("--adaptive", help="Let the question decide how much to remember.")]
-Why = Annotated[bool, typer.Option("--why", help="Say of each section what was left out of it.")]
+User = Annotated[str | None, typer.Option(help="Owner of the context.")]
+Group = Annotated[str | None, typer.Option(help="Group of the context.")]
+Session = Annotated[str | None, typer.Option(help="Current session.")]
+Tokens = Annotated[int | None, typer.Option(min=64, help="Token limit.")]
+Model = Annotated[str | None, typer.Option(help="Name of the model; its context window is the limit.")]
+Form = Annotated[Literal["messages", "anthropic", "text"], typer.Option("--format", help="Output format.")]
+Adaptive = Annotated[bool, typer.Option("--adaptive", help="Let the query determine the number of memories.")]
+Why = Annotated[bool, typer.Option("--why", help="Show what each section leaves out.")]
 
 
 def context(
-    query: Annotated[str | None, typer.Argument(help="Default: what the user said last in the session.")] = None,
+    query: Annotated[str | None, typer.Argument(help="Default: the latest user message of the session.")] = None,
     user: User = None,
     group: Group = None,
     session: Session = None,
@@ -32,7 +32,7 @@ def context(
     why: Why = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what an agent should see now: instructions, profile, memories, knowledge, summary, plan, recent messages.
+    """Build the context an agent would get: instructions, profile, memories, knowledge, summary, plan, recent messages.
 
     Example: imprint context "What should I cook?" --user ada --max-tokens 2000
     """

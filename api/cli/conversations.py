@@ -1,4 +1,4 @@
-"""Conversations to show Imprint with: the one that ships with it, or one of a LoCoMo file, and questions to each."""
+"""Conversations for the demo: the one shipped with Imprint or one from a LoCoMo file, with questions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Unreadable(ImprintError):
 
 @dataclass(frozen=True, slots=True)
 class ConversationTurn:
-    """One message of a conversation."""
+    """A message of a conversation."""
 
     id: str
     session_id: str
@@ -44,7 +44,7 @@ class ConversationTurn:
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """A question, the turns that hold its answer, and a word on why it is worth asking."""
+    """A question, the turns that contain its answer, and why it is worth asking."""
 
     query: str
     expects: frozenset[str]
@@ -53,7 +53,7 @@ class DemoQuestion:
 
 @dataclass(frozen=True, slots=True)
 class DemoConversation:
-    """A conversation of one user, in order, and what to ask about it."""
+    """A conversation of one user, in order, and questions about it."""
 
     title: str
     user_id: str
@@ -62,16 +62,16 @@ class DemoConversation:
 
     @property
     def sessions(self) -> list[str]:
-        """The sessions in their order."""
+        """Return the sessions in order."""
         return list(dict.fromkeys(turn.session_id for turn in self.turns))
 
     def turn(self, turn_id: str) -> ConversationTurn:
-        """The turn with that id."""
+        """Return the turn with that id."""
         return next(turn for turn in self.turns if turn.id == turn_id)
 
 
 def shipped_conversation() -> DemoConversation:
-    """The conversation that comes with Imprint: a turn's id is its session and its number, from 1."""
+    """Return the conversation shipped with Imprint; turn ids are session and number, from 1."""
     document = json.loads(files("api.demo").joinpath("conversation.json").read_text(encoding="utf-8"))
     turns = [turn for session in document["sessions"] for turn in _shipped_session(session, document["speaker"])]
     questions = [DemoQuestion(q["query"], frozenset([q["expects"]]), q["note"]) for q in document["questions"]]
@@ -79,7 +79,7 @@ def shipped_conversation() -> DemoConversation:
 
 
 def of_locomo(path: Path, name: str | None) -> DemoConversation:
-    """One conversation of a file in LoCoMo's format: the first, or the one whose `sample_id` is `name`."""
+    """Return a conversation from a LoCoMo file: the one whose `sample_id` is `name`, else the first."""
     try:
         samples = json.loads(path.read_text(encoding="utf-8"))
         return _sample(_sample_of(samples, name))
@@ -90,7 +90,7 @@ def of_locomo(path: Path, name: str | None) -> DemoConversation:
 
 
 def events(talk: DemoConversation) -> Iterator[list[Json]]:
-    """Yield the events to publish, a session at a time: each message, then the end of the session."""
+    """Yield the events to publish, session by session: the messages, then the end of the session."""
     lengths = Counter(turn.session_id for turn in talk.turns)
     for session_id in talk.sessions:
         turns = [turn for turn in talk.turns if turn.session_id == session_id]
@@ -155,7 +155,7 @@ def _turn(talk: Json, session: str, time: datetime, turn: Json) -> ConversationT
 
 
 def _questions(pairs: Sequence[Json], turns: set[str]) -> Iterator[DemoQuestion]:
-    """The questions that have an answer and say in which of the turns it stands."""
+    """Return the questions that have an answer and name the turns that contain it."""
     for pair in pairs:
         gold = {f"D{int(a)}:{int(b)}" for line in pair.get("evidence", []) for a, b in _EVIDENCE.findall(line)}
         if gold & turns and pair["category"] != ADVERSARIAL:
@@ -163,6 +163,6 @@ def _questions(pairs: Sequence[Json], turns: set[str]) -> Iterator[DemoQuestion]
 
 
 def _spread(questions: Sequence[DemoQuestion]) -> list[DemoQuestion]:
-    """A few of many, evenly chosen."""
+    """Return a few items, evenly spaced."""
     wanted = min(QUESTIONS, len(questions))
     return [questions[i * len(questions) // wanted] for i in range(wanted)]

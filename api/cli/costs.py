@@ -1,4 +1,4 @@
-"""`imprint costs`: what models have cost."""
+"""`imprint costs`: cost of model calls."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from core.types import SPEND_KEYS, Json
 
 
 def costs(
-    by: Annotated[str, typer.Option(help=f"Add up by {', '.join(SPEND_KEYS)}.")] = "model",
-    since: Annotated[str | None, typer.Option("--from", help="From this time on, as 2026-11-21T00:00:00Z.")] = None,
-    until: Annotated[str | None, typer.Option("--to", help="Before this time.")] = None,
+    by: Annotated[str, typer.Option(help=f"Aggregate by {', '.join(SPEND_KEYS)}.")] = "model",
+    since: Annotated[
+        str | None, typer.Option("--from", help="Start of the period, such as 2026-11-21T00:00:00Z.")
+    ] = None,
+    until: Annotated[str | None, typer.Option("--to", help="End of the period, exclusive.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what models have cost, by rule, agent, user or model; the dearest first.
+    """Show the cost of model calls by rule, agent, user or model, most expensive first.
 
     Example: imprint costs --by rule --from 2026-11-01T00:00:00Z
     """

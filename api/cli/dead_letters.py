@@ -1,4 +1,4 @@
-"""The dead letters: dispatches that were given up."""
+"""`imprint dead`: dispatches that failed permanently."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from rich.pretty import Pretty
 from api.cli.client import AsJson, Client, moment, open_client, read, short, show_items, show_json, whole_id
 from api.terminal import err, escape, out
 
-commands = typer.Typer(
-    help="Dead letters: dispatches that failed for good, and trying them again.", no_args_is_help=True
-)
+commands = typer.Typer(help="Dead letters: list and retry dispatches that failed permanently.", no_args_is_help=True)
 
-Id = Annotated[str, typer.Argument(parser=whole_id, metavar="ID", help="As `imprint dead list` prints it.")]
-Rule = Annotated[str | None, typer.Option(help="Only what this rule wanted.")]
-Target = Annotated[str | None, typer.Option(help="Only what this agent should have done.")]
+Id = Annotated[str, typer.Argument(parser=whole_id, metavar="ID", help="Id as printed by `imprint dead list`.")]
+Rule = Annotated[str | None, typer.Option(help="Only dispatches of this rule.")]
+Target = Annotated[str | None, typer.Option(help="Only dispatches to this agent.")]
 Limit = Annotated[int, typer.Option(min=1, max=500)]
-All = Annotated[bool, typer.Option("--all", help="All dead letters, or all that --rule and --target leave.")]
+All = Annotated[bool, typer.Option("--all", help="All dead letters that match --rule and --target.")]
 
 PAGE = 1_000
 """Dead letters replayed in one request: as many as the server takes."""
@@ -26,7 +24,7 @@ PAGE = 1_000
 
 @commands.command("list")
 def list_(rule: Rule = None, target: Target = None, limit: Limit = 50, as_json: AsJson = False) -> None:
-    """List dispatches that failed for good, newest first, with the reason.
+    """List dispatches that failed permanently, newest first, with the reason.
 
     Example: imprint dead list --target webhook_sender
     """
@@ -50,7 +48,7 @@ def list_(rule: Rule = None, target: Target = None, limit: Limit = 50, as_json: 
 
 @commands.command("show")
 def show(dispatch_id: Id, as_json: AsJson = False) -> None:
-    """Show one dispatch, with its parameters and its reason.
+    """Show a dispatch with its parameters and the reason.
 
     Example: imprint dead show 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """
@@ -66,14 +64,14 @@ def show(dispatch_id: Id, as_json: AsJson = False) -> None:
 @commands.command("replay")
 def replay(
     dispatch_ids: Annotated[
-        list[str] | None, typer.Argument(parser=whole_id, metavar="ID", help="As `imprint dead list` prints them.")
+        list[str] | None, typer.Argument(parser=whole_id, metavar="ID", help="Ids as printed by `imprint dead list`.")
     ] = None,
     everything: All = False,
     rule: Rule = None,
     target: Target = None,
     as_json: AsJson = False,
 ) -> None:
-    """Try dead letters again, from their first attempt on: those named, or all that fit.
+    """Retry dead letters from their first attempt: the given ones, or all that match.
 
     Examples: imprint dead replay 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     imprint dead replay --all --target webhook_sender
@@ -98,7 +96,7 @@ def _retry_each(client: Client, dispatch_ids: list[str]) -> list[str]:
 
 
 def _all(client: Client, rule: str | None, target: str | None) -> list[str]:
-    """Page by page; what is dead again meanwhile is not tried twice."""
+    """Replay page by page; a dispatch that fails again is not retried twice."""
     wanted = {name: value for name, value in {"rule": rule, "target": target}.items() if value is not None}
     found: list[str] = []
     while True:

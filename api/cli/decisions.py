@@ -1,4 +1,4 @@
-"""Verdicts on statements, undoing a change, and related memories."""
+"""Verdicts on statements, undo, and related memories."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Kind = Annotated[str | None, typer.Option(help="Only of this kind: merge, confir
 Memory = Annotated[str | None, typer.Option(help="Only about this memory.")]
 Limit = Annotated[int, typer.Option(min=1, max=500)]
 Near = Annotated[int, typer.Option(min=1, max=100)]
-Depth = Annotated[int, typer.Option(min=1, max=2, help="How many steps away.")]
+Depth = Annotated[int, typer.Option(min=1, max=2, help="Maximum number of steps.")]
 Undone = Annotated[
-    str | None, typer.Argument(parser=whole_id, metavar="[MEMORY_ID]", help="The memory whose latest change is undone.")
+    str | None, typer.Argument(parser=whole_id, metavar="[MEMORY_ID]", help="The memory whose latest change to undo.")
 ]
-ChangeId = Annotated[str | None, typer.Option("--change", help="Or a change, as `decisions` shows it.")]
-Version = Annotated[int | None, typer.Option(help="Of the memory: the change that made this version.")]
-Reason = Annotated[str, typer.Option(help="Kept in the history.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Of a change: keep what was taken in as a memory of its own.")]
+ChangeId = Annotated[str | None, typer.Option("--change", help="Or the id of a change, as shown by `decisions`.")]
+Version = Annotated[int | None, typer.Option(help="Undo the change that made this version of the memory.")]
+Reason = Annotated[str, typer.Option(help="Reason, stored in the history.")]
+Keep = Annotated[bool, typer.Option("--keep", help="With --change: keep the absorbed statement as a separate memory.")]
 
 
 def decisions(
     user: User = None, kind: Kind = None, memory: Memory = None, limit: Limit = 50, as_json: AsJson = False
 ) -> None:
-    """List what was decided about each statement that met something known or was not kept, newest first.
+    """List verdicts on statements that were related to a stored memory or were not stored, newest first.
 
     Example: imprint memory decisions --user ada --kind merge
     """
@@ -74,7 +74,7 @@ def undo(
 
 
 def related(memory_id: MemoryId, depth: Depth = 1, limit: Near = 20, as_json: AsJson = False) -> None:
-    """List the memories that are related to one, closest first, and how.
+    """List the memories related to one, closest first, with the path to each.
 
     Example: imprint memory related 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """

@@ -1,4 +1,4 @@
-"""`imprint demo`: from nothing to the answer, on a stack of its own that is gone afterwards."""
+"""`imprint demo`: from an empty machine to an answer, on a temporary stack."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ SETTLE_LIMIT_S = 600
 BORROWED = ("IMPRINT_LLM_", "IMPRINT_EMBEDDING")
 """What the demo takes over from the environment: who thinks and who embeds. Never anyone's database or broker."""
 
-File = Annotated[Path | None, typer.Option(help="A conversation of your own, in LoCoMo's format.")]
-Conversation = Annotated[str | None, typer.Option(help="Which conversation of that file; else the first.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Leave the data, to look around in it with `imprint up`.")]
+File = Annotated[Path | None, typer.Option(help="Your own conversation in LoCoMo format.")]
+Conversation = Annotated[str | None, typer.Option(help="Conversation in that file; default: the first.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Keep the data, to explore it with `imprint up`.")]
 
 
 def demo(file: File = None, conversation: Conversation = None, keep: Keep = False, as_json: AsJson = False) -> None:
-    """Start everything in a temporary folder, publish a conversation, ask five questions, and clear up.
+    """Start a temporary stack, publish a conversation, ask five questions, and clean up.
 
     Example: imprint demo --keep
     """
@@ -53,7 +53,7 @@ def demo(file: File = None, conversation: Conversation = None, keep: Keep = Fals
 
 
 def _on_own_stack(home: Path, talk: DemoConversation, view: DemoView) -> Json | None:
-    """Play the conversation on a stack of its own; None where it did not come to its end (and why has been said)."""
+    """Run the demo on a stack of its own; None if it did not finish (the reason has been printed)."""
     settings = _settings(home)
     done: list[Json] = []
     view.start(talk)
@@ -64,7 +64,7 @@ def _on_own_stack(home: Path, talk: DemoConversation, view: DemoView) -> Json | 
 
 
 def _play(client: Client, talk: DemoConversation, view: DemoView) -> Json:
-    """Publish, wait, ask; what came of it."""
+    """Publish, wait, ask; return the result."""
     view.ready(client.url)
     counts, seconds = _remember(client, talk, view)
     view.show_result(counts, seconds, client.get("/v1/memories", user_id=talk.user_id, limit=500)["items"])
@@ -82,7 +82,7 @@ def _play(client: Client, talk: DemoConversation, view: DemoView) -> Json:
 
 
 def _remember(client: Client, talk: DemoConversation, view: DemoView) -> tuple[Json, float]:
-    """Publish a session at a time until all that follows from them has ended; the counts and the seconds it took."""
+    """Publish session by session and wait until all work has ended; return the counts and the duration."""
     began, sent, token = time.monotonic(), 0, ""
     with view.live_panel():
         for batch in conversations.events(talk):
@@ -101,7 +101,7 @@ def _remember(client: Client, talk: DemoConversation, view: DemoView) -> tuple[J
 
 
 def _ask(client: Client, talk: DemoConversation, asked: DemoQuestion) -> Json:
-    """One question, with the results, why each memory is there, and at which place the expected turn is cited."""
+    """Ask a question; return its results, the origin of each memory, and the rank that cites the expected turn."""
     answer = client.post("/v1/search", {"user_id": talk.user_id, "query": asked.query, "limit": TOP})
     results = [{**result, "why": _why(client, result)} for result in answer["results"]]
     places = [n for n, result in enumerate(results, 1) if asked.expects & {s["message_id"] for s in result["sources"]}]
@@ -130,7 +130,7 @@ def _why(client: Client, result: Json) -> Any:
 
 
 def _settings(home: Path) -> Settings:
-    """Production's own defaults on free ports; nothing of what this environment says about servers counts."""
+    """Return production defaults on free ports; the environment's own server settings are ignored."""
     for name in [n for n in os.environ if n.startswith("IMPRINT_") and not n.startswith(BORROWED)]:
         del os.environ[name]
     os.chdir(home)  # So that no `.env` or `imprint.toml` of the folder it was called in counts either.
@@ -139,7 +139,7 @@ def _settings(home: Path) -> Settings:
 
 @contextmanager
 def _home(*, keep: bool) -> Iterator[Path]:
-    """A new data directory, deleted at the end unless it is to be kept."""
+    """Create a data directory that is deleted at the end unless it should be kept."""
     before = Path.cwd()
     if keep:
         yield Path(tempfile.mkdtemp(prefix="imprint-demo-"))

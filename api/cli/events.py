@@ -1,4 +1,4 @@
-"""The log: following it live, and the whole chain of one event."""
+"""`imprint events`: follow the log, and trace one event."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from api.cli.client import AsJson, Client, moment, open_client, read, short, sho
 from api.terminal import escape, out
 from core.types import Json
 
-commands = typer.Typer(help="The log: follow it live, trace one event.", no_args_is_help=True, add_completion=False)
+commands = typer.Typer(help="The log: follow it live, trace an event.", no_args_is_help=True, add_completion=False)
 
 POLL_SECONDS = 0.5
 PAGE = 500
@@ -25,14 +25,14 @@ LATE_SECONDS = 5.0
 """An event's place in the log is given before its commit, so one may appear behind another that was shown already:
 what was new in this time is read again."""
 
-Types = Annotated[str, typer.Option(help="Only these types, comma-separated; memory.* is a wildcard.")]
-Session = Annotated[str | None, typer.Option(help="Only this session's events.")]
-User = Annotated[str | None, typer.Option(help="Only this user's events.")]
-Last = Annotated[int, typer.Option(min=0, max=PAGE, help="Begin with so many that are there already.")]
+Types = Annotated[str, typer.Option(help="Only these types, comma-separated; wildcards such as memory.* are allowed.")]
+Session = Annotated[str | None, typer.Option(help="Only events of this session.")]
+User = Annotated[str | None, typer.Option(help="Only events of this user.")]
+Last = Annotated[int, typer.Option(min=0, max=PAGE, help="Number of stored events to start with.")]
 
 
 class Follower:
-    """Reads what is new in the log, each event once, also where it was committed after a later one."""
+    """Reads new events of the log once each, including those committed after a later one."""
 
     def __init__(self, client: Client, types: list[str], session_id: str | None, user_id: str | None) -> None:
         self._client = client
@@ -43,7 +43,7 @@ class Follower:
         self._floor = 0
 
     def begin(self, last: int) -> list[Json]:
-        """The `last` events that are there, oldest first; what comes after them `poll` reads."""
+        """Return the `last` stored events, oldest first; `poll` returns later ones."""
         found: dict[int, Json] = {}
         for event_type in self._types:
             page = self._client.get("/v1/events", type=event_type, limit=PAGE, **self._wanted)
@@ -61,7 +61,7 @@ class Follower:
         return [fresh[seq] for seq in sorted(fresh)]
 
     def _above_floor(self, event_type: str | None) -> Iterator[Json]:
-        """Newest first, down to what has been settled long enough."""
+        """Yield events newest first, down to those that can no longer be preceded by late commits."""
         after: str | None = None
         while True:
             page = self._client.get("/v1/events", type=event_type, limit=PAGE, after=after, **self._wanted)
@@ -74,7 +74,7 @@ class Follower:
                 return
 
     def _mark(self, found: dict[int, Json]) -> None:
-        """Remember what was read, and let go of what lies behind the window."""
+        """Remember the events read, and forget those behind the window."""
         now = time.monotonic()
         self._shown |= found.keys()
         self._newest.append((now, max(self._shown, default=0)))
@@ -87,7 +87,7 @@ class Follower:
 def tail(
     types: Types = "", session: Session = None, user: User = None, last: Last = 10, as_json: AsJson = False
 ) -> None:
-    """Follow the log live; Ctrl-C ends it. With --json an event a line.
+    """Follow the log live; Ctrl-C ends it. With --json, one event per line.
 
     Example: imprint events tail --user ada
     """
@@ -105,7 +105,7 @@ def tail(
 
 @commands.command("trace")
 def trace(event_id: str, as_json: AsJson = False) -> None:
-    """Show everything that followed from an event: rules with their conditions, dispatches, changes, further events.
+    """Show everything that followed from an event: rules with conditions, dispatches, changes, further events.
 
     Example: imprint events trace 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """

@@ -18,7 +18,7 @@ COLOURS: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of one check and, where it failed, what to do."""
+    """Result of a check and, if it failed, what to do."""
 
     name: str
     state: State
@@ -39,6 +39,6 @@ def run_check(name: str, look: Callable[[], str]) -> CheckResult:
 
 
 def first_line(error: DBAPIError) -> str:
-    """The refusal of the database in one sentence."""
+    """Return the first line of a database error."""
     lines: Sequence[str] = str(error.orig).splitlines()
     return f"The database refuses: {lines[0] if lines else error}. Look at IMPRINT_DATABASE_URL and the server's log."

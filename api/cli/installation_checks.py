@@ -27,7 +27,7 @@ WAY_OUT = "Start it with `imprint up`, or name the folder it runs on with IMPRIN
 
 
 def findings(settings: Settings) -> Iterator[CheckResult]:
-    """Check the running installation from the outside in; if nothing runs, that is a failure with what to do."""
+    """Check the running installation from the outside in; if nothing runs, that is a failure with advice."""
     remote = settings.url is not None
     servers = settings.database_url is not None or settings.database_app_url is not None
     if not remote and not servers and not is_running(settings.home):
@@ -48,7 +48,7 @@ def findings(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _port(settings: Settings) -> CheckResult:
-    """The HTTP port that a stack to come would listen on."""
+    """Return the HTTP port that a new stack would listen on."""
     place = f"{settings.http_host}:{settings.http_port}"
     try:
         free = run_files.is_free(settings.http_host, settings.http_port)
@@ -62,7 +62,7 @@ def _port(settings: Settings) -> CheckResult:
 
 
 def _api(settings: Settings) -> CheckResult:
-    """Return whether the API answers where the commands would ask it, and says that it is ready."""
+    """Check that the API answers at the configured address and is ready."""
     with closing(Client(settings, key="none")) as client:
         try:
             client.get("/readyz")
@@ -74,7 +74,7 @@ def _api(settings: Settings) -> CheckResult:
 
 
 def _key(settings: Settings) -> str:
-    """Return whether the commands' key is let in, and what it may do, where the database can be asked."""
+    """Check that the commands' key is accepted, and its scopes if the database is reachable."""
     with closing(Client(settings)) as client:
         try:
             tenant = client.get("/v1/tenant")["id"]
@@ -85,7 +85,7 @@ def _key(settings: Settings) -> str:
 
 
 def _scopes(settings: Settings, key: str) -> list[str]:
-    """Return the scopes of a key; empty where the database cannot be asked, or is not the one behind the API."""
+    """Return the scopes of a key; empty if the database is unreachable or is not the one behind the API."""
     try:
         database = db.connect(db.app_url(settings), 1)
     except Misconfigured:
@@ -99,7 +99,7 @@ def _scopes(settings: Settings, key: str) -> list[str]:
 
 
 def _inside(settings: Settings) -> Iterator[CheckResult]:
-    """Check what only the database knows; none of it makes sense before the migration is the newest."""
+    """Check the database; meaningful only after all migrations."""
     migrated = run_check("migration", partial(_migration, settings))
     yield migrated
     if migrated.state != "ok":
@@ -110,7 +110,7 @@ def _inside(settings: Settings) -> Iterator[CheckResult]:
 
 
 def _first_url(settings: Settings) -> URL:
-    """The owner's URL where it is known here, else that of the tenant-bound role."""
+    """Return the owner's URL if known, else that of the tenant-bound role."""
     try:
         return db.owner_url(settings)
     except Misconfigured:
@@ -145,7 +145,7 @@ def _migration(settings: Settings) -> str:
 
 
 def _check_roles(settings: Settings) -> str:
-    """Each role that is known here owns nothing; a process of the service knows one or two of them."""
+    """Check that the known roles own nothing; a process of the service knows one or two of them."""
     urls = [db.app_url(settings)]
     with suppress(Misconfigured):
         urls.append(db.router_url(settings))
@@ -169,7 +169,7 @@ def _vectors(settings: Settings) -> str:
 
 
 def _processes(settings: Settings) -> CheckResult:
-    """List the processes with a heartbeat in the last seconds."""
+    """List the processes with a recent heartbeat."""
     database = db.connect(db.app_url(settings), 1)
     try:
         with database.queue() as tx:

@@ -1,4 +1,4 @@
-"""Commands that are loaded by name when they are called, so that no command waits for the imports of another."""
+"""Commands loaded by name on first call, so that no command waits for the imports of another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CommandTable = Mapping[str, tuple[str, str]]
 
 
 class LazyGroup(TyperGroup):
-    """A group of commands that loads those of its table only when they are called."""
+    """A group of commands that loads a command only when it is called."""
 
     table: ClassVar[CommandTable] = {}
 
@@ -25,13 +25,13 @@ class LazyGroup(TyperGroup):
 
 
 def add_placeholders(app: typer.Typer, table: CommandTable) -> None:
-    """List the commands of a table in the overview of an app whose class is a LazyGroup with this table."""
+    """Add the commands of a table to the help of an app whose class is a LazyGroup with this table."""
     for name, (_, line) in table.items():
         app.command(name, help=line)(_placeholder)
 
 
 def load(place: str) -> Any:
-    """Import what `module:name` names."""
+    """Import the object named by `module:name`."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
 
@@ -46,4 +46,4 @@ def _command(place: str, line: str) -> Any:
 
 
 def _placeholder() -> None:
-    """Stands in the overview for a command that is not loaded."""
+    """Placeholder in the help for a command that is not loaded."""

@@ -1,4 +1,4 @@
-"""`imprint`: every command in one table."""
+"""`imprint`: the table of all commands."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ COMMANDS: CommandTable = {
     "demo": ("api.cli.demo:demo", "From nothing to the answer: a conversation, memories, five questions."),
     "publish": ("api.cli.publish:publish", "Publish events: from arguments, a file or standard input."),
     "search": ("api.cli.search:search", "Search memories, messages and documents."),
-    "context": ("api.cli.context:context", "What an agent should see now, within a limit of tokens."),
+    "context": ("api.cli.context:context", "The context of an agent within a token limit."),
     "documents": ("api.cli.documents:commands", "The knowledge base: documents."),
-    "events": ("api.cli.events:commands", "The log: follow it live, trace one event."),
-    "rules": ("api.cli.rules:commands", "The rules in force: read them, change them."),
-    "memory": ("api.cli.memory:commands", "Memories: list, edit, forget, and why each exists."),
-    "session": ("api.cli.session:commands", "Sessions: which there are, what was said in one."),
-    "mirror": ("api.cli.mirror:commands", "The Markdown files of what is remembered: where they are, how they stand."),
-    "user": ("api.cli.user:commands", "One user: profile, erasing everything, checking a receipt."),
-    "tenant": ("api.cli.tenant:commands", "A tenant's own settings: webhooks, channels, secrets, limits."),
+    "events": ("api.cli.events:commands", "The log: follow it live, trace an event."),
+    "rules": ("api.cli.rules:commands", "The rules in force: show and change them."),
+    "memory": ("api.cli.memory:commands", "Memories: list, edit, forget, explain."),
+    "session": ("api.cli.session:commands", "Sessions: list them, show one."),
+    "mirror": ("api.cli.mirror:commands", "The Markdown mirror: location and state of its files."),
+    "user": ("api.cli.user:commands", "A user: profile, erasure, receipts."),
+    "tenant": ("api.cli.tenant:commands", "Settings of a tenant: webhooks, channels, secrets, limits."),
     "approvals": ("api.cli.approvals:commands", "Actions that wait for approval: list, approve, reject."),
-    "dead": ("api.cli.dead_letters:commands", "Dead letters: dispatches that failed for good, and trying them again."),
-    "costs": ("api.cli.costs:costs", "What models have cost, by rule, agent, user or model."),
-    "status": ("api.cli.status:status", "Whether the service is ready, and how much waits."),
+    "dead": ("api.cli.dead_letters:commands", "Dead letters: list and retry dispatches that failed permanently."),
+    "costs": ("api.cli.costs:costs", "Cost of model calls by rule, agent, user or model."),
+    "status": ("api.cli.status:status", "Readiness of the service and length of its queues."),
     "doctor": ("api.cli.doctor:doctor", "Check the machine, the settings and the running installation."),
-    "config": ("api.cli.config:commands", "The settings: check them, show them."),
-    "backup": ("api.cli.backup:backup", "Write a copy of this home: database, keys."),
-    "restore": ("api.cli.backup:restore", "Fill an empty home from a backup."),
+    "config": ("api.cli.config:commands", "Check and show the settings."),
+    "backup": ("api.cli.backup:backup", "Back up this home: database, keys."),
+    "restore": ("api.cli.backup:restore", "Restore a backup into an empty home."),
     "serve": ("api.cli.serve:serve", "The HTTP API (one process)."),
-    "router": ("api.cli.service:router", "The router (one process): rules decide on what is new."),
+    "router": ("api.cli.service:router", "The router (one process): applies the rules to new events."),
     "worker": ("api.cli.service:worker", "A Celery worker for one queue."),
-    "clock": ("api.cli.service:clock", "The clock (one process): sends again what is owed."),
+    "clock": ("api.cli.service:clock", "The clock (one process): fires schedules, resends due dispatches."),
     "db": ("api.cli.service:db_commands", "The database."),
-    "keys": ("api.cli.service:key_commands", "Keys, and the tenants they belong to."),
+    "keys": ("api.cli.service:key_commands", "API keys and their tenants."),
     "model": ("api.cli.service:model_commands", "The local embedding model."),
 }
-"""Name, place and overview line of each command."""
+"""Name, location and help line of each command."""
 
 LOGGING = ("serve", "router", "worker", "clock")
-"""Commands that are processes: they write their warnings to their own log."""
+"""Commands that run a process and write warnings to its log."""
 
 DISTRIBUTION = "imprint-server"
 
 
 class Commands(LazyGroup):
-    """All commands, and a warning about unknown settings before each that is called."""
+    """All commands; warns about unknown settings before running one."""
 
     table: ClassVar[CommandTable] = COMMANDS
 
@@ -86,7 +86,7 @@ Version = Annotated[
 
 @app.callback()
 def about(version: Version = False) -> None:
-    """Hold the options of the program itself."""
+    """Options of the program itself."""
 
 
 def main() -> None:
@@ -115,7 +115,7 @@ def _report(error: ImprintError, *, as_program: bool) -> int:
 
 
 def _warn_of_unknown_settings() -> None:
-    """Name what looks like a setting and is none; settings that cannot be read at all the command itself reports."""
+    """Warn about variables that look like settings but are none; commands report unreadable settings themselves."""
     try:
         names = lazy.load("core.config:unknown")()
     except ImprintError:

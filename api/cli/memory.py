@@ -1,4 +1,4 @@
-"""Memories from the command line: list, look at one, write, edit, forget, and why each is there."""
+"""`imprint memory`: list and show memories, their history and origin."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.types import Category, Json, Status
 
 
 class MemoryCommands(LazyGroup):
-    """Commands about memories; the one that needs the database itself is loaded when it is called."""
+    """Commands about memories; the one that accesses the database directly is loaded on first call."""
 
     table: ClassVar[CommandTable] = {
         "reembed": (
@@ -28,7 +28,7 @@ class MemoryCommands(LazyGroup):
 
 commands = typer.Typer(
     cls=MemoryCommands,
-    help="Memories: list, edit, forget, and why each exists.",
+    help="Memories: list, edit, forget, explain.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -43,14 +43,14 @@ commands.command("undo")(decisions.undo)
 commands.command("related")(decisions.related)
 commands.command("stats")(stats.stats)
 
-User = Annotated[str | None, typer.Option(help="Only those of this user.")]
-Group = Annotated[str | None, typer.Option(help="Only those of this group.")]
-Session = Annotated[str | None, typer.Option(help="Only those that rest on what was said in this session.")]
-Of = Annotated[Category | None, typer.Option(help="Only those of this category.")]
+User = Annotated[str | None, typer.Option(help="Only memories of this user.")]
+Group = Annotated[str | None, typer.Option(help="Only memories of this group.")]
+Session = Annotated[str | None, typer.Option(help="Only memories that cite this session.")]
+Of = Annotated[Category | None, typer.Option(help="Only memories of this category.")]
 Standing = Annotated[Status | None, typer.Option(help="Default: active.")]
-Containing = Annotated[str | None, typer.Option("--contains", help="Letters in a row of the text; needs --user.")]
-After = Annotated[str | None, typer.Option(help="The cursor that the page before has shown.")]
-Limit = Annotated[int, typer.Option(min=1, max=500, help="Memories a page.")]
+Containing = Annotated[str | None, typer.Option("--contains", help="Substring of the content; requires --user.")]
+After = Annotated[str | None, typer.Option(help="Cursor shown with the previous page.")]
+Limit = Annotated[int, typer.Option(min=1, max=500, help="Memories per page.")]
 
 SHOWN = (
     *("user_id", "subject", "kind", "category", "topic", "attribute", "value"),
@@ -90,7 +90,7 @@ def list_(
 
 @commands.command("show")
 def show(memory_id: MemoryId, as_json: AsJson = False) -> None:
-    """Show one memory with its evidence.
+    """Show a memory with its evidence.
 
     Example: imprint memory show 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """
@@ -125,7 +125,7 @@ def history(memory_id: MemoryId, as_json: AsJson = False) -> None:
 
 @commands.command("why")
 def why(memory_id: MemoryId, as_json: AsJson = False) -> None:
-    """Say why a memory exists: for each change the event, the rule and the agent, or the person, behind it.
+    """Explain why a memory exists: for each change, the event, rule and agent, or the person, behind it.
 
     Example: imprint memory why 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """

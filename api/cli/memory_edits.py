@@ -1,4 +1,4 @@
-"""Writing memories by hand: add, edit, pin, forget."""
+"""Editing memories by hand: add, edit, pin, forget."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from api.terminal import err, escape, out
 from core.errors import ImprintError
 from core.types import Category, Json, Topic
 
-Owner = Annotated[str, typer.Option("--user", help="Whose memory it is.")]
-Group = Annotated[str | None, typer.Option(help="The group it was said in.")]
-Of = Annotated[Category | None, typer.Option(help="Default: as its words have it.")]
-About = Annotated[Topic | None, typer.Option(help="Default: as its words have it.")]
+Owner = Annotated[str, typer.Option("--user", help="Owner of the memory.")]
+Group = Annotated[str | None, typer.Option(help="Group in which it was said.")]
+Of = Annotated[Category | None, typer.Option(help="Default: derived from the content.")]
+About = Annotated[Topic | None, typer.Option(help="Default: derived from the content.")]
 Importance = Annotated[float | None, typer.Option(min=0, max=1, help="0 to 1.")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="May be given several times.")]
-Content = Annotated[str | None, typer.Option(help="The new text.")]
-Version = Annotated[int | None, typer.Option(help="Refuse if the memory has another version by now.")]
-Reason = Annotated[str | None, typer.Option(help="Kept in the history.")]
-Off = Annotated[bool, typer.Option("--off", help="Let it fade again.")]
-Evidence = Annotated[bool, typer.Option("--evidence", help="Erase the text of the messages that it cites, too.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; for scripts.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="Repeatable.")]
+Content = Annotated[str | None, typer.Option(help="New content.")]
+Version = Annotated[int | None, typer.Option(help="Refuse if the memory is at another version.")]
+Reason = Annotated[str | None, typer.Option(help="Reason, stored in the history.")]
+Off = Annotated[bool, typer.Option("--off", help="Unpin it.")]
+Evidence = Annotated[bool, typer.Option("--evidence", help="Also erase the text of the messages it cites.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 class Unconfirmed(ImprintError):
@@ -67,7 +67,7 @@ def edit(
     reason: Reason = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change a memory; what it was stays in its history.
+    """Edit a memory; earlier versions stay in its history.
 
     Example: imprint memory edit 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --content "Ada prefers green tea."
     """
@@ -85,7 +85,7 @@ def edit(
 
 
 def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: AsJson = False) -> None:
-    """Keep a memory from fading, or let it fade again.
+    """Pin a memory so that it does not fade, or unpin it.
 
     Example: imprint memory pin 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """
@@ -98,7 +98,7 @@ def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: A
 
 
 def forget(memory_id: MemoryId, evidence: Evidence = False, yes: Yes = False, as_json: AsJson = False) -> None:
-    """Erase a memory for good; the answer is a signed receipt.
+    """Erase a memory permanently; the answer is a signed receipt.
 
     Example: imprint memory forget 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --evidence --yes
     """

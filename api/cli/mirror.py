@@ -1,4 +1,4 @@
-"""The Markdown mirror from the command line: where it is, how it stands, have it brought level now."""
+"""`imprint mirror`: location and state of the Markdown files, and synchronizing them now."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from core.storage.db import Tx
 from core.types import Json
 
 commands = typer.Typer(
-    help="The Markdown files of what is remembered: where they are, how they stand.",
+    help="The Markdown mirror: location and state of its files.",
     no_args_is_help=True,
     add_completion=False,
 )
 
-Tenant = Annotated[str, typer.Option(help="Whose users.")]
-User = Annotated[str | None, typer.Option("--user", help="One user; else all that have memories or files.")]
+Tenant = Annotated[str, typer.Option(help="Tenant of the users.")]
+User = Annotated[str | None, typer.Option("--user", help="One user; default: all with memories or files.")]
 
 
 @commands.command("where")
 def where(user: User = None, tenant: Tenant = "default", as_json: AsJson = False) -> None:
-    """Show where the files are: the folder of all, or that of one user.
+    """Show where the files are: the folder of all users, or of one.
 
     Example: imprint mirror where --user ada
     """
@@ -54,7 +54,7 @@ def where(user: User = None, tenant: Tenant = "default", as_json: AsJson = False
 
 @commands.command("show")
 def show(user: User = None, tenant: Tenant = "default", as_json: AsJson = False) -> None:
-    """Show how the files stand: level, edited, refused with its reason, missing, or none yet.
+    """Show the state of the files: level, edited, refused with a reason, missing, or none yet.
 
     Example: imprint mirror show
     """
@@ -73,7 +73,7 @@ def show(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
 
 @commands.command("sync")
 def sync(user: User = None, tenant: Tenant = "default", as_json: AsJson = False) -> None:
-    """Have edits read and files written now, by the workers; edits are noticed without this, too.
+    """Have the workers read edits and write the files now; edits are also noticed without this command.
 
     Example: imprint mirror sync --user ada
     """

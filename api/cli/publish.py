@@ -1,4 +1,4 @@
-"""Publishing from the command line: one event from arguments, or many from a file or standard input."""
+"""`imprint publish`: one event from arguments, or many from a file or standard input."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ NAMED = 5
 STDIN = Path("-")
 SESSION_TYPES = ("message.added", "session.started", "session.ended")
 
-File = Annotated[Path | None, typer.Argument(help="JSON, a JSON array or NDJSON; - or nothing: standard input.")]
-Type = Annotated[str | None, typer.Option("--type", help="Publish one event of this type, made from the options.")]
-Source = Annotated[str, typer.Option(help="Who publishes; with the id it is the event's identity.")]
-EventId = Annotated[str | None, typer.Option("--id", help="The event's id; else a new one.")]
-Text = Annotated[str | None, typer.Option(help="payload.content; alone it makes a message.added.")]
-Extra = Annotated[str | None, typer.Option(help="More of the payload, as a JSON object.")]
+File = Annotated[Path | None, typer.Argument(help="JSON, a JSON array or NDJSON; - or omitted: standard input.")]
+Type = Annotated[str | None, typer.Option("--type", help="Publish one event of this type, built from the options.")]
+Source = Annotated[str, typer.Option(help="Publisher; source and id identify the event.")]
+EventId = Annotated[str | None, typer.Option("--id", help="Id of the event; default: a new one.")]
+Text = Annotated[str | None, typer.Option(help="payload.content; without --type the event is message.added.")]
+Extra = Annotated[str | None, typer.Option(help="Additional payload fields as a JSON object.")]
 Session = Annotated[str | None, typer.Option(help="payload.session_id")]
 User = Annotated[str | None, typer.Option(help="payload.user_id")]
 Role = Annotated[str | None, typer.Option(help="payload.role of a message: user, assistant, system or tool.")]
-Speaker = Annotated[str | None, typer.Option(help="payload.speaker: who says it, by name.")]
-Settle = Annotated[bool, typer.Option("--settle", help="Wait until all that follows from it has ended.")]
-Timeout = Annotated[float, typer.Option(help="Longest wait of --settle, seconds.")]
+Speaker = Annotated[str | None, typer.Option(help="payload.speaker: name of the speaker.")]
+Settle = Annotated[bool, typer.Option("--settle", help="Wait until all resulting work has ended.")]
+Timeout = Annotated[float, typer.Option(help="Maximum wait of --settle, in seconds.")]
 
 
 class Unsettled(ImprintError):
-    """What follows from the events has not ended in the time given."""
+    """The work that follows from the events has not ended in time."""
 
 
 class NotEvents(ImprintError, kind="No events"):
-    """What was given cannot be read as events."""
+    """The input cannot be read as events."""
 
 
 def publish(
@@ -65,7 +65,7 @@ def publish(
     timeout: Timeout = 60,
     as_json: AsJson = False,
 ) -> None:
-    """Publish events: one from --type and the other options, or those of a file or of standard input.
+    """Publish events: one from --type and the other options, or those in a file or on standard input.
 
     Example: imprint publish --session s1 --user ada --content "I moved to Lisbon." --settle
     """
@@ -87,7 +87,7 @@ def publish(
 
 
 def _event(event_type: str, source: str, event_id: str | None, fields: Json, extra: str | None) -> Json:
-    """One native event from the options; a message is the user's unless told otherwise."""
+    """Build a native event from the options; a message has the role user by default."""
     payload = {name: value for name, value in fields.items() if value is not None} | _object(extra)
     if event_type == "message.added":
         payload.setdefault("role", "user")
@@ -111,7 +111,7 @@ def _object(text: str | None) -> Json:
 
 
 def _read(path: Path) -> list[Any]:
-    """The events of a file: one JSON document, an array, or one document a line."""
+    """Read the events of a file: one JSON document, an array, or one document per line."""
     if path == STDIN and sys.stdin.isatty():
         raise typer.BadParameter("Nothing to publish: give a file, standard input, or --type with its options.")
     name = "standard input" if path == STDIN else str(path)
@@ -139,7 +139,7 @@ def _lines(text: str, name: str) -> Iterator[Any]:
 
 
 def _send(client: Client, events: Sequence[Any]) -> Json:
-    """Send in batches, each a transaction of its own; the answers as one."""
+    """Send in batches of one transaction each; return the merged answers."""
     answer: Json = {"accepted": 0, "duplicates": 0, "events": [], "settle_token": None}
     with _bar() as bar:
         task = bar.add_task("publishing", total=len(events), visible=len(events) > BATCH)
@@ -154,7 +154,7 @@ def _send(client: Client, events: Sequence[Any]) -> Json:
 
 
 def _post(client: Client, batch: Sequence[Any], start: int, before: int) -> Any:
-    """One batch, again after the pause that a busy server asks for; a refusal names places in the whole input."""
+    """Send one batch, retrying after the server's pause; error pointers refer to the whole input."""
     while True:
         try:
             return client.post("/v1/events", batch)
@@ -171,7 +171,7 @@ def _shift(pointer: str, start: int) -> str:
 
 
 def _settle(client: Client, token: str, timeout: float) -> int:
-    """Wait until nothing is pending up to the token, at the most `timeout` seconds; what still is."""
+    """Wait at most `timeout` seconds until nothing is pending up to the token; return what still is."""
     end = time.monotonic() + timeout
     with _bar() as bar:
         most = pending = client.count_pending(token, flush=True)
@@ -184,7 +184,7 @@ def _settle(client: Client, token: str, timeout: float) -> int:
 
 
 def _pending_dispatches(client: Client) -> list[str]:
-    """The dispatches that have not ended, each with what it waits for; without any, events wait for the router."""
+    """Return the dispatches that have not ended, each with what it waits for; none: events wait for the router."""
     found = [
         _why(item) for status in WAITING for item in client.get("/v1/dispatches", status=status, limit=NAMED)["items"]
     ]

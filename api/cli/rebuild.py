@@ -1,4 +1,4 @@
-"""`imprint memory rebuild`: a user's memories anew from the log, the difference, and taking it over or not."""
+"""`imprint memory rebuild`: rebuild the memories of a user from the log, show the difference, apply it or not."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ POLL_SECONDS = 0.5
 SHOWN = 20
 """Statements shown of each kind of difference; `--json` has all of them."""
 
-User = Annotated[str | None, typer.Option("--user", help="Whose memories.")]
+User = Annotated[str | None, typer.Option("--user", help="Owner of the memories.")]
 Rules = Annotated[
-    Path | None, typer.Option("--rules", help="A folder of rules, or a file with one; default: those in force.")
+    Path | None, typer.Option("--rules", help="A folder of rules, or a file with one; default: the rules in force.")
 ]
-AsOf = Annotated[str | None, typer.Option("--as-of", help="By what had happened up to this day or time.")]
+AsOf = Annotated[str | None, typer.Option("--as-of", help="Use only events up to this day or time.")]
 Extractor = Annotated[str | None, typer.Option("--extractor", help="`offline` or `llm`; default: as configured.")]
-Embedding = Annotated[str | None, typer.Option("--embedding", help="`local`, `openai` or `hash`, for judging.")]
-Apply = Annotated[str | None, typer.Option("--apply", help="Take over the rebuild of this id.")]
-Drop = Annotated[str | None, typer.Option("--drop", help="Let the rebuild of this id go.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Take it over at once.")]
+Embedding = Annotated[str | None, typer.Option("--embedding", help="`local`, `openai` or `hash`, used for judging.")]
+Apply = Annotated[str | None, typer.Option("--apply", help="Apply the rebuild with this id.")]
+Drop = Annotated[str | None, typer.Option("--drop", help="Drop the rebuild with this id.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Apply it without asking.")]
 
 
 class NotRebuilt(ImprintError):
-    """The rebuild cannot be made."""
+    """The rebuild failed."""
 
 
 def rebuild(
@@ -46,7 +46,7 @@ def rebuild(
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Rebuild a user's memories from the log, beside those in force; show what would change, then apply it or not.
+    """Rebuild a user's memories from the log, next to the current ones; show the difference, then apply or drop it.
 
     Example: imprint memory rebuild --user ada
     """
@@ -77,7 +77,7 @@ def _make(client: Client, asked: Json, *, yes: bool, as_json: bool) -> None:
 
 
 def _require_alive(client: Client, rebuild_id: str) -> None:
-    """The worker may have given up; then it says why."""
+    """Fail with the reason if the worker has given up."""
     try:
         trace = client.get(f"/v1/events/{rebuild_id}/trace")
     except Refused:

@@ -1,4 +1,4 @@
-"""`imprint user verify-receipt`: checking the signature of a receipt for an erasure."""
+"""`imprint user verify-receipt`: verify the signature of an erasure receipt."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Key = Annotated[str | None, typer.Option("--key", help="The public key in base64
 
 
 class NotGenuine(ImprintError):
-    """The signature is not that of this receipt, or of another key: it was changed, or is not from there."""
+    """The signature does not match: the receipt was changed, or was signed with another key."""
 
 
 def verify_receipt(file: Path, key: Key = None) -> None:
-    """Check a receipt's signature: with the server's key, or with one that you have kept.
+    """Verify a receipt's signature with the server's key, or with one that you have stored.
 
     Example: imprint user verify-receipt receipt.json
     """

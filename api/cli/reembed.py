@@ -1,4 +1,4 @@
-"""`imprint memory reembed`: the vectors of another embedding model, made beside those in use."""
+"""`imprint memory reembed`: compute the vectors of another embedding model while the current ones are in use."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from core.storage.db import Database
 from core.storage.vector_spaces import EmbeddingModel
 from core.tenancy import tenants
 
-Finish = Annotated[bool, typer.Option("--finish", help="Every process runs with the new model: let the old one's go.")]
+Finish = Annotated[bool, typer.Option("--finish", help="All processes run with the new model: delete the old vectors.")]
 
 
 class NothingToFinish(ImprintError):
-    """There is only one model's vectors."""
+    """Vectors of only one model exist."""
 
 
 def reembed(finish: Finish = False) -> None:
-    """Make the vectors of the model that IMPRINT_EMBEDDING names here, beside those that are in use.
+    """Compute vectors with the model that IMPRINT_EMBEDDING names, next to those in use.
 
-    Searching and writing go on. Then start every process anew with that setting, one after another, and run this with
-    --finish.
+    Searching and writing continue. Afterwards restart every process with that setting, one after another, and run this
+    command with --finish.
 
     Example: IMPRINT_EMBEDDING=openai imprint memory reembed
     """
@@ -49,12 +49,12 @@ def reembed(finish: Finish = False) -> None:
     if finish:
         _finish(settings, place)
     else:
-        words = f"Start every process anew with IMPRINT_EMBEDDING={settings.embedding}, then: imprint memory reembed"
+        words = f"Restart every process with IMPRINT_EMBEDDING={settings.embedding}, then: imprint memory reembed"
         out.print(f"{words} --finish", soft_wrap=True, highlight=False)
 
 
 def _take_place(settings: Settings, model: EmbeddingModel) -> tuple[str, bool]:
-    """The model's place, and whether that was nobody's until now."""
+    """Return the model's vector space, and whether it was unused until now."""
     owner = create_engine(db.owner_url(settings))
     try:
         with owner.begin() as tx:
@@ -77,7 +77,7 @@ def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
 
 
 def _finish(settings: Settings, mine: str) -> None:
-    """Nobody finds the old vectors from here on; then they go."""
+    """Make the old vectors invisible, then delete them."""
     old = next(place for place in vector_spaces.NAMES if place != mine)
     owner = create_engine(db.owner_url(settings))
     try:
@@ -86,12 +86,12 @@ def _finish(settings: Settings, mine: str) -> None:
     finally:
         owner.dispose()
     if model is None:
-        raise NothingToFinish("There are the vectors of one model only: nothing is left to finish.")
+        raise NothingToFinish("Vectors of only one model exist, so there is nothing to finish.")
     out.print(f"{_clear(settings, old):,} vectors by {model} removed.", highlight=False)
 
 
 def _clear(settings: Settings, place: str) -> int:
-    """Remove every tenant's vectors from a place; how many."""
+    """Remove every tenant's vectors from a vector space; return how many."""
     database = db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[place])
     try:
         return sum(reembedding.clear(database, tenant) for tenant in _tenants(settings))

@@ -10,7 +10,7 @@ from core.tenancy import secrets, tenants, vault
 
 
 def reseal(as_json: AsJson = False) -> None:
-    """Encrypt all secrets of all tenants with the first key of IMPRINT_SECRETS_KEY; then the other keys may go.
+    """Encrypt all secrets of all tenants with the first key of IMPRINT_SECRETS_KEY; then remove the other keys.
 
     Example: imprint tenant secrets reseal
     """
@@ -22,7 +22,7 @@ def reseal(as_json: AsJson = False) -> None:
 
 
 def reseal_all(settings: Settings) -> int:
-    """Encrypt the secrets of every tenant with the first key; how many there are."""
+    """Encrypt the secrets of every tenant with the first key; return how many."""
     sealer, done = vault.load(settings), 0
     queue, app = db.connect(db.router_url(settings), 1), db.connect(db.app_url(settings), 1)
     try:

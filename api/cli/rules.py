@@ -1,4 +1,4 @@
-"""The rules in force: read them, try them, and put files in force after a look at what would change."""
+"""`imprint rules`: show, test and import rules."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from core.types import Json
 from rules.document import formatting
 from rules.problems import escape_step
 
-commands = typer.Typer(help="The rules in force: read them, change them.", no_args_is_help=True, add_completion=False)
+commands = typer.Typer(help="The rules in force: show and change them.", no_args_is_help=True, add_completion=False)
 commands.command("backtest")(backtest)
 
 Place = Annotated[Path, typer.Argument(help="A file with a rule or a list of them, or a folder of such files.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; for scripts.")]
-Prune = Annotated[bool, typer.Option("--prune", help="Delete the rules that no file has.")]
-Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Why, for the rule's history.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+Prune = Annotated[bool, typer.Option("--prune", help="Delete rules that no file contains.")]
+Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Reason, stored in the rule's history.")]
 Event = Annotated[str, typer.Option("--event", "-e", help="A file with an event as JSON; - for standard input.")]
 
 
@@ -45,7 +45,7 @@ class Switch(StrEnum):
 
 @commands.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """List the rules in force, one a line.
+    """List the rules in force, one per line.
 
     Example: imprint rules list
     """
@@ -61,7 +61,7 @@ def list_(as_json: AsJson = False) -> None:
 
 @commands.command("show")
 def show(name: str, as_json: AsJson = False) -> None:
-    """Print one rule in force, in its canonical form: JSON that can be saved and applied again.
+    """Print a rule in force in canonical form: JSON that can be saved and applied again.
 
     Example: imprint rules show decay > decay.json
     """
@@ -77,8 +77,8 @@ def show(name: str, as_json: AsJson = False) -> None:
 
 
 @commands.command("export")
-def export(place: Annotated[Path, typer.Argument(help="The folder; it is made if it is not there.")]) -> None:
-    """Write all rules in force into a folder, one file each; other files there stay as they are.
+def export(place: Annotated[Path, typer.Argument(help="The folder; created if missing.")]) -> None:
+    """Write all rules in force to a folder, one file each; other files there are left alone.
 
     Example: imprint rules export ./rules
     """
@@ -93,9 +93,9 @@ def export(place: Annotated[Path, typer.Argument(help="The folder; it is made if
 def apply(
     place: Place, yes: Yes = False, prune: Prune = False, comment: Comment = None, as_json: AsJson = False
 ) -> None:
-    """Put files in force, all or none: shows what would change, asks, and saves. Rules in no file stay as they are.
+    """Put the rules in files in force, all or none: shows the changes, asks, and saves. Other rules are left alone.
 
-    With --json and without --yes it answers the plan and changes nothing.
+    With --json and without --yes it prints the plan and changes nothing.
 
     Example: imprint rules apply ./rules --comment "quieter nights"
     """
@@ -123,9 +123,9 @@ def try_out(
     event: Event,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a rule would make of an event: each condition with the value that was there, and the actions.
+    """Test a rule on an event: each condition with its actual value, and the actions.
 
-    Nothing is done.
+    Nothing is executed.
 
     Example: imprint rules test notify_important --event event.json
     """
@@ -150,11 +150,11 @@ def try_out(
 def run(
     name: str,
     user: Annotated[
-        str | None, typer.Option("--user", "-u", help="One user of a rule that runs for each user.")
+        str | None, typer.Option("--user", "-u", help="Run for this user only, if the rule runs for each user.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a scheduled rule now, as if its time had come; its time table stays as it is.
+    """Run a scheduled rule now; its schedule is unchanged.
 
     Example: imprint rules run forget_nightly
     """
@@ -178,7 +178,7 @@ def run(
 
 @commands.command("history")
 def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
-    """Show the versions of a rule, newest first: who, when, why, and what it changed.
+    """Show the versions of a rule, newest first: author, time, reason and diff.
 
     Example: imprint rules history decay
     """
@@ -196,7 +196,7 @@ def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
 
 @commands.command("rollback")
 def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None) -> None:
-    """Put an earlier version of a rule in force again, as a new version; shows the difference and asks.
+    """Roll back a rule to an earlier version, saved as a new one; shows the difference and asks.
 
     Example: imprint rules rollback decay 3
     """
@@ -225,7 +225,7 @@ def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None)
 def stats(
     name: Annotated[str | None, typer.Argument(help="One rule; default: all.")] = None, as_json: AsJson = False
 ) -> None:
-    """Show what rules have done and at what cost; the rules of one group stand side by side.
+    """Show statistics and cost of rules; rules of one group are shown side by side.
 
     Example: imprint rules stats decay
     """
@@ -243,7 +243,7 @@ def stats(
 
 @commands.command("allow-high-risk")
 def allow_high_risk(switch: Switch) -> None:
-    """Let rules of high risk run without anyone's approval in this tenant (on), or no longer (off).
+    """Allow high-risk rules of this tenant to run without approval (on), or not (off).
 
     Example: imprint rules allow-high-risk off
     """
@@ -267,7 +267,7 @@ def _files(place: Path) -> Files:
 
 
 def _import(client: Client, files: Files, body: Json) -> Any:
-    """The server's answer; its faults lead to the files on this machine."""
+    """Return the server's answer; its errors refer to local files."""
     try:
         return client.post("/v1/rules/import", body)
     except Refused as refused:
@@ -278,7 +278,7 @@ def _import(client: Client, files: Files, body: Json) -> Any:
 
 
 def _with_files(refused: Refused, files: Mapping[str, str], said: str) -> ImprintError:
-    """The refusal with the file that each part of the request came from in place of the part's pointer."""
+    """Return the error with file names instead of pointers into the request."""
     if not refused.problems:
         return refused
     lines = []
@@ -352,7 +352,7 @@ def _show_applied(todo: Sequence[Json], applied: Sequence[Json]) -> None:
 
 
 def _ask(question: str) -> None:
-    """Go on only if a person says so."""
+    """Continue only if a person confirms."""
     if not sys.stdin.isatty():
         raise typer.BadParameter("Nobody is here to ask: add --yes to go on without.")
     if not typer.confirm(question):
@@ -409,7 +409,7 @@ def _overview(found: Sequence[Json]) -> Table:
 
 
 def _beside(found: Sequence[Json]) -> Table:
-    """Each rule a column: of two policies on trial the same figure stands in one line."""
+    """Return a table with one column per rule, to compare the figures of two policies."""
     columns = [_figures(one) for one in found]
     table = Table("", *(one["rule"] for one in found))
     for name in columns[0]:
@@ -422,7 +422,7 @@ def _rules(count: int) -> str:
 
 
 def _line(item: Json, widest: int, width: int) -> str:
-    """A rule on one line; what does not fit behind its name is cut."""
+    """Return a rule on one line, cut to fit."""
     rule = item["rule"]
     mode = rule.get("action_mode", "auto") if rule.get("enabled", True) else "disabled"
     name, version = f"{item['name']:<{widest}}", f"v{item['version']}"

@@ -1,4 +1,4 @@
-"""Scrubbing from the command line: what is being done, and what came of it."""
+"""Progress and result of scrubbing on the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MEBIBYTE = 1024 * 1024
 
 
 def scrub_all(settings: Settings) -> ScrubResult:
-    """Have all files written anew, telling of each step; what could not be done is said."""
+    """Have all files rewritten, reporting each step and what could not be done."""
     with err.status("Scrubbing …") as status:
         done = scrub.run(settings, lambda step: status.update(f"Scrubbing: {step} …"))
     before, after = done.bytes_before / MEBIBYTE, done.bytes_after / MEBIBYTE

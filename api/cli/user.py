@@ -1,4 +1,4 @@
-"""`imprint user`: the profile of a user, and erasing everything that is stored about them."""
+"""`imprint user`: the profile of a user, and erasing everything stored about them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.errors import ImprintError
 
 
 class UserCommands(LazyGroup):
-    """Commands about one user; the one that needs cryptography is loaded when it is called."""
+    """Commands about a user; the one that needs cryptography is loaded on first call."""
 
     table: ClassVar[CommandTable] = {
         "verify-receipt": (
@@ -30,14 +30,14 @@ class UserCommands(LazyGroup):
 
 commands = typer.Typer(
     cls=UserCommands,
-    help="One user: profile, erasing everything, checking a receipt.",
+    help="A user: profile, erasure, receipts.",
     no_args_is_help=True,
     add_completion=False,
 )
 
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-Scrub = Annotated[bool, typer.Option("--scrub", help="Then have the files written anew, as `imprint db scrub` does.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Build it now.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+Scrub = Annotated[bool, typer.Option("--scrub", help="Then rewrite the database files, as `imprint db scrub` does.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Rebuild the profile now.")]
 
 
 class Unconfirmed(ImprintError, kind="Not confirmed"):
@@ -46,7 +46,7 @@ class Unconfirmed(ImprintError, kind="Not confirmed"):
 
 @commands.command("profile")
 def profile(user: str, fresh: Fresh = False, as_json: AsJson = False) -> None:
-    """Show what is known of a user, by section, with the memories that each entry rests on (`--json`).
+    """Show the profile of a user by section; with `--json`, each entry has its memories.
 
     Example: imprint user profile ada --fresh
     """
@@ -80,7 +80,7 @@ def _entries(value: Any, name: str = "") -> Iterator[str]:
 
 @commands.command("erase")
 def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = False) -> None:
-    """Erase a user for good: messages, memories, files and the log. The answer is a signed receipt.
+    """Erase a user permanently: messages, memories, files and the log. The answer is a signed receipt.
 
     Example: imprint user erase ada --yes --json > receipt.json
     """
@@ -105,7 +105,7 @@ lazy.add_placeholders(commands, UserCommands.table)
 
 
 def _confirm(user: str) -> None:
-    """Ask for the name once more. Unconfirmed: it is another one, or nobody is there to answer."""
+    """Ask for the name again. Unconfirmed: it differs, or there is no terminal."""
     if not sys.stdin.isatty():
         raise Unconfirmed
     answer = typer.prompt(f"Erase everything that is held of {user!r}? This cannot be undone. Type the name", err=True)

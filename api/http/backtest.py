@@ -49,7 +49,12 @@ class Trial(BaseModel):
 
 @router.post(
     "",
-    responses={200: {"content": {"application/json": {}, NDJSON: {}}, "description": "The result; as NDJSON, preceded by progress lines"}},
+    responses={
+        200: {
+            "content": {"application/json": {}, NDJSON: {}},
+            "description": "The result; as NDJSON, preceded by progress lines",
+        }
+    },
 )
 @with_bounds(Bounds(counted="backtests"))
 async def post_backtest(deps: Deps, caller: Reader, trial: Trial, request: Request) -> Response:

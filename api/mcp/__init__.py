@@ -1,1 +1,1 @@
-"""The door for agents: the tools of the Model Context Protocol, each of which is one request of the HTTP door."""
+"""MCP server: the tools of the Model Context Protocol, each of which is one request of the HTTP API."""

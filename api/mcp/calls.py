@@ -1,4 +1,4 @@
-"""A call of a tool, carried out as the HTTP door would: the same check, the same work, the same words if it fails."""
+"""Tool calls: validation, execution and errors as over HTTP."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from core.tenancy.tenants import Caller
 from core.types import Json
 
 FAULTS: Final = 20
-"""Of one call that are told: a model reads all of them."""
+"""Maximum faults reported for one call, because a model reads all of them."""
 
 Context = ServerRequestContext[dict[str, Any], Request]
 
 
 async def tools(context: Context, _page: PaginatedRequestParams | None) -> ListToolsResult:
-    """The tools that the caller's key may use."""
+    """Return the tools that the caller's key may use."""
     _, who = _asked_by(context)
     return ListToolsResult(tools=[LISTED[tool.name] for tool in TOOLS.values() if who.may(tool.scope)])
 
 
 async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult:
-    """Return the answer of a tool, or what was wrong with the call, for the model to read. MCPError: no such tool."""
+    """Return the answer of a tool, or the problem with the call, for the model to read. MCPError: no such tool."""
     tool = TOOLS.get(asked.name)
     if tool is None:
         known = ", ".join(TOOLS)
@@ -65,7 +65,7 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
 
 
 def _answer(tool: Tool, deps: Dependencies, caller: Caller, arguments: Json) -> bytes:
-    """The endpoint's answer as JSON. RequestValidationError: the arguments do not fit."""
+    """Return the endpoint's answer as JSON. RequestValidationError: invalid arguments."""
     try:
         asked = tool.takes.model_validate(arguments)
     except ValidationError as error:
@@ -92,14 +92,14 @@ def _refusal(error: Exception) -> Json:
 
 
 def _result(said: bytes, *, failed: bool = False) -> CallToolResult:
-    """JSON as a result: as text for those who read, as a value for those who compute."""
+    """Return JSON as a tool result: as text, and as a structured value."""
     return CallToolResult(
         content=[TextContent(text=said.decode())], structured_content=json.loads(said), is_error=failed
     )
 
 
 def _asked_by(context: Context) -> tuple[Request, Caller]:
-    """The request that a message came with, and who sent it."""
+    """Return the HTTP request of a message, and its caller."""
     if context.request is None:
         raise ValueError(context.method)
     who: Caller = context.request.state.caller

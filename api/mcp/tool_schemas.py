@@ -1,4 +1,4 @@
-"""The tools as a model sees them: arguments as JSON Schema, and hints of what they do."""
+"""Tool definitions as a model sees them: arguments as JSON Schema, and hints about their effects."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from api.mcp.tools import TOOLS, Tool
 from core.types import Json
 
 WORDS: Final[Mapping[str, str]] = {
-    "user_id": "Whose memory it is: the name under which your application knows the user",
-    "group_id": "The group whose shared memory it is, if there is one",
-    "session_id": "The conversation, by the name under which its messages were published",
-    "message_id": "The message, by its id in the session",
-    "query": "What to look for, in plain words, in any language",
-    "limit": "Results at the most",
-    "method": "hybrid: by words and by meaning; keyword: by words alone; vector: by meaning alone",
-    "include": "What to look through",
-    "tags": "Labels of your own",
+    "user_id": "Owner of the memory: the name under which your application knows the user",
+    "group_id": "The group that shares the memory, if any",
+    "session_id": "The conversation: the session id used when publishing its messages",
+    "message_id": "Id of the message in the session",
+    "query": "What to search for, in plain words, in any language",
+    "limit": "Maximum number of results",
+    "method": "hybrid: by words and meaning; keyword: only by words; vector: only by meaning",
+    "include": "What to search",
+    "tags": "Your own labels",
     "time": "When it happened",
-    "min_similarity": "Least cosine of the meaning",
-    "now": "The moment that is asked from; default: now",
-    "explain": "Say what each score is made of",
+    "min_similarity": "Minimum cosine similarity",
+    "now": "Reference time of the question; default: now",
+    "explain": "Explain the parts of each score",
     "content": "The statement, as one full sentence",
-    "value": "What stands in the slot, such as Lisbon",
+    "value": "Value of the slot, such as Lisbon",
     "importance": "From 0 to 1",
     "min_importance": "From 0 to 1",
     "confidence": "From 0 to 1",
     "pinned": "Keep it from fading",
-    "expires_at": "When it ends to matter",
-    "half_life_days": "In how many days it fades by half",
-    "valid_from": "Since when it is true",
-    "valid_to": "Until when it is true",
-    "structured": "Anything about it that is better kept as JSON",
-    "evidence": "The stored messages that it rests on",
-    "reason": "Why, kept in the history",
-    "id": "Names the event: with its source it counts once; default: a new one",
-    "event_type": "What happened, in the past tense, such as message.added",
-    "source": "Who says so: the name of your agent",
-    "subject": "What it is about",
-    "payload": "The event's own fields, such as session_id, user_id, role and content of a message",
-    "budget": "How the limit is shared out",
+    "expires_at": "When it stops being relevant",
+    "half_life_days": "Half-life of its strength in days",
+    "valid_from": "Start of its validity",
+    "valid_to": "End of its validity",
+    "structured": "Additional data as JSON",
+    "evidence": "Stored messages that support it",
+    "reason": "Reason, stored in the history",
+    "id": "Id of the event; events with the same source and id count once; default: a new id",
+    "event_type": "Type of the event, in the past tense, such as message.added",
+    "source": "Publisher: the name of your agent",
+    "subject": "Subject of the event",
+    "payload": "Fields of the event, such as session_id, user_id, role and content of a message",
+    "budget": "Shares of the token limit",
     "categories": "Only these",
     "kinds": "Only these",
     "topics": "Only these",
 }
-"""What an argument means, where its model leaves that to the documentation of the HTTP door."""
+"""Descriptions of arguments whose models leave that to the documentation of the HTTP API."""
 
 
 def list_entry(tool: Tool) -> Listed:
-    """A tool as `tools/list` names it."""
+    """Return a tool as `tools/list` shows it."""
     return Listed(
         name=tool.name,
         title=tool.title,
@@ -70,7 +70,7 @@ def list_entry(tool: Tool) -> Listed:
 
 
 def schema(tool: Tool) -> Json:
-    """The arguments of a tool, as one schema without references: not every client follows them."""
+    """Return the arguments of a tool as one schema without references, because not every client resolves them."""
     whole = tool.takes.model_json_schema()
     plain: Json = _plain(whole, whole.get("$defs", {}))
     arguments = plain["properties"]
@@ -84,7 +84,7 @@ def schema(tool: Tool) -> Json:
 
 
 def _without_null(wanted: Json) -> Json:
-    """An argument that may be left out; that null would mean the same need not be said."""
+    """Return the schema of an optional argument without null, which would mean the same as omitting it."""
     kinds: list[Json] = [kind for kind in wanted.get("anyOf", ()) if kind != {"type": "null"}]
     if len(kinds) != 1:
         return wanted
@@ -92,7 +92,7 @@ def _without_null(wanted: Json) -> Json:
 
 
 def _plain(part: Any, defs: Mapping[str, Any]) -> Any:
-    """A part of a schema with what it refers to in its place, and without what only tells machines apart."""
+    """Return part of a schema with references resolved, and without keywords that do not help a model."""
     if isinstance(part, list):
         return [_plain(one, defs) for one in part]
     if not isinstance(part, dict):
@@ -103,14 +103,14 @@ def _plain(part: Any, defs: Mapping[str, Any]) -> Any:
 
 
 def _within(name: str, value: Any, defs: Mapping[str, Any]) -> Any:
-    """Yield the values of a keyword; the names of properties are no keywords."""
+    """Return the value of a keyword with its subschemas inlined; names of properties are not keywords."""
     if name == "properties":
         return {key: _plain(one, defs) for key, one in value.items()}
     return value if name in {"default", "enum", "const", "required"} else _plain(value, defs)
 
 
 def _is_noise(name: str, value: Any) -> bool:
-    """Titles repeat the name; that a text holds no control characters need not be said, only checked."""
+    """Return whether a keyword does not help a model: titles repeat names, and control characters are checked later."""
     return name in {"title", "$defs", "$ref"} or (name == "pattern" and "\\x00" in value)
 
 
@@ -118,4 +118,4 @@ SCHEMAS: Final[Mapping[str, Json]] = {name: schema(tool) for name, tool in TOOLS
 """The arguments of each tool."""
 
 LISTED: Final[Mapping[str, Listed]] = {name: list_entry(tool) for name, tool in TOOLS.items()}
-"""Each tool as it is listed; the same to all that may call it."""
+"""Entry of each tool in `tools/list`."""

@@ -1,4 +1,4 @@
-"""The table of tools: from the name that a model calls to the endpoint that answers."""
+"""The table of tools: tool name → endpoint."""
 
 from __future__ import annotations
 
@@ -21,50 +21,50 @@ from core.events.parsing import Name, NativeEvent, unstorable
 from core.tenancy.tenants import Caller
 from core.types import Json
 
-MemoryId = Annotated[UUID, Field(description="The `id` of a memory, as memory_search and memory_add give it")]
+MemoryId = Annotated[UUID, Field(description="The `id` of a memory, as returned by memory_search and memory_add")]
 
 
 class Adding(StatementRequest):
-    """What `POST /v1/memories` takes, with its `Idempotency-Key`."""
+    """Arguments of `POST /v1/memories`, including its `Idempotency-Key`."""
 
     idempotency_key: Annotated[
-        Name | None, Field(description="Names this call: repeated with the same key it changes nothing")
+        Name | None, Field(description="Identifies this call: repeated with the same key, it has no effect")
     ] = None
 
 
 class Updating(Patch):
-    """What `PATCH /v1/memories/{id}` takes, and which memory is meant."""
+    """Arguments of `PATCH /v1/memories/{id}`, and the memory."""
 
     memory_id: MemoryId
 
 
 class Forgetting(RequestBody):
-    """What `DELETE /v1/memories/{id}` takes."""
+    """Arguments of `DELETE /v1/memories/{id}`."""
 
     memory_id: MemoryId
-    evidence: Annotated[bool, Field(description="Blank the text of the messages that it rests on, too")] = False
+    evidence: Annotated[bool, Field(description="Also blank the text of the messages it cites")] = False
 
 
 class Asking(RequestBody):
-    """Which memory is meant."""
+    """The memory asked about."""
 
     memory_id: MemoryId
 
 
 class Showing(RequestBody):
-    """Which message is meant."""
+    """The message to show again."""
 
     session_id: Name
     message_id: Name
 
 
 class Hiding(HideRequest, Showing):
-    """Which message is meant, and why."""
+    """The message to hide, and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool: when a model should call it, what its key must allow, what it takes, and who answers."""
+    """A tool: description for models, required scope, arguments, and function that answers."""
 
     name: str
     title: str
@@ -104,7 +104,7 @@ def _restore(deps: Dependencies, caller: Caller, asked: Showing) -> Json:
 
 
 def _publish(deps: Dependencies, caller: Caller, asked: NativeEvent) -> Response:
-    """One event, as the batch of one that it is to the HTTP door; what is wrong with it is told without its index."""
+    """Publish one event as a batch of one; error pointers have no index."""
     fault = unstorable(asked.payload)
     if fault is not None:
         raise Invalid([Problem("/payload", fault)])
@@ -125,10 +125,10 @@ _ALL: Final = (
         answer=search.post_search,
         reads=True,
         description=(
-            "Search what is remembered of a user or group: memories, messages of past conversations, and passages of "
-            "documents, best first, each with its sources. Call it before you answer anything that may depend on what "
-            "was said earlier: names, dates, preferences, plans, decisions. Ask in plain words, one question a call. "
-            "No results mean that nothing is known; do not guess."
+            "Search the memory of a user or group: memories, messages of past conversations, and passages"
+            " of documents, best first, each with its sources. Call it before you answer anything that "
+            "may depend on what was said earlier: names, dates, preferences, plans, decisions. Ask in "
+            "plain words, one question per call. No results mean that nothing is known; do not guess."
         ),
     ),
     Tool(
@@ -138,11 +138,12 @@ _ALL: Final = (
         takes=Adding,
         answer=_add,
         description=(
-            "Remember one lasting statement about a user: a fact, a preference, an instruction, a plan. Call it when "
-            "the user asks you to remember something, or tells you what will matter in later conversations; not for "
-            "small talk, and not for what memory_search already found. Write a full sentence that can be understood "
-            "by itself. The statement is judged against what is known: `verdict` says whether it was added, merged, "
-            "replaced something or was not kept, and `reason` says why."
+            "Remember one lasting statement about a user: a fact, a preference, an instruction, a plan. "
+            "Call it when the user asks you to remember something, or tells you something that will "
+            "matter in later conversations; not for small talk, and not for what memory_search already "
+            "found. Write a full sentence that is understandable on its own. The statement is judged "
+            "against stored memories: `verdict` says whether it was added, merged, replaced a memory or "
+            "was not stored, and `reason` says why."
         ),
     ),
     Tool(
@@ -153,23 +154,23 @@ _ALL: Final = (
         answer=_update,
         repeatable=True,
         description=(
-            "Correct a memory whose id you know, from memory_search for instance: its words, category, importance, "
-            "tags, time of validity, whether it is pinned. Only the fields you send change; the versions before stay "
-            "in its history. Call it when the user says that something remembered is wrong or outdated."
+            "Correct a memory whose id you know, for instance from memory_search: its content, category, "
+            "importance, tags, validity or pin. Only the fields you send change; earlier versions stay in"
+            " its history. Call it when the user says that a memory is wrong or outdated."
         ),
     ),
     Tool(
         name="memory_forget",
-        title="Forget a memory for good",
+        title="Forget a memory permanently",
         scope="write",
         takes=Forgetting,
         answer=_forget,
         destroys=True,
         repeatable=True,
         description=(
-            "Erase a memory for good, with what says the same and what was drawn from it. It cannot be undone. Call "
-            "it only when the user asks for something to be forgotten; to correct it call memory_update. The answer "
-            "is a signed receipt."
+            "Erase a memory permanently, with equivalent and derived memories. This cannot be undone. "
+            "Call it only when the user asks for something to be forgotten; use memory_update to correct "
+            "it. The answer is a signed receipt."
         ),
     ),
     Tool(
@@ -180,9 +181,9 @@ _ALL: Final = (
         answer=_why,
         reads=True,
         description=(
-            "Explain where a memory comes from: the messages it rests on, and for each of its versions the event, "
-            "rule and model call behind it. Call it when the user asks how you know something, or to judge how far "
-            "to trust a memory."
+            "Explain where a memory comes from: the messages that support it and, for each of its "
+            "versions, the event, rule and model call behind it. Call it when the user asks how you know "
+            "something, or to judge how far to trust a memory."
         ),
     ),
     Tool(
@@ -193,10 +194,10 @@ _ALL: Final = (
         answer=context.post_context,
         reads=True,
         description=(
-            "Build what you should have in view for the next answer, within a limit of tokens: standing "
-            "instructions, profile, memories and documents that matter to the query, the summary, plan and recent "
-            "messages of the session. Call it at the beginning of a conversation or task; for one question "
-            "memory_search is enough. `format` text gives one text to read."
+            "Build the context for the next answer within a token limit: standing instructions, profile, "
+            "memories and documents relevant to the query, and the summary, plan and recent messages of "
+            "the session. Call it at the beginning of a conversation or task; for a single question "
+            "memory_search is enough. `format: text` returns one text to read."
         ),
     ),
     Tool(
@@ -207,8 +208,9 @@ _ALL: Final = (
         answer=_hide,
         repeatable=True,
         description=(
-            "Leave a message of a session out of every context from now on, such as a failed attempt or an outdated "
-            "tool result. It stays stored, can be searched, and message_restore shows it again."
+            "Exclude a message of a session from all contexts from now on, for example a failed attempt "
+            "or an outdated tool result. It stays stored and searchable, and message_restore shows it "
+            "again."
         ),
     ),
     Tool(
@@ -218,7 +220,7 @@ _ALL: Final = (
         takes=Showing,
         answer=_restore,
         repeatable=True,
-        description="Show a message in contexts again that message_hide left out.",
+        description="Show a message hidden by message_hide in contexts again.",
     ),
     Tool(
         name="event_publish",
@@ -228,14 +230,14 @@ _ALL: Final = (
         answer=_publish,
         reaches_out=True,
         description=(
-            "Record that something happened, for the rules to react to: `message.added` for each message of a "
-            "conversation that is to be learnt from, `session.ended` when it is over, `task.completed`, "
-            "`skill.succeeded`, `skill.failed`, `plan.updated`, `feedback.given`, or a type of your own. Rules may "
-            "notify people or call webhooks. Events with the same `source` and `id` count once, so send an `id` "
-            "where you may have to repeat the call."
+            "Record that something happened, so that rules can react: `message.added` for each message of"
+            " a conversation to learn from, `session.ended` when it is over, `task.completed`, "
+            "`skill.succeeded`, `skill.failed`, `plan.updated`, `feedback.given`, or a type of your own. "
+            "Rules may notify people or call webhooks. Events with the same `source` and `id` count once,"
+            " so send an `id` if you may have to repeat the call."
         ),
     ),
 )
 
 TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for tool in _ALL}
-"""Every tool, by the name that a model calls."""
+"""All tools by name."""
