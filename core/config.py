@@ -45,7 +45,7 @@ class _Environment(EnvSettingsSource):
 
 
 class _EnvFile(DotEnvSettingsSource):
-    """Reads `.env`, likewise."""
+    """Reads `.env` in the same way."""
 
     def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
         return _decode(super().decode_complex_value, field_name, field, value)
@@ -54,239 +54,270 @@ class _EnvFile(DotEnvSettingsSource):
 class Settings(BaseSettings):
     """All settings, with production values as defaults. An empty value means the default.
 
-    Raises Misconfigured: a value is wrong, with a sentence for each that names the setting and its source.
+    Raises Misconfigured: one sentence for each wrong value, with the setting and its source.
     """
 
     model_config = SettingsConfigDict(env_prefix=faults.PREFIX, extra="ignore", frozen=True)
 
-    home: Path = Field(Path(".imprint"), description="Folder for the embedded servers' data, secrets, pids and logs.")
+    home: Path = Field(Path(".imprint"), description="Folder for data, secrets, pid files and logs of the local stack.")
 
     database_url: SecretStr | None = Field(
-        None, description="PostgreSQL of your own (the owner's URL); without it an embedded one is started."
+        None, description="URL of your own PostgreSQL, with its owner; default: an embedded server is started."
     )
     database_app_url: SecretStr | None = Field(
-        None, description="URL of the role `imprint_app`; derived from the owner's URL if not given."
+        None, description="URL of the role `imprint_app`; default: derived from the owner's URL."
     )
     database_router_url: SecretStr | None = Field(
-        None, description="URL of the role `imprint_router`; derived from the owner's URL if not given."
+        None, description="URL of the role `imprint_router`; default: derived from the owner's URL."
     )
-    database_pool: Count = Field(8, description="Connections a process keeps open at the most.")
-    broker_url: SecretStr | None = Field(None, description="Redis or RabbitMQ of your own; without it an embedded one.")
+    database_pool: Count = Field(8, description="Maximum open database connections of a process.")
+    broker_url: SecretStr | None = Field(
+        None, description="URL of your own Redis or RabbitMQ; default: an embedded server is started."
+    )
 
-    url: str | None = Field(None, description="Server that the commands talk to; else the stack on this home.")
-    api_key: SecretStr | None = Field(None, description="Key that the commands use; else the one of this home.")
+    url: str | None = Field(
+        None, description="URL of the server that the commands use; default: the stack in this home."
+    )
+    api_key: SecretStr | None = Field(None, description="API key that the commands use; default: the key in this home.")
 
     http_host: str = Field("127.0.0.1", description="Address the HTTP API listens on.")
     http_port: int = Field(8070, ge=0, le=65535, description="Port of the HTTP API.")
-    http_connections: Count = Field(1000, description="Connections open at the same time; above it: 503.")
-    http_header_seconds: Positive = Field(10, description="Longest wait for the headers of a request, seconds.")
+    http_connections: Count = Field(
+        1000, description="Maximum open HTTP connections; further ones are answered with 503."
+    )
+    http_header_seconds: Positive = Field(10, description="Timeout for the headers of a request, in seconds.")
     http_body_seconds: Positive = Field(
-        20, description="Longest wait for the body of a request, seconds; one more for each 64 KiB that came."
+        20, description="Timeout for the body of a request, in seconds; one more second for each 64 KiB received."
     )
     http_idle_seconds: Count = Field(
-        15, description="How long a connection stays open without a request, seconds; keep a proxy's wait below it."
+        15, description="Keep-alive timeout of idle connections, in seconds; a proxy's own must be shorter."
     )
     metrics_host: str = Field("127.0.0.1", description="Address of the `/metrics` listener.")
     metrics_port: int = Field(
         9070,
         ge=0,
         le=65535,
-        description="Port of the `/metrics` listener; 0: none. Not set, `imprint up` takes a free one if it is taken.",
+        description="Port of the `/metrics` listener; 0: none. If not set, `imprint up` uses a free port if this "
+        "one is taken.",
     )
 
-    batch_events: Count = Field(1000, description="Events accepted in one request at the most.")
+    batch_events: Count = Field(1000, description="Maximum events in one request.")
     request_bytes: Count = Field(
-        32 * 1024 * 1024, description="Bytes of one request to `POST /v1/events` at the most; others: see limits.md."
+        32 * 1024 * 1024,
+        description="Maximum size of a request to `POST /v1/events`, in bytes; for other routes see limits.md.",
     )
-    event_bytes: Count = Field(256 * 1024, description="Bytes of one event at the most.")
+    event_bytes: Count = Field(256 * 1024, description="Maximum size of an event, in bytes.")
     http_statement_seconds: Positive = Field(
-        30, description="Longest time of one database statement of an HTTP request, seconds; then it answers 503."
+        30, description="Timeout of a database statement of an HTTP request, in seconds; then the answer is 503."
     )
     tenant_limits: TenantLimits = Field(
-        TenantLimits(), description="Limits of each tenant where they differ from the defaults, as JSON; see limits.md."
+        TenantLimits(), description="Limits of every tenant that differ from the defaults, as JSON; see limits.md."
     )
-    bus_tenant: str = Field("default", description="Tenant of bus messages that carry no key.")
+    bus_tenant: str = Field("default", description="Tenant of bus messages without an API key.")
 
-    poll_seconds: Positive = Field(0.5, description="How often the log is looked at when no doorbell rings, seconds.")
-    rules_poll_seconds: Positive = Field(0.5, description="How often a router looks for edited rules, seconds.")
-    max_hops: Count = Field(8, description="Events in one chain before it is stopped with a dead letter.")
+    poll_seconds: Positive = Field(
+        0.5, description="Interval at which the router polls the log without a hint, in seconds."
+    )
+    rules_poll_seconds: Positive = Field(0.5, description="Interval at which edited rules are loaded, in seconds.")
+    max_hops: Count = Field(
+        8, description="Maximum events in a causal chain; beyond it the chain is stopped with a dead letter."
+    )
 
-    lease_seconds: Positive = Field(30, description="How long a worker owns a dispatch without renewing, seconds.")
+    lease_seconds: Positive = Field(
+        30, description="Lifetime of a worker's lease on a dispatch without renewal, in seconds."
+    )
     resend_seconds: Positive = Field(
-        10, description="How long a sent dispatch may wait before it is sent again, seconds."
+        10, description="Time after which a dispatch that no worker has started is sent again, in seconds."
     )
-    sweep_seconds: Positive = Field(1, description="How often the clock looks for what is owed, seconds.")
-    retry_base_seconds: Positive = Field(2, description="First pause of the exponential back-off, seconds.")
-    attempts: Count = Field(8, description="Attempts before a dispatch is dead.")
+    sweep_seconds: Positive = Field(
+        1, description="Interval at which the clock looks for due dispatches and schedules, in seconds."
+    )
+    retry_base_seconds: Positive = Field(2, description="First delay of the exponential back-off, in seconds.")
+    attempts: Count = Field(8, description="Attempts after which a dispatch is dead.")
     agent_seconds: dict[str, Positive] = Field(
         {},
         description=(
-            "Longest attempt of an agent where it differs from the defaults, seconds, as JSON by agent or by `cpu`, "
+            "Timeouts of agents that differ from the defaults, in seconds, as JSON by agent or by `cpu`, "
             "`io`, `model`; see fairness.md."
         ),
     )
-    task_seconds: Count = Field(600, description="Longest attempt of any agent, seconds.")
+    task_seconds: Count = Field(600, description="Maximum timeout of any agent, in seconds.")
 
-    rules_per_tenant: Count = Field(1000, description="Rules a tenant may have in force.")
+    rules_per_tenant: Count = Field(1000, description="Maximum rules in force per tenant.")
     rule_cost: Count = Field(
-        100_000, description="Bound of one rule's cost for one event, in comparisons; a rule above it is refused."
+        100_000, description="Maximum cost of a rule for one event, in comparisons; a rule above it is refused."
     )
-    rules_cost: Count = Field(1_000_000, description="Bound of the cost of all rules of a tenant together, as above.")
+    rules_cost: Count = Field(
+        1_000_000, description="Maximum total cost of a tenant's rules for one event, in comparisons."
+    )
     four_eyes: bool = Field(
         False,
-        description="Whether a key may not approve what a rule asks for that the key itself has saved or run. Leave it "
-        "off where there is one key: nothing could be approved.",
+        description="Forbid a key to approve actions of rules that the same key has saved or run. Leave it off if"
+        " there is only one key: nothing could be approved.",
     )
     approval_seconds: Positive = Field(
-        24 * 3600, description="How long a held dispatch waits for someone's approval, seconds."
+        24 * 3600, description="Time after which a dispatch that waits for approval expires, in seconds."
     )
     catch_up: Literal["skip", "once", "all"] = Field(
-        "once", description="What becomes of the due times that a stopped clock has missed."
+        "once",
+        description="Due times that fire late after all clocks were stopped: those of the last minute (`skip`), "
+        "the latest one (`once`), or `all`.",
     )
-    schedule_page: Count = Field(500, description="Users that a schedule reaches in one transaction.")
+    schedule_page: Count = Field(500, description="Users for which a schedule fires in one transaction.")
     webhook_hosts: list[str] = Field(
         [],
-        description="Where webhooks and channels of any tenant may lead, as JSON: `hooks.example.com` (https), "
-        "`*.example.com:8443`, `http://10.0.0.7:9000`, `mailto:*@example.com`. Tenant `default` may use all of them, "
-        "others what their admin chooses of them.",
+        description="Allowed hosts of webhooks and channels, as JSON: `hooks.example.com` (https), "
+        "`*.example.com:8443`, `http://10.0.0.7:9000`, `mailto:*@example.com`. The tenant `default` "
+        "may use all of them, other tenants those that their admins choose from them.",
     )
     webhook_secret: SecretStr | None = Field(
         None,
-        description="Signs webhooks of the tenant `default`, as Standard Webhooks describes it; several with spaces "
-        "between while one rotates. Other tenants have secrets of their own.",
+        description="Signing secret of webhooks of the tenant `default`, as defined by Standard Webhooks; several"
+        " separated by spaces during a rotation. Other tenants have their own secrets.",
     )
     webhook_private_networks: list[IPvAnyNetwork] = Field(
-        [], description="Private networks that webhooks and channels may reach, as JSON; all others are refused."
+        [], description="Private networks that webhooks and channels may call, as JSON; all others are refused."
     )
     webhook_give_up_seconds: Positive = Field(
-        5 * 24 * 3600, description="How long an address may fail before it is disabled, seconds."
+        5 * 24 * 3600, description="Time after which an address that keeps failing is disabled, in seconds."
     )
-    webhook_timeout_seconds: Positive = Field(10, description="Longest wait for one webhook, seconds.")
+    webhook_timeout_seconds: Positive = Field(10, description="Timeout of a webhook call, in seconds.")
     notify_channels: dict[str, AnyUrl] = Field(
         {},
-        description="Channels of `notify` in the tenant `default` besides `log`, as JSON: "
-        '`{"ops": "https://…", "ann": "mailto:ann@…"}`. Other tenants have channels of their own.',
+        description='Channels of `notify` in the tenant `default` in addition to `log`, as JSON: `{"ops": '
+        '"https://…", "ann": "mailto:ann@…"}`. Other tenants have their own channels.',
     )
     smtp_url: SecretStr | None = Field(
-        None, description="Server for e-mail: `smtp://user:password@host:587` (STARTTLS) or `smtps://…:465`."
+        None, description="Mail server: `smtp://user:password@host:587` (STARTTLS) or `smtps://…:465`."
     )
-    smtp_from: str = Field("imprint@localhost", description="Who e-mail comes from.")
+    smtp_from: str = Field("imprint@localhost", description="Sender of e-mail.")
     celery_queues: list[str] | dict[str, list[str]] = Field(
         [],
         description="Queues of other services that `celery` actions may send to, as JSON: a list for the tenant "
-        '`default`, or by tenant, `{"acme": ["billing"]}`.',
+        '`default`, or lists by tenant, `{"acme": ["billing"]}`.',
     )
-    celery_broker_url: SecretStr | None = Field(
-        None, description="Broker of those queues; without it the one that Imprint uses."
-    )
+    celery_broker_url: SecretStr | None = Field(None, description="Broker of those queues; default: Imprint's broker.")
 
     llm_base_url: HttpUrl | None = Field(
-        None, description="An OpenAI-compatible endpoint for extraction; none: offline."
+        None, description="OpenAI-compatible endpoint of the language model; default: none, extraction by rules."
     )
-    llm_api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")
-    llm_model: str = Field("gpt-5-mini", description="Model asked for structured extraction.")
-    llm_input_price: float = Field(0, ge=0, description="Price of a million tokens asked, in your currency.")
-    llm_output_price: float = Field(0, ge=0, description="Price of a million tokens answered, in your currency.")
-    llm_timeout_seconds: Positive = Field(60, description="Longest wait for one model call, seconds.")
+    llm_api_key: SecretStr = Field(SecretStr(""), description="API key of that endpoint.")
+    llm_model: str = Field("gpt-5-mini", description="Name of the language model.")
+    llm_input_price: float = Field(0, ge=0, description="Price of a million input tokens, in your currency.")
+    llm_output_price: float = Field(0, ge=0, description="Price of a million output tokens, in your currency.")
+    llm_timeout_seconds: Positive = Field(60, description="Timeout of a model call, in seconds.")
     llm_requests_per_minute: Positive | None = Field(
-        None, description="Requests a minute that all workers together may put to the model; none: as many as they can."
+        None, description="Maximum model requests per minute of all workers together; default: unlimited."
     )
-    llm_tokens_per_minute: Positive | None = Field(None, description="Tokens a minute, likewise.")
+    llm_tokens_per_minute: Positive | None = Field(
+        None, description="Maximum model tokens per minute of all workers together; default: unlimited."
+    )
     llm_tokens_per_day: Count | None = Field(
-        None, description="Tokens a day (UTC) that a tenant may spend on models; work beyond it waits for the next day."
+        None, description="Maximum model tokens per tenant and day (UTC); work beyond it waits for the next day."
     )
-    llm_cost_per_day: Positive | None = Field(None, description="Money a day, likewise, by the prices above.")
+    llm_cost_per_day: Positive | None = Field(
+        None,
+        description="Maximum model cost per tenant and day (UTC), by the prices above; work beyond it waits for "
+        "the next day.",
+    )
     extractor: str = Field(
         "auto",
         pattern=r"^[a-z0-9_.-]+$",
-        description="What extracts: `offline` (rules), `llm`, or what a package brings; `auto`: `llm` with a model.",
+        description="Extractor: `offline` (rules), `llm`, or one from an installed package; `auto`: `llm` if a "
+        "model is configured.",
     )
     prompts: Literal["production", "eval"] = Field(
-        "production", description="Which set of prompts; `eval` keeps relative dates beside absolute ones."
+        "production", description="Set of prompts; `eval` keeps relative dates next to absolute ones."
     )
 
     embedding: str = Field(
         "local",
         pattern=r"^[a-z0-9_.-]+$",
-        description="Who makes vectors: `local`, `openai`, or what a package brings; `hash` is for tests.",
+        description="Embedding: `local`, `openai`, or one from an installed package; `hash` is for tests.",
     )
     embedding_base_url: HttpUrl | None = Field(None, description="OpenAI-compatible endpoint for embeddings.")
-    embedding_api_key: SecretStr = Field(SecretStr(""), description="Key of that endpoint.")
-    embedding_model: str = Field("text-embedding-3-small", description="Model asked there.")
-    embedding_dimension: Count = Field(384, description="Length of the vectors asked there.")
+    embedding_api_key: SecretStr = Field(SecretStr(""), description="API key of that endpoint.")
+    embedding_model: str = Field("text-embedding-3-small", description="Embedding model at that endpoint.")
+    embedding_dimension: Count = Field(384, description="Dimension of its vectors.")
 
-    extract_messages: Count = Field(
-        200, description="Messages one extraction reads at the most; the rest follows at once."
-    )
-    unit_gap_seconds: Positive = Field(1800, description="Silence after which a new unit of talk begins, seconds.")
+    extract_messages: Count = Field(200, description="Maximum messages per extraction; the rest follows immediately.")
+    unit_gap_seconds: Positive = Field(1800, description="Silence after which a new unit begins, in seconds.")
     session_idle_seconds: Positive = Field(
-        24 * 3600, description="Silence after which a session that nobody ended is ended, seconds."
+        24 * 3600, description="Silence after which an open session is closed, in seconds."
     )
-    recent_messages: Count = Field(100, description="Newest messages of a session that are cached.")
-    summarize_messages: Count = Field(200, description="Messages from which a session is summarised.")
-    summarize_tokens: Count = Field(8000, description="Tokens from which a session is summarised.")
-    context_tokens: Count = Field(8000, description="Tokens of a context for which neither limit nor model is given.")
-    document_bytes: Count = Field(4 * 1024 * 1024, description="Bytes of one document at the most.")
-    passage_tokens: Count = Field(300, description="Tokens of one passage of a document at the most.")
+    recent_messages: Count = Field(100, description="Newest messages cached per session.")
+    summarize_messages: Count = Field(200, description="Number of messages from which a session is summarized.")
+    summarize_tokens: Count = Field(8000, description="Number of tokens from which a session is summarized.")
+    context_tokens: Count = Field(
+        8000, description="Token limit of a context if the request has neither limit nor model."
+    )
+    document_bytes: Count = Field(4 * 1024 * 1024, description="Maximum size of a document, in bytes.")
+    passage_tokens: Count = Field(300, description="Maximum tokens of a passage of a document.")
     merge_similarity: float = Field(
-        0.95, gt=0, le=1, description="Cosine from which words that share their beginning may count as the same."
+        0.95,
+        gt=0,
+        le=1,
+        description="Minimum cosine at which statements are merged whose words share only their stems.",
     )
     near_similarity: float = Field(
         0.90,
         gt=0,
         le=1,
-        description="Cosine from which statements in the same words, or with more of them, are merged.",
+        description="Minimum cosine at which statements are merged whose words are the same, or contain those of "
+        "the other.",
     )
-    novel_similarity: float = Field(
-        0.35, ge=0, le=1, description="Cosine below which two statements have nothing to do with each other."
-    )
+    novel_similarity: float = Field(0.35, ge=0, le=1, description="Cosine below which two statements are unrelated.")
     judge_with_model: bool = Field(
         True,
-        description="Whether a model, where one is configured, is asked about what words leave unclear.",
+        description="Ask the language model, if configured, about statements that words alone do not decide.",
     )
     secrets: Literal["redact", "refuse"] = Field(
-        "redact", description="What becomes of a statement that holds a secret or a card number."
+        "redact", description="Treatment of statements with a secret or card number: mask it, or refuse the statement."
     )
     instructions: Literal["confirmed", "heard", "none"] = Field(
         "confirmed",
-        description="Standing instructions that contexts give with the system's voice: `confirmed` ones (others are "
-        "quoted), all that were `heard`, or `none` but pinned memories.",
+        description="Standing instructions that contexts include as system instructions: `confirmed` ones (others"
+        " are quoted), all that were `heard`, or `none` except pinned memories.",
     )
     echo_seconds: float = Field(
         3600,
         ge=0,
-        description="How long a text that was handed out is an echo if the assistant repeats it, seconds.",
+        description="Time during which a served text counts as an echo if the assistant repeats it, in seconds.",
     )
-    verdict_days: Positive = Field(90, description="How long verdicts that kept nothing are remembered, days.")
+    verdict_days: Positive = Field(90, description="Retention of verdicts on statements that were not stored, in days.")
     strength_formula: Literal["fading", "even_blend", "recent_blend", "weekly"] = Field(
-        "fading", description="By which formula the strength of memories falls; see memory.md."
+        "fading", description="Formula by which the strength of memories decays; see memory.md."
     )
     fade_under: float = Field(
-        0.05, gt=0, lt=1, description="Strength below which a memory has faded, and the nightly sweep archives it."
+        0.05, gt=0, lt=1, description="Strength below which a memory has faded; the nightly sweep archives it."
     )
-    memories_per_user: Count = Field(10_000, description="Active memories of a user above which the weakest go.")
+    memories_per_user: Count = Field(
+        10_000, description="Maximum active memories of a user; the weakest of the excess are archived."
+    )
     compress_days: Positive = Field(90, description="Days without use after which memories are compressed.")
-    compress_uses: Count = Field(5, description="Uses from which a memory is never compressed.")
+    compress_uses: Count = Field(5, description="Number of uses from which a memory is never compressed.")
     drop_archived_days: float | None = Field(
-        None, gt=0, description="Days after which archived memories that were compressed are dropped; none: never."
+        None, gt=0, description="Days after which archived memories that were compressed are deleted; default: never."
     )
     mirror_dir: Path | None = Field(
-        None, description="Folder where each user's memories are mirrored as Markdown; none: no mirror."
+        None, description="Folder in which each user's memories are mirrored as Markdown; default: no mirror."
     )
-    mirror_git: bool = Field(False, description="Whether that folder is a git repository that each sync commits to.")
+    mirror_git: bool = Field(False, description="Treat that folder as a git repository and commit each sync.")
     secrets_key: SecretStr | None = Field(
         None,
-        description="Encrypts the secrets of tenants: 32 bytes in base64; several with spaces between while one "
-        "rotates, the new one first. Else one is made in the home.",
+        description="Encryption key of tenants' secrets: 32 bytes in base64; several separated by spaces during a"
+        " rotation, the new one first. Default: a key generated in the home.",
     )
     receipt_key: SecretStr | None = Field(
-        None, description="Ed25519 private key, 32 bytes in base64, that signs receipts; else one is made in the home."
+        None,
+        description="Ed25519 private key that signs receipts, 32 bytes in base64; default: a key generated in the"
+        " home.",
     )
     announce_recalls: bool = Field(
-        True, description="Whether searches announce by `memory.recalled` which memories they handed out."
+        True, description="Announce the memories that searches return, as `memory.recalled` events."
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severe line to log.")
-    log_format: Literal["json", "text"] = Field("json", description="How a line of the log looks.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Minimum level of log lines.")
+    log_format: Literal["json", "text"] = Field("json", description="Format of log lines.")
 
     @field_validator("webhook_hosts")
     @classmethod
@@ -324,7 +355,7 @@ class Settings(BaseSettings):
 
     @cached_property
     def stack(self) -> dict[str, str]:
-        """Addresses of the stack running on this home (`run/stack.json`), or nothing."""
+        """Addresses of the stack running in this home (`run/stack.json`); empty if none."""
         path = self.home / "run" / "stack.json"
         if not path.exists():
             return {}
@@ -335,7 +366,7 @@ class Settings(BaseSettings):
 
 
 def unknown() -> list[str]:
-    """Return a sentence for each name in the environment, `.env` and `imprint.toml` that is no setting."""
+    """Return a sentence for each name in the environment, `.env` and `imprint.toml` that is not a setting."""
     return faults.unknown(Settings.model_fields)
 
 

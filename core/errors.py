@@ -10,7 +10,7 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One fault in a request: its place (a JSON pointer such as `/3/payload/role`) and what to do."""
+    """A fault in a request: its place (a JSON pointer such as `/3/payload/role`) and what to do."""
 
     pointer: str
     detail: str
@@ -20,7 +20,7 @@ class ImprintError(Exception):
     """Something went wrong."""
 
     kind: ClassVar[str] = "Failed"
-    """Title of the answer, in two or three words; by default the words of the class's name."""
+    """Title of the response, in two or three words; default: the words of the class name."""
 
     def __init_subclass__(cls, kind: str | None = None) -> None:
         cls.kind = kind or re.sub(r"(?<!^)(?=[A-Z])", " ", cls.__name__).capitalize()
@@ -31,31 +31,31 @@ class ImprintError(Exception):
 
 
 class Invalid(ImprintError):
-    """What was sent does not fit; every problem is listed with its place."""
+    """The request is invalid; every problem is listed with its place."""
 
     def __init__(self, problems: list[Problem], detail: str = "") -> None:
         self.problems = problems
         super().__init__(detail or "; ".join(f"{p.pointer or '/'}: {p.detail}" for p in problems))
 
     def below(self, pointer: str) -> Invalid:
-        """Return the same problems with the pointer of the document in a larger one."""
+        """Return the same problems, with pointers into the enclosing document."""
         return Invalid([Problem(f"{pointer}{problem.pointer}", problem.detail) for problem in self.problems])
 
 
 class NotFound(ImprintError):
-    """There is nothing with that name here, or it belongs to someone else."""
+    """It does not exist, or belongs to someone else."""
 
 
 class Conflict(ImprintError):
-    """What you hold is no longer current. Read it again and repeat the change on what you find."""
+    """Your version is outdated. Read the current one and repeat the change on it."""
 
 
 class Forbidden(ImprintError):
-    """The key is known but lacks the scope for this. Create one with `imprint keys create --scopes …`."""
+    """The key lacks the required scope. Create one with `imprint keys create --scopes …`."""
 
 
 class Unauthorized(ImprintError):
-    """No valid key came with the request. Send `Authorization: Bearer <key>`; `imprint keys create` makes one."""
+    """The request has no valid key. Send `Authorization: Bearer <key>`; `imprint keys create` creates one."""
 
 
 class TooLarge(ImprintError):
@@ -63,7 +63,7 @@ class TooLarge(ImprintError):
 
 
 class HeadersTooLarge(ImprintError):
-    """The request has more headers, or longer ones, than are read. Send fewer."""
+    """The request has too many headers, or headers that are too long. Send fewer."""
 
 
 class TooSlow(ImprintError):
@@ -71,7 +71,7 @@ class TooSlow(ImprintError):
 
 
 class Overloaded(ImprintError):
-    """More is waiting than the backlog limit allows. Send again after the time in Retry-After."""
+    """The backlog limit is reached. Send the request again after the time in Retry-After."""
 
     def __init__(self, detail: str = "", retry_after_s: int = 1) -> None:
         self.retry_after_s = retry_after_s
@@ -79,11 +79,11 @@ class Overloaded(ImprintError):
 
 
 class Misconfigured(ImprintError, kind="Wrong configuration"):
-    """The service cannot start as it is set up."""
+    """The service cannot start with this configuration."""
 
 
 class Later(ImprintError, kind="Unavailable"):
-    """It did not work now and may work later. The ledger tries again, never before `after`."""
+    """The work failed and may succeed later. The ledger retries it, not before `after`."""
 
     def __init__(self, detail: str = "", after: timedelta | None = None) -> None:
         self.after = after
@@ -91,8 +91,8 @@ class Later(ImprintError, kind="Unavailable"):
 
 
 class Never(ImprintError, kind="Failed"):
-    """Trying again would fail the same way. The dispatch is set aside with this reason until someone replays it."""
+    """A retry would fail in the same way. The dispatch is set aside with this reason until someone replays it."""
 
 
 class LeaseLost(ImprintError):
-    """Another worker has taken this dispatch over; what was thought here is thrown away."""
+    """Another worker has taken over this dispatch; the result was discarded."""

@@ -11,58 +11,62 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from core.errors import Misconfigured
 
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
-"""Environment variable with the folder in which several processes count; prometheus_client reads it on import."""
+"""Environment variable with the folder of the metrics of several processes; prometheus_client reads it on import."""
 
 FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 
 EVENTS_ACCEPTED = Counter("imprint_events_accepted_total", "Events committed to the log", ["door"])
-EVENTS_DUPLICATE = Counter("imprint_events_duplicate_total", "Events that the log knew already", ["door"])
+EVENTS_DUPLICATE = Counter("imprint_events_duplicate_total", "Events that were already in the log", ["door"])
 EVENTS_REFUSED = Counter(
-    "imprint_events_refused_total", "Batches refused: invalid, too large, overloaded", ["door", "reason"]
+    "imprint_events_refused_total", "Refused batches by reason: invalid, too large, overloaded", ["door", "reason"]
 )
-EVENTS_ROUTED = Counter("imprint_events_routed_total", "Events for which the rules have decided")
+EVENTS_ROUTED = Counter("imprint_events_routed_total", "Events for which the rules have been evaluated")
 
-LOG_UNROUTED = Gauge("imprint_log_unrouted_events", "Events that wait for the router", multiprocess_mode="mostrecent")
+LOG_UNROUTED = Gauge("imprint_log_unrouted_events", "Events waiting for the router", multiprocess_mode="mostrecent")
 LOG_LAG = Gauge(
-    "imprint_log_lag_seconds", "Age of the oldest event that waits for the router", multiprocess_mode="mostrecent"
+    "imprint_log_lag_seconds", "Age of the oldest event waiting for the router", multiprocess_mode="mostrecent"
 )
 
 DECISIONS = Counter(
     "imprint_decisions_total",
-    "What rules made of events that matched; rules that are no default rule count together, as `other`",
+    "Verdicts of rules on matching events; all rules other than the defaults count as `other`",
     ["rule", "verdict"],
 )
 RULE_FAULTS = Counter(
-    "imprint_rule_faults_total", "Values that had another type than a condition compares", ["operator"]
+    "imprint_rule_faults_total", "Values whose type differs from the one a condition compares", ["operator"]
 )
 
-LOOP_FAILURES = Counter("imprint_loop_failures_total", "Failed turns of background loops", ["loop"])
+LOOP_FAILURES = Counter("imprint_loop_failures_total", "Failed iterations of background loops", ["loop"])
 
 DISPATCHES = Counter("imprint_dispatches_total", "Dispatches that reached a status", ["target", "status"])
 DISPATCHES_OPEN = Gauge(
-    "imprint_dispatches_open", "Dispatches by status now", ["status"], multiprocess_mode="mostrecent"
+    "imprint_dispatches_open", "Current dispatches by status", ["status"], multiprocess_mode="mostrecent"
 )
 DISPATCH_OLDEST = Gauge(
-    "imprint_dispatch_oldest_pending_seconds", "Age of the oldest dispatch not begun", multiprocess_mode="mostrecent"
+    "imprint_dispatch_oldest_pending_seconds",
+    "Age of the oldest dispatch that has not started",
+    multiprocess_mode="mostrecent",
 )
-DISPATCHES_RESENT = Counter("imprint_dispatches_resent_total", "Dispatches that the sweep sent again")
-DISPATCH_OVERRUNS = Counter("imprint_dispatch_overruns_total", "Attempts ended because they took too long", ["target"])
+DISPATCHES_RESENT = Counter("imprint_dispatches_resent_total", "Dispatches sent again by the sweep")
+DISPATCH_OVERRUNS = Counter("imprint_dispatch_overruns_total", "Attempts ended by their timeout", ["target"])
 TENANTS_WAITING = Gauge(
     "imprint_queue_tenants_waiting",
-    "Tenants with work that waits for its turn",
+    "Tenants with waiting work",
     ["queue"],
     multiprocess_mode="mostrecent",
 )
 WORKER_PROCESSES = Gauge(
-    "imprint_queue_processes", "Processes that serve a queue now", ["queue"], multiprocess_mode="mostrecent"
+    "imprint_queue_processes", "Processes currently serving a queue", ["queue"], multiprocess_mode="mostrecent"
 )
-DISPATCH_WAIT = Histogram("imprint_dispatch_wait_seconds", "From decision to begin of work", ["target"], buckets=SLOW)
-DISPATCH_RUN = Histogram("imprint_dispatch_run_seconds", "Time an agent worked", ["target"], buckets=SLOW)
+DISPATCH_WAIT = Histogram(
+    "imprint_dispatch_wait_seconds", "Time from the decision to the start of work", ["target"], buckets=SLOW
+)
+DISPATCH_RUN = Histogram("imprint_dispatch_run_seconds", "Run time of an agent", ["target"], buckets=SLOW)
 
 SEARCHABLE = Histogram(
     "imprint_searchable_seconds",
-    "From acceptance of a message to the commit of its words to the search index; until then searches read it as it is",
+    "Time from the acceptance of a message to the commit of its index entry; until then searches scan it directly",
     buckets=SLOW,
 )
 SEARCH = Histogram("imprint_search_seconds", "Time to answer a search", ["method"], buckets=FAST)
@@ -72,23 +76,23 @@ SEARCH_KEPT_BYTES = Gauge(
 SEARCH_KEPT_USERS = Gauge(
     "imprint_search_kept_users", "Owners whose index rows are cached", multiprocess_mode="livesum"
 )
-SEARCH_READS = Counter("imprint_search_reads_total", "What queries had to read of their owner's index rows", ["kind"])
+SEARCH_READS = Counter("imprint_search_reads_total", "Reads of an owner's index rows for the cache, by kind", ["kind"])
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
-MCP = Histogram("imprint_mcp_seconds", "Time to answer a call of a tool", ["tool", "outcome"], buckets=FAST)
+MCP = Histogram("imprint_mcp_seconds", "Time to answer a tool call", ["tool", "outcome"], buckets=FAST)
 HTTP = Histogram("imprint_http_seconds", "Time to answer a request", ["method", "route", "status"], buckets=FAST)
 
 MEMORIES = Counter("imprint_memories_total", "Changes to memories", ["change"])
-MODEL_CALLS = Counter("imprint_model_calls_total", "Calls of a language model", ["model", "outcome"])
-MODEL_TOKENS = Counter("imprint_model_tokens_total", "Tokens that a language model counted", ["model", "direction"])
+MODEL_CALLS = Counter("imprint_model_calls_total", "Calls to a language model", ["model", "outcome"])
+MODEL_TOKENS = Counter("imprint_model_tokens_total", "Tokens as reported by the language model", ["model", "direction"])
 
 
 ADMISSIONS = Counter(
-    "imprint_model_admissions_total", "Dispatches that came to the gate of the model, by what it said", ["outcome"]
+    "imprint_model_admissions_total", "Dispatches at the model's admission control, by outcome", ["outcome"]
 )
 
 BREAKER_OPEN = Gauge(
     "imprint_model_breaker_open",
-    "1: the provider refuses, and nobody asks it for a while",
+    "1 while the provider refuses requests and none are sent",
     ["provider"],
     multiprocess_mode="mostrecent",
 )

@@ -196,7 +196,7 @@ def _refusal(answer: httpx.Response) -> Refused:
     try:
         problem = answer.json()
         faults = [Problem(fault["pointer"], fault["detail"]) for fault in problem.get("errors", [])]
-        said = "What was sent does not fit:" if faults else str(problem["detail"])
+        said = "The request is invalid:" if faults else str(problem["detail"])
     except (ValueError, KeyError, TypeError):
         return Refused(f"{answer.status_code} {answer.text[:500]}", None, retry_after_s, answer.status_code)
     return Refused(said, faults, retry_after_s, answer.status_code)

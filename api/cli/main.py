@@ -90,7 +90,7 @@ def about(version: Version = False) -> None:
 
 
 def main() -> None:
-    """Exit code 0: fine, 1: failed, 2: wrong usage. With `--json` an error is one JSON object on standard error."""
+    """Run a command. Exit code 0: success, 1: failure, 2: usage. With `--json`, errors are JSON on standard error."""
     program = "--json" in sys.argv
     try:
         code = app(standalone_mode=not program)

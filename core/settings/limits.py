@@ -1,4 +1,4 @@
-"""Limits of one tenant: what it may use of an installation that it shares with others."""
+"""Limits of a tenant on its use of a shared installation."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ Count = Annotated[int, Field(ge=1, le=2**53)]
 
 
 class TenantLimits(BaseModel):
-    """Limits of a tenant. Reaching one is answered with 429 and `Retry-After`, or 413 if waiting does not help."""
+    """Limits of a tenant. A request that reaches one gets 429 with `Retry-After`, or 413 if waiting does not help."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    requests: Count = Field(24, description="HTTP and MCP requests being answered at the same time.")
-    requests_per_key: Count = Field(16, description="The same, of one key.")
-    body_bytes: Count = Field(64 * 1024**2, description="Bytes of request bodies held at the same time.")
-    settles: Count = Field(32, description="Callers waiting in `GET /v1/settle`.")
-    backtests: Count = Field(1, description="Backtests running at the same time.")
-    rebuilds: Count = Field(2, description="Rebuilds of users' memories running at the same time.")
+    requests: Count = Field(24, description="Concurrent HTTP and MCP requests.")
+    requests_per_key: Count = Field(16, description="Concurrent HTTP and MCP requests per key.")
+    body_bytes: Count = Field(64 * 1024**2, description="Bytes of request bodies in memory.")
+    settles: Count = Field(32, description="Concurrent callers of `GET /v1/settle`.")
+    backtests: Count = Field(1, description="Concurrent backtests.")
+    rebuilds: Count = Field(2, description="Concurrent rebuilds of users' memories.")
     running: Count = Field(
         16,
-        description="Dispatches of one queue under way at the same time; never more than its processes but one.",
+        description="Concurrent dispatches per queue; always at least one less than its processes.",
     )
-    events_waiting: Count = Field(200_000, description="Events accepted and not yet routed.")
-    documents: Count = Field(10_000, description="Documents stored.")
-    document_bytes: Count = Field(1024**3, description="Bytes of all documents stored.")
+    events_waiting: Count = Field(200_000, description="Accepted events that have not been routed yet.")
+    documents: Count = Field(10_000, description="Stored documents.")
+    document_bytes: Count = Field(1024**3, description="Total bytes of stored documents.")
     window_bytes: Count = Field(16 * 1024**2, description="Bytes of recent messages cached in the broker.")
 
 
 class LimitReached(Overloaded):
-    """A limit of the tenant was reached, and waiting helps: 429 with `Retry-After`."""
+    """A limit of the tenant is reached and waiting helps: 429 with `Retry-After`."""
 
     def __init__(self, name: str, value: int, retry_after_s: int = 1) -> None:
         self.name, self.value = name, value
@@ -41,7 +41,7 @@ class LimitReached(Overloaded):
 
 
 class QuotaReached(TooLarge):
-    """A limit of the tenant was reached, and waiting does not help: 413."""
+    """A limit of the tenant is reached and waiting does not help: 413."""
 
     def __init__(self, name: str, value: int) -> None:
         self.name, self.value = name, value
