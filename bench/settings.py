@@ -17,8 +17,8 @@ the top of the file) in the folder where the process starts. The environment ove
 `imprint.toml`. An empty value means the default and also hides the value of a weaker source. All processes of an
 installation need the same values.
 
-A wrong value ends every command and process with one sentence: the setting, its value (unless it is secret), its source,
-and what is allowed. An unknown name causes a warning. To check before starting anything:
+A wrong value ends every command and process with one sentence: the setting, its value (unless it is secret), its
+source, and what is allowed. An unknown name causes a warning. To check before starting anything:
 
 ```sh
 imprint config check     # exit code 1: the service would not start

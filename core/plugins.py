@@ -39,7 +39,7 @@ def load(group: str, name: str) -> Any:
     claims = _claims(group).get(name, [])
     what = group.removeprefix("imprint.")
     if name in OWN[group] and claims:
-        raise Misconfigured(f"{_packages(claims)} brings {what} {name!r}, a name of Imprint itself. Remove it.")
+        raise Misconfigured(f"{_packages(claims)} brings {what} {name!r}, a name reserved by Imprint. Remove it.")
     if not claims:
         known = ", ".join(sorted(OWN[group] | _claims(group).keys()))
         near = difflib.get_close_matches(name, OWN[group] | _claims(group).keys(), n=1)

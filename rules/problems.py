@@ -84,10 +84,10 @@ def size_problems(document: object, nesting: int, nodes: int, text: int) -> Iter
             yield Problem(pointer, f"nested deeper than {nesting} levels")
             return
         if any(not _is_storable(part) for part in _texts(value)):
-            yield Problem(pointer, "there is a NUL character or half a surrogate pair in the text; take it out")
+            yield Problem(pointer, "the text contains a NUL character or half a surrogate pair; remove it")
             return
         if isinstance(value, float) and not math.isfinite(value):
-            yield Problem(pointer, "must be a finite number; JSON knows no other")
+            yield Problem(pointer, "must be a finite number, as JSON requires")
             return
         longest = max((len(part) for part in _texts(value)), default=0)
         if longest > text:

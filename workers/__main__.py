@@ -50,7 +50,7 @@ def _listen(settings: Settings, *, forks: bool) -> None:
         return
     if forks and metrics.SHARED_FOLDER not in os.environ:
         raise Misconfigured(
-            f"A worker's processes count in files, and {metrics.SHARED_FOLDER} names no folder for them. "
+            f"A worker's processes keep their metrics in files, and {metrics.SHARED_FOLDER} names no folder for them. "
             "Start it with `imprint worker`, or set IMPRINT_METRICS_PORT to 0."
         )
     metrics.listen(settings.metrics_host, settings.metrics_port)

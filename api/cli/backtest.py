@@ -95,7 +95,7 @@ def _result(client: Client, body: Json, *, quiet: bool) -> Json:
                 raise Refused(f"{line['problem']['title']}: {line['problem']['detail']}")
             told = line["progress"]
             bar.update(task, completed=told["events"], total=told["of"], description=f"{told['fired']:,} acts")
-    raise Refused("The server has ended before the result; its log says why.")
+    raise Refused("The server stopped before the result; its log says why.")
 
 
 def _show(result: Json) -> None:

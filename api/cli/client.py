@@ -186,7 +186,7 @@ def _key(settings: Settings) -> str:
     if path.exists():
         return path.read_text().strip()
     raise Misconfigured(
-        "No key: set IMPRINT_API_KEY (`imprint keys create` makes one), or run `imprint up` on this home."
+        "No key: set IMPRINT_API_KEY (`imprint keys create` creates one), or run `imprint up` in this home."
     )
 
 

@@ -25,7 +25,7 @@ def costs(
     Example: imprint costs --by rule --from 2026-11-01T00:00:00Z
     """
     if by not in SPEND_KEYS:
-        raise typer.BadParameter(f"{by!r} is none of {', '.join(SPEND_KEYS)}.", param_hint="--by")
+        raise typer.BadParameter(f"{by!r} is not one of {', '.join(SPEND_KEYS)}.", param_hint="--by")
     told = read("/v1/costs", **{"by": by, "from": since, "to": until})
     if as_json:
         show_json(told)

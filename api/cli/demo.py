@@ -93,7 +93,7 @@ def _remember(client: Client, talk: DemoConversation, view: DemoView) -> tuple[J
             view.progress(sent, client.get("/v1/stats"), time.monotonic() - began)
             if time.monotonic() - began > SETTLE_LIMIT_S:
                 raise Refused(
-                    f"Not settled after {SETTLE_LIMIT_S} s; `imprint demo --keep` leaves the logs to look into."
+                    f"Not settled after {SETTLE_LIMIT_S} s; `imprint demo --keep` keeps the logs for inspection."
                 )
         counts, seconds = client.get("/v1/stats"), time.monotonic() - began
         view.progress(sent, counts, seconds)

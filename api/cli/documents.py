@@ -117,7 +117,7 @@ def _read(file: Path) -> str:
     except OSError as error:
         raise NotText(f"{file} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise NotText(f"{file} is no text in UTF-8.") from None
+        raise NotText(f"{file} is not UTF-8 text.") from None
 
 
 def _send(client: Client, file: Path, content: str, given: Json) -> Json:

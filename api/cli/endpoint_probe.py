@@ -19,11 +19,13 @@ def probe(base_url: str, key: str, setting: str) -> str:
     try:
         answer = httpx.get(f"{base_url.rstrip('/')}/models", headers=headers, timeout=SECONDS)
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise Misconfigured(f"{shown} does not answer ({error}). Look at {setting}, and whether it runs.") from None
+        raise Misconfigured(
+            f"{shown} does not answer ({error}). Check {setting}, and whether the server is running."
+        ) from None
     if answer.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}:
-        raise Misconfigured(f"{shown} refuses the key ({answer.status_code}). Look at {_key_of(setting)}.")
+        raise Misconfigured(f"{shown} refuses the key ({answer.status_code}). Check {_key_of(setting)}.")
     if answer.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
-        raise Misconfigured(f"{shown} answers {answer.status_code}. Look at its own log.")
+        raise Misconfigured(f"{shown} answers {answer.status_code}. Check its log.")
     return f"{shown} answers"
 
 

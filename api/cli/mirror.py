@@ -129,7 +129,7 @@ def _users(tx: Tx, user: str | None) -> list[str]:
 
 def _root(settings: Settings) -> Path:
     if settings.mirror_dir is None:
-        raise Misconfigured("There is no mirror: set IMPRINT_MIRROR_DIR to a folder, for the workers too.")
+        raise Misconfigured("There is no mirror: set IMPRINT_MIRROR_DIR to a folder, for the workers as well.")
     return settings.mirror_dir.absolute()
 
 

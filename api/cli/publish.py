@@ -72,7 +72,7 @@ def publish(
     fields = {"session_id": session, "user_id": user, "role": role, "speaker": speaker, "content": content}
     if type_ or content is not None:
         if file is not None:
-            raise typer.BadParameter("Give a file, or an event by options; not both.")
+            raise typer.BadParameter("Give either a file or the options of one event.")
         events: Sequence[Any] = [_event(type_ or "message.added", source, event_id, fields, payload)]
     else:
         events = _read(file or STDIN)

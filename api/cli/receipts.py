@@ -45,5 +45,5 @@ def _read(file: Path) -> Json:
     except ValueError:
         receipt = None
     if not isinstance(receipt, dict) or not {"receipt", "signature"} <= receipt.keys():
-        raise NotGenuine(f"{file} is no receipt: it has to be JSON with `receipt` and `signature`.")
+        raise NotGenuine(f"{file} is not a receipt: it must be JSON with `receipt` and `signature`.")
     return receipt

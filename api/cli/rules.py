@@ -303,7 +303,7 @@ def _read(file: Path) -> str:
     except OSError as error:
         raise NotRules(f"{file} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise NotRules(f"{file} is not text in UTF-8.") from None
+        raise NotRules(f"{file} is not UTF-8 text.") from None
 
 
 def _json(origin: str, written: str) -> object:
@@ -315,7 +315,7 @@ def _json(origin: str, written: str) -> object:
 
 def _object(origin: str, found: object) -> Json:
     if not isinstance(found, dict):
-        raise NotRules(f"{origin} holds no JSON object.")
+        raise NotRules(f"{origin} does not contain a JSON object.")
     return found
 
 
@@ -354,7 +354,7 @@ def _show_applied(todo: Sequence[Json], applied: Sequence[Json]) -> None:
 def _ask(question: str) -> None:
     """Continue only if a person confirms."""
     if not sys.stdin.isatty():
-        raise typer.BadParameter("Nobody is here to ask: add --yes to go on without.")
+        raise typer.BadParameter("There is no terminal to ask for confirmation: add --yes.")
     if not typer.confirm(question):
         err.print("Nothing was changed.")
         raise typer.Exit(1)

@@ -53,7 +53,7 @@ def limits(grants: Grants = None, tenant: Tenant = DEFAULT_TENANT, as_json: AsJs
 
 def _require_known(tx: Tx, tenant: str) -> None:
     if tenant not in tenants.names(tx):
-        raise NotFound(f"There is no tenant {tenant!r}; `imprint keys create --tenant {tenant}` makes one.")
+        raise NotFound(f"There is no tenant {tenant!r}; `imprint keys create --tenant {tenant}` creates one.")
 
 
 def _with_changes(standing: Json, grants: list[str]) -> Json:

@@ -57,7 +57,7 @@ def delete_user(deps: Deps, caller: Admin, user_id: str) -> Json:
     def carry_out(tx: Tx) -> Erased:
         done = user.erase(tx, caller.tenant_id, user_id, author(caller), deps.settings)
         if not done.counts and receipts.of_subject(tx, caller.tenant_id, "user", user_id) is None:
-            raise NotFound(f"Nothing is held of a user {user_id!r}, and nothing was erased. Is the name right?")
+            raise NotFound(f"Nothing is stored about a user {user_id!r}, so nothing was erased. Check the name.")
         return done
 
     return _erase(deps, caller, "user", user_id, carry_out)[1].as_json()

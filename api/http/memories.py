@@ -89,7 +89,7 @@ class PinRequest(BaseModel):
 def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest, Query()]) -> Json:
     """List memories, newest first. An expired memory is not active, even before a sweep archives it."""
     if wanted.q is not None and wanted.user_id is None and wanted.group_id is None:
-        raise Invalid([Problem("/q", "say whose memories to look through: `user_id`, `group_id` or both")])
+        raise Invalid([Problem("/q", "say whose memories to list: `user_id`, `group_id` or both")])
     with deps.db.tenant(caller.tenant_id) as tx:
         page = listing.page(tx, _filter(wanted), wanted.order, after=wanted.after, limit=wanted.limit)
         evidence = memory_as_of.evidence(tx, [row.id for row in page.rows], wanted.known_at)

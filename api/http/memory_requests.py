@@ -34,9 +34,9 @@ def _storable(value: Json) -> Json:
         text = ENCODER.encode(value)
         text.encode()
     except (ValueError, UnicodeEncodeError):
-        raise ValueError("holds a number or character that JSON in UTF-8 cannot carry") from None
+        raise ValueError("contains a number or character that UTF-8 JSON cannot represent") from None
     if NUL.search(text):
-        raise ValueError("holds the character U+0000; remove it")
+        raise ValueError("contains the character U+0000; remove it")
     if len(text) > STRUCTURED_CHARACTERS:
         raise ValueError(f"has {len(text)} characters as JSON; send at most {STRUCTURED_CHARACTERS}")
     return value
@@ -216,11 +216,11 @@ CLEARABLE: Final = SLOT | {
 def span_problems(since: datetime | None, until: datetime | None) -> Iterator[Problem]:
     """Yield a problem if a validity ends before it begins."""
     if since is not None and until is not None and until < since:
-        yield Problem("/valid_to", "lies before `valid_from`; it is true from the one to the other")
+        yield Problem("/valid_to", "is before `valid_from`; the memory is valid from `valid_from` to `valid_to`")
 
 
 def slot_problems(attribute: str | None, value: str | None) -> Iterator[Problem]:
     """Yield a problem if an attribute has no value, or a value no attribute."""
     if (attribute is None) != (value is None):
         missing = "value" if value is None else "attribute"
-        yield Problem(f"/{missing}", "is required: `attribute` and `value` go together, such as home.city and Lisbon")
+        yield Problem(f"/{missing}", "is required: give `attribute` and `value` together, such as home.city and Lisbon")

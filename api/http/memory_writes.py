@@ -114,7 +114,7 @@ def post_review(at: Deps, who: Writer, memory_id: UUID, review: Review) -> Json:
         row = require_version(memories.get(tx, memory_id), review.version)
     promoted = row.trust == Trust.CANDIDATE and wanted == Trust.CONFIRMED
     if row.trust not in REVIEWABLE | {wanted} and not promoted:
-        raise Conflict(f"There is nothing to review: the memory is {row.trust}. PATCH may set its `trust`.")
+        raise Conflict(f"There is nothing to review: the memory is {row.trust}. PATCH can set its `trust`.")
     if row.trust != wanted:
         _change(at, who, row, {"trust": wanted}, review.reason or f"Reviewed: {review.verdict}.")
     return current_memory_json(at, who, memory_id)
@@ -180,7 +180,9 @@ def _one_group_each(asked: Sequence[StatementRequest], places: Sequence[str]) ->
     first: dict[str, str | None] = {}
     for stated, place in zip(asked, places, strict=True):
         if first.setdefault(stated.user_id, stated.group_id) != stated.group_id:
-            yield Problem(f"{place}/group_id", "differs from another of this user; send each group's in its own batch")
+            yield Problem(
+                f"{place}/group_id", "differs from another statement of this user; send each group in its own batch"
+            )
 
 
 def _evidence_problems(stated: StatementRequest, spoken: CitedMessages) -> Iterator[Problem]:
@@ -188,7 +190,7 @@ def _evidence_problems(stated: StatementRequest, spoken: CitedMessages) -> Itera
         message = spoken.get((cited.session_id, cited.message_id))
         if message is None or not _is_theirs(message, stated):
             yield Problem(
-                f"/evidence/{n}/message_id", f"is no message to this user or group in session {cited.session_id!r}"
+                f"/evidence/{n}/message_id", f"is not a message of this user or group in session {cited.session_id!r}"
             )
         elif cited.quote is not None and cited.quote not in message.content:
             yield Problem(f"/evidence/{n}/quote", "does not occur in that message; send its own words, or none")
@@ -239,7 +241,7 @@ def _version(given: int | None, if_match: str | None) -> int | None:
     try:
         named = int(if_match.removeprefix("W/").strip('"'))
     except ValueError:
-        raise Invalid([Problem("/if-match", f"{if_match} is no version; send the ETag you were given")]) from None
+        raise Invalid([Problem("/if-match", f"{if_match} is not a version; send the ETag that you received")]) from None
     if given not in {None, named}:
         raise Invalid([Problem("/version", f"says {given}, but If-Match says {named}")])
     return named

@@ -58,7 +58,7 @@ def _require_profile(deps: Dependencies, caller: Caller, owner: ProfileOwner, *,
     found = profile.current(deps.db, caller.tenant_id, owner, author(caller), fresh=fresh, keep=caller.may("write"))
     if found is None or not found.attributes:
         raise NotFound(
-            f"Nothing is known of {owner.key} yet. Publish what was said with POST /v1/events, or keep a memory, and "
+            f"Nothing is known of {owner.key} yet. Publish messages with POST /v1/events or store a memory, then "
             "ask again; `?fresh=true` does not wait for a rule to build it."
         )
     return found

@@ -206,7 +206,7 @@ def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None
     with deps.db.tenant(caller.tenant_id) as tx:
         found = store.versions(tx, name, before=after, limit=limit)
     if not found and after is None:
-        raise NotFound(f"There is no rule {name!r}, nor was there; `GET /v1/rules` lists those in force.")
+        raise NotFound(f"There is no rule {name!r}, and there never was; `GET /v1/rules` lists those in force.")
     items = [
         {
             "version": v.version,
@@ -304,13 +304,13 @@ def _problems_json(problems: Iterable[Problem]) -> list[Json]:
 
 def _rules_to_try(tx: Tx, given: Trial, allowed: Allowed) -> list[tuple[Rule, int]]:
     if (given.rule is None) == (given.names is None):
-        raise Invalid([Problem("/rule", "give either `rule`, a draft, or `names`, of rules in force")])
+        raise Invalid([Problem("/rule", "give either `rule` (a draft) or `names` (of rules in force)")])
     if given.rule is not None:
         return [(_draft(given.rule, allowed), 0)]
     names = given.names or []
     twice = [place for place, name in enumerate(names) if name in names[:place]]
     if twice:
-        raise Invalid([Problem(f"/names/{place}", f"`{names[place]}` stands there already") for place in twice])
+        raise Invalid([Problem(f"/names/{place}", f"`{names[place]}` is listed twice") for place in twice])
     return [(schema.parse(stored.document), stored.version) for stored in store.get_all(tx, names)]
 
 
@@ -329,7 +329,7 @@ def _allowed_of(deps: Dependencies, tx: Tx, caller: Caller) -> Allowed:
 def _with_name(document: Json, name: str) -> Json:
     """Return the document with the name from the path. Invalid: it has another name."""
     if document.setdefault("name", name) != name:
-        raise Invalid([Problem("/name", f"says {document['name']!r}, but the address says {name!r}")])
+        raise Invalid([Problem("/name", f"is {document['name']!r}, but the path says {name!r}")])
     return document
 
 
@@ -379,7 +379,7 @@ def _version(if_match: str | None) -> int | None:
     try:
         return int(if_match.removeprefix("W/").strip('"'))
     except ValueError:
-        raise Invalid([Problem("", f"If-Match {if_match} is no version; send the ETag you were given")]) from None
+        raise Invalid([Problem("", f"If-Match {if_match} is not a version; send the ETag that you received")]) from None
 
 
 def _rule_json(stored: StoredRule) -> Json:

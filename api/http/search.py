@@ -168,19 +168,19 @@ def _problems(asked: SearchRequest) -> Iterator[Problem]:
     """Yield conflicts between fields that are each valid."""
     yield from _ownerless(asked)
     if not asked.include:
-        yield Problem("/include", "name one of memories, messages and documents, or leave it out for all of them")
+        yield Problem("/include", "name one of memories, messages and documents, or leave it out to search all of them")
     elif "memories" not in asked.include:
         for name in OF_MEMORIES_ALONE:
             if getattr(asked, name):
-                yield Problem(f"/{name}", "only memories have it: add `memories` to `include`, or leave it out")
+                yield Problem(f"/{name}", "applies to memories only: add `memories` to `include`, or leave it out")
     if asked.session_id is not None and set(asked.include) == {"documents"}:
         yield Problem("/session_id", "documents belong to no session: leave it out, or include messages or memories")
     if asked.time.from_ and asked.time.to and asked.time.from_ > asked.time.to:
-        yield Problem("/time/from", "the span ends before it begins: nothing can lie in it")
+        yield Problem("/time/from", "the span ends before it begins")
     if asked.min_similarity is not None and asked.method == "keyword":
-        yield Problem("/min_similarity", "`keyword` compares no vectors: ask by `hybrid` or `vector`, or leave it out")
+        yield Problem("/min_similarity", "`keyword` compares no vectors: use `hybrid` or `vector`, or leave it out")
     if asked.per_group is not None and asked.group_by is None:
-        yield Problem("/per_group", "say by what to group: `group_by`")
+        yield Problem("/per_group", "requires `group_by`")
 
 
 def _ownerless(asked: SearchRequest) -> Iterator[Problem]:

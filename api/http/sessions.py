@@ -240,5 +240,5 @@ def _after(cursor: str | None) -> tuple[datetime, str] | None:
     except ValueError:
         at = None
     if at is None or at.tzinfo is None or not name:
-        raise Invalid([Problem("/after", "send the `next` of the page before")])
+        raise Invalid([Problem("/after", "send the `next` of the previous page")])
     return at, name

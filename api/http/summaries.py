@@ -25,8 +25,8 @@ def get_summary(deps: Deps, caller: Reader, session_id: str) -> Json:
     if found is None:
         limits = deps.settings
         raise NotFound(
-            f"Session {session_id!r} has no summary yet: it gets one from {limits.summarize_messages} messages or "
-            f"{limits.summarize_tokens} tokens on. Until then read its messages."
+            f"Session {session_id!r} has no summary yet: it gets one at {limits.summarize_messages} messages or "
+            f"{limits.summarize_tokens} tokens. Until then read its messages."
         )
     return {
         "session_id": found.session_id,

@@ -140,7 +140,9 @@ def _require_short(headers: Headers) -> None:
         count += 1
         size += len(name) + len(value)
     if count > HEADERS or size > HEADER_BYTES:
-        raise HeadersTooLarge(f"A request may have {HEADERS} headers of {HEADER_BYTES} bytes together. Send fewer.")
+        raise HeadersTooLarge(
+            f"A request may have at most {HEADERS} headers with a total of {HEADER_BYTES} bytes. Send fewer."
+        )
 
 
 def _authorization(headers: Headers) -> str:

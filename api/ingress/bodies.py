@@ -66,7 +66,7 @@ async def read(receive: Receive, most: int, seconds: float, hold: Callable[[int]
 def require(size: int | None, most: int) -> None:
     """Refuse a body that is larger than its route allows. TooLarge."""
     if size is not None and size > most:
-        raise TooLarge(f"A request to this route may have {most} bytes. Send it in parts.")
+        raise TooLarge(f"A request to this route may have at most {most} bytes. Send it in parts.")
 
 
 def replay(body: bytes, receive: Receive) -> Receive:

@@ -41,7 +41,7 @@ class Turns:
         except BaseException as error:
             self._forget(tenant_id, turn)
             if isinstance(error, TimeoutError):
-                raise Later("All requests of this tenant that may run at once take long. Send again.") from None
+                raise Later("All concurrent requests of this tenant take long. Send the request again.") from None
             raise
 
     def give_back(self, tenant_id: str) -> None:

@@ -28,7 +28,7 @@ def allow(deps: Dependencies, caller: Caller, door: str, **about: str | None) ->
     """
     if not caller.may(SCOPE):
         raise Forbidden(
-            f"Raw text takes the scope `{SCOPE}`. Create a key with `imprint keys create --scopes {SCOPE}`."
+            f"Raw text requires the scope `{SCOPE}`. Create a key with `imprint keys create --scopes {SCOPE}`."
         )
     named = {name: value for name, value in about.items() if value is not None}
     payload = {"door": door, "by": f"key:{caller.key_id}", **named}

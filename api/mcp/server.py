@@ -80,7 +80,7 @@ async def known_host(request: Request, deps: Deps) -> None:
         raise Forbidden(f"This server is not known as {host!r}. Call it as 127.0.0.1, or set IMPRINT_URL to its name.")
     origin = request.headers.get("origin")
     if origin is not None and _name(origin) != host:
-        raise Forbidden(f"Pages of {origin!r} may not call this server.")
+        raise Forbidden(f"Web pages from {origin!r} may not call this server.")
 
 
 @router.post("/mcp", dependencies=[Depends(known_host)], response_model=None)

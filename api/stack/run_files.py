@@ -29,7 +29,7 @@ def password(home: Path, name: str, kept: Path | None) -> str:
         if kept and kept.exists():
             raise Misconfigured(
                 f"wrong password: {kept} exists, but {home / 'secrets.json'} does not hold {name} for it. "
-                "Put the file back, or move the data away to begin anew."
+                "Put the file back, or move the data away to start over."
             )
         stored[name] = secrets.token_urlsafe(PASSWORD_BYTES)
         _write(home / "secrets.json", stored)

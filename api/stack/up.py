@@ -184,7 +184,7 @@ class _Stack:
         """Return whether `/readyz` answers 200. Misconfigured: a process cannot start."""
         failing = self._supervisor.first_failing(START_TRIES)
         if failing is not None:
-            raise Misconfigured(f"{failing.name} does not start ({failing.exit()}); {failing.where} says more.")
+            raise Misconfigured(f"{failing.name} does not start ({failing.exit()}); see {failing.where}.")
         connection = HTTPConnection(*_host_port(self.http_url), timeout=PROBE_LIMIT_S)
         try:
             connection.request("GET", "/readyz")
@@ -222,7 +222,7 @@ def alone(home: Path) -> Iterator[None]:
         except BlockingIOError:
             lock.seek(0)
             raise Misconfigured(
-                f"Imprint already runs on {home} (pid {lock.read().strip()}). "
+                f"Imprint is already running in {home} (pid {lock.read().strip()}). "
                 "Stop that one, or set IMPRINT_HOME to another folder."
             ) from None
         lock.truncate(0)

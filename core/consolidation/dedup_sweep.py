@@ -161,7 +161,7 @@ def _move(tx: Tx, swept: PendingMerges) -> None:
         "id": swept.new.memory_id,
     }
     if tx.execute(_MOVE, values).one_or_none() is None:
-        raise Conflict("Another worker has compared this user's memories meanwhile.")
+        raise Conflict("Another worker has compared this user's memories in the meantime.")
 
 
 _APART = """

@@ -95,7 +95,7 @@ def _slot(row: Any) -> tuple[str, str | None, str]:
 def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
     """Return the memories in the order given, after checking each."""
     problems = [
-        Problem(f"/ids/{place}", "Stands in the list before.") for place, one in enumerate(ids) if one in ids[:place]
+        Problem(f"/ids/{place}", "Occurs earlier in the list.") for place, one in enumerate(ids) if one in ids[:place]
     ]
     if problems:
         raise Invalid(problems)
@@ -108,7 +108,9 @@ def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
         if row.user_id != rows[0].user_id:
             problems.append(Problem(f"/ids/{place}", "Belongs to another user than the first; merge within one user."))
         elif row.group_id != rows[0].group_id:
-            problems.append(Problem(f"/ids/{place}", "Was said in another group than the first; merge within one."))
+            problems.append(
+                Problem(f"/ids/{place}", "Was said in another group than the first; merge within one group.")
+            )
         elif row.status != Status.ACTIVE or row.trust in {Trust.REJECTED, Trust.QUARANTINED}:
             problems.append(Problem(f"/ids/{place}", f"Is {row.status} and {row.trust}; restore or confirm it first."))
     if problems:

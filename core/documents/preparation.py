@@ -86,12 +86,16 @@ def _check(sent: SentDocument, settings: Settings) -> None:
         limit = f"at most {settings.document_bytes} are taken (IMPRINT_DOCUMENT_BYTES)"
         raise Invalid([Problem("/content", f"{size} bytes; {limit}. Send it in parts, each with a uri of its own")])
     if "\x00" in sent.content:
-        raise Invalid([Problem("/content", "holds the character U+0000: is it a text at all?")])
+        raise Invalid([Problem("/content", "holds the character U+0000: send text, not binary data")])
     if (fault := parsing.unstorable(sent.metadata)) is not None:
         raise Invalid([Problem("/metadata", fault)])
     if len(json.dumps(sent.metadata)) > METADATA_BYTES:
         raise Invalid(
-            [Problem("/metadata", f"more than {METADATA_BYTES} bytes; what is to be found belongs in /content")]
+            [
+                Problem(
+                    "/metadata", f"more than {METADATA_BYTES} bytes; put text that searches should find into /content"
+                )
+            ]
         )
 
 
@@ -103,7 +107,7 @@ def _without_secrets(sent: SentDocument, *, refuse: bool) -> SentDocument:
         secret for _, said in masking.texts(sent.metadata) for secret in secret_scanner.find_secrets(said)
     ]
     problems = [
-        Problem(place, f"holds a secret: {', '.join(sorted({one.label for one in secrets}))}. Take it out")
+        Problem(place, f"holds a secret: {', '.join(sorted({one.label for one in secrets}))}. Remove it")
         for place, secrets in found.items()
         if secrets and (refuse or place == "/uri")
     ]

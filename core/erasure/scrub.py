@@ -132,9 +132,7 @@ def _rewrite(connection: psycopg.Connection[Any], table: str) -> None:
                 if not any(int(n) for n in _UNREMOVABLE.findall("\n".join(said))):
                     return
             if time.monotonic() > until:
-                raise Later(
-                    f"A transaction that began long ago keeps deleted rows of {table}. End it, and scrub again."
-                )
+                raise Later(f"A transaction that began long ago keeps deleted rows of {table}. End it and scrub again.")
             time.sleep(STEP_SECONDS)
     finally:
         connection.remove_notice_handler(hear)

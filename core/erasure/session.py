@@ -57,7 +57,7 @@ def _erase_episodes(tx: Tx, tenant_id: str, session_id: str, owners: Collection[
     for memory_id in tx.execute(_EPISODES, {"session": session_id}).scalars().all():
         gone = memories.of_ids(tx, lineage.of(tx, [memory_id]).gone)
         if not {row.user_id for row in gone.values()} <= set(owners):
-            raise Conflict("Something was learnt from this session in the meantime. Erase it again.")
+            raise Conflict("A memory was derived from this session in the meantime. Erase it again.")
         if memory_id in gone:  # It may have been erased with an earlier one.
             counts += memory.erase(tx, tenant_id, memory_id, author).counts
     return counts

@@ -96,7 +96,7 @@ def _locked_sessions(tx: Tx, user_id: str) -> tuple[list[str], list[str]]:
             return [row.id for row in rows if not row.shared], [row.id for row in rows if row.shared]
         locked.update(row.id for row in rows)
         tx.execute(_LOCK, {"ids": sorted(locked)})
-    raise Conflict("The user keeps opening sessions. Stop what writes for them, and erase them then.")
+    raise Conflict("The user keeps opening sessions. Stop the services that write for this user, then erase again.")
 
 
 def _bound_values(tx: Tx, user_id: str, alone: Sequence[str], shared: Sequence[str]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _erase_from_others(tx: Tx, tenant_id: str, values: Json, owners: frozenset[s
         else:
             staying.append(one)
     if not owners.issuperset(row.row.user_id for row in quoted):
-        raise Conflict("Something was learnt from the user in the meantime. Erase them again.")
+        raise Conflict("A memory was derived from the user in the meantime. Erase again.")
     counts: Counter[str] = Counter()
     for owner, ids in going.items():
         found = memory.delete_memories(tx, tenant_id, owner, ids)

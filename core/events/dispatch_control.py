@@ -63,7 +63,7 @@ def _require_another_key(tx: Tx, dispatch_id: UUID, by: str) -> None:
     """Refuse the key that requested the action: by saving the rule's version, or by running the rule now."""
     row = tx.execute(_REQUESTED_BY, {"id": dispatch_id}).one_or_none()
     if row is not None and by in (row.author, row.requested_by):
-        raise Forbidden("This key asked for it itself, by saving the rule or running it: another key has to approve.")
+        raise Forbidden("This key saved or ran the rule itself; another key must approve.")
 
 
 def _carry_out(tx: Tx, row: Any) -> None:
@@ -80,16 +80,18 @@ def _require_decided(row: Any, verdict: Verdict) -> None:
     if decided == verdict:
         return
     if decided is not None:
-        raise Conflict(f"It was {decided} by {row.approval['by']} at {_seconds(row.approval['at'])}; that stands.")
+        raise Conflict(
+            f"It was {decided} by {row.approval['by']} at {_seconds(row.approval['at'])}; this decision is final."
+        )
     if row.hold == "approval":
-        raise Conflict(f"The time to decide was over at {_seconds(row.expires_at.isoformat())}.")
-    raise Conflict(f"This dispatch is {row.status}; only one that is held for approval can be {verdict}.")
+        raise Conflict(f"The approval expired at {_seconds(row.expires_at.isoformat())}.")
+    raise Conflict(f"This dispatch is {row.status}; only a dispatch that is held for approval can be {verdict}.")
 
 
 def _require_cancelled(row: Any) -> None:
     """Raise Conflict unless it was cancelled before."""
     if row.status != DispatchStatus.CANCELLED:
-        raise Conflict(f"This dispatch is {row.status}; there is nothing left to call off.")
+        raise Conflict(f"This dispatch is {row.status}; there is nothing left to cancel.")
 
 
 def _seconds(moment: str) -> str:

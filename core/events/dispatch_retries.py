@@ -70,8 +70,8 @@ def repeat(tx: Tx, ids: Sequence[UUID], status: str) -> list[UUID]:
 
 def _refuse(row: Any) -> None:
     if row.status != DispatchStatus.DEAD:
-        raise Conflict(f"This dispatch is {row.status}; only a dead one can be tried again.")
-    raise Conflict("No agent was to work on this one. Publish the event again, with what its reason says put right.")
+        raise Conflict(f"This dispatch is {row.status}; only a dead one can be retried.")
+    raise Conflict("This dispatch has no agent to retry. Correct what its reason says and publish the event again.")
 
 
 _REPEATABLE = """

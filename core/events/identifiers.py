@@ -43,7 +43,7 @@ def fault_of_place(name: str) -> str | None:
 def _fault(name: str) -> str | None:
     sign = _unseen_sign(name)
     if sign is not None:
-        return f"holds U+{ord(sign):04X}, which cannot be seen; take it out"
+        return f"holds U+{ord(sign):04X}, which cannot be seen; remove it"
     return None if name.strip() else "has nothing to see in it; use letters or digits"
 
 

@@ -240,7 +240,7 @@ def check(documents: Sequence[object], *, may_be_own: bool = False) -> list[Inco
         except Invalid as error:
             problems += [Problem(f"/{index}{p.pointer}", p.detail) for p in error.problems]
         if len(problems) > PROBLEMS:
-            raise Invalid([*problems[:PROBLEMS], Problem("", f"more than {PROBLEMS} faults; the rest is not listed")])
+            raise Invalid([*problems[:PROBLEMS], Problem("", f"more than {PROBLEMS} problems; the rest is not listed")])
     if problems:
         raise Invalid(problems)
     _refuse_unstorable(events)
@@ -252,7 +252,7 @@ def _event(document: object, *, may_be_own: bool) -> Incoming:
         document = _from_cloud(document)
     native = NativeEvent.model_validate(document)
     if not may_be_own and is_of_service(native.source):
-        raise Invalid([Problem("/source", f"`{SERVICE}` is the service itself; send a name of your own")])
+        raise Invalid([Problem("/source", f"`{SERVICE}` is reserved for the service; use your own name")])
     checked = PAYLOADS.get(native.event_type)
     if checked is not None:
         _check_payload(checked, native.payload)
@@ -316,13 +316,13 @@ def _fault_of(value: object, depth: int) -> str | None:
         text = ENCODER.encode(value)
         text.encode()
     except (ValueError, UnicodeEncodeError):
-        return "holds a number or character that JSON in UTF-8 cannot carry"
+        return "contains a number or character that UTF-8 JSON cannot represent"
     except RecursionError:
         return _NESTED
     if text.count("[") + text.count("{") - depth > NESTING and _is_nested(value):
         return _NESTED
     if "\\u0000" in text and NUL.search(text):
-        return "holds the character U+0000; remove it"
+        return "contains the character U+0000; remove it"
     return None
 
 
@@ -351,7 +351,7 @@ CLOUD_NAMES = {
 def _from_cloud(document: Json) -> Json:
     """Map CloudEvents 1.0 attributes to native names; unknown extensions are dropped, as that standard allows."""
     if document["specversion"] != "1.0":
-        raise Invalid([Problem("/specversion", 'only CloudEvents 1.0 is understood; send "1.0"')])
+        raise Invalid([Problem("/specversion", 'only CloudEvents 1.0 is supported; send "1.0"')])
     if "data_base64" in document:
         raise Invalid([Problem("/data_base64", "send the payload as a JSON object in `data`")])
     known = {"id", "source", "subject", "time", *CLOUD_NAMES, *EXTENSIONS}
@@ -393,12 +393,14 @@ def _json(raw: bytes, pointer: str) -> Any:
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON number; use null")
+    raise ValueError(f"{name} is not a JSON number; use null")
 
 
 def _refuse_large(documents: Sequence[object], event_bytes: int) -> None:
     sizes = ((i, _size(i, d)) for i, d in enumerate(documents))
-    problems = [Problem(f"/{i}", f"{n} bytes; an event may have {event_bytes}") for i, n in sizes if n > event_bytes]
+    problems = [
+        Problem(f"/{i}", f"{n} bytes; an event may have at most {event_bytes}") for i, n in sizes if n > event_bytes
+    ]
     if problems:
         raise Invalid(problems)
 

@@ -65,7 +65,7 @@ class Wish(BaseModel):
     @classmethod
     def _says_something(cls, content: str) -> str:
         if not content.strip():
-            raise ValueError("must hold a statement")
+            raise ValueError("must contain a statement")
         return content.strip()
 
     @field_validator("occurred_at", "valid_from", "valid_to", "expires_at")
@@ -80,7 +80,7 @@ class Wish(BaseModel):
         if (self.attribute is None) != (self.value is None):
             raise ValueError("give `attribute` and `value` together, or neither")
         if self.valid_from and self.valid_to and self.valid_to < self.valid_from:
-            raise ValueError("`valid_to` lies before `valid_from`")
+            raise ValueError("`valid_to` is before `valid_from`")
         return self
 
 
@@ -104,7 +104,7 @@ def read_request(event: Event) -> tuple[Owner, Candidate]:
 def statement(wish: Wish, user_id: str, event_id: str, at: datetime) -> Candidate:
     """Turn a wish into a candidate whose evidence is the event that made it. Invalid: it would have expired by then."""
     if wish.expires_at is not None and wish.expires_at <= at:
-        raise Invalid([Problem("/expires_at", "lies before the request itself; leave it out, or name a later time")])
+        raise Invalid([Problem("/expires_at", "is before the time of the request; leave it out or give a later time")])
     subject = wish.subject or user_id
     category, topic = _classify(wish.content)
     plain = Candidate(

@@ -147,7 +147,7 @@ class SessionExtraction:
         if self.read_to > self.read_from and not sessions.move_extraction_cursor(
             tx, self.session_id, old=self.read_from, new=self.read_to
         ):
-            raise Conflict("Another worker has extracted this session meanwhile.")
+            raise Conflict("Another worker has extracted this session in the meantime.")
         counts: Json = {"messages": self.read_to - self.read_from, **self.seen}
         # Each owner is locked while written: without one order, sessions shared by the same people would deadlock.
         for owner, wanted in sorted(self.changes, key=lambda change: change[0].user_id):

@@ -169,7 +169,7 @@ def _announce(
     """Append the event of each request, which makes a repeat known. Conflict: it is in the log by now."""
     announced = [_announcement(statement, *one) for statement, one in zip(statements, outcomes, strict=True)]
     if log.announce(tx, tenant_id, announced) != len(announced):
-        raise Conflict("A request with this Idempotency-Key was carried out meanwhile.")
+        raise Conflict("A request with this Idempotency-Key was completed in the meantime.")
 
 
 def _announcement(statement: RequestedStatement, outcome: StatementOutcome, change: CandidateChange) -> Announcement:
@@ -204,7 +204,7 @@ def _earlier_outcomes(tx: Tx, statements: Sequence[RequestedStatement]) -> list[
         return None
     known = {event.id: event for event in (log.event_of(row[:-1]) for row in rows)}
     if len(known) < len(asked) or any(row.fingerprint not in {None, asked[row.id].fingerprint} for row in rows):
-        raise Conflict("This Idempotency-Key was used for another request. Send a new one with a new request.")
+        raise Conflict("This Idempotency-Key was used for a different request. Use a new key for a new request.")
     decisions = [_id(event.payload, "decision_id") for event in known.values()]
     reasons = {row.id: row.reason for row in tx.execute(_REASONS, {"ids": decisions})}
     return [_outcome_of_event(known[statement.event_id], reasons) for statement in statements]

@@ -121,7 +121,7 @@ def put_messages(tx: Tx, tenant_id: str, planned: Sequence[tuple[Session, Sequen
     """
     for session, rows in planned:
         if not sessions.move_index_cursor(tx, session.id, old=session.indexed_to, new=rows[-1].position):
-            raise Conflict("Another worker has indexed this session meanwhile.")
+            raise Conflict("Another worker has indexed this session in the meantime.")
     new = [row for session, rows in planned for row in rows if row.position > session.indexed_to]
     put(tx, tenant_id, [row for _, rows in planned for row in rows])
     count_up(tx, tenant_id, count_terms(new))

@@ -23,7 +23,7 @@ def failure(who: str, refusal: openai.APIError) -> Later | Never:
         if refusal.status_code in RETRIABLE or refusal.status_code >= SERVER_ERROR:
             return Later(detail, after=retry_after(refusal.response.headers))
         return Never(detail)
-    return Never(f"{who} answered what cannot be read: {refusal.message[:300]}")
+    return Never(f"{who} sent an unreadable answer: {refusal.message[:300]}")
 
 
 def is_general(refusal: openai.APIError) -> bool:

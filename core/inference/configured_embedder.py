@@ -45,10 +45,10 @@ class _Foreign:
         rows: Floats = np.asarray(self._inner.embed(texts), dtype=np.float32)
         shape = (len(texts), self.dimension)
         if rows.shape != shape:
-            raise Never(f"Embedder {self._plugin!r} answered vectors of shape {rows.shape} instead of {shape}.")
+            raise Never(f"Embedder {self._plugin!r} returned vectors of shape {rows.shape} instead of {shape}.")
         lengths = np.linalg.norm(rows, axis=1)
         if not np.allclose(lengths[lengths > 0], 1, atol=1e-3) or not np.isfinite(rows).all():
-            raise Never(f"Embedder {self._plugin!r} answered vectors whose length is not 1.")
+            raise Never(f"Embedder {self._plugin!r} returned vectors whose length is not 1.")
         return rows
 
 

@@ -85,7 +85,7 @@ def _installer() -> list[str]:
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv:
         return [uv, "pip", "install", "--quiet", "--python", sys.executable]
-    raise Misconfigured(f"Neither pip nor uv is here to install {_PIN}. Install one of them into {sys.prefix}.")
+    raise Misconfigured(f"Neither pip nor uv is available to install {_PIN}. Install one of them into {sys.prefix}.")
 
 
 def _check_files(folder: Path) -> None:

@@ -53,7 +53,7 @@ class OpenAIEmbedder:
         lengths = {len(row) for row in rows}
         if len(rows) != count or lengths != {self.dimension}:
             raise Never(
-                f"{self.name} answered {len(rows)} vectors of length {sorted(lengths)} for {count} texts; "
+                f"{self.name} returned {len(rows)} vectors of length {sorted(lengths)} for {count} texts; "
                 f"IMPRINT_EMBEDDING_DIMENSION says {self.dimension}."
             )
         return unit_rows(np.array(rows, dtype=np.float32))

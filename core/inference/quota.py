@@ -35,7 +35,7 @@ ONE = Need(1, 0)
 
 
 class BreakerOpen(Later):
-    """Nobody asks the model just now, for it refused too often. The work waits and loses nothing, no attempt either."""
+    """Calls to the model are suspended because it refused too many. The work waits without losing an attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,9 @@ class Meter:
         with self.db.queue() as tx:
             answer = self._enter(tx)
         if not answer.granted:
-            raise BreakerOpen(f"{self.provider.name} refused too often and is left alone.", answer.wait)
+            raise BreakerOpen(
+                f"{self.provider.name} refused too many requests; calls are suspended for a while.", answer.wait
+            )
         grant.probe = answer.verdict == "probe"
 
     def answered(self, grant: Grant, tokens: int) -> None:

@@ -92,7 +92,7 @@ def _position(cursor: str | None, order: Order) -> dict[str, Any]:
     try:
         return {"after": UUID(name), "after_value": _value(value, order)}
     except ValueError:
-        raise Invalid([Problem("/after", "send the `next` of the page before, with the same `order`")]) from None
+        raise Invalid([Problem("/after", "send the `next` of the previous page with the same `order`")]) from None
 
 
 def _value(written: str, order: Order) -> float | datetime | None:

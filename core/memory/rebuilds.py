@@ -64,7 +64,7 @@ def drop(tx: Tx, rebuild_id: UUID) -> Any:
     """Mark a rebuild as dropped, and return its row; its shadow remains to be deleted. Conflict: it was applied."""
     row = get(tx, rebuild_id)
     if tx.execute(_DROP, {"id": rebuild_id}).rowcount == 0:
-        raise Conflict(f"It was applied. POST /v1/memories/decisions/{rebuild_id}/undo takes that back.")
+        raise Conflict(f"The rebuild was applied. POST /v1/memories/decisions/{rebuild_id}/undo undoes it.")
     return row
 
 

@@ -86,8 +86,8 @@ def signer(settings: Settings) -> Signer:
         encoded = key_files.read_or_make(path, _fresh)
     except OSError as error:
         raise Misconfigured(
-            f"Nothing can be erased, for receipts cannot be signed: {path.absolute()} cannot be used "
-            f"({error.strerror}). Set IMPRINT_RECEIPT_KEY (`openssl rand -base64 32` makes one)."
+            f"Nothing can be erased because receipts cannot be signed: {path.absolute()} cannot be used "
+            f"({error.strerror}). Set IMPRINT_RECEIPT_KEY (`openssl rand -base64 32` generates one)."
         ) from error
     return Signer(_private(encoded, str(path)))
 
@@ -178,7 +178,8 @@ def _private(encoded: str, where: str) -> Ed25519PrivateKey:
         raw = b""
     if len(raw) != KEY_BYTES:
         raise Misconfigured(
-            f"{where} is no Ed25519 private key of {KEY_BYTES} bytes in base64; `openssl rand -base64 32` makes one."
+            f"{where} is not an Ed25519 private key of {KEY_BYTES} bytes in base64; "
+            f"`openssl rand -base64 32` generates one."
         )
     return Ed25519PrivateKey.from_private_bytes(raw)
 

@@ -76,7 +76,9 @@ def replace_index_entry(tx: Tx, tenant_id: str, row: MemoryRow, vector: object) 
 def refuse_collisions(tx: Tx, ids: Sequence[UUID]) -> None:
     """Raise Conflict if another active memory says the same as one of these, or fills its slot."""
     if ids and tx.execute(_TAKEN, {"ids": list(ids)}).first() is not None:
-        raise Conflict("Another active memory makes its statement or fills its slot; that one has to go first.")
+        raise Conflict(
+            "Another active memory makes the same statement or fills the same slot; archive or change it first."
+        )
 
 
 def _restore(tx: Tx, restores: Sequence[Restore], author: Author) -> list[Emission]:

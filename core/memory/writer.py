@@ -130,7 +130,7 @@ def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
         "past": [a.candidate.attribute for a in adds if a.past],
     }
     if tx.execute(_OVERTAKEN, values).first() is not None:
-        raise Conflict("Another writer has stored something about the same while this was being judged.")
+        raise Conflict("Another writer stored a statement on the same subject while this one was being judged.")
 
 
 def _version(rows: Rows, known: identity.KnownMemory) -> int:

@@ -143,7 +143,7 @@ def replace(path: Path, text: str, expected: FileState | None) -> FileState:
             stamp = _stamp(os.fstat(file.fileno()))
         _take_place(temporary, path, expected)
     except FileNotFoundError:
-        raise Later(f"{path.name} has gone meanwhile.", AGAIN) from None
+        raise Later(f"{path.name} was removed in the meantime.", AGAIN) from None
     finally:
         temporary.unlink(missing_ok=True)
     _sync(path.parent)
@@ -179,11 +179,11 @@ def _take_place(temporary: Path, path: Path, expected: FileState | None) -> None
         try:
             os.link(temporary, path)
         except FileExistsError:
-            raise Later(f"{path.name} has come back meanwhile.", AGAIN) from None
+            raise Later(f"{path.name} was created again in the meantime.", AGAIN) from None
         return
     found = read(path)
     if found is None or found.digest != expected.digest or found.stamp != expected.stamp:
-        raise Later(f"{path.name} was written meanwhile.", AGAIN)
+        raise Later(f"{path.name} was written in the meantime.", AGAIN)
     temporary.replace(path)
 
 
@@ -196,7 +196,7 @@ def _all(handle: int) -> bytes:
 
 def _require_plain(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise UnreadableFile("It is no plain file.")
+        raise UnreadableFile("It is not a regular file.")
     if status.st_size > LARGEST:
         raise UnreadableFile(f"It is larger than {LARGEST // 1024 // 1024} MiB.")
 
@@ -205,7 +205,7 @@ def _text(data: bytes) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise UnreadableFile(f"It is not in UTF-8: byte {error.start}.") from None
+        raise UnreadableFile(f"It is not UTF-8 at byte {error.start}.") from None
     if "\x00" in text:
         raise UnreadableFile("It holds a zero byte.")
     return text

@@ -49,7 +49,7 @@ def fresh(values: Mapping[str, str]) -> Front:
 def parse(lines: list[str]) -> tuple[Front, int]:
     """The front matter that the lines of a file begin with, and how many lines it has. Unreadable: there is none."""
     if not lines or lines[0].removeprefix(BOM).rstrip() != "---":
-        raise UnreadableFile("It does not begin with its front matter, the lines between the two `---`.")
+        raise UnreadableFile("It does not begin with front matter, the lines between two `---`.")
     end = next((n for n, line in enumerate(lines[1:_LONGEST], 1) if line.rstrip() in {"---", "..."}), None)
     if end is None:
         raise UnreadableFile("Its front matter has no second `---`.")
@@ -107,13 +107,13 @@ def _parse_value(text: str) -> str:
         try:
             said, end = json.JSONDecoder().raw_decode(text)
         except ValueError:
-            raise UnreadableFile(f"In its front matter {text[:60]!r} is no text between quotes.") from None
+            raise UnreadableFile(f"In its front matter {text[:60]!r} is not a quoted string.") from None
         if text[end:].strip() and not text[end:].lstrip().startswith("#"):
-            raise UnreadableFile(f"In its front matter something follows the quotes of {text[:60]!r}.")
+            raise UnreadableFile(f"In its front matter there is text after the quoted string {text[:60]!r}.")
         return str(said)
     if text.startswith("'"):
         found = re.fullmatch(r"'((?:[^']|'')*)'\s*(?:#.*)?", text)
         if found is None:
-            raise UnreadableFile(f"In its front matter {text[:60]!r} is no text between quotes.")
+            raise UnreadableFile(f"In its front matter {text[:60]!r} is not a quoted string.")
         return found[1].replace("''", "'")
     return re.split(r"\s#", text, maxsplit=1)[0].strip()

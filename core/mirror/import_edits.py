@@ -80,7 +80,7 @@ class PendingImport:
         now = sync_state.load(tx, self.mirror)
         digests = [{f: seen and seen.digest for f, seen in one.seen.items()} for one in (now, self.stands)]
         if now.agreed != self.stands.agreed or digests[0] != digests[1]:
-            raise Conflict("The files have been edited or written meanwhile.")
+            raise Conflict("The files have been edited or written in the meantime.")
 
     def _agree(self, tx: Tx) -> None:
         """The files as they are read now are agreed on; what the database has changed meanwhile is not, as yet."""
@@ -158,7 +158,7 @@ def _require_settled(stands: SyncState, now: datetime) -> None:
         age = now.timestamp() - seen.written_at
         if (cut or shrunken or file in stands.refused) and 0 <= age < BELIEVED_SECONDS:
             pause = timedelta(seconds=BELIEVED_SECONDS - age)
-            raise Later(f"{file} has lost a part of itself just now; it may still be being written.", pause)
+            raise Later(f"{file} has just become incomplete; it may still be being written.", pause)
 
 
 def _on_known(gate: Consolidation, reading: PendingImport, found: Findings, now: datetime) -> list[Change]:

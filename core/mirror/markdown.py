@@ -135,7 +135,7 @@ def render(document: Document) -> str:
 def parse(text: str) -> Document:
     """The parts of a file. Unreadable: it is none of ours, or holds the marks of an unfinished merge."""
     if _CONFLICT.search(text) and len(set(_CONFLICT.findall(text))) > 1:
-        raise UnreadableFile("It holds the marks of an unfinished merge (`<<<<<<<`); resolve it first.")
+        raise UnreadableFile("It contains the markers of an unfinished merge (`<<<<<<<`); resolve it first.")
     lines = _LINES.findall(text)
     front, begun = matter.parse(lines)
     return Document(front, tuple(_own(_blocks(lines[begun:]))))

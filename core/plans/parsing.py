@@ -60,7 +60,7 @@ def _of_text(plan: str) -> Tree:
     try:
         return _number(_check(Tree(_title(goal or ""), tuple(map(_of_item, items)))))
     except RecursionError:
-        raise Never("The plan's steps stand in each other far too deep. Send fewer levels.") from None
+        raise Never("The plan's steps are nested far too deep. Send fewer levels.") from None
 
 
 def parse(plan: object) -> Tree:
@@ -73,7 +73,7 @@ def parse(plan: object) -> Tree:
     if isinstance(plan, list):
         return _number(_check(Tree("", _steps(plan, 1))))
     if not isinstance(plan, dict):
-        raise Never(f"A plan is an object, a list or a text, and not {type(plan).__name__}.")
+        raise Never(f"A plan must be an object, a list or a text, not {type(plan).__name__}.")
     inner = _parse_object(plan)
     past = [_completed_step(one) for name in _PAST if isinstance(plan.get(name), list) for one in plan[name]]
     known = {step.title for step in past}
@@ -87,7 +87,7 @@ def _parse_object(plan: Mapping[str, Any]) -> Tree:
     """Parse the steps of an object: a list, a text, another plan, or steps by their ids."""
     found: Any = next((plan[name] for name in _CHILDREN if isinstance(plan.get(name), list | dict | str)), None)
     if found is None and not any(isinstance(plan.get(name), str | list) for name in (*_GOALS, *_PAST)):
-        raise Never(f"A plan has a `goal` or `steps`; this one has only {sorted(map(str, plan))[:10]}.")
+        raise Never(f"A plan needs a `goal` or `steps`; this one has only {sorted(map(str, plan))[:10]}.")
     if isinstance(found, dict) and found.keys().isdisjoint({*_CHILDREN, *_GOALS}):
         found = [{"id": name, **(one if isinstance(one, dict) else {"title": one})} for name, one in found.items()]
     return Tree("", _steps(found, 1)) if isinstance(found, list) else parse(found) if found else Tree("")
@@ -99,7 +99,7 @@ def _of_item(item: ListItem) -> PlanStep:
 
 def _steps(given: Sequence[Any], depth: int) -> tuple[PlanStep, ...]:
     if depth > DEPTH:
-        raise Never(f"The plan has more than {DEPTH} levels of steps; send the deeper ones as plans of their own.")
+        raise Never(f"The plan has more than {DEPTH} levels of steps; send the deeper ones as separate plans.")
     if len(given) > STEPS:
         raise Never(_TOO_MANY)
     return tuple(_step(one, depth) for one in given if one not in (None, "", {}, []))
@@ -111,7 +111,7 @@ def _step(given: Any, depth: int) -> PlanStep:
         item = checklists.item(str(given))
         return PlanStep("", _title(item.title), item.status)
     if not isinstance(given, dict):
-        raise Never(f"A step is a text or an object with a `title`, and not {type(given).__name__}.")
+        raise Never(f"A step must be a text or an object with a `title`, not {type(given).__name__}.")
     title = next((given[name] for name in _TITLES if isinstance(given.get(name), str) and given[name].strip()), None)
     if title is None:
         raise Never(f"A step needs a `title`; one has only {sorted(map(str, given))[:10]}.")
@@ -143,7 +143,7 @@ def _status(given: Mapping[str, Any]) -> str | None:
 def _title(said: str) -> str:
     title = " ".join(said.split())
     if len(title) > TITLE:
-        raise Never(f"A step or goal has {len(title)} characters; {TITLE} are allowed. Say it shorter.")
+        raise Never(f"A step or goal has {len(title)} characters; {TITLE} are allowed. Shorten it.")
     return title
 
 
@@ -151,7 +151,7 @@ def _check(tree: Tree) -> Tree:
     if sum(1 for _ in tree.walk()) > STEPS:
         raise Never(_TOO_MANY)
     if _height(tree.steps) > DEPTH:
-        raise Never(f"The plan has more than {DEPTH} levels of steps; send the deeper ones as plans of their own.")
+        raise Never(f"The plan has more than {DEPTH} levels of steps; send the deeper ones as separate plans.")
     return tree
 
 

@@ -205,7 +205,7 @@ def _plan_id(payload: Json) -> str:
     said = payload.get("plan_id", MAIN)
     if isinstance(said, str | int) and not isinstance(said, bool) and 0 < len(str(said)) <= parsing.ID:
         return str(said)
-    raise Never(f"`plan_id` is a text of at most {parsing.ID} characters; leave it out where a session has one plan.")
+    raise Never(f"`plan_id` is a text of at most {parsing.ID} characters; leave it out if the session has one plan.")
 
 
 def _row(tenant_id: str, plan: SessionPlan) -> Mapping[str, Any]:

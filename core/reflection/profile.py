@@ -110,7 +110,7 @@ class PendingProfile:
         }
         version = tx.execute(_REPLACE if self.seen else _FIRST, values).scalar_one_or_none()
         if version is None:
-            raise Conflict("Another worker has built this profile meanwhile.")
+            raise Conflict("Another worker has built this profile in the meantime.")
         return int(version)
 
 

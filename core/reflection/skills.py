@@ -136,7 +136,7 @@ def report(event: Event) -> Report:
         faults = "; ".join(
             f"/payload/{'/'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors(include_url=False)
         )
-        raise Never(f"{event.event_type} {event.id!r} says nothing that can be learnt. {faults}") from None
+        raise Never(f"{event.event_type} {event.id!r} contains nothing to learn. {faults}") from None
 
 
 def attempt(tx: Tx, event: Event) -> Attempt | str:
@@ -148,7 +148,7 @@ def attempt(tx: Tx, event: Event) -> Attempt | str:
     worked = {"skill.succeeded": True, "skill.failed": False}.get(event.event_type, said.success)
     name = said.skill or said.task
     if event.user_id is None:
-        raise Never(f"{event.event_type} {event.id!r} names no user, whose skill it would be.")
+        raise Never(f"{event.event_type} {event.id!r} names no user as the owner of the skill.")
     if worked is None:
         return "It does not say whether it worked: `success` is missing."
     if name is None:
@@ -174,7 +174,7 @@ def attempt(tx: Tx, event: Event) -> Attempt | str:
 def chain(tx: Tx, event: Event, name: str) -> Attempt | str:
     """Return what rules achieved on the way to an event as an attempt of that skill; or why it teaches nothing."""
     if event.user_id is None:
-        raise Never(f"{event.event_type} {event.id!r} names no user, whose skill it would be.")
+        raise Never(f"{event.event_type} {event.id!r} names no user as the owner of the skill.")
     done = tx.execute(_DONE, {"seq": event.seq}).all()
     if not done:
         return "No rule has done anything on the way to this event."

@@ -31,7 +31,7 @@ def merge(tx: Tx, session_id: str, patch: Mapping[str, Any], pointer: str = "") 
     written = json.dumps(merged, ensure_ascii=False)
     size = len(written.encode())
     if size > STATE_BYTES:
-        raise Invalid([Problem(pointer, f"makes a state of {size} bytes; keep it within {STATE_BYTES}")])
+        raise Invalid([Problem(pointer, f"would make the state {size} bytes long; keep it within {STATE_BYTES}")])
     tx.execute(_WRITE, {"session": session_id, "state": written})
     return merged
 

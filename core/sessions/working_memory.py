@@ -41,7 +41,7 @@ def put(
     _require_open(tx, session_id)
     written = _encode(value)
     if tx.execute(_OTHERS, {"session": session_id, "key": key}).scalar_one() >= KEYS:
-        raise Invalid([Problem("/key", f"is one more than the {KEYS} keys a session may have; delete some")])
+        raise Invalid([Problem("/key", f"exceeds the {KEYS} keys that a session may have; delete some")])
     values = {"tenant": tenant_id, "session": session_id, "key": key, "value": written, "ttl": ttl_seconds}
     return _stored_value(tx.execute(_PUT, values).one())
 
@@ -50,7 +50,7 @@ def get(tx: Tx, session_id: str, key: str) -> StoredValue:
     """Return the value of a key; NotFound if there is none, or it has expired."""
     row = tx.execute(_GET, {"session": session_id, "key": key}).one_or_none()
     if row is None:
-        raise NotFound(f"Session {session_id!r} keeps nothing under {key!r}, or it has expired.")
+        raise NotFound(f"Session {session_id!r} has no key {key!r}, or it has expired.")
     return _stored_value(row)
 
 
@@ -80,10 +80,10 @@ def _require_open(tx: Tx, session_id: str) -> None:
     if row is None:
         raise NotFound(
             f"There is no session {session_id!r} in this tenant. Publish `session.started`, or its first message, "
-            f"before anything is stored for it."
+            f"before storing anything for it."
         )
     if row.ended_at is not None:
-        raise Conflict(f"Session {session_id!r} has ended. Publish `session.started` to go on with it.")
+        raise Conflict(f"Session {session_id!r} has ended. Publish `session.started` to continue it.")
 
 
 def _encode(value: object) -> str:

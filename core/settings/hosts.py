@@ -53,7 +53,7 @@ def parse(entry: str) -> Destination:
     found = _ENTRY.fullmatch(entry)
     if found is None:
         raise ValueError(
-            "is no host; write `hooks.example.com`, `*.example.com`, or with both `http://hooks.local:8080`"
+            "is not a host; write `hooks.example.com`, `*.example.com`, or with both `http://hooks.local:8080`"
         )
     scheme = (found["scheme"] or "https").lower()
     port = int(found["port"] or PORTS[scheme])

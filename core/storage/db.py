@@ -252,8 +252,8 @@ def require_bound(db: Database) -> None:
     if role.rolsuper or role.rolbypassrls or role.owns:
         raise Misconfigured(
             f"The role {role.name!r} is a superuser, may bypass row-level security or owns tables, so tenants would "
-            f"not be kept apart. Give IMPRINT_DATABASE_APP_URL and IMPRINT_DATABASE_ROUTER_URL the roles that "
-            f"`imprint db upgrade` makes."
+            f"not be isolated. Give IMPRINT_DATABASE_APP_URL and IMPRINT_DATABASE_ROUTER_URL the roles that "
+            f"`imprint db upgrade` creates."
         )
 
 

@@ -121,7 +121,9 @@ class PendingSummary:
         last = tx.execute(_LAST, {"session": self.session.id}).scalar_one()
         span = {"session": self.session.id, "after": self.after, "upto": self.to_position}
         if last != self.after or list(tx.execute(_VISIBLE, span).scalars()) != list(self.read):
-            raise Conflict("Another worker has summarised this session meanwhile, or a message of it was taken back.")
+            raise Conflict(
+                "Another worker has summarized this session in the meantime, or one of its messages was erased."
+            )
         tx.execute(_INSERT, self._row())
         tx.execute(_PRUNE, {"session": self.session.id, "kept": KEPT})
         told = {

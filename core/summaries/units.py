@@ -105,9 +105,9 @@ class PendingUnits:
             if draft.piece.stands is not None:
                 values = _values(draft) | {"was": draft.piece.stands.updated_at, "facts": recordset(draft.told.facts)}
                 if tx.execute(_GROW, values).rowcount != 1:
-                    raise Conflict("Another worker has cut this session meanwhile.")
+                    raise Conflict("Another worker has divided this session in the meantime.")
         if new and tx.execute(_INSERT, {"tenant": self.tenant_id, "rows": recordset(new)}).rowcount != len(new):
-            raise Conflict("Another worker has cut this session meanwhile.")
+            raise Conflict("Another worker has divided this session in the meantime.")
         return {"units": len(new), "grown": len(self.drafts) - len(new)}
 
     def _hold(self, tx: Tx) -> None:
@@ -116,7 +116,7 @@ class PendingUnits:
         held = tx.execute(_HOLD, {"session": self.session_id}).one_or_none()
         rows = tx.execute(_HOLD_MESSAGES, {"session": self.session_id, "positions": sorted(told)}).all()
         if held is None or {(r.id, r.blank) for r in rows} != {(m.id, not m.content) for m in told.values()}:
-            raise Conflict("Something was erased in this session meanwhile.")
+            raise Conflict("Content of this session was erased in the meantime.")
 
 
 def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Retold] = ()) -> SessionSlice:

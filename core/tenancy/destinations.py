@@ -167,7 +167,7 @@ def _put_channels(tx: Tx, settings: Settings, tenant_id: str, wanted: Mapping[st
 
 def _problems(settings: Settings, wanted: OutletChanges) -> Iterator[Problem]:
     allowed = ", ".join(f"`{one}`" for one in settings.webhook_hosts) or "none"
-    beyond = f"is beyond what this installation allows ({allowed}); whoever runs it adds to IMPRINT_WEBHOOK_HOSTS"
+    beyond = f"is not among the hosts allowed here ({allowed}); the operator can add it to IMPRINT_WEBHOOK_HOSTS"
     for place, entry in enumerate(wanted.hosts or ()):
         try:
             if not settings_hosts.allowed_by([entry], settings.webhook_hosts):

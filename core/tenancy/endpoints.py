@@ -17,7 +17,7 @@ def failing_endpoints(tx: Tx) -> list[Json]:
 def enable(tx: Tx, address: str) -> None:
     """Have an address called again; its failures so far count no longer. NotFound: it has not been failing."""
     if tx.execute(_ENABLE, {"address": address}).rowcount == 0:
-        raise NotFound(f"No address {address!r} has been failing. GET /v1/endpoints lists those that have.")
+        raise NotFound(f"No address {address!r} has been failing. GET /v1/endpoints lists the failing ones.")
 
 
 _FAILING = text(

@@ -119,7 +119,7 @@ def _place(tenant_id: str, kind: str, name: str) -> str:
 
 
 def _unknown(name: str) -> NotFound:
-    return NotFound(f"There is no secret {name!r} in this tenant; `GET /v1/tenant/secrets` lists those there are.")
+    return NotFound(f"There is no secret {name!r} in this tenant; `GET /v1/tenant/secrets` lists the existing ones.")
 
 
 _SHOWN: Final = "name, hint, created_at, updated_at, updated_by"

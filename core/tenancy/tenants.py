@@ -62,7 +62,7 @@ class ApiKey:
 def ensure(tx: Tx, tenant_id: str) -> bool:
     """Create the tenant unless it exists; return True if it is new and needs its default rules."""
     if tenant_id.startswith(RESERVED):
-        raise Invalid([Problem("/tenant", f"begins with {RESERVED!r}, as only memories being rebuilt do")])
+        raise Invalid([Problem("/tenant", f"begins with {RESERVED!r}, which is reserved for rebuilds")])
     if not TENANT_NAME.fullmatch(tenant_id):
         raise Invalid([Problem("/tenant", "use up to 63 of a-z, 0-9, '-' and '_', beginning with a letter or digit")])
     insert = text("INSERT INTO tenants (id) VALUES (:id) ON CONFLICT DO NOTHING")
@@ -85,7 +85,7 @@ def allow_high_risk(tx: Tx, tenant_id: str, *, allowed: bool) -> None:
     """Allow or forbid rules of high risk to run in the tenant without approval."""
     update = text("UPDATE tenants SET allows_high_risk = :allowed WHERE id = :id")
     if tx.execute(update, {"id": tenant_id, "allowed": allowed}).rowcount == 0:
-        raise NotFound(f"There is no tenant {tenant_id!r}; `imprint keys create` makes one.")
+        raise NotFound(f"There is no tenant {tenant_id!r}; `imprint keys create` creates one.")
 
 
 def create_key(tx: Tx, tenant_id: str, scopes: Collection[str], name: str | None = None) -> tuple[str, str]:
@@ -114,7 +114,7 @@ def revoke_key(tx: Tx, key_id: str) -> None:
     """Revoke a key; doing so twice changes nothing."""
     update = text("UPDATE api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE id = :id")
     if tx.execute(update, {"id": key_id}).rowcount == 0:
-        raise NotFound(f"There is no key {key_id!r} in this tenant; `imprint keys list` shows them.")
+        raise NotFound(f"There is no key {key_id!r} in this tenant; `imprint keys list` lists them.")
 
 
 def caller(db: Database, key: str, default: TenantLimits = UNCHANGED) -> Caller:

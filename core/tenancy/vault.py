@@ -43,8 +43,8 @@ class Vault:
             except InvalidTag:
                 continue
         raise Misconfigured(
-            "A stored secret cannot be opened: the key it was sealed with is not among those of IMPRINT_SECRETS_KEY. "
-            "Add that key behind the new one, or store the secret again."
+            "A stored secret cannot be decrypted: its key is not among those of IMPRINT_SECRETS_KEY. "
+            "Add that key after the new one, or store the secret again."
         )
 
 
@@ -76,5 +76,7 @@ def _key(encoded: str, where: str) -> bytes:
     except (binascii.Error, ValueError):
         raw = b""
     if len(raw) != KEY_BYTES:
-        raise Misconfigured(f"{where} is no key of {KEY_BYTES} bytes in base64; `openssl rand -base64 32` makes one.")
+        raise Misconfigured(
+            f"{where} is not a key of {KEY_BYTES} bytes in base64; `openssl rand -base64 32` generates one."
+        )
     return raw

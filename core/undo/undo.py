@@ -144,7 +144,7 @@ def write(tx: Tx, plan: UndoPlan, vectors: NDArray[np.float32], author: Author, 
     rows = [_revert_fields(tx, move) for move in plan.moves]
     taken, given = _revert_provenance(tx, plan)
     if not (taken or given or plan.kept or any(m.fields for m in plan.moves)) and any(m.overtaken for m in plan.moves):
-        raise Conflict("All that this change did has been changed again since; nothing of it is left to undo.")
+        raise Conflict("Everything that this change wrote has been changed again since; nothing is left to undo.")
     updates.refuse_collisions(tx, [r.id for r, m in zip(rows, plan.moves, strict=True) if _claims(r, m)])
     steps = [versions.VersionEntry(row, "undo", said, change_id, _restorable(row.id, taken, given)) for row in rows]
     versions.record(tx, steps, author)
@@ -169,7 +169,9 @@ def last_of(tx: Tx, memory_id: UUID, version: int | None = None) -> UUID:
     if version is not None:
         found = next((one for one in history if one.version == version), None)
         if found is None:
-            raise Invalid([Problem("/version", f"Between 1 and {history[-1].version}; see the memory's /history.")])
+            raise Invalid(
+                [Problem("/version", f"Must be between 1 and {history[-1].version}; see the memory's /history.")]
+            )
         history = [found]
     undone = set() if version else verdicts.undone_of(tx, [v.change_id for v in history if v.change == "undo"])
     for step in reversed(history):
@@ -199,13 +201,13 @@ def _touched_ids(tx: Tx, change_id: UUID, verdict: Any, steps: Mapping[UUID, Seq
 def _refuse_undone(tx: Tx, change_id: UUID, verdict: Any, ids: Sequence[UUID]) -> None:
     by = verdict.undone_by if verdict else verdicts.undo_of(tx, change_id, ids)
     if by is not None:
-        raise Conflict(f"This was undone already, by change {by}. Undo that to have it back.")
+        raise Conflict(f"This was undone already, by change {by}. Undo that change to restore it.")
 
 
 def _rows(tx: Tx, ids: Sequence[UUID]) -> list[MemoryRow]:
     found = memories.of_ids(tx, ids)
     if len(found) < len(ids) or any(row.status == Status.ERASED for row in found.values()):
-        raise Conflict("A memory that this change touched has been erased since; what is erased does not come back.")
+        raise Conflict("A memory that this change wrote has been erased since; erased memories cannot be restored.")
     return [found[one] for one in ids]
 
 
@@ -252,14 +254,14 @@ def _kept_candidate(verdict: Any, *, keep: bool) -> Candidate | None:
     """Return the candidate to keep as a memory of its own, or None."""
     kind = verdict.kind if verdict else None
     if keep and kind not in KEEPABLE:
-        raise Invalid([Problem("/keep", "Only what a confirmation or a merge took in can be kept.")])
+        raise Invalid([Problem("/keep", "Only a statement absorbed by a confirmation or merge can be kept.")])
     if kind != "ignore" and (not keep or verdict.other_id is not None):
         return None
     if not verdict.candidate.get("content"):
-        raise Conflict("What was said here was not kept, so it cannot be added.")
+        raise Conflict("The statement was not stored, so it cannot be added.")
     candidate = verdicts.candidate_of(verdict.candidate)
     if candidate.trust is Trust.QUARANTINED:
-        raise Conflict("What was said here was set apart before; review the memory that stands for it.")
+        raise Conflict("The statement was quarantined before; review its memory.")
     return replace(candidate, trust=Trust.CONFIRMED)
 
 
@@ -310,7 +312,9 @@ def _add_kept(
     try:
         writer.apply(tx, plan.tenant_id, plan.owner, [add], author)
     except Conflict:
-        raise Conflict("Another active memory makes its statement or fills its slot; change that one first.") from None
+        raise Conflict(
+            "Another active memory makes the same statement or fills the same slot; change it first."
+        ) from None
     return [add.id]
 
 

@@ -110,12 +110,12 @@ def take_over(
     """
     found = compare(gate.db, tenant_id, shadow_id, user_id)
     if found.as_json() != seen:
-        raise Conflict("The memories have changed since the difference was made. Make the rebuild again.")
+        raise Conflict("The memories have changed since the difference was computed. Start a new rebuild.")
     contents = [s.candidate.content for s in (*found.added, *(new for _, new in found.changed))]
     vectors = dict(zip(contents, gate.embedder.embed(contents), strict=True)) if contents else {}
     with gate.db.tenant(tenant_id) as tx:
         if tx.execute(_APPLIED, {"id": rebuild_id}).rowcount == 0:
-            raise Conflict("The rebuild was applied or dropped meanwhile.")
+            raise Conflict("The rebuild was applied or dropped in the meantime.")
         counts = _apply(tx, tenant_id, user_id, rebuild_id, found, vectors, author)
     shadow.drop(gate.db, shadow_id)
     return counts

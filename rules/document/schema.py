@@ -266,7 +266,7 @@ def _beyond_limits(rule: Rule) -> Iterator[Problem]:
     leaves = 0
     for pointer, node, depth, in_item in _nodes(rule.conditions, "/conditions", 1, in_item=False):
         if depth == MAX_DEPTH + 1:
-            yield Problem(pointer, f"conditions may be {MAX_DEPTH} deep; split the rule in two")
+            yield Problem(pointer, f"conditions may be nested at most {MAX_DEPTH} levels deep; split the rule")
         if isinstance(node, Leaf):
             leaves += 1
             yield from _misplaced_fields(pointer, node, in_item=in_item)

@@ -21,7 +21,7 @@ Vector = NDArray[np.float32]
 
 
 class Unknown(LookupError):
-    """A text was compared that nobody had embedded: pass what `Ruleset.texts` names to `Meanings.warm` before."""
+    """A text was compared before it was embedded: pass the result of `Ruleset.texts` to `Meanings.warm` first."""
 
 
 class Vectorizer(Protocol):

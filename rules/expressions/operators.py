@@ -50,7 +50,7 @@ _SIZED: Final = (str, list, dict)
 
 
 class Unfit(ValueError):
-    """The value does not suit the operator; the message says what does."""
+    """The value does not suit the operator; the message says which values do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,13 +192,13 @@ def _compare_strings(compare: Compare, expected: str) -> Test:
 
 def _between(expected: Any) -> Test:
     if not isinstance(expected, list) or len(expected) != 2:  # noqa: PLR2004
-        raise Unfit("give the lowest and the highest value: `[1, 10]`; both count as between")
+        raise Unfit("give the lowest and the highest value, both inclusive: `[1, 10]`")
     low, high = expected
     above, below = _order_by(operator.ge)(low), _order_by(operator.le)(high)
     if _family(low) != _family(high):
-        raise Unfit("both ends must be of one kind: numbers, times or strings")
+        raise Unfit("both ends must have the same type: numbers, times or strings")
     if not _ordered_pair(low, high):
-        raise Unfit("the lowest value comes first; nothing lies between these two")
+        raise Unfit("the lowest value comes first; no value is between these two")
 
     def test(actual: Any, facts: Facts) -> bool | None:
         enough = above(actual, facts)
@@ -312,7 +312,7 @@ def _iequals(expected: Any) -> Test:
     if not isinstance(expected, str):
         raise Unfit("give a string")
     if _is_piled_up(expected):
-        raise Unfit(f"more than {MAX_MARKS} combining marks in a row are no text")
+        raise Unfit(f"more than {MAX_MARKS} consecutive combining marks; remove them")
     wanted = caseless(expected)
 
     def test(actual: Any, _: Facts) -> bool | None:
@@ -337,9 +337,9 @@ def _search(pattern: str) -> Test:
         compiled = re2.compile(pattern, _limits())
     except re2.error as error:
         reason = error.args[0].decode(errors="replace") if isinstance(error.args[0], bytes) else error
-        raise Unfit(f"not an expression that RE2 knows (no look-around, no back-references): {reason}") from error
+        raise Unfit(f"not a valid RE2 expression (no look-around, no back-references): {reason}") from error
     except UnicodeEncodeError as error:
-        raise Unfit("the pattern holds half a surrogate pair, which is no text") from error
+        raise Unfit("the pattern contains half a surrogate pair; remove it") from error
 
     def test(actual: Any, _: Facts) -> bool | None:
         if type(actual) is not str:
@@ -400,7 +400,7 @@ def _condition(_: Any) -> Test:
 def similar(meaning: Any, threshold: float = DEFAULT_THRESHOLD) -> Test:
     """A test whether a text is at least as near to `meaning` as `threshold` (cosine, -1 to 1)."""
     if not isinstance(meaning, str) or not meaning.strip():
-        raise Unfit("give a text that says what is meant, e.g. `wants to cancel the contract`")
+        raise Unfit("describe the meaning, e.g. `wants to cancel the contract`")
 
     def test(actual: Any, facts: Facts) -> bool | None:
         nearness = facts.similarity(actual, meaning) if type(actual) is str else None

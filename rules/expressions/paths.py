@@ -37,7 +37,7 @@ Getter = Callable[[Facts], Any]
 
 
 class BadPath(ValueError):
-    """The text is no path; the message says the way out."""
+    """The text is not a path; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def render(value: Any, event: Event, limit: int) -> Any:
 
 
 def _too_large(size: str, limit: int) -> Invalid:
-    return Invalid([Problem("", f"an action of {size} with its templates filled in; {limit:,} are allowed")])
+    return Invalid([Problem("", f"an action of {size} after filling in its templates; {limit:,} are allowed")])
 
 
 def _render(value: Any, event: Event, room: _Room) -> Any:
@@ -84,7 +84,7 @@ def _read(path: str, event: Event) -> Any:
 def _parse(text: str) -> paths.Path:
     path = paths.parse_path(text)
     if path.root in {"lookup", "item"}:
-        raise paths.BadPath(f"`{text}` is no field of the event; use `payload.…`, {', '.join(paths.EVENT_FIELDS)}")
+        raise paths.BadPath(f"`{text}` is not a field of the event; use `payload.…`, {', '.join(paths.EVENT_FIELDS)}")
     return path
 
 

@@ -68,15 +68,15 @@ def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
     if rule.risk_level == "high" and rule.action_mode == "auto" and not allowed.high_risk:
         yield Problem(
             "/risk_level",
-            "a rule of high risk does not run as `auto` in this tenant; make `action_mode` `approve` or `shadow`, or "
+            "high-risk rules may not run as `auto` in this tenant; set `action_mode` to `approve` or `shadow`, or "
             "let an admin allow it: `imprint rules allow-high-risk on`",
         )
     spent = engine_cost.upper_bound(rule)
     if spent.units > allowed.cost:
         yield Problem(
             "/conditions" if spent.parts else "/actions",
-            f"one event may cost {spent.units:,} comparisons, {allowed.cost:,} are allowed{_most(spent)}. Simplify or "
-            f"split the rule; whoever runs the installation raises IMPRINT_RULE_COST",
+            f"one event could cost {spent.units:,} comparisons, {allowed.cost:,} are allowed{_most(spent)}. Simplify "
+            f"or split the rule; the operator can raise IMPRINT_RULE_COST",
         )
 
 
@@ -105,7 +105,7 @@ def _header(pointer: str, name: str, value: str | SecretName, allowed: Outlets) 
     elif masking.is_credential(name, value):
         yield Problem(
             pointer,
-            "a credential does not belong into a rule; store it with `imprint tenant secrets set NAME` (or PUT "
+            "a rule must not contain a credential; store it with `imprint tenant secrets set NAME` (or PUT "
             '/v1/tenant/secrets/NAME) and write {"secret": "NAME"} here',
         )
 
@@ -116,9 +116,9 @@ def _most(spent: engine_cost.Cost) -> str:
 
 _HOSTS: Final = (
     "an admin of the tenant adds it (`imprint tenant webhooks set --host`), from those of IMPRINT_WEBHOOK_HOSTS; http "
-    "and other ports must stand in the entry, as in `http://hooks.local:8080`"
+    "and other ports must be part of the entry, as in `http://hooks.local:8080`"
 )
-_QUEUES: Final = "whoever runs the installation gives queues to tenants by IMPRINT_CELERY_QUEUES"
+_QUEUES: Final = "the operator allows queues with IMPRINT_CELERY_QUEUES"
 _CHANNELS: Final = (
     "an admin of the tenant adds it (`imprint tenant webhooks set --channel`); for the tenant `default` "
     "IMPRINT_NOTIFY_CHANNELS does"

@@ -165,7 +165,7 @@ def _may_hold(leaf: Leaf, event_type: str) -> bool:
 def _risks(rule: Rule) -> Iterator[Problem]:
     if rule.risk_level == "high" and rule.action_mode == "auto":
         said = "runs without anyone's approval, since this tenant allows it; `approve` would ask somebody first"
-        yield Problem("/action_mode", f"a rule of high risk {said}")
+        yield Problem("/action_mode", f"a high-risk rule {said}")
 
 
 def _emitted_by(rule: Rule) -> set[str]:

@@ -65,7 +65,7 @@ def _require_scheduled(tenant_id: str, stored: StoredRule) -> Scheduled:
         said = f"`{stored.name}` has no schedule: it answers events. Publish one, or try it with `imprint rules test`."
         raise Conflict(said)
     if not rule.enabled:
-        raise Conflict(f"`{stored.name}` is not enabled, so that nothing would follow. Enable it first.")
+        raise Conflict(f"`{stored.name}` is disabled, so running it has no effect. Enable it first.")
     return Scheduled(tenant_id, rule, stored.version, rule.schedule)
 
 

@@ -139,7 +139,9 @@ def rollback(
     """
     document = document_of(tx, tenant_id, name, version)
     if document is None:
-        raise NotFound(f"Version {version} of {name!r} never was or was its deletion; `/versions` lists those it had.")
+        raise NotFound(
+            f"Version {version} of {name!r} does not exist or is its deletion; `/versions` lists the versions."
+        )
     rule = check(document, allowed)
     said = comment or f"back to version {version}"
     return _replace(tx, rule, document, RuleEdit(tenant_id, author, said, if_version), allowed, "rolled back")
@@ -206,13 +208,14 @@ def _require_room(tx: Tx, name: str, units: int, allowed: Allowed) -> None:
     if others.rules >= allowed.rules:
         raise Conflict(
             f"This tenant has {others.rules} rules in force, and {allowed.rules} are allowed. Delete one (a list in "
-            f"`event_type`, or `in` with a list, often makes one rule of many), or raise IMPRINT_RULES_PER_TENANT."
+            f"`event_type`, or `in` with a list, often replaces several rules), or raise IMPRINT_RULES_PER_TENANT."
         )
     total = others.cost + units
     if total > allowed.total:
         raise Conflict(
-            f"With this rule one event may cost this tenant {total:,} comparisons, and {allowed.total:,} are allowed. "
-            f"Simplify or delete rules (`POST /v1/rules/validate` shows what each costs), or raise IMPRINT_RULES_COST."
+            f"With this rule, one event could cost this tenant {total:,} comparisons, and {allowed.total:,} are "
+            f"allowed. Simplify or delete rules (`POST /v1/rules/validate` shows what each costs), or raise "
+            f"IMPRINT_RULES_COST."
         )
 
 

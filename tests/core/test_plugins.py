@@ -44,7 +44,9 @@ def test_a_package_that_stands_on_the_path_twice_is_one(
 def test_no_package_takes_over_a_name_of_the_service(publish: Publish, group: str) -> None:
     own = min(plugins.OWN[group])
     publish(f"taker_{group[8:]}", group, f"{own} = taker_{group[8:]}:X", code="X = 1")
-    with pytest.raises(Misconfigured, match=f"taker_{group[8:]} brings {group[8:]} '{own}', a name of Imprint itself"):
+    with pytest.raises(
+        Misconfigured, match=f"taker_{group[8:]} brings {group[8:]} '{own}', a name reserved by Imprint"
+    ):
         plugins.load(group, own)
 
 

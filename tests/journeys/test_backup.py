@@ -68,7 +68,7 @@ def test_what_was_backed_up_is_served_from_another_home(tmp_path: Path) -> None:
         key = (first / "run" / "api.key").read_text()
         assert "api.key" in answer(env, "backup", str(copy))
         taken = imprint(env, "backup", str(copy))
-        assert (taken.returncode, "exists already" in taken.stderr) == (1, True)
+        assert (taken.returncode, "already exists" in taken.stderr) == (1, True)
     assert stat.S_IMODE(copy.stat().st_mode) == 0o700
     assert modes(copy) == {0o600}
     assert sorted(path.name for path in (copy / "keys").iterdir()) == ["api.key", "receipt.key"]
@@ -95,7 +95,7 @@ def test_what_is_no_backup_is_refused_in_one_sentence(tmp_path: Path) -> None:
     for place in (tmp_path / "nowhere", tmp_path):
         done = imprint(env, "restore", str(place))
         assert (done.returncode, len(done.stderr.splitlines())) == (1, 1)
-        assert "no backup" in done.stderr
+        assert "not a complete backup" in done.stderr
     empty = imprint(env, "backup", str(tmp_path / "copy"))
     assert (empty.returncode, "There is no data in" in empty.stderr) == (1, True)
 

@@ -64,6 +64,6 @@ def test_the_environment_of_the_compose_file_erases(
 
 
 def test_a_wrong_key_is_one_sentence_that_does_not_show_it(settings: Settings) -> None:
-    with pytest.raises(Misconfigured, match="IMPRINT_RECEIPT_KEY is no Ed25519") as caught:
+    with pytest.raises(Misconfigured, match="IMPRINT_RECEIPT_KEY is not an Ed25519") as caught:
         receipts.signer(settings.model_copy(update={"receipt_key": SecretStr("hush")}))
     assert "hush" not in caught.value.detail

@@ -190,7 +190,7 @@ def test_plain_http_and_other_ports_need_an_entry_that_says_so(settings: Setting
         door.ask("PUT", "/v1/tenant/webhooks", json={"hosts": ["127.0.0.1"]})
         refused = door.post("/v1/rules", hook(other.url))
         assert refused.status_code == 422
-        assert "http and other ports must stand in the entry" in refused.json()["errors"][0]["detail"]
+        assert "http and other ports must be part of the entry" in refused.json()["errors"][0]["detail"]
         door.ask("PUT", "/v1/tenant/webhooks", json={"hosts": [entry_of(other.url)]})
         assert door.post("/v1/rules", hook(other.url)).status_code == 201
 

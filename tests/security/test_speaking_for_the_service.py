@@ -33,7 +33,7 @@ def refused(answer: Any, pointer: str) -> None:
     assert answer.status_code == 422, answer.text
     (fault,) = [one for one in answer.json()["errors"] if one["pointer"] == pointer]
     assert "`imprint`" in fault["detail"]
-    assert "name of your own" in fault["detail"]
+    assert "use your own name" in fault["detail"]
 
 
 @pytest.mark.parametrize("source", SPELLINGS)
@@ -79,7 +79,7 @@ def test_nor_an_agent_over_mcp(door: Doors, app: Database) -> None:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
     asked = call | {"params": {"name": "event_publish", "arguments": arguments}}
     answer = door.post("/mcp", asked, headers={"host": "127.0.0.1:8070"})
-    assert "name of your own" in answer.text
+    assert "use your own name" in answer.text
     assert sources(app) == []
 
 
@@ -89,7 +89,7 @@ def test_nor_a_command(settings: Settings, app: Database, monkeypatch: Any, caps
         monkeypatch.setenv("IMPRINT_API_KEY", key)
         said_ = Imprint(monkeypatch, capsys)("publish", "--type", "user.erased", "--user", "ada", "--source", "IMPRINT")
     assert said_.code == 1
-    assert "name of your own" in said_.err
+    assert "use your own name" in said_.err
     assert sources(app) == []
 
 

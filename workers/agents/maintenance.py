@@ -65,7 +65,7 @@ def count_uses(_tools: Tools, job: Job) -> Outcome:
     try:
         ids = [UUID(one) for one in named or ()]
     except (TypeError, ValueError, AttributeError):
-        raise Never(f"{job.target} needs the ids of memories in `memory_ids`, and not {named!r:.200}.") from None
+        raise Never(f"{job.target} needs the ids of memories in `memory_ids`, not {named!r:.200}.") from None
     return Outcome(_Uses(job.tenant_id, ids), (), count_changes)
 
 

@@ -178,8 +178,9 @@ def _require_channel(tools: Tools, job: Job) -> tuple[str | None, str | None]:
         signing = destinations.signing_keys(tx, tools.settings, job.tenant_id)
     if address is None:
         raise Never(
-            f"There is no channel {name!r} in this tenant, or it leads where IMPRINT_WEBHOOK_HOSTS no longer allows. "
-            f"An admin sets it by `PUT /v1/tenant/webhooks`; for the tenant `default` IMPRINT_NOTIFY_CHANNELS does."
+            f"There is no channel {name!r} in this tenant, or its address is no longer allowed by "
+            f"IMPRINT_WEBHOOK_HOSTS. An admin sets it by `PUT /v1/tenant/webhooks`; for the tenant `default` "
+            f"IMPRINT_NOTIFY_CHANNELS does."
         )
     return address, signing
 

@@ -93,7 +93,7 @@ def send_task(tools: Tools, job: Job) -> Outcome:
     task, queue = job.params["task"], job.params["queue"]
     if queue not in destinations.queues(settings, job.tenant_id):
         raise Never(
-            f"The queue {queue!r} is not allowed in this tenant. Whoever runs this installation gives it one by "
+            f"The queue {queue!r} is not allowed for this tenant. The operator allows queues with "
             f"IMPRINT_CELERY_QUEUES."
         )
     own = settings.celery_broker_url
@@ -116,7 +116,7 @@ def _require_allowed(address: str, allowed: Collection[str]) -> httpx.URL:
     if not hosts.allows(allowed, str(url)):
         raise Never(
             f"`{hosts.display(str(url))}` is not allowed. An admin of the tenant adds it to `PUT /v1/tenant/webhooks`, "
-            f"from what IMPRINT_WEBHOOK_HOSTS allows; http and other ports must stand in the entry."
+            f"from what IMPRINT_WEBHOOK_HOSTS allows; http and other ports must be part of the entry."
         )
     return url
 

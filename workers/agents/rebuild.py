@@ -97,7 +97,7 @@ def _begin(tools: Tools, job: Job, mine: str) -> Any:
     try:
         rebuild_id = UUID(str(named))
     except ValueError:
-        raise Never(f"{job.target} needs `rebuild_id`, and not {named!r:.100}.") from None
+        raise Never(f"{job.target} needs `rebuild_id`, not {named!r:.100}.") from None
     with tools.db.tenant(job.tenant_id) as tx:
         rebuild = tx.execute(_OPEN_REBUILD, {"id": rebuild_id, "open": OPEN}).one_or_none()
         if rebuild is not None:

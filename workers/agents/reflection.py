@@ -84,7 +84,7 @@ def _profile_owner(job: Job) -> profile.ProfileOwner:
 def _name(job: Job, name: object) -> str:
     if isinstance(name, str) and name.strip():
         return name.strip()
-    raise Never(f"{job.target}: `chain` is the name of the skill that the chain makes up, and not {name!r:.200}.")
+    raise Never(f"{job.target}: `chain` must be the name of the skill that the chain forms, not {name!r:.200}.")
 
 
 def _disputed_ids(job: Job) -> list[UUID]:
@@ -97,4 +97,4 @@ def _uuid(job: Job, name: str, value: object) -> UUID:
     try:
         return UUID(str(value))
     except ValueError:
-        raise Never(f"{job.target} needs the id of a memory in `{name}`, and not {value!r:.200}.") from None
+        raise Never(f"{job.target} needs the id of a memory in `{name}`, not {value!r:.200}.") from None

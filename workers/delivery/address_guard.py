@@ -129,7 +129,7 @@ class _Guard(httpcore.NetworkBackend):
         if refused:
             # An attacker adds a private address to public ones: none of them is called.
             raise Never(
-                f"The host {host!r} may not be called: {refused[0]}. Whoever runs this installation adds its network "
+                f"The host {host!r} may not be called: {refused[0]}. The operator can add its network "
                 f"to IMPRINT_WEBHOOK_PRIVATE_NETWORKS."
             )
         return addresses

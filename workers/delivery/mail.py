@@ -19,7 +19,7 @@ REFUSED_FROM: Final = 500
 def send(settings: Settings, dispatch_id: UUID, to: str, subject: str, words: str) -> None:
     """Send a message. Later: the server cannot be reached, or refuses for now. Never: it refuses for good."""
     if settings.smtp_url is None:
-        raise Never("No mail server is set. Whoever runs this installation sets IMPRINT_SMTP_URL.")
+        raise Never("No mail server is configured. The operator sets IMPRINT_SMTP_URL.")
     server = urlsplit(settings.smtp_url.get_secret_value())
     try:
         with _connect(server.scheme, server.hostname or "", server.port, settings.webhook_timeout_seconds) as smtp:

@@ -115,7 +115,7 @@ def _rule_headers(parcel: WebhookRequest) -> dict[bytes, bytes]:
     for name, value in {**parcel.headers, **parcel.secrets}.items():
         lower = name.lower()
         if not HEADER.fullmatch(name) or lower in RESERVED_HEADERS or lower.startswith("webhook-"):
-            raise Never(f"A rule may not set the header {name!r}. Take it out of the rule.")
+            raise Never(f"A rule may not set the header {name!r}. Remove it from the rule.")
         if value is not None:
             headers[lower.encode()] = _header_value(name, as_text(value))
     return headers
@@ -124,7 +124,7 @@ def _rule_headers(parcel: WebhookRequest) -> dict[bytes, bytes]:
 def _header_value(name: str, value: str) -> bytes:
     """Return the value as bytes; checked here, because a later error would quote it."""
     if CONTROL.search(value):
-        raise Never(f"The value of the header {name!r} holds a line break or another control character.")
+        raise Never(f"The value of the header {name!r} contains a line break or another control character.")
     return value.encode()
 
 
@@ -161,7 +161,7 @@ def _refusal(who: str, answer: httpx.Response, said: str) -> Later | Never:
     if answer.status_code in RETRIABLE or answer.is_server_error:
         return Later(detail, after=retry_after(answer.headers))
     if answer.is_redirect:
-        return Never(f"{detail}. Redirects are not followed; give the address it leads to.")
+        return Never(f"{detail}. Redirects are not followed; use the target address.")
     return Never(detail)
 
 

@@ -22,7 +22,7 @@ def test_without_a_server_it_fails_in_one_line_with_the_way_out(
 def test_a_key_that_nobody_made_is_refused(imprint: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IMPRINT_API_KEY", "nobody's")
     said = imprint("rules", "list")
-    assert (said.code, "No valid key" in said.err) == (1, True)
+    assert (said.code, "no valid key" in said.err) == (1, True)
 
 
 def test_with_json_an_error_is_json_on_standard_error(imprint: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ def test_standard_input_is_a_document_too(imprint: Imprint) -> None:
 def test_what_cannot_be_read_is_named(imprint: Imprint, tmp_path: Path) -> None:
     file = tmp_path / "x.bin"
     file.write_bytes(b"\xff\xfe")
-    assert "is no text in UTF-8" in imprint("documents", "add", str(file)).err
+    assert "is not UTF-8 text" in imprint("documents", "add", str(file)).err
     assert "cannot be read" in imprint("documents", "add", str(tmp_path / "gone.md")).err
 
 

@@ -63,7 +63,7 @@ def test_it_shows_how_files_stand_and_has_them_brought_level(folder: Path, setti
         works.settle()
         assert "Ada has two cats." in here.rows()
         here.path().write_text("nothing")
-        assert stands()["memory.md"].startswith("refused: It does not begin with its front matter")
+        assert stands()["memory.md"].startswith("refused: It does not begin with front matter")
         here.path().unlink()
         assert stands()["memory.md"] == "missing"
 

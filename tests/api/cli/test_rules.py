@@ -141,7 +141,7 @@ def test_one_bad_file_of_a_folder_keeps_the_good_ones_out(imprint: Imprint, tmp_
     write(tmp_path, RULE)
     (tmp_path / "latin.json").write_bytes(b'{"name": "\xe9"}')
     said = imprint("rules", "apply", str(tmp_path), "--yes")
-    assert (said.code, "latin.json is not text in UTF-8" in said.err) == (1, True)
+    assert (said.code, "latin.json is not UTF-8 text" in said.err) == (1, True)
     assert "note_orders" not in in_force(imprint)
 
 

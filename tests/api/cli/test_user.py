@@ -76,4 +76,4 @@ def test_without_an_answer_nothing_is_erased(imprint: Imprint, app: Database) ->
 def test_a_mistyped_name_fails(imprint: Imprint) -> None:
     refused = imprint("user", "erase", "yolnada", "--yes")
     assert refused.code == 1
-    assert "Is the name right?" in refused.err
+    assert "Check the name." in refused.err

@@ -436,7 +436,7 @@ def test_an_event_that_was_decided_is_never_decided_twice(
 )
 def test_what_nobody_can_try_again_is_refused_and_left_out(door: Doors, app: Database, letter: Json) -> None:
     (one,) = dead(app, **letter)
-    assert "Publish the event again" in problem(door.post(f"/v1/dispatches/{one}/retry"), 409)
+    assert "publish the event again" in problem(door.post(f"/v1/dispatches/{one}/retry"), 409)
     assert replay(door) == (0, 0, [])
     assert status_of(door, one) == ["dead"]
 

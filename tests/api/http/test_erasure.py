@@ -127,7 +127,7 @@ def test_erasing_a_user_answers_a_receipt_and_a_second_one_that_counts_nothing(
 def test_a_mistyped_user_gets_no_receipt(door: Doors, app: Database) -> None:
     answer = door.ask("DELETE", "/v1/users/yolnada")
     assert answer.status_code == 404
-    assert "Is the name right?" in answer.json()["detail"]
+    assert "Check the name." in answer.json()["detail"]
     assert holding(app, "yolnada") == []
     assert holding(app, "Ed25519") == []
 

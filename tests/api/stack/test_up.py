@@ -223,7 +223,7 @@ def test_after_a_kill_9_of_the_supervisor_the_next_up_finds_everything_well(home
 def test_a_second_up_on_the_same_home_is_refused_in_one_line(home: Path, port: int, running: Run) -> None:
     code, said = Run(home, free_port(), quiet=True).finish()
     assert code == 1
-    assert said.startswith(f"Imprint already runs on {home} (pid {running.popen.pid}).")
+    assert said.startswith(f"Imprint is already running in {home} (pid {running.popen.pid}).")
     assert said.count("\n") == 1
     assert is_running(pid_of(home, "api"))
 

@@ -41,7 +41,7 @@ def test_while_someone_still_sees_what_was_erased_it_says_so(
     with app.engine.connect().execution_options(isolation_level="REPEATABLE READ") as looking:
         looking.execute(text("SELECT count(*) FROM pg_class"))
         user_erased(app, settings)
-        with pytest.raises(Later, match="End it, and scrub again"):
+        with pytest.raises(Later, match="End it and scrub again"):
             scrub.run(settings)
 
 

@@ -85,12 +85,12 @@ def test_every_category_has_its_kind(category: Category) -> None:
         ({"tags": "work"}, "/payload/tags"),
         ({"tags": [""]}, "/payload/tags/0"),
         ({"attribute": "home.city"}, "`attribute` and `value` together"),
-        ({"expires_at": "2026-11-20T00:00:00Z"}, "/payload/expires_at lies before the request"),
+        ({"expires_at": "2026-11-20T00:00:00Z"}, "/payload/expires_at is before the time of the request"),
         ({"expires_at": "2030-01-01T00:00:00"}, "/payload/expires_at"),
         ({"occurred_at": "0001-01-01T00:00:00Z"}, "/payload/occurred_at must lie in the years"),
-        ({"valid_from": "2026-02-01T00:00:00Z", "valid_to": "2026-01-01T00:00:00Z"}, "lies before `valid_from`"),
+        ({"valid_from": "2026-02-01T00:00:00Z", "valid_to": "2026-01-01T00:00:00Z"}, "is before `valid_from`"),
         ({"half_life_days": 0}, "/payload/half_life_days"),
-        ({"content": "  "}, "/payload/content must hold a statement"),
+        ({"content": "  "}, "/payload/content must contain a statement"),
         ({"user_id": None}, "/payload/user_id is required"),
     ],
 )
@@ -105,7 +105,7 @@ def test_plain_fields_make_the_same_statement() -> None:
     wish = Wish(content="I live in Lisbon.", tags=["home"])
     plain = requests.statement(wish, "ada", "e1", NOON)
     assert plain == wished("I live in Lisbon.", tags=["home"])
-    with pytest.raises(Invalid, match="lies before the request"):
+    with pytest.raises(Invalid, match="is before the time of the request"):
         requests.statement(Wish(content="x", expires_at=NOON - timedelta(1)), "ada", "e1", NOON)
     with pytest.raises(ValidationError):
         Wish(content="x" * 10_001)

@@ -101,7 +101,7 @@ def test_a_key_from_the_settings_is_used_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("key", ["", "short", base64.b64encode(b"x" * 31).decode(), "§" * 44])
 def test_what_is_no_private_key_is_refused_without_being_repeated(tmp_path: Path, key: str) -> None:
-    with pytest.raises(Misconfigured, match="IMPRINT_RECEIPT_KEY is no Ed25519") as refused:
+    with pytest.raises(Misconfigured, match="IMPRINT_RECEIPT_KEY is not an Ed25519") as refused:
         receipts.signer(Settings(home=tmp_path, receipt_key=SecretStr(key)))
     assert not key or key not in str(refused.value)
 

@@ -91,7 +91,7 @@ def test_what_was_written_meanwhile_is_not_written_over(tmp_path: Path, act: Cal
 def test_a_file_that_has_come_back_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "memory.md"
     path.write_text("mine\n")
-    with pytest.raises(Later, match="come back"):
+    with pytest.raises(Later, match="created again"):
         files.replace(path, "two\n", None)
     assert path.read_text() == "mine\n"
 
@@ -132,8 +132,8 @@ def test_only_plain_text_files_are_read(tmp_path: Path) -> None:
     with (tmp_path / "large.md").open("wb") as large:
         large.truncate(files.LARGEST + 1)
     for name, why in (
-        *(("link.md", "opened"), ("folder.md", "plain"), ("pipe.md", "plain")),
-        *(("latin.md", "UTF-8: byte 3"), ("zero.md", "zero"), ("large.md", "larger")),
+        *(("link.md", "opened"), ("folder.md", "regular"), ("pipe.md", "regular")),
+        *(("latin.md", "UTF-8 at byte 3"), ("zero.md", "zero"), ("large.md", "larger")),
     ):
         with pytest.raises(UnreadableFile, match=why):
             files.read(tmp_path / name)

@@ -175,8 +175,8 @@ def test_line_ends_and_byte_order_marks_stay(newline: str, bom: str) -> None:
         ("---\nuser: ada\n- cat\n", "second"),
         (FRONT + "<<<<<<< HEAD\n- a\n=======\n- b\n>>>>>>> other\n", "unfinished merge"),
         ("---\nuser: ada\nuser: bob\n---\n", "twice"),
-        ('---\nuser: "ada\n---\n', "quotes"),
-        ("---\nuser: 'ada\n---\n", "quotes"),
+        ('---\nuser: "ada\n---\n', "quoted"),
+        ("---\nuser: 'ada\n---\n", "quoted"),
     ],
 )
 def test_what_is_no_mirror_file_is_refused_with_a_reason(text: str, why: str) -> None:

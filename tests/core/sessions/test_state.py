@@ -58,7 +58,7 @@ def test_a_state_that_is_no_object_is_refused(state: object) -> None:
 
 def test_a_state_grows_to_its_limit_and_no_further(app: Database) -> None:
     accept(app, started(state={"a": "x" * 60_000}))
-    with pytest.raises(Invalid, match="/payload/state: makes a state"):
+    with pytest.raises(Invalid, match="/payload/state: would make the state"):
         accept(app, started(state={"b": "x" * 6_000}), said("goes with it"))
     assert (list(stands(app).state), stands(app).message_count) == (["a"], 0)
 

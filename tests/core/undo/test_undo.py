@@ -166,7 +166,7 @@ def test_a_change_of_which_nothing_is_left_cannot_be_undone(ada: Bench) -> None:
     edit = Edit(cat.id, 1, {"importance": 0.9}, "x")
     ada.apply(edit)
     ada.apply(Edit(cat.id, 2, {"importance": 0.2}, "y"))
-    with pytest.raises(Conflict, match="nothing of it is left"):
+    with pytest.raises(Conflict, match="nothing is left"):
         ada.undo(edit.change_id)
 
 
@@ -178,7 +178,7 @@ def test_a_slot_that_is_filled_meanwhile_is_not_filled_again(ada: Bench) -> None
     porto = an_add("Ada lives in Porto.", 1, attribute="home.city", value="Porto")
     ada.apply(porto)
     before = ada.picture()
-    with pytest.raises(Conflict, match="fills its slot"):
+    with pytest.raises(Conflict, match="fills the same slot"):
         ada.undo(gone.change_id)
     assert ada.picture() == before
 
@@ -223,7 +223,7 @@ def test_the_latest_change_is_undone_and_then_the_one_before(ada: Bench, app: Da
     assert last(4) == back.change_id
     ada.undo(back.change_id)
     assert last() == pins[1].change_id
-    with pytest.raises(Invalid, match="Between 1 and 5"):
+    with pytest.raises(Invalid, match="Must be between 1 and 5"):
         last(9)
     for _ in range(3):
         ada.undo(last())

@@ -55,8 +55,8 @@ def test_what_was_put_in_is_not_looked_at_again() -> None:
         ({"a": ["fine", "{{payload.x"]}, "/a/1", "two braces"),
         ("x}}", "", "two braces"),
         ("{{}}", "", "Known are"),
-        ("{{session.message_count}}", "", "no field of the event"),
-        ("{{item.x}}", "", "no field of the event"),
+        ("{{session.message_count}}", "", "not a field of the event"),
+        ("{{item.x}}", "", "not a field of the event"),
         ("{{1 + 1}}", "", "unknown field"),
     ],
 )

@@ -94,7 +94,7 @@ def test_the_profile_of_a_user_is_followed_by_those_of_their_groups(app: Databas
         (reflection.write_episodes, {"user_id": "ada"}, {"session_id": "nowhere"}, "nothing to read"),
         (reflection.learn_skill, {"skill": "deploy", "success": True}, {}, "names no user"),
         (reflection.learn_skill, {"user_id": "ada", "skill": "x", "success": True, "steps": 3}, {}, "/payload/steps"),
-        (reflection.learn_skill, {"user_id": "ada"}, {"chain": 7}, "`chain` is the name"),
+        (reflection.learn_skill, {"user_id": "ada"}, {"chain": 7}, "`chain` must be the name"),
         (reflection.resolve_conflict, {"user_id": "ada", "memory_id": "x"}, {}, "id of a memory in `memory_id`"),
         (reflection.resolve_conflict, {"memory_id": str(uuid4())}, {}, "id of a memory in `with`"),
         (
