@@ -1,4 +1,4 @@
-"""The memory core: everything that is kept, and the words everyone speaks."""
+"""The memory core: everything that is stored, and the vocabulary shared by all packages."""
 
 from __future__ import annotations
 

@@ -53,12 +53,12 @@ class Loop:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether the loop was told to stop; a turn that takes long looks at it."""
+        """Return whether the loop has been stopped; a long turn should check it."""
         return self._stopped.is_set()
 
     @property
     def is_alive(self) -> bool:
-        """Whether the loop's thread is running."""
+        """Return whether the loop's thread is running."""
         return self._thread.is_alive()
 
     def start(self) -> None:

@@ -31,7 +31,7 @@ _SECRET: Final = secrets.token_bytes(32)
 
 
 def digest(*said: object, size: int = 16) -> bytes:
-    """Return `size` bytes that stand in this process for texts, bytes, numbers and None."""
+    """Return `size` bytes that identify texts, bytes, numbers and None within this process."""
     return blake2b(repr(said).encode(), digest_size=size, key=_SECRET).digest()
 
 
@@ -42,7 +42,7 @@ class DigestCache(Generic[V]):
     """
 
     def __init__(self, most: int) -> None:
-        """`most`: how many are kept."""
+        """`most`: maximum number of values."""
         self._most = most
         self._lock = threading.Lock()
         self._values: OrderedDict[bytes, tuple[float, V]] = OrderedDict()

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, get_args
 Json = dict[str, Any]
 
 SpendKey = Literal["rule", "agent", "user", "model"]
-"""What the cost of model calls is added up by."""
+"""Dimensions by which the cost of model calls is aggregated."""
 
 SPEND_KEYS: Final[tuple[SpendKey, ...]] = get_args(SpendKey)
 
@@ -114,7 +114,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message of a conversation; `position` counts from 1 within its session, without gaps."""
+    """A message of a conversation; `position` counts from 1 within its session, without gaps."""
 
     session_id: str
     id: str
@@ -145,13 +145,12 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A statement that someone thinks is worth keeping, before it was judged against what is known.
+    """A statement that may be worth storing, before it is judged against stored ones.
 
     `subject` is the person (or group) it is about; `attribute`/`value` a slot such as `home.city` = `Lisbon`;
-    `occurred_at` when it happened or was said; `said_at` when it was said last, where that is known to be another
-    time; `valid_from` since when it is true, where the text says so.
-    `trust` how far it may be believed from the start: what a person asked for is confirmed, what tries to instruct
-    the agent is quarantined.
+    `occurred_at` when it happened or was said; `said_at` when it was said last, if that is known to be another time;
+    `valid_from` since when it is true, if the text says so. `trust`: initial trust: a person's request is confirmed,
+    an attempt to instruct the agent is quarantined.
     """
 
     content: str
@@ -178,5 +177,5 @@ class Candidate:
 
     @property
     def told_at(self) -> datetime:
-        """Return when it was said, which orders statements of one thing; when it happened, if that is not known."""
+        """Return when it was said, which orders statements about one thing; if unknown, when it happened."""
         return self.said_at or self.occurred_at

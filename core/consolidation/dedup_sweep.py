@@ -107,7 +107,7 @@ def find_merges(stored: Sequence[UnseenMemory], thresholds: Thresholds = judge.U
 def _as_worded(
     known: KnownMemory, vector: Vector | None, worded: Mapping[UUID, tuple[KnownMemory, Vector | None]]
 ) -> KnownMemory:
-    """Return an older memory with the wording that this run has given it, and the cosine with that."""
+    """Return an older memory with the wording that this run has given it, and its cosine with that."""
     if known.id not in worded:
         return known
     again, other = worded[known.id]
@@ -168,7 +168,7 @@ _APART = """
     EXISTS (SELECT FROM verdicts v WHERE v.memory_id IN (a.id, m.id) AND v.kind = 'undo' AND v.undone_by IS NULL
             AND v.candidate -> 'apart' @> to_jsonb(cast(CASE v.memory_id WHEN a.id THEN m.id ELSE a.id END AS text)))
 """
-"""Someone has undone a merge of the two, and that stands."""
+"""Someone has undone a merge of the two, so they are not merged again."""
 
 _MARK = text("SELECT recorded_at, memory_id FROM sweeps WHERE user_id = :user")
 

@@ -37,7 +37,7 @@ class ResolvedDispute:
     third: bool = False
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Apply the ruling, and announce the superseded memory. Conflict: a side was changed meanwhile."""
+        """Apply the ruling, and announce the superseded memory. Conflict: a side was changed in the meantime."""
         winner, loser = self.ruling.winner, self.ruling.loser
         if winner is None or loser is None:
             return self.ruling.as_json()

@@ -45,11 +45,11 @@ def merge(
     reason: str = "Merged by hand.",
     secrets: Literal["redact", "refuse"] = "redact",
 ) -> ManualMerge:
-    """Merge memories into the first: it keeps its id and its words, or gets `content`, and the evidence of all.
+    """Merge memories into the first, which keeps its id and its content (or gets `content`), with the evidence of all.
 
-    One change, so that one undo brings all of them back. `secrets`: what becomes of those in `content`.
-    Invalid: they are not one user's, one cannot be merged, or `content` may not be kept. Conflict: one has been
-    changed meanwhile.
+    They form one change, which one undo reverts. `secrets`: treatment of secrets in `content`. Invalid: the memories
+    belong to several users, one cannot be merged, or `content` cannot be stored. Conflict: one was changed
+    concurrently.
     """
     content = _screen(content, secrets) if content else None
     with db.tenant(tenant_id) as tx:

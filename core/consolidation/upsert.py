@@ -31,7 +31,7 @@ class PendingUpsert:
     citations: Sequence[Citation] = ()
 
     def write(self, tx: Tx, author: Author) -> dict[str, int]:
-        """Apply the changes; return how many of each kind. Conflict: the memory was changed meanwhile."""
+        """Apply the changes; return how many of each kind. Conflict: the memory was changed in the meantime."""
         counts = writer.apply(tx, self.tenant_id, self.owner, self.changes, author)
         versions.cite(tx, self.tenant_id, self.citations)
         return counts

@@ -32,7 +32,7 @@ KNOWLEDGE: Final = frozenset({"document", "outside"})
 """Types shown under knowledge, not under memories."""
 
 PAID: Final = 20
-"""Questions after which reading the news section with each has cost as much as laying out everything anew."""
+"""Number of questions after which reading the news section each time costs as much as a new layout."""
 
 QUOTE_TOKENS: Final = 80
 """Tokens quoted from the beginning of a message of another conversation."""
@@ -84,7 +84,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Sections beside the background; `begun`: not all of it is as it was shown before."""
+    """Sections other than the background; `begun`: some of it differs from what was shown before."""
 
     base: FixedSections
     memories: Section

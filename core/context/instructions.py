@@ -1,9 +1,9 @@
 """Pinned and standing instructions, profile. Pure.
 
-Both come before everything else, so any change in them invalidates a model's cache of all that follows. What a
-session was shown first therefore keeps its place while all of it is valid, and what is learnt meanwhile goes to a
-section of its own, just before the last question. Once something of it is invalid, or there is more news
-than that section has room for, everything is laid out anew: one cache miss for all changes.
+Both come before everything else, so any change in them invalidates a model's cache of all that follows. Therefore
+what a session was shown first keeps its place while all of it is valid, and new memories go to a section of their
+own just before the last question. Once something is invalid, or the news exceeds that section, everything is laid
+out again: one cache miss for all changes.
 """
 
 from __future__ import annotations

@@ -106,12 +106,12 @@ class Room:
     short_term: int
 
     def recent(self, used: int) -> int:
-        """Return the tokens left for the conversation beside `used`."""
+        """Return the tokens left for the conversation after `used` tokens."""
         return max(0, self.short_term + self.memories - used)
 
 
 def room(allowance: Allowance, used: int, *, session: bool) -> Room:
-    """Return the room beside `used` tokens of the fixed sections."""
+    """Return the room left by `used` tokens of fixed sections."""
     long_term = allowance.long_term + allowance.system - used
     focus = min(int(allowance.long_term * FOCUS), max(0, long_term)) if session else 0
     short_term = allowance.short_term if session else 0

@@ -39,7 +39,7 @@ class RetrievedText:
 
 
 class Retriever(Protocol):
-    """Searches elsewhere. It keeps its own time limit: the context waits for it."""
+    """External search. It must keep its own time limit, because the context waits for it."""
 
     def retrieve(self, question: RetrieverQuery) -> Sequence[RetrievedText]:
         """Return results, best first; of no other tenant than the query's."""

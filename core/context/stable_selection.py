@@ -19,8 +19,8 @@ from core.storage.db import Tx
 class StableSelection:
     """Memories by id and passages as `<document>#<passage>@<version>`, in display order.
 
-    `from_position`: the first message shown in full; once it changes, everything is selected anew.
-    `instructions`: memory ids in order; `profile`: memory ids that identify its lines and their values.
+    `from_position`: the first message shown in full; when it changes, everything is selected again. `instructions`:
+    memory ids in order; `profile`: memory ids that identify its lines and their values.
     """
 
     from_position: int
@@ -64,4 +64,4 @@ _KEEP = text("""
         from_position = excluded.from_position, memory_ids = excluded.memory_ids, passages = excluded.passages,
         instruction_ids = excluded.instruction_ids, profile = excluded.profile, at = clock_timestamp()
 """)
-"""Only for an existing session: one that was erased meanwhile leaves nothing behind."""
+"""Only for an existing session: nothing is stored for one that was erased concurrently."""

@@ -1,8 +1,7 @@
-"""Structure-aware chunking, pure.
+"""Structure-aware chunking. Pure.
 
-A passage never crosses a heading of the top level. What belongs together, a paragraph, a list, a table or a block of
-code, stays whole where it fits; what does not is cut between its lines or sentences, then between words, then anywhere
-but within what is seen as one character.
+A passage never crosses a top-level heading. A paragraph, list, table or code block stays whole if it fits;
+otherwise it is cut between lines or sentences, then between words, then anywhere except within a grapheme.
 """
 
 from __future__ import annotations
@@ -29,10 +28,10 @@ MOST_LINES: Final = 200_000
 """Lines above which Markdown is read as plain text: its parser takes up to 25 µs for each, so 5 s."""
 
 HEADING_CHARACTERS: Final = 200
-"""Of a heading, as it stands over its passages; and of a title that is taken from the text."""
+"""Maximum characters of a heading above passages, and of a title taken from the text."""
 
 TITLE_READ: Final = 64 * 1024
-"""Characters within which a document says what it is called, if it does."""
+"""Characters at the beginning in which a title is looked for."""
 
 ASCII: Final = 128
 
@@ -49,7 +48,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Text from `start` up to the next block, under `path`. `lines`: its lines mean more than its sentences."""
+    """Text from `start` up to the next block, under `path`. `lines`: it is structured by lines, not by sentences."""
 
     start: int
     path: tuple[str, ...]
@@ -58,9 +57,9 @@ class _Block:
 
 
 def split(content: str, media_type: MediaType, tokens: int) -> list[Chunk]:
-    """The passages of a document, in order, none of more than `tokens` by `core.language.terms.token_estimate`.
+    """Return the passages of a document in order, each of at most `tokens` by `core.language.terms.token_estimate`.
 
-    Every character that is not blank lies in exactly one of them.
+    Every non-blank character is in exactly one of them.
     """
     blocks = _blocks(content, media_type)
     cutter = _Cutter(content, blocks, tokens)
@@ -69,7 +68,7 @@ def split(content: str, media_type: MediaType, tokens: int) -> list[Chunk]:
 
 
 def guess_media_type(content: str) -> MediaType:
-    """Markdown where a heading, a fence, a table, a link or front matter says so; else plain text."""
+    """Return Markdown if the text has a heading, fence, table, link or front matter; else plain text."""
     return MARKDOWN if _MARKED.search(content) else PLAIN
 
 
@@ -95,7 +94,7 @@ def _shorten(said: str) -> str:
 
 
 def _blocks(content: str, media_type: MediaType) -> list[_Block]:
-    """All blocks in order; what lies between two belongs to the first."""
+    """Return all blocks in order; text between two blocks belongs to the first."""
     bom = int(content.startswith("\ufeff"))
     begin = max(content.rfind("\n", 0, _after_blanks(content, bom, len(content))) + 1, bom)
     if media_type == MARKDOWN and content.count("\n") + content.count("\r") <= MOST_LINES:
@@ -104,7 +103,7 @@ def _blocks(content: str, media_type: MediaType) -> list[_Block]:
 
 
 def _markdown_blocks(content: str, begin: int) -> list[_Block]:
-    """The blocks that Markdown has at its outermost level, with the headings over each."""
+    """Return the top-level Markdown blocks with the headings above each."""
     front = _FRONT.match(content, begin)
     blocks = [_Block(begin, (), lines=True)] if front else []
     begin = front.end() if front else begin
@@ -129,7 +128,7 @@ def _after_blanks(content: str, start: int, end: int) -> int:
 
 
 def _heading(inline: Token) -> str:
-    """A heading's words, without the signs that only shape them."""
+    """Return the text of a heading without its markup."""
     return _shorten(_SIGNS.sub("", _LINK.sub(r"\1", inline.content)))
 
 
@@ -138,14 +137,14 @@ def _by_lines(token: Token, content: str, start: int) -> bool:
 
 
 def _parser() -> MarkdownIt:
-    """Blocks alone. Lists and tables are told by their lines: taken apart by the parser they cost ten times as much."""
+    """Return a parser of blocks only. Lists and tables are found by their lines: parsing them costs ten times more."""
     parser = MarkdownIt("commonmark")
     parser.core.ruler.enableOnly(["normalize", "block"])
     return parser.disable(["list", "reference"])
 
 
 def _sections(content: str, blocks: Sequence[_Block]) -> Iterator[tuple[int, int]]:
-    """Yield the sections between headings of the top level."""
+    """Yield the sections between top-level headings."""
     starts = [blocks[0].start, *(b.start for b in blocks[1:] if b.heading and len(b.path) == 1), len(content)]
     return pairwise(starts)
 
@@ -162,14 +161,14 @@ class _Cutter:
         self._wide: NDArray[np.int32] = np.concatenate(([0], np.cumsum(wide))).astype(np.int32)
 
     def cut(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """The passages of a range, without the blank lines around them."""
+        """Return the passages of a range without surrounding blank lines."""
         while (start := self._begin(start, end)) < end:
             stop = self._stop(start, end)
             yield start, start + len(self._content[start:stop].rstrip(_BLANKS))
             start = stop
 
     def path(self, start: int, end: int) -> tuple[str, ...]:
-        """The headings that stand over all of a passage; those that it begins with stand over the rest of it."""
+        """Return the headings that apply to all of a passage; headings within it apply only to what follows them."""
         first, last = bisect_right(self._starts, start) - 1, bisect_left(self._starts, end)
         shared, begins = self._blocks[first].path, self._blocks[first].heading
         for block in self._blocks[first + 1 : last]:
@@ -180,14 +179,14 @@ class _Cutter:
         return shared
 
     def _begin(self, start: int, end: int) -> int:
-        """The first character that is not blank; at the beginning of a line with what it is indented by."""
+        """Return the position of the first non-blank character, or of its indentation at the beginning of a line."""
         found = _after_blanks(self._content, start, end)
         line = max(self._content.rfind("\n", 0, found) + 1, start)
         whole = line == 0 or self._content[line - 1] == "\n"
         return line if whole and found < end and self._estimate(line, found + 1) <= self._tokens // 2 else found
 
     def _stop(self, start: int, end: int) -> int:
-        """The best place to end a passage that begins at `start`."""
+        """Return the best end of a passage that begins at `start`."""
         furthest = self._furthest(start, end)
         if _after_blanks(self._content, furthest, end) >= end:
             return end
@@ -203,7 +202,7 @@ class _Cutter:
         return self._furthest(start, end) >= end
 
     def _between(self, start: int, half: int, place: int) -> int:
-        """Before the block at `place`, or before a heading near it: no heading is parted from what it stands over."""
+        """Return a boundary before the block at `place`, or before a heading above it, which stays with its text."""
         for at in range(place, 0, -1):
             if self._starts[at] <= start:
                 break
@@ -215,7 +214,7 @@ class _Cutter:
         return self._starts[place if self._blocks[first - 1].heading else first]
 
     def _within(self, start: int, half: int, furthest: int, *, lines: bool) -> int:
-        """Within a block: after the last line, sentence, clause or word, none of which leaves less than half."""
+        """Return a boundary within a block: after the last line, sentence, clause or word that leaves at least half."""
         for pattern in _BY_LINES if lines else _BY_SENTENCES:
             found = [match.end() for match in pattern.finditer(self._content, half, furthest)]
             if found and found[-1] > start:
@@ -226,7 +225,7 @@ class _Cutter:
         return stop if stop > start else furthest
 
     def _furthest(self, start: int, end: int) -> int:
-        """The last place up to which a passage from `start` is not too long."""
+        """Return the last position at which a passage from `start` still fits."""
         last = min(end, start + 4 * self._tokens)
         return start + bisect_right(range(start + 1, last + 1), self._tokens, key=lambda to: self._estimate(start, to))
 
@@ -268,4 +267,4 @@ _CLAUSE = re.compile(r"[,;:]\s+|[，、：]\s*|\s[–—]\s")
 _WORD = re.compile(r"\s+|[\u200b]")
 _BY_LINES = (_GAPS, _LINE, _SENTENCE, _CLAUSE, _WORD)
 _BY_SENTENCES = (_GAPS, _SENTENCE, _LINE, _CLAUSE, _WORD)
-"""Where a block may be cut, best first."""
+"""Boundaries at which a block may be cut, best first."""

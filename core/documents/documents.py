@@ -1,7 +1,7 @@
 """Knowledge-base documents.
 
-A document keeps its id for as long as it comes from the same place: what is sent anew from there takes the place of
-what was sent before. `core.documents.preparation` thinks before `save` writes.
+A document keeps its id as long as its source is the same: a new version from that source replaces the old one.
+`core.documents.preparation` computes everything before `save` writes.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class SavedDocument:
 
 
 def save(tx: Tx, tenant_id: str, draft: DocumentDraft, author: Author) -> SavedDocument:
-    """Write a document, its passages, its index rows and the event that says so; what is there already stays as it is.
+    """Write a document, its passages, its index rows and its event; an unchanged document is left alone.
 
-    Found by its words from the commit on; its vectors are made by what follows from the event.
+    Keyword search finds it from the commit on; its vectors are computed by an agent that reacts to the event.
     """
     sent = draft.sent
     shelf.lock(tx, sent.user_id, sent.group_id)
@@ -64,7 +64,7 @@ def save(tx: Tx, tenant_id: str, draft: DocumentDraft, author: Author) -> SavedD
 
 
 def get(tx: Tx, document_id: UUID) -> Any:
-    """The row of a document; NotFound: there is none."""
+    """Return the row of a document. NotFound: there is none."""
     row = tx.execute(_GET, {"id": document_id}).one_or_none()
     if row is None:
         raise NotFound(f"There is no document {document_id} in this tenant.")
@@ -80,18 +80,18 @@ def find(
     before: UUID | None = None,
     limit: int = 50,
 ) -> Sequence[Any]:
-    """Documents without their content, with the number of their passages, newest first."""
+    """Return documents without their content, with the number of their passages, newest first."""
     values = {"user": user_id, "group": group_id, "uri": uri, "before": before, "limit": limit}
     return tx.execute(_FIND, values).all()
 
 
 def cut(tx: Tx, document_id: UUID) -> Sequence[Any]:
-    """A document's passages in reading order; `served`: whether searches show it."""
+    """Return a document's passages in reading order; `served`: whether searches return them."""
     return tx.execute(_PASSAGES, {"id": document_id}).all()
 
 
 def delete(tx: Tx, tenant_id: str, document_id: UUID, author: Author) -> int:
-    """Erase a document: its text, its passages and what the index knows of them; how many passages. NotFound."""
+    """Erase a document with its passages and index entries; return the number of passages. NotFound."""
     row = get(tx, document_id)
     shelf.lock(tx, row.user_id, row.group_id)
     get(tx, document_id)  # Who waited for the lock may have waited for someone who deleted it.
@@ -103,13 +103,13 @@ def delete(tx: Tx, tenant_id: str, document_id: UUID, author: Author) -> int:
 
 
 def knowledge(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> SearchAnswer:
-    """The passages that answer a question, and nothing else."""
+    """Return only the passages that answer a question."""
     filters = replace(question.filters, include=frozenset({"documents"}))
     return query.search(db, tenant_id, replace(question, filters=filters), embedder)
 
 
 def _same_place(tx: Tx, sent: SentDocument) -> Any:
-    """The document of these owners that came from the same place; None: there is none."""
+    """Return the document of these owners with the same source; None: there is none."""
     if sent.uri is None:
         return None
     values = {"uri": sent.uri, "user": sent.user_id, "group": sent.group_id}
@@ -139,7 +139,7 @@ def _values(tenant_id: str, document_id: UUID, draft: DocumentDraft) -> Json:
 
 
 def _publish(tx: Tx, tenant_id: str, author: Author, event_type: str, row: Any, count: int) -> None:
-    """Ids alone: what is deleted later must not stand in the log."""
+    """Publish ids only: content that is deleted later must not remain in the log."""
     named = {"document_id": str(row.id), "user_id": row.user_id, "group_id": row.group_id}
     payload = {name: value for name, value in named.items() if value is not None}
     payload |= {"version": row.version, "passages": count}

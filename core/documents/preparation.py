@@ -20,14 +20,14 @@ from core.screening import masking, screen, secret_scanner
 from core.types import Json
 
 MOST_PASSAGES: Final = 20_000
-"""Of one document: what falls into more is a list of short things rather than a text, and takes a minute to write."""
+"""Maximum passages of a document: more make it a list of short entries, which takes a minute to write."""
 
 METADATA_BYTES: Final = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class SentDocument:
-    """A document as it was sent. `uri`: where it comes from; with neither user nor group it is the whole tenant's."""
+    """A document as it was sent. `uri`: its source; without user and group it belongs to the whole tenant."""
 
     content: str
     media_type: MediaType | None = None
@@ -40,7 +40,7 @@ class SentDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPassage:
-    """A passage with its text, and in words why it is set apart, if it is."""
+    """A passage with its text, and the reason if it is quarantined."""
 
     position: int
     headings: Sequence[str]
@@ -52,7 +52,7 @@ class DocumentPassage:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDraft:
-    """A document ready to be written: without its secrets, cut, and with its index rows."""
+    """A document ready to be written: without secrets, chunked, and with its index rows."""
 
     sent: SentDocument
     title: str
@@ -64,9 +64,9 @@ class DocumentDraft:
 
 
 def prepare(sent: SentDocument, settings: Settings) -> DocumentDraft:
-    """Screen and cut a document; no transaction is open meanwhile. Invalid: it cannot be kept, and why.
+    """Screen and chunk a document; no transaction is open. Invalid: it cannot be stored, with the reason.
 
-    Secrets go as `secrets` says. A passage that is hostile, or stands under something that is, is set apart.
+    `secrets`: treatment of secrets. A passage that is hostile, or has a hostile heading, is quarantined.
     """
     _check(sent, settings)
     sent = replace(sent, content=sent.content.removeprefix("\ufeff"))
@@ -100,7 +100,7 @@ def _check(sent: SentDocument, settings: Settings) -> None:
 
 
 def _without_secrets(sent: SentDocument, *, refuse: bool) -> SentDocument:
-    """The document with each secret replaced by what it is. Invalid: its address holds one, or none may be sent."""
+    """Return the document with secrets masked. Invalid: its uri contains one, or secrets are refused."""
     places: dict[str, str] = {"/content": sent.content, "/title": sent.title or "", "/uri": sent.uri or ""}
     found = {place: secret_scanner.find_secrets(said) for place, said in places.items()}
     found["/metadata"] = [
@@ -134,7 +134,7 @@ def _cut(content: str, media_type: MediaType, tokens: int) -> list[DocumentPassa
 
 
 def _screen(title: str, piece: DocumentPassage) -> DocumentPassage:
-    """The passage as it would be shown, looked through."""
+    """Return the screening of the passage as it would be shown."""
     screened = screen.screen("\n".join(dict.fromkeys((title, *piece.headings, piece.content))))
     if not screened.hostile:
         return piece

@@ -10,9 +10,9 @@ from core.storage.db import Tx
 
 
 def require_room(tx: Tx, tenant_id: str, sent: SentDocument, limits: TenantLimits) -> None:
-    """Refuse a document for which the tenant has no room; the one that it replaces counts no longer.
+    """Refuse a document for which the tenant has no room; the document that it replaces does not count.
 
-    Until the transaction ends no other document of the tenant is let in, so that two cannot share the last place.
+    Until the transaction ends no other document of the tenant is accepted, so two cannot share the last place.
 
     Raises:
         QuotaReached: `documents` or `document_bytes`.
@@ -33,4 +33,4 @@ _STORED = text("""
     WHERE uri IS DISTINCT FROM cast(:uri AS text) OR uri IS NULL
        OR user_id IS DISTINCT FROM cast(:user AS text) OR group_id IS DISTINCT FROM cast(:group AS text)
 """)
-"""All but the one in whose place the new one is put; the length of a text is known without reading it."""
+"""All documents except the one being replaced; the length of a text is known without reading it."""

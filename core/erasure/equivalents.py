@@ -1,4 +1,4 @@
-"""Finds memories that say the same as an erased one, alone or beside something else; keeps the rest of the latter."""
+"""Finds memories that contain the statement of an erased one, alone or with other statements; keeps the others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROBE = 5
 
 @dataclass(frozen=True, slots=True)
 class PartialMatch:
-    """A memory that says something else as well, with the text that is left without the erased statement."""
+    """A memory that also makes other statements, with the text that remains without the erased one."""
 
     row: MemoryRow
     left: str
@@ -45,7 +45,7 @@ class Equivalents:
     partly: Sequence[PartialMatch]
 
     def says(self, content: str, subject: str) -> bool:
-        """Return whether a text contains one of the statements, alone or beside something else."""
+        """Return whether a text contains one of the statements, alone or with others."""
         return redaction.without(content, self.statements, subject) is not None
 
 

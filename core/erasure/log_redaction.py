@@ -1,4 +1,4 @@
-"""Takes the words of what is erased out of the log, and out of all that followed from its events."""
+"""Redacts erased content from the log and from everything that followed from its events."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SLACK: Final = timedelta(hours=1)
 
 
 def redact(tx: Tx, tenant_id: str, ids: Sequence[UUID], *, since: datetime, also: Sequence[str] = ()) -> Counter[str]:
-    """Take the words of these memories out of the log and the ledger; return the number of rows by table.
+    """Redact the content of these memories from the log and the ledger; return the number of rows by table.
 
-    `since`: when the first of them was recorded. `also`: ids of further events whose words go. Dispatches of such
-    events that have not ended are cancelled, as they would work on what is gone.
+    `since`: when the first of them was recorded. `also`: ids of further events to redact. Unfinished dispatches of
+    such events are cancelled, because they would work on erased content.
     """
     values = {
         "ids": [str(one) for one in ids],
@@ -43,7 +43,7 @@ def redact(tx: Tx, tenant_id: str, ids: Sequence[UUID], *, since: datetime, also
 
 
 def deleted_parts(tx: Tx, ids: Sequence[UUID], since: datetime) -> dict[UUID, datetime]:
-    """Memories that no longer exist because these replaced them, with their time: the log may hold their words."""
+    """Return memories deleted because these replaced them, with their time: the log may contain their content."""
     found: dict[UUID, datetime] = {}
     fresh = list(ids)
     while fresh:
@@ -97,4 +97,4 @@ _BESIDE = text("""
            OR jsonb_exists_any(CASE jsonb_typeof(e.payload -> 'parts') WHEN 'array' THEN e.payload -> 'parts' END,
                                cast(:ids AS text[])))
 """)
-"""A reason may quote both memories that it mentions, and `new` is the text that replaced one of them."""
+"""A reason may quote both memories it mentions, and `new` is the text that replaced one of them."""

@@ -48,7 +48,7 @@ class Erased:
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """One wording that a memory has had, for the tombstones."""
+    """A wording that a memory has had, for the tombstones."""
 
     content: str
     subject: str
@@ -130,7 +130,7 @@ def delete_memories(
 
 
 def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Equivalents]:
-    """All memories to erase, and those among them that say the same."""
+    """Return all memories to erase, and those among them that are equivalent."""
     mine = lineage.of(tx, [memory_id])
     same = equivalents.find(tx, owner.user_id, sorted(mine.said), drawn=mine.drawn)
     ids = [memory_id, *sorted(same.whole), *(one.row.id for one in same.partly)]
@@ -145,7 +145,7 @@ def _by_owner(tx: Tx, found: Lineage) -> dict[str, list[UUID]]:
 
 
 def _wordings_to_bury(tx: Tx, memory_id: UUID, found: Lineage, same: Equivalents) -> list[_Wording]:
-    """Wordings that must not come back; of memories that say something else as well only these words, and no slot."""
+    """Return wordings that must not return; of partly erased memories only these words, and no slot."""
     gone = lineage.of(tx, [memory_id, *sorted(same.whole)]).said
     beside = _wordings(tx, sorted(found.said - gone))
     partial = [_Wording(one.content, one.subject, None, None) for one in beside if same.says(one.content, one.subject)]
@@ -153,12 +153,12 @@ def _wordings_to_bury(tx: Tx, memory_id: UUID, found: Lineage, same: Equivalents
 
 
 def _wordings(tx: Tx, ids: Sequence[UUID]) -> list[_Wording]:
-    """All wordings of memories: current, in earlier versions, and in candidates found to say the same."""
+    """Return all wordings of memories: current, in earlier versions, and in candidates found to be equivalent."""
     return [_Wording(*row) for row in tx.execute(_WORDS, {"ids": list(ids)})]
 
 
 def _verdicts_with_same_words(tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID]) -> list[UUID]:
-    """Verdicts that stored nothing but hold the words of one of these memories."""
+    """Return verdicts that stored nothing but contain the words of one of these memories."""
     rows = tx.execute(_IGNORED, {"user": user_id}).all()
     candidates = [_Wording(row.content, row.subject or "", row.attribute, row.value) for row in rows]
     same = memory_tombstones.match(tx, tenant_id, user_id, candidates, _wordings(tx, ids))
@@ -166,7 +166,7 @@ def _verdicts_with_same_words(tx: Tx, tenant_id: str, user_id: str, ids: Sequenc
 
 
 def _cited_messages(tx: Tx, user_id: str, ids: Sequence[UUID]) -> dict[str, Any]:
-    """Values for the steps of the messages that these memories cite, and the messages' `events`."""
+    """Return the bound values for the messages that these memories cite, and the `events` of these messages."""
     cited = [(row.session_id, row.message_id) for row in tx.execute(_CITED, {"ids": list(ids)})]
     values = {
         "user": user_id,
@@ -212,7 +212,7 @@ _ASKED = text("""
     SELECT e.event_id FROM evidence e WHERE e.session_id = '' AND e.memory_id <> ALL(:ids)
       AND e.message_id = ANY(ARRAY(SELECT message_id FROM evidence WHERE memory_id = ANY(:ids) AND session_id = ''))
 """)
-"""Requests on which only these memories rest."""
+"""Requests cited only by these memories."""
 
 _WORDS = text("""
     SELECT content, subject, attribute, value FROM memories WHERE id = ANY(:ids)
@@ -243,4 +243,4 @@ _PUT_AWAY = text("""
     JOIN memory_versions v ON v.memory_id = m.id AND v.version = m.version AND v.change_id = p.change_id
     WHERE m.status = 'archived' ORDER BY m.id
 """)
-"""Those unchanged since they were archived."""
+"""Memories unchanged since they were archived."""

@@ -38,9 +38,9 @@ def lock_owners(tx: Tx, tenant_id: str, owners: Iterable[str]) -> frozenset[str]
 
 
 def restart_running(tx: Tx, *, but: Sequence[int] = ()) -> None:
-    """Let all agents that are running begin again, except those that react to the events at `but`.
+    """Restart all running agents except those that react to the events at `but`.
 
-    They may have read what is erased now, and could write it after this transaction has been committed.
+    They may have read content that is now erased, and could write it after this transaction is committed.
     """
     tx.execute(_RESTART, {"seqs": list(but)})
 

@@ -63,7 +63,7 @@ class ScrubResult:
 def run(settings: Settings, tell: Callable[[str], None] = lambda _line: None) -> ScrubResult:
     """Remove names of erased users, rewrite tables and statistics, and leave old files of the database and broker logs.
 
-    `tell` is called with the name of each step. Later: an old transaction still sees what was erased; scrub again.
+    `tell` is called with the name of each step. Later: an old transaction still sees erased rows; scrub again.
     """
     done = ScrubResult()
     tell("names")

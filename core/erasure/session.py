@@ -1,7 +1,7 @@
 """Erases a session.
 
-Memories learnt from it are long-term and stay, without quotes; to erase them too, erase the memories
-(`core.erasure.memory`) or the user (`core.erasure.user`). Episodes are erased with it, because they retell it.
+Memories derived from it are long-term and stay, without quotes; to erase them as well, erase the memories
+(`core.erasure.memory`) or the user (`core.erasure.user`). Episodes retell the session and are erased with it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ ERASED: Final = "session.erased"
 
 
 def erase(tx: Tx, tenant_id: str, session_id: str, author: Author) -> Counter[str]:
-    """Erase a session in this transaction; return the number of rows by table. Its id may be used again afterwards.
+    """Erase a session in this transaction; return the number of rows by table. Its id may be reused afterwards.
 
-    NotFound: there is none. Conflict: something was learnt from it in the meantime; try again.
+    NotFound: there is none. Conflict: a memory was derived from it in the meantime; try again.
     """
     row = tx.execute(_LOCK, {"session": session_id}).one_or_none()
     if row is None:

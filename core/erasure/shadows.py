@@ -1,4 +1,4 @@
-"""Drops memories that are being rebuilt from the log, where what they rest on is erased."""
+"""Drops memories being rebuilt from the log if content they are based on is erased."""
 
 from __future__ import annotations
 

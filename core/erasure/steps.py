@@ -1,21 +1,21 @@
 """The one ordered table of what erasing does in each table of a tenant.
 
 `ErasurePart` names what is erased; the steps of a part run in the order of `STEPS` (`core.erasure.runner`). The rows
-that a step changes are counted under its table, and the receipt lists these counts. Rows that refer to other rows go
-last.
+that a step changes are counted under its table, and the receipt lists these counts. Rows that refer to other rows
+go last.
 
 Values bound in the statements:
 
 - MESSAGES: `user`, the owner, also as the only one of `owners`; `sessions` and `messages`, the messages cited by the
   erased memories; `places`, the same with their positions.
 - MEMORIES: `user` and `owners`, likewise; `ids`, the memories; `refs`, the same as text; `changes` and `ignored`,
-  changes and verdicts that hold their words.
+  changes and verdicts that contain their words.
 - EVENTS: `seqs` and `events`, positions and ids of the events about what is erased; of these, `emptied` lose their
   words and `shortened` only their reasons.
 - SESSION: `session`; `owners`, whose memories cite it; `places`, its messages; `told`, ids of its events.
-- USER: `user`; `alone` and `shared`, the sessions in which they spoke alone and with others; `seqs` and `events`, all
-  events of theirs; `pepper`, a random secret that is not stored and hashes ids that others' rows refer to; `spelt`, the
-  user's id as JSON writes it.
+- USER: `user`; `alone` and `shared`, the sessions in which they spoke alone and with others; `seqs` and `events`,
+  all events of theirs; `pepper`, a random secret that is not stored and hashes ids that others' rows refer to;
+  `spelt`, the user's id as encoded in JSON.
 - NAMES: `seqs`, the `user.erased` events whose consequences have ended; `keys`, the keys of their flows.
 """
 
@@ -49,7 +49,7 @@ PAYLOAD_IDS: Final = (
 
 
 class ErasurePart(StrEnum):
-    """One set of rows that is erased together."""
+    """A set of rows that is erased together."""
 
     MESSAGES = "messages"
     MEMORIES = "memories"
@@ -61,7 +61,7 @@ class ErasurePart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ErasureStep:
-    """One action on one table, with a description of it. `counted`: the table under which its rows are counted."""
+    """An action on one table, with a description of it. `counted`: the table under which its rows are counted."""
 
     part: ErasurePart
     table: str

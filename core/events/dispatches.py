@@ -100,7 +100,7 @@ def cancel_followers(tx: Tx, dispatch: DispatchRow) -> None:
 
 
 def wake_waiting(tx: Tx, ended: DispatchRow) -> None:
-    """Make the oldest dispatch due now that waits for the key or lane of one that was ended from outside."""
+    """Make the oldest dispatch due that waits for the key or lane of one that was ended from outside."""
     if ended.alone is not None or ended.lane is not None:
         values = {"tenant": ended.tenant_id, "alone": ended.alone, "lane": ended.lane}
         tx.execute(_WAKE_WAITING, values)

@@ -46,9 +46,9 @@ class Emission:
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """An event of the service itself without a cause; of several with one id only the first is stored.
+    """A service event without a cause; of several with the same id, only the first is stored.
 
-    `extensions` are stored beside the event and never returned.
+    `extensions` are stored with the event and never returned.
     """
 
     id: str

@@ -160,7 +160,7 @@ PAYLOADS: Mapping[str, type[Payload]] = {
 
 
 class NativeEvent(BaseModel):
-    """One event as a client sends it."""
+    """An event as a client sends it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -371,7 +371,7 @@ def _documents(body: bytes, headers: Mapping[str, str]) -> list[object]:
 
 
 def _binary(body: bytes, headers: Mapping[str, str]) -> Json:
-    """Binary mode: attributes in `ce-` headers, the payload is the body."""
+    """Parse binary mode: attributes in `ce-` headers, the payload in the body."""
     attributes = {name[3:]: unquote(value) for name, value in headers.items() if name.startswith("ce-")}
     return {**attributes, "data": _json(body, "/payload") if body else {}}
 

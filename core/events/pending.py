@@ -14,7 +14,7 @@ class Pending(Protocol):
     """A change that is decided, and not written yet."""
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Write the change; return what was done, as JSON. Conflict: what it was decided on has changed meanwhile."""
+        """Write the change; return what was done, as JSON. Conflict: the basis of the decision has changed."""
 
 
 @dataclass(frozen=True, slots=True)

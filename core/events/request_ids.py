@@ -1,6 +1,7 @@
-"""Ids of repeatable requests, made of idempotency key, caller, owner and entry point.
+"""Ids of repeatable requests, derived from idempotency key, caller, owner and interface.
 
-Keyed, so that no id can be foreseen and taken in advance, and no two users, entry points or tenants share one.
+The digests are keyed, so an id cannot be predicted and taken in advance, and no two users, interfaces or tenants
+share one.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from core.storage import service_key
 from core.types import Json
 
 Via = Literal["http", "batch", "mcp"]
-"""The door that a request came through."""
+"""The interface through which a request came."""
 
 HEX_DIGITS: Final = 40
-"""160 bits of a digest: as many as make no two alike."""
+"""Hex digits of a digest: 160 bits make collisions negligible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """Names the requests of one tenant that came through one door. `key`: what the caller called the request."""
+    """Requests of one tenant through one interface. `key`: the client's idempotency key."""
 
     secret: bytes
     tenant_id: str
@@ -34,7 +35,7 @@ class Requests:
     key: str | None
 
     def id_of(self, user_id: str, place: int = 0) -> str:
-        """The id of the event of a request for this user; `place` in a batch. Without a key, one that never was."""
+        """Return the id of the event of a request for this user; `place` in a batch. Without a key, a new id."""
         if self.key is None:
             return str(uuid7())
         return f"stated-{self._digest([self.via, user_id, self.key, place])}"
@@ -49,5 +50,5 @@ class Requests:
 
 
 def of(settings: Settings, tenant_id: str, via: Via, key: str | None) -> Requests:
-    """The requests that a tenant sends through a door under a key."""
+    """Return the requests of a tenant through an interface under a key."""
     return Requests(service_key.derive(settings, "requests"), tenant_id, via, key)

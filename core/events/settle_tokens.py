@@ -31,7 +31,7 @@ class SettleTokens:
         return base64.urlsafe_b64encode(self._cipher.encrypt(place, [tenant_id.encode()])).decode()
 
     def seq(self, tenant_id: str, token: str) -> int:
-        """Return the position that a token of this tenant names. Invalid: it is forged, damaged or another tenant's."""
+        """Return the position in a token of this tenant. Invalid: it is forged, damaged or of another tenant."""
         try:
             sealed = base64.b64decode(token.encode(), altchars=b"-_", validate=True)
             return int.from_bytes(self._cipher.decrypt(sealed, [tenant_id.encode()]), "big")

@@ -1,6 +1,6 @@
 """Actions that a speaker reports or announces.
 
-Wider than what is worth remembering as a fact: what someone said they would bring tells how a conversation went.
+Broader than facts worth remembering: what someone said they would bring shows how a conversation went.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def actions_of(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
 
 
 def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
-    """Sentences of a message that begin with what its speaker did or will do."""
+    """Return the sentences of a message that begin with what its speaker did or will do."""
     addressee = next(iter(others)) if len(others) == 1 else None
     for quote in sentences.split(message.content):
         stated = sentences.asserted_part(quote)
@@ -51,7 +51,7 @@ def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[s
 
 
 def _is_said_already(one: str, known: Sequence[str]) -> bool:
-    """Return whether it is in the list already, perhaps followed by another sentence."""
+    """Return whether it is in the list already, possibly followed by another sentence."""
     return any(one.rstrip(".!。！") in other for other in known)
 
 

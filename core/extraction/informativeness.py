@@ -1,6 +1,7 @@
 """Information content of a message. Pure.
 
-Strict, for what is left out here is only not remembered; it stays in the transcript and in the search.
+The filter is strict, because a message left out here is only not remembered; it stays in the transcript and in
+search.
 """
 
 from __future__ import annotations
@@ -18,16 +19,16 @@ from core.statements import comparison
 from core.types import Message
 
 HAN_CHARACTERS = 3
-"""Characters that a Chinese one counts as: what takes a word in English takes two of them."""
+"""Characters that a Chinese character counts as: an English word corresponds to two of them."""
 
 LEAST = 2.0
-"""Weight from which a message tells something: two words that mean something, or one name or number and its verb."""
+"""Minimum weight of an informative message: two meaningful words, or a name or number and its verb."""
 
 SPECIFIC = 1.5
-"""What a name, a number or a date weighs; any other word that means something weighs 1."""
+"""Weight of a name, a number or a date; any other meaningful word weighs 1."""
 
 SPEAKERS = frozenset({"user", "assistant"})
-"""Who may say what lasts. What tools and prompts say tells only what people mean."""
+"""Roles whose messages may state lasting facts. Messages of tools and prompts only provide context."""
 
 CHATTER = frozenset(
     term
@@ -54,10 +55,10 @@ CHATTER = frozenset(
     点 见 问题
     """.split()
 )
-"""Words of which courtesies, agreement and greetings are made: without anything else they say nothing that lasts."""
+"""Words of courtesies, agreement and greetings; alone they state nothing lasting."""
 
 LOOKED_AT: Final = 4_000
-"""Characters of a message by which it is told whether it says anything."""
+"""Characters of a message that decide whether it is informative."""
 
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 _MINDED_ZH = re.compile(r"^(?:不对|不，|不,|错了|应该是|我说的是|我是说|记住|别忘了|请记住|忘掉|别再)")
@@ -69,7 +70,7 @@ _MINDED_EN = re.compile(
 
 
 def length(text: str) -> int:
-    """Characters, runs of space as one; a Chinese one counts as three."""
+    """Return the number of characters; runs of space count as one, a Chinese character as three."""
     return len(" ".join(text.split())) + len(_HAN.findall(text)) * (HAN_CHARACTERS - 1)
 
 
@@ -92,12 +93,12 @@ def tells(message: Message, least_characters: int) -> bool:
 
 
 def is_minded(text: str) -> bool:
-    """Return whether it sets something right or says how things are to be done: such words are never passed over."""
+    """Return whether it corrects something or sets a rule for the future: such messages are never skipped."""
     return any(_is_minded(sentence) for sentence in sentences.split(text))
 
 
 def states(text: str) -> bool:
-    """Return whether rules alone read a fact on its speaker out of it, as out of `I'm Al`."""
+    """Return whether the rules alone read a fact about its speaker from it, as from `I'm Al`."""
     return any(tables.slots(plain) for plain, tables in _read(text))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Acquaintance:
-    """Somebody by name. `relation`: what they are to the user ("daughter", "cat"), empty where nobody has said it."""
+    """A person by name. `relation`: their relation to the user ("daughter", "cat"), empty if unknown."""
 
     name: str
     relation: str = ""
@@ -30,9 +30,9 @@ _SPOUSE: Final = re.compile(r"\b(?:husband|wife|boyfriend|girlfriend)\b")
 def people_in(
     attribute: str | None, value: str | None, subject: str, structured: Mapping[str, Any], content: str = ""
 ) -> Iterable[Acquaintance]:
-    """Yield who gets a name by a memory: in its slot, or as the one whom it is about.
+    """Yield the people named by a memory: in its slot, or as its subject.
 
-    `content` says whether a spouse is a wife or a husband, which the slot does not.
+    `content` tells whether a spouse is a wife or a husband, which the slot does not.
     """
     slots = [(attribute, [value])] if attribute and value else []
     listed = structured.get("attribute")

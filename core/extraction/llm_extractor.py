@@ -22,10 +22,10 @@ from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 VERSION: Final = "v2"
 
 QUOTE_CHARACTERS = 500
-"""How much of a message is kept as the quote of what rests on it."""
+"""Characters of a message stored as a quote."""
 
 LONGEST_STATEMENT = 2000
-"""Characters. What runs on for longer is no statement but a text."""
+"""Maximum characters of a statement; longer ones are texts."""
 
 SHOWN = {"user": 8000, "assistant": 8000, "tool": 1200, "system": 1200}
 """Characters of a message that a model is shown, by who says it: of what is longer the beginning and the end.
@@ -50,7 +50,7 @@ class StatementCategory(StrEnum):
 
 
 KINDS: Final = {StatementCategory.EVENT: Kind.EPISODIC, StatementCategory.SKILL: Kind.PROCEDURAL}
-"""All others are semantic."""
+"""Kinds of the categories that are not semantic."""
 
 
 def _plain(text: str) -> str:
@@ -176,7 +176,7 @@ def _shorten(text: str, most: int) -> str:
 
 
 def _candidate(stated: ModelStatement, shown: Mapping[int, Message], fresh: Mapping[int, Message]) -> Candidate | None:
-    """Build a candidate; None if it rests on no fresh message, or on nobody who may say so."""
+    """Build a candidate; None if it cites no fresh message, or nobody who may say so."""
     cited = [fresh[number] for number in dict.fromkeys(stated.messages) if number in fresh]
     invented = any(number not in shown for number in stated.messages)
     mine = _messages_of_one_user(cited, stated.subject)
@@ -211,9 +211,9 @@ def _messages_of_one_user(cited: Sequence[Message], subject: str) -> list[Messag
 
 
 def _may_say(cited: Sequence[Message], category: StatementCategory) -> bool:
-    """Return whether it rests on words of a person: what only an assistant or a tool claims is no fact about anybody.
+    """Return whether it cites words of a person: claims of only an assistant or a tool are no facts about anybody.
 
-    Only a user tells how the assistant is to behave.
+    Only a user can tell the assistant how to behave.
     """
     if category is StatementCategory.INSTRUCTION:
         return any(message.role == "user" for message in cited)

@@ -11,16 +11,16 @@ from core.statements import comparison
 
 
 def novelty_of(text: str, near: Sequence[tuple[str, float]]) -> float:
-    """Return the least novelty of `text` against any of the nearest statements, each with its cosine."""
+    """Return the minimum novelty of `text` against the nearest statements, each with its cosine."""
     return min((_against(text, statement, cosine) for statement, cosine in near), default=1.0)
 
 
 def _against(text: str, statement: str, cosine: float) -> float:
     """Return the mean of two distances.
 
-    Of the vectors, and of the words that mean something, where it is the sine of the angle between the text and that
-    part of it which is known. Either alone is mistaken: vectors take Lisbon for Porto, and a statement in the first
-    person for another one than the same in the third.
+    One of the vectors, and one of the meaningful words: the sine of the angle between the text and the known part of
+    it. Either alone misleads: vectors confuse Lisbon with Porto, and words distinguish a statement in the first
+    person from the same one in the third.
     """
     known = frozenset(terms(statement))
     if _is_specific(text, statement, known):

@@ -28,7 +28,7 @@ class Window:
 class Retold:
     """A part of a conversation on one topic: its messages by id, and their summary.
 
-    `prompt`: name and version of the prompt by which a model told it; None: by rules.
+    `prompt`: name and version of the model's prompt; None: summarized by rules.
     """
 
     message_ids: Sequence[str]
@@ -55,7 +55,7 @@ class Extractor(Protocol):
     """Reader of windows.
 
     Every candidate cites messages of `window.fresh`, the one that says it first. Later: it cannot answer now. Never: it
-    will not answer for this window, which the caller sets aside while the other windows go on.
+    will not answer for this window, which the caller skips while the other windows continue.
     """
 
     @property
@@ -66,8 +66,8 @@ class Extractor(Protocol):
     def prompt(self) -> str | None:
         """Name and version of the prompt it reads by; None: by rules.
 
-        Who reads by a prompt pays for every window: it is given small ones, and none that says nothing or nothing new.
-        Who reads by rules is given all that is new at once, and tells for itself what is worth keeping.
+        An extractor with a prompt pays for every window: it gets small windows, and only those that say something new.
+        One without gets everything new at once, and decides itself what is worth keeping.
         """
 
     def read(self, window: Window, on_call: OnCall) -> Reading:
@@ -75,4 +75,4 @@ class Extractor(Protocol):
 
 
 Open = Callable[[Settings], Extractor]
-"""Makes an extractor of the settings; what a package names under the entry points `imprint.extractors`."""
+"""Factory of an extractor from the settings; a package registers it under the entry points `imprint.extractors`."""

@@ -32,7 +32,7 @@ LEAST_STATED: Final = 0.5
 SHORTEST, SHORT, CHARACTERS_A_WORD = 3, 5, 1.6
 """Words of a sentence that may be quoted though it answers no question, and below which one is short."""
 _ADDED_ZH = lazy_regex(r"[\d年月日。，：的]")
-"""What writing a statement out adds."""
+"""Words added when a statement is written out."""
 PATCHED: Final = 0.5
 """The share of a statement's pairs of characters that its sentence lacks where it puts an earlier one right."""
 
@@ -127,16 +127,16 @@ _SELF_STANDING = lazy_regex(
     r"\b(?:I|[Ww]e|[Mm]y|[Oo]ur|me|us)\b|^(?:The|A|An|There|Please)\b|[a-z,] [A-Z][a-z]|"
     r"^[A-Z][\w’']+ (?:is|was|has|had|will|[a-z]+s|[a-z]+ed|and [A-Z]\w+) |^[A-Z]\w+['’]s\b"
 )
-"""English with a subject of its own: the speaker, a name, a thing."""
+"""English sentences with their own subject: the speaker, a name, a thing."""
 _OF_SOMEBODY = lazy_regex(r"\b(?:he|she|him|her|his|hers|they|them|their)\b", re.IGNORECASE)
 _NAMES = lazy_regex(
     r"(?<=[a-z,'’] )(?!I\b)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:is|was|has|had|will|wants|got|said|and [A-Z]|"
     r"[a-z]+ed)\b|['’]s\b)|"
     r"\b[Mm]y (?:mum|mom|dad|wife|husband|son|daughter|sister|brother|partner|boss|friend|mate|nan|gran|aunt|uncle)\b"
 )
-"""Somebody whom “he” or “she” may mean."""
+"""Names that “he” or “she” may refer to."""
 REACH: Final = 8
-"""Sentences of a speaker before one that leans on what was said, among which what it means is looked for."""
+"""Earlier sentences of the speaker searched for the referent of a dependent one."""
 
 
 def refers_back(sentence: str, language: str) -> bool:
@@ -151,7 +151,7 @@ def is_certain(sentence: str, language: str) -> bool:
 
 
 def is_certain_zh(candidate: Candidate, speaker: str) -> bool:
-    """Return whether a statement that the Chinese rules made is right as it stands: its sentence names its subject."""
+    """Return whether a statement of the Chinese rules is correct as it is: its sentence names its subject."""
     quote, subject = candidate.evidence[0].quote, candidate.subject.removeprefix(f"{speaker}的")
     if candidate.category is Category.INSTRUCTION or _is_put_right(candidate, speaker):
         return True
@@ -162,7 +162,7 @@ def is_certain_zh(candidate: Candidate, speaker: str) -> bool:
 
 
 def _is_put_right(candidate: Candidate, speaker: str) -> bool:
-    """Return whether a statement says what stood in an earlier sentence, which the one quoted only corrects."""
+    """Return whether a statement comes from an earlier sentence that the quoted one only corrects."""
     words = _ADDED_ZH.sub("", candidate.content.replace(speaker, ""))
     pairs = [words[at : at + 2] for at in range(len(words) - 1)]
     quote = candidate.evidence[0].quote
@@ -219,7 +219,7 @@ def _chance(heard: ReadMessage, place: int) -> float:
 
 
 def _is_slight(one: RuleStatement, of: Sequence[Sequence[RuleStatement]], chances: Sequence[float]) -> bool:
-    """Return whether a statement without a slot stands in a sentence that is unlikely to matter."""
+    """Return whether a statement without a slot comes from a sentence that is unlikely to matter."""
     if fills_slot(one.candidate):
         return False
     mine = [chance for chance, several in zip(chances, of, strict=True) if any(one is other for other in several)]

@@ -54,8 +54,8 @@ class _MessageContext:
 class _Assertion:
     """An assertion of a sentence: as written, in plain words, with its dates and slots.
 
-    `person`: of whom it speaks, None for the speaker; `introduces`: who is named in passing; `sure`: it is worth
-    keeping as it is; `mends`: it stands for something that was said before.
+    `person`: its subject, None for the speaker; `introduces`: people named in passing; `sure`: it is worth keeping as
+    it is; `mends`: it replaces an earlier statement.
     """
 
     quote: str
@@ -175,7 +175,7 @@ def with_assistants(messages: Sequence[Message]) -> list[Message]:
 
 
 OF_ONESELF = 0.05
-"""The share of messages in which a person speaks of their own life, at the least."""
+"""Minimum share of messages in which a person speaks of their own life."""
 _PERSONAL = re.compile(
     r"\b[Mm]y (?!apolog|mistake|bad\b|pleasure|knowledge|suggest|recommend|understanding|answers?\b|repl|"
     r"notes?\b|records|memory|data\b|"
@@ -298,7 +298,7 @@ def _read_english(talk: _MessageContext, before: _MessageAssertions | None) -> _
 
 
 def _add_sentence(quote: str, place: int, talk: _MessageContext, said: list[_Assertion]) -> list[_Assertion]:
-    """Return add a sentence to what a message asserts so far; it may set right or take back what stands before."""
+    """Add a sentence to the assertions of a message; it may correct or withdraw earlier ones."""
     before = [one.plain for one in said]
     mended = corrections.correct(quote, before) if said else None
     gone = mended.said if mended else corrections.withdrawn_statement(quote, before)
@@ -416,18 +416,18 @@ def _without_known_name(said: _Assertion) -> _Assertion | None:
 
 
 def _denied_days(plain: str, one: dates.DateMention) -> set[str]:
-    """Return the day of a date that "not" stands before."""
+    """Return the days of dates preceded by "not"."""
     before = plain[: one.start].rstrip()
     return {f"{one.when:%m-%d}"} if before.endswith(" not") else set()
 
 
 def _is_own_name(slot: Slot, speaker: str) -> bool:
-    """Return whether `slot` says only that the speaker is called what they are known to be called."""
+    """Return whether `slot` only repeats the known name of the speaker."""
     return slot.attribute.startswith("name.") and not slot.about and slot.value.casefold() == speaker.casefold()
 
 
 _NAME_AGAIN = re.compile(r"^call me [A-Z].*\b(?:again|not|instead)\b", re.IGNORECASE)
-"""Who takes back a nickname says their own name as news."""
+"""A speaker who corrects a nickname states their own name as new."""
 
 
 def _groups_worth_keeping(said: list[_Assertion], talk: _MessageContext) -> list[list[_Assertion]]:
@@ -469,7 +469,7 @@ def _states(one: _Assertion) -> bool:
 _NEAR = re.compile(
     r"^(?:I|We) (?:now )?live (?:near|by|close to|next to|across from) (?:the|a) [a-z ]+[.!]?$", re.IGNORECASE
 )
-"""Where somebody lives within a town that only the statement before names."""
+"""A location within a town that only the previous statement names."""
 
 
 def _depends_on_statement_before(one: _Assertion) -> bool:
@@ -508,7 +508,7 @@ _ONLY_NAMED = re.compile(
     r"-]+)[.!]?$",
     re.IGNORECASE,
 )
-"""A statement that says no more than who somebody is: "Jonas is my partner"."""
+"""A statement that only identifies somebody: "Jonas is my partner"."""
 
 
 def _slot_sentence(base: Candidate, slots: list[Slot], said: _Assertion) -> Candidate:

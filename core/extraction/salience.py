@@ -16,10 +16,10 @@ THRESHOLD = -0.15
 """A message below it is small talk."""
 
 LIGHTEST = 1.0
-"""A statement below it is left out even of a message that is kept."""
+"""A statement below it is dropped even if its message is kept."""
 
 BRIEF, LIGHTEST_BRIEF = 4, 1.6
-"""So many words need so much: "My tea got cold" says nothing, "My grandmother died" does."""
+"""Minimum weight by number of words: "My tea got cold" says nothing, "My grandmother died" does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ _LABEL = lazy_regex(
     r"account)\b:? (?=\S*\s?\S*\d)",
     re.IGNORECASE,
 )
-"""What names a number: "Serial number K 41873"."""
+"""Label of a number: "Serial number K 41873"."""
 STATEMENT_ZH: tuple[SalienceCue, ...] = (
     _cue(
         "something of one's own",
@@ -320,12 +320,12 @@ def takes_back(statement: str) -> bool:
 
 
 def is_worth_a_line(statement: str) -> bool:
-    """Return whether one statement may stand for itself in a message that is kept."""
+    """Return whether a statement may be stored by itself if its message is kept."""
     return weigh(statement) >= (LIGHTEST_BRIEF if 1 < len(statement.split()) <= BRIEF else LIGHTEST)
 
 
 def _words(text: str) -> float:
-    """Words; a Han character counts as the two thirds of a word that it is on average."""
+    """Return the number of words; a Han character counts as two thirds of a word."""
     return len(text.split()) + len(_HAN.findall(text)) / 1.5
 
 

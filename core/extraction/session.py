@@ -143,7 +143,7 @@ class SessionExtraction:
     seen: Mapping[str, object] = field(default_factory=dict)
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Move the cursor and apply the changes. Conflict: another worker has read or written meanwhile."""
+        """Move the cursor and apply the changes. Conflict: another worker has read or written in the meantime."""
         if self.read_to > self.read_from and not sessions.move_extraction_cursor(
             tx, self.session_id, old=self.read_from, new=self.read_to
         ):
@@ -226,7 +226,7 @@ def extract_range(
 def candidate_reader(reader: SessionReader) -> CandidateReader:
     """Return a function that extracts all candidates from messages, for reading a conversation from its beginning.
 
-    It skips windows that say nothing, but not those that say what is known. Never: a window cannot be read.
+    It skips windows without information, but not those that repeat known statements. Never: a window cannot be read.
     """
 
     def candidates(messages: Sequence[Message]) -> list[Candidate]:
@@ -279,7 +279,7 @@ def _transcript(
 def _skippable(
     gate: Consolidation, tenant_id: str, reader: SessionReader, cut: Sequence[Window]
 ) -> Sequence[Skipped | None]:
-    """Return for each window why it need not be read; empty for an extractor that costs nothing."""
+    """Return the reason to skip each window; empty for an extractor that costs nothing."""
     if not reader.is_paid:
         return []
     return window_filter.sift(
@@ -290,9 +290,9 @@ def _skippable(
 def _confirmations(
     gate: Consolidation, tenant_id: str, messages: Sequence[Message], known: Sequence[Window]
 ) -> list[tuple[Owner, Sequence[Change]]]:
-    """Return what is confirmed by windows that were skipped as known: found by rules, without a model.
+    """Return the confirmations from windows skipped as known, found by rules without a model.
 
-    Only confirmations: a statement in other words than the model's would be stored twice.
+    Only confirmations: a statement worded differently from the model's would be stored twice.
     """
     found = [one for window in known for one in RULES.read(window, lambda _: None).candidates]
     silent = replace(gate, opinion=None)
@@ -331,5 +331,5 @@ def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[Skippe
 
 
 def _of_group(group_id: str | None, messages: Sequence[Message]) -> list[Message]:
-    """Filter messages by group."""
+    """Return the messages of a group."""
     return [message for message in messages if message.group_id == group_id]

@@ -1,6 +1,6 @@
-"""Turns question and short answer into a statement.
+"""Turns a question and a short answer into a statement.
 
-The sentence made so is read by the same tables as any other, which also say whether the answer is one at all.
+The resulting sentence is read by the same tables as any other, which also decide whether the answer is one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from core.language import chinese_household as words_zh
 from core.language.lazy_regex import lazy_regex
 
 LONGEST = 80
-"""Characters of an answer. What is longer speaks for itself."""
+"""Maximum characters of an answer; longer ones are read by themselves."""
 
 _QUESTION = lazy_regex(r"[^.!?。！？\n]*[?？]")
 _FIRST = lazy_regex(
@@ -57,7 +57,7 @@ _KIND = rf"(?P<who>{words_en.KIN}|{words_en.PETS})"
 
 @dataclass(frozen=True, slots=True)
 class ShortAnswer:
-    """The words of an answer, and the statement that they make. `sure`: it is kept even if it fills no slot."""
+    """The words of an answer, and the resulting statement. `sure`: it is kept even if it fills no slot."""
 
     quote: str
     statement: str
@@ -103,7 +103,7 @@ def read(question: str, text: str) -> ShortAnswer | None:
 
 
 def _answer_words(text: str, end: int) -> str:
-    """Return the words up to `end`, with the full stop behind them."""
+    """Return the words up to `end`, including the full stop."""
     said = text[:end].rstrip(" ,，、")
     stops = len(text[len(said) :]) - len(text[len(said) :].lstrip(".!。！"))
     return text[: len(said) + stops].strip()
@@ -138,7 +138,7 @@ def _past(verb: str) -> str:
 
 
 def _small(said: str) -> str:
-    """Lower the first letter: of "Software developer", not of "Senior Product Manager" or "CEO"."""
+    """Lower the first letter, unless it is a title or an abbreviation ("Software developer", not "CEO")."""
     word, _, rest = said.partition(" ")
     small = word[1:].islower() and (
         word.lower() in {"at", "for", "with", "by", "on", "in", "since", "from", "about"} or not rest[:1].isupper()
@@ -147,7 +147,7 @@ def _small(said: str) -> str:
 
 
 def _is_role(said: str) -> object:
-    """Return whether this is what someone works as: an occupation, or a word that is made like one after an article."""
+    """Return whether it is an occupation, or a word formed like one after an article."""
     role = re.split(r" (?:at|for|in|with|by|and)\b|,", said)[0]
     made = re.search(r"(?:[a-z]{2}(?:er|or|ist|ian|eer|man|woman|ant|wright|smith))$", role) and role.count(" ") < 4
     return slot_values.is_role(role) or (_ARTICLE.match(role) and made)
@@ -375,7 +375,7 @@ _ANY = (
         common=True,
     ),
 )
-"""Questions that many things can be asked with; read where none of the others fits."""
+"""General question forms, tried if none of the others fits."""
 _DID = {"quit": "quit", "leave": "left", "stop": "stopped"}
 _PERSON_ZH = rf"(?P<who>{chinese_household.KIN})"
 _ZH = (

@@ -12,7 +12,7 @@ from core.types import Candidate, Kind
 
 
 def by_attribute(slots: Iterable[Slot]) -> list[list[Slot]]:
-    """Slots in groups of one attribute of one subject, in their order."""
+    """Return slots grouped by attribute and subject, in order."""
     found: dict[tuple[str, str | None, bool], list[Slot]] = {}
     for slot in slots:
         found.setdefault((slot.attribute, slot.about, slot.pattern.negated), []).append(slot)

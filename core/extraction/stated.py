@@ -35,9 +35,9 @@ CandidateChange = Add | Confirm | Merge | Replace | Ignore
 
 @dataclass(frozen=True, slots=True)
 class RequestedStatement:
-    """One statement that someone asks to keep: the words of the request, and the candidate read from them.
+    """A statement that someone asks to store: the words of the request, and the candidate read from them.
 
-    `event_id`: of the request (`core.events.request_ids`); repeated, it changes nothing. `fingerprint`: of its fields.
+    `event_id`: of the request (`core.events.request_ids`); repeated, it has no effect. `fingerprint`: of its fields.
     """
 
     owner: Owner
@@ -53,7 +53,7 @@ class RequestedStatement:
 
     @property
     def marked(self) -> Candidate:
-        """The candidate with the request among its evidence, so that the change it ends in can be found."""
+        """The candidate with the request added to its evidence, so that the resulting change can be found."""
         if not self.rests_on_others:
             return self.candidate
         asked = Evidence("", self.event_id, self.event_id, self.words)
@@ -76,9 +76,9 @@ class StatementOutcome:
 def remember_all(
     gate: Consolidation, tenant_id: str, author: Author, statements: Sequence[RequestedStatement]
 ) -> list[StatementOutcome]:
-    """Judge statements and write what they change, all or nothing; return their outcomes in order.
+    """Judge statements and write the changes, all or nothing; return the outcomes in order.
 
-    Conflict: others kept writing about the same meanwhile, or the id of a request was used for another one.
+    Conflict: others kept writing about the same concurrently, or the id of a request was used for another one.
     """
     attempts = 0
     while True:
@@ -103,7 +103,7 @@ def remember_all(
 def _decide(
     gate: Consolidation, tenant_id: str, statements: Sequence[RequestedStatement]
 ) -> tuple[PendingRequests, list[tuple[StatementOutcome, CandidateChange]]]:
-    """Return what the statements change, and for each statement its outcome and the change that it ended in."""
+    """Return the changes of the statements, and for each statement its outcome and the resulting change."""
     by_owner: defaultdict[Owner, list[RequestedStatement]] = defaultdict(list)
     for statement in statements:
         by_owner[statement.owner].append(statement)
@@ -122,7 +122,7 @@ def _decide(
 def _outcomes_by_request(
     statements: Sequence[RequestedStatement], made: Sequence[Change]
 ) -> Iterator[tuple[str, tuple[StatementOutcome, CandidateChange]]]:
-    """Yield for each statement the id of its request, its outcome, and the change that it ended in."""
+    """Yield for each statement the id of its request, its outcome, and the resulting change."""
     ends: dict[str, CandidateChange] = {}
     for change in made:
         if isinstance(change, CandidateChange):
@@ -223,7 +223,7 @@ def _id(payload: Json, name: str) -> UUID | None:
 
 
 def count_changes(counts: Mapping[str, int]) -> None:
-    """Add to the metric of changes to memories."""
+    """Count changes in the metric of memories."""
     for name, n in counts.items():
         metrics.MEMORIES.labels(name).inc(n)
 

@@ -30,8 +30,8 @@ def sift(
 ) -> list[Skipped | None]:
     """Return for each window the reason to skip it; None if it must be read.
 
-    A window is as new as the newest of its messages. One in which somebody sets something right or says how things are
-    to be done is read however little of it is new. No transaction is open while the embedder thinks.
+    The novelty of a window is that of its most novel message. A window with a correction or an instruction is always
+    read. No transaction is open while the embedder runs.
     """
     telling = [informativeness.messages_to_read(window, least_characters) for window in windows]
     doubted = [bool(messages) and least_novelty > 0 and not any(map(_is_minded, messages)) for messages in telling]

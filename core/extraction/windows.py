@@ -9,25 +9,26 @@ from core.extraction.protocol import Window
 from core.types import Message
 
 AT_ONCE = 8
-"""Windows that are put to a model in one run: as many answers are paid for in vain when it refuses the next one, and as
-much of a session waits for them. The rest follows in a run of its own."""
+"""Windows sent to a model in one run: as many answers are lost if it refuses the next one, and as much of a
+session waits for them. The rest follows in another run.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Messages of a window, and from the beginning of one window to that of the next."""
+    """Messages per window, and from the start of one window to the start of the next."""
 
     messages: int = 10
     stride: int = 5
 
     @property
     def overlap(self) -> int:
-        """Messages of a window that the one before it has read already."""
+        """Messages of a window that the previous one has read already."""
         return max(self.messages - self.stride, 0)
 
     @property
     def step(self) -> int:
-        """Fresh messages of every window that has others before it."""
+        """Fresh messages of every window with an earlier one."""
         return min(self.messages, self.stride)
 
     @property
@@ -40,9 +41,9 @@ USUAL = Sizes()
 
 
 def cut(before: Sequence[Message], fresh: Sequence[Message], sizes: Sizes) -> Iterator[Window]:
-    """Windows over `fresh`, in order; what was said `before` them fills the first one up from the front.
+    """Return the windows over `fresh` in order; messages from `before` fill the first one from the front.
 
-    Where nothing was said before, the first window is fresh as a whole.
+    Without earlier messages, the first window is entirely fresh.
     """
     talk = [*before, *fresh]
     end = len(before)

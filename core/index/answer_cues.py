@@ -32,7 +32,7 @@ def count_stated_terms(text: str) -> int:
 
 
 def has_question(text: str) -> bool:
-    """Return whether something is asked in `text`: the next message may answer it."""
+    """Return whether `text` asks something, which the next message may answer."""
     return any(mark in text for mark in _QUESTION)
 
 
@@ -42,7 +42,7 @@ def count_names(text: str) -> int:
 
 
 def tells_time(text: str) -> bool:
-    """Return whether `text` says when: a date, a weekday, "last week", 昨天."""
+    """Return whether `text` names a time: a date, a weekday, "last week", 昨天."""
     return _TELLS_TIME.search(text) is not None
 
 

@@ -39,7 +39,7 @@ def open_database(settings: Settings, pool: int) -> Database:
 def fill(database: Database, tenant_id: str, embedder: Embedder, told: Callable[[int], None]) -> int:
     """Embed the rows of a tenant that lack a vector in the vector space of `database`; return how many.
 
-    `told` is called with the size of each page. Rows written meanwhile come with the next page.
+    `told` is called with the size of each page. Rows written concurrently are in the next page.
     """
     made, after = 0, ("", "", "")
     while True:

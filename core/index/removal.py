@@ -30,7 +30,7 @@ def forget(tx: Tx, gone: Sequence[Place]) -> int:
 
 
 def forget_user(tx: Tx, user_id: str) -> int:
-    """Remove everything of a user; return the number of rows. `weigh_anew` reweights the rows beside theirs."""
+    """Remove everything of a user; return the number of rows. `weigh_anew` reweights their neighbours."""
     groups = tx.execute(_GROUPS_WITH_DOCUMENTS, {"user": user_id}).scalars()
     lock(tx, {shelf for group in [None, *groups] for shelf in search_index.passage_owners(user_id, group)})
     tx.execute(_UNCOUNT, {"owners": [*search_index.owners(user_id, None), *search_index.passage_owners(user_id, None)]})
@@ -58,7 +58,7 @@ def count_down(tx: Tx, counts: Mapping[tuple[str, int], int]) -> None:
 
 
 def weigh_anew(tx: Tx, gone: Sequence[Place]) -> None:
-    """Reweight the rows beside removed messages, which had taken words of them."""
+    """Recompute the weights of the neighbours of removed messages, which included words of them."""
     places: defaultdict[str, set[int]] = defaultdict(set)
     for session_id, _, position in gone:
         places[session_id].add(position)

@@ -75,7 +75,7 @@ class Row:
 class Unembedded:
     """A row without a vector, and the text to embed.
 
-    `at`: its time. A passage that has been replaced meanwhile has another one.
+    `at`: its time. A passage that has been replaced concurrently has another one.
     """
 
     type: str
@@ -115,9 +115,9 @@ def unindexed_messages(tx: Tx, session: Session) -> list[Message]:
 
 
 def put_messages(tx: Tx, tenant_id: str, planned: Sequence[tuple[Session, Sequence[Row]]]) -> None:
-    """Write the rows planned for each session and move its cursor; Conflict: someone else has indexed one meanwhile.
+    """Write the rows planned for each session and move its cursor. Conflict: one was indexed concurrently.
 
-    All sessions go in at once, so that the words they share are counted, and locked, in one order.
+    All sessions are written together, so that the words they share are counted, and locked, in one order.
     """
     for session, rows in planned:
         if not sessions.move_index_cursor(tx, session.id, old=session.indexed_to, new=rows[-1].position):

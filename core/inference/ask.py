@@ -1,4 +1,4 @@
-"""One question to a model, or the reason why rules must answer it."""
+"""A question to a model, with rules as the fallback."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def ask(
     question: str,
     is_grounded: Callable[[Answer], bool] = _accept,
 ) -> Answer | ModelRefused:
-    """Put `question` under `prompt` to the model; each call is reported to `on_call`.
+    """Ask the model `question` with `prompt`; each call is reported to `on_call`.
 
-    `is_grounded` tells whether the answer keeps to what the question says: no name, number or date from elsewhere.
+    `is_grounded` checks that the answer adds no name, number or date to the question.
     """
     try:
         answer = client.ask(prompt.name, prompts.load(prompt.name), question, prompt.shape, on_call)

@@ -1,7 +1,7 @@
 """Batches concurrent single-text embeddings.
 
-A short text costs the model a pass over all of its weights: 19 ms of one core. In one pass with three others or more
-it costs 11 ms. So 16 clients who ask new things take 21 ms of the processor for a search, and not 32.
+A short text costs a pass over all weights of the model: 19 ms of one core. In one pass with three or more others it
+costs 11 ms. So 16 clients with new queries take 21 ms of the processor per search instead of 32.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class BatchingEmbedder:
     """
 
     def __init__(self, inner: Embedder, passes: int | None = None) -> None:
-        """`passes`: that run at the same time."""
+        """`passes`: maximum number of concurrent passes."""
         self.name, self.dimension = inner.name, inner.dimension
         self._inner = inner
         self._free = passes or os.cpu_count() or 1
@@ -49,7 +49,7 @@ class BatchingEmbedder:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row for each text. Several texts, or a long one, go through by themselves. Raises what the inner does."""
+        """Return one row for each text; several texts, or a long one, are not batched. Raises what `inner` raises."""
         if len(texts) != 1 or len(texts[0]) > SHORT:
             return self._inner.embed(texts)
         mine = _WaitingText(texts[0])

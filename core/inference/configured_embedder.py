@@ -33,7 +33,7 @@ def embedder(settings: Settings) -> Embedder:
 
 
 class _Foreign:
-    """An embedder of a plug-in, whose vectors are checked before they are stored."""
+    """A plug-in embedder, whose vectors are checked before they are stored."""
 
     def __init__(self, plugin: str, inner: Embedder) -> None:
         """`plugin`: its name among the entry points."""
@@ -41,7 +41,7 @@ class _Foreign:
         self._plugin, self._inner = plugin, inner
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row of length 1 for each text. Raises Never where it is anything else."""
+        """Return one row of length 1 for each text. Never: the plug-in returned something else."""
         rows: Floats = np.asarray(self._inner.embed(texts), dtype=np.float32)
         shape = (len(texts), self.dimension)
         if rows.shape != shape:

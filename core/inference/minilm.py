@@ -105,7 +105,7 @@ class MiniLM:
 
 
 def batches(lengths: Sequence[int]) -> list[list[int]]:
-    """Places of `lengths`, longest first, cut so that no batch holds more than the token limit once padded."""
+    """Return indexes of `lengths`, longest first, in batches within the token limit after padding."""
     order = sorted(range(len(lengths)), key=lambda at: -lengths[at])
     found: list[list[int]] = []
     for at in order:
@@ -116,7 +116,7 @@ def batches(lengths: Sequence[int]) -> list[list[int]]:
 
 
 def read_safetensors(path: Path) -> dict[str, Floats]:
-    """The float32 tensors of a safetensors file, mapped into memory and not copied.
+    """Return the float32 tensors of a safetensors file, memory-mapped instead of copied.
 
     Format: 8 bytes little-endian header length, JSON header, tensors at `data_offsets` after it.
     """
@@ -132,9 +132,10 @@ def read_safetensors(path: Path) -> dict[str, Floats]:
 
 
 def gelu(x: Floats) -> Floats:
-    """x·Φ(x), in place, with Φ to 3e-5: its tanh form (Hendrycks & Gimpel 2016) with one term more, fitted to erf.
+    """Compute x·Φ(x) in place, with Φ to 3e-5: its tanh form (Hendrycks & Gimpel 2016) plus one term, fitted to erf.
 
-    The published two terms err by 4.7e-4; beyond |x| = 5 the fitted polynomial would turn back, Φ is flat there.
+    The published form with two terms has an error of 4.7e-4; beyond |x| = 5, where Φ is flat, the fitted polynomial
+    would turn back.
     """
     for start in range(0, len(x), _GELU_ROWS):
         rows = x[start : start + _GELU_ROWS]
@@ -149,7 +150,7 @@ def gelu(x: Floats) -> Floats:
 
 
 def _attention(qkv: Floats, shape: tuple[int, int], mask: Floats) -> Floats:
-    """Scaled dot-product attention (Vaswani et al. 2017) of all heads; `qkv` holds the three side by side."""
+    """Compute scaled dot-product attention (Vaswani et al. 2017) of all heads; `qkv` holds the three side by side."""
     count, width = shape
     query, key, value = qkv.reshape(count, width, 3, _HEADS, _HEAD).transpose(2, 0, 3, 1, 4)
     scores = query @ key.swapaxes(-1, -2)

@@ -1,7 +1,7 @@
 """Context windows and tokenizers of known models.
 
-A table of what their makers publish. Where the members of a family differ it has the smallest window; a model of no
-family in it is refused rather than guessed at, for a context that is too long fails only once it is sent.
+The table contains what their makers publish, and the smallest window where the members of a family differ. Unknown
+models are refused instead of guessed at, because a context that is too long fails only when it is sent.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.errors import Invalid, Problem
 
 @dataclass(frozen=True, slots=True)
 class ModelFamily:
-    """A family of models. `window`: tokens of a prompt at the most. `vocabulary`: None where none is published."""
+    """A family of models. `window`: maximum tokens of a prompt. `vocabulary`: None if unpublished."""
 
     family: str
     window: int
@@ -69,7 +69,7 @@ _WINDOWS: Final = {
 }
 
 _VENDOR: Final = re.compile(r"(?:[a-z]{2,6}\.)?(?:anthropic|meta|mistral|cohere|deepseek|qwen|openai|google)\.")
-"""How clouds write whose model it is: `us.anthropic.claude-…`."""
+"""Vendor prefixes of cloud providers: `us.anthropic.claude-…`."""
 
 _SEAM: Final = re.compile(r"^([a-z]+)-(?=\d)")
 """`llama-3.1` and `llama3.1` are one name."""
@@ -89,7 +89,7 @@ def window(model: str) -> int:
 
 
 def vocabulary(model: str) -> str | None:
-    """Return the vocabulary in which a model counts (`o200k_base`); None where none is published."""
+    """Return the vocabulary in which a model counts (`o200k_base`); None if unpublished."""
     found = find_family(model)
     return found.vocabulary if found else None
 
@@ -108,7 +108,7 @@ def _plain(model: str) -> str:
 
 
 def _models() -> dict[str, ModelFamily]:
-    """Every family by its plain name."""
+    """Return every family by its plain name."""
     counted = {family: name for name, families in _VOCABULARIES.items() for family in families.split()}
     return {
         _plain(family): ModelFamily(family, tokens, counted.get(_counted_as(family, counted)))

@@ -56,7 +56,7 @@ class UnusableAnswer:
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One request to a model: prompt name, messages, shape of the answer, and the callback for each call."""
+    """A request to a model: prompt name, messages, shape of the answer, and the callback for each call."""
 
     prompt: str
     talk: Messages
@@ -79,7 +79,7 @@ class OpenAIClient:
         self._formats: dict[str, int] = {}
 
     def under(self, grant: Grant | None) -> Self:
-        """Return the same client with its calls paid from one job's grant; what it learnt of the endpoint is shared."""
+        """Return the same client with its calls paid from one job's grant; knowledge of the endpoint is shared."""
         bound = copy.copy(self)
         bound._grant = grant  # noqa: SLF001 - of its own kind
         return bound
@@ -102,7 +102,7 @@ class OpenAIClient:
         return answer
 
     def _once(self, question: ChatRequest) -> Any:
-        """Return the answer or what is Wrong with it; retry in a plainer format where the endpoint knows no better."""
+        """Return the answer or its fault (Wrong); retry in a plainer format if the endpoint does not know this one."""
         while True:
             form = FORMATS[self._formats.get(question.shape.__name__, 0)]
             if self._meter:
@@ -156,7 +156,7 @@ class OpenAIClient:
         raise error from refusal
 
     def _later(self, error: Later | Never) -> Later:
-        """Count the refusal for the breaker; where that opens, the work waits for it without losing an attempt."""
+        """Count the refusal for the breaker; if that opens, the work waits without losing an attempt."""
         after = min(error.after, LONGEST_BREAK) if isinstance(error, Later) and error.after else None
         alone = self._meter.refused(self._grant_of(), after) if self._meter else None
         return Later(error.detail, after) if alone is None else BreakerOpen(error.detail, max(alone, after or alone))
@@ -194,7 +194,7 @@ def _completion_of(reply: Any) -> Completion:
 
 
 def _answer_of(said: Completion, shape: type[Any]) -> Any:
-    """Return the answer, or what is Wrong with it."""
+    """Return the answer, or its fault (Wrong)."""
     if said.declined is not None:
         fault = (
             "It is only to be written down what the text says, or that it says nothing. Answer with JSON of the shape."
@@ -213,7 +213,7 @@ def _answer_of(said: Completion, shape: type[Any]) -> Any:
 
 
 def _is_of_format(refusal: openai.APIError) -> bool:
-    """Return whether the format was refused, and not the question."""
+    """Return whether the format was refused rather than the question."""
     return isinstance(refusal, openai.BadRequestError | openai.UnprocessableEntityError) and bool(
         REFUSED_FORMAT.search(str(refusal))
     )

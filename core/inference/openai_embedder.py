@@ -15,10 +15,10 @@ _REQUEST_TEXTS = 256  # texts sent to an endpoint at once: far below the 2,048 t
 
 
 class OpenAIEmbedder:
-    """Vectors from any endpoint that speaks `POST /embeddings` as OpenAI does."""
+    """Vectors from any endpoint compatible with `POST /embeddings` of OpenAI."""
 
     def __init__(self, base_url: str | None, api_key: str, model: str, dimension: int, timeout_s: float = 30) -> None:
-        """`base_url` None is OpenAI's own; `dimension` is asked for and what comes back must have it."""
+        """`base_url` None means OpenAI; the vectors returned must have `dimension`."""
         self.name, self.dimension = model, dimension
         self._asks_dimension = True
         # The ledger tries again and honours Retry-After, so the client must not do so underneath it.

@@ -1,7 +1,7 @@
 """Provider quota and circuit breaker shared by all workers, as rows.
 
-A job that is let in brings a grant: what was taken out of the bucket for it beforehand. Its calls are paid from that;
-what they take beyond it is debited, and what is left of it is put back at the end.
+An admitted job gets a grant: tokens reserved from the bucket. Its calls are paid from the grant; excess use is
+debited, and the unused rest is returned at the end.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ OPENAI = "https://api.openai.com/v1"
 """Base URL of a client without one."""
 
 BREAKER_FAILURES: Final = 5
-"""Refusals in a row after which no worker asks the model for a while: fewer happen by chance under load."""
+"""Consecutive refusals after which no worker calls the model for a while: fewer happen by chance under load."""
 
 BREAKER_PAUSE: Final = timedelta(seconds=30)
-"""How long that while is: providers count their limits by the minute."""
+"""Duration of that suspension: providers count their limits by the minute."""
 
 ONE = Need(1, 0)
 """Need of a call whose tokens are not known yet."""
@@ -48,19 +48,19 @@ class Provider:
 
 @dataclass(slots=True)
 class Grant:
-    """Tokens taken out of the bucket for one job and not used yet; `probe`: its calls test the provider."""
+    """Tokens reserved from the bucket for one job and not used yet; `probe`: its calls test the provider."""
 
     left: Need = field(default_factory=lambda: Need(0, 0))
     probe: bool = False
 
     def pay(self, need: Need) -> Need:
-        """Pay from it; answers what it does not cover."""
+        """Pay from the grant; return what it does not cover."""
         beyond, self.left = need.without(self.left), self.left.without(need)
         return beyond
 
 
 def provider(settings: Settings) -> Provider:
-    """The provider that the settings name."""
+    """Return the provider that the settings name."""
     where = urlsplit(str(settings.llm_base_url or OPENAI))
     limits = ProviderLimits(
         requests=settings.llm_requests_per_minute,
@@ -74,7 +74,7 @@ def provider(settings: Settings) -> Provider:
 
 
 def admit(tx: Tx, provider: Provider, need: Need) -> Admission:
-    """Take what a job needs out of the bucket, all or nothing. Other workers wait until this transaction ends."""
+    """Take what a job needs from the bucket, all or nothing. Other workers wait until this transaction ends."""
     said: list[Admission] = []
 
     def turn(level: Level, now: datetime) -> Level:
@@ -87,7 +87,7 @@ def admit(tx: Tx, provider: Provider, need: Need) -> Admission:
 
 
 def give_back(tx: Tx, provider: Provider, grant: Grant) -> None:
-    """Put back what a job has not used; where it was to try the provider and did not ask, the next one may."""
+    """Return what a job has not used; if it was the probe and made no call, allow the next one."""
     left, untried = grant.left, grant.probe
     if not (left.requests or left.tokens or untried):
         return
@@ -102,13 +102,13 @@ def give_back(tx: Tx, provider: Provider, grant: Grant) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Stands beside a client: nobody asks past an open breaker, and every call is counted."""
+    """Wraps the calls of a client: none passes an open breaker, and every call is counted."""
 
     db: Database
     provider: Provider
 
     def enter(self, grant: Grant) -> None:
-        """Before a call. BreakerOpen: nobody may ask now. Waits for no bucket: whoever comes here has begun."""
+        """Check the breaker before a call; the bucket was checked at admission. BreakerOpen: calls are suspended."""
         if grant.probe:
             return
         with self.db.queue() as tx:
@@ -124,12 +124,12 @@ class Meter:
         grant.probe = answer.verdict == "probe"
 
     def answered(self, grant: Grant, tokens: int) -> None:
-        """After a call that was answered, however badly: its tokens are used, and the breaker closes."""
+        """Record an answered call, usable or not: its tokens are used, and the breaker closes."""
         self._after(grant, Need(1, tokens), lambda level, _now: token_bucket.close_breaker(level))
         grant.probe = False
 
     def refused(self, grant: Grant, after: timedelta | None) -> timedelta | None:
-        """After a refusal that anyone would have met; how long nobody asks from here on, where that is so."""
+        """Record a refusal that any caller would have got; return how long calls are suspended, if they are."""
         limits = self.provider.limits
         level = self._after(
             grant, ONE, lambda level, now: token_bucket.count_refusal(level, limits, now, after), always=True
@@ -151,7 +151,7 @@ class Meter:
     def _after(
         self, grant: Grant, need: Need, then: Callable[[Level, datetime], Level], *, always: bool = False
     ) -> Level | None:
-        """Debit what the grant does not cover, and turn the breaker; a row that would stay as it is is not locked."""
+        """Debit what the grant does not cover, and update the breaker; an unchanged row is not locked."""
         provider, beyond = self.provider, grant.pay(need)
 
         def turn(level: Level, now: datetime) -> Level:
@@ -168,7 +168,7 @@ class Meter:
 
 
 def _change(tx: Tx, provider: Provider, turn: Callable[[Level, datetime], Level]) -> Level:
-    """Lock the row, think, write. The time is the database's, read once the lock is held."""
+    """Lock the row, compute, write. The database's time is read once the lock is held."""
     row: Any = tx.execute(_LOCK, {"name": provider.name}).one_or_none()
     if row is None:
         level = token_bucket.full_level(provider.limits, tx.execute(_NOW).scalar_one())

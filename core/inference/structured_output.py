@@ -48,7 +48,7 @@ def response_format(shape: type[BaseModel], form: str) -> dict[str, Any]:
 
 
 def instruction(shape: type[BaseModel]) -> str:
-    """Describe the shape in words, for an endpoint that does not take it otherwise."""
+    """Describe the shape in words, for an endpoint that does not accept it otherwise."""
     written = json.dumps(schema(shape), ensure_ascii=False, separators=(",", ":"))
     return f"Answer with one JSON object and nothing else. It must fit this JSON Schema:\n{written}"
 
@@ -56,7 +56,7 @@ def instruction(shape: type[BaseModel]) -> str:
 def read(raw: str, shape: type[Shape], *, whole: bool = True) -> Shape:
     """Read the answer from a model's text: all of it, or the JSON within a fence or prose that fits.
 
-    Of several that fit, the longest. `whole` false: it was cut off, so that a piece which fits proves nothing.
+    Of several that fit, the longest. `whole` false: the text was cut off, so a fitting piece proves nothing.
 
     Raises:
         ValidationError: nothing in it fits.
@@ -102,7 +102,7 @@ def _strict(node: Any) -> Any:
 
 
 def _within(raw: str) -> Iterator[str]:
-    """JSON objects in a text, outermost ones only: those in fences, and those that stand in the prose."""
+    """Return the outermost JSON objects in a text: in fences and in prose."""
     said, tries = _THOUGHT.sub("", raw), 0
     for text in (*_FENCE.findall(said), said):
         place = text.find("{")

@@ -1,6 +1,6 @@
-"""Pure token bucket and breaker.
+"""Pure token bucket and circuit breaker.
 
-Pure: levels in, levels out, and the time is given. `core.inference.quota` keeps them where all workers share them.
+Levels in, levels out, with the time as an argument. `core.inference.quota` stores them for all workers.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ LONGEST_BREAK = timedelta(hours=1)
 """Longest pause that a provider may ask for: a wrong date must not stop all work."""
 
 LOOK_AGAIN = timedelta(seconds=2)
-"""How long other jobs wait while one probes the provider."""
+"""Time that other jobs wait while one probes the provider."""
 
 Verdict = Literal["admitted", "probe", "requests", "tokens", "breaker"]
-"""`probe`: let in as the one that tries whether the provider answers again. The last three: what is lacking."""
+"""`probe`: admitted to test whether the provider answers again. The last three name what is lacking."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderLimits:
-    """Requests and tokens allowed per minute (None: unlimited), and how long a refusing provider is left alone.
+    """Requests and tokens allowed per minute (None: unlimited), and the breaker's parameters.
 
-    `failures`: refusals in a row that open the breaker; `pause`: how long it stays open; `probe`: how long the one
-    that tries may take before another may.
+    `failures`: consecutive refusals that open the breaker; `pause`: how long it stays open; `probe`: how long a probe
+    may take before another is allowed.
     """
 
     requests: float | None
@@ -39,7 +39,7 @@ class ProviderLimits:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A provider as it stood at `filled_at`. Below zero: owed. `open_until`: then nobody asks; after it, one tries."""
+    """State of a provider at `filled_at`. Below zero: debt. `open_until`: no calls before; after it, one probe."""
 
     requests: float
     tokens: float
@@ -50,7 +50,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Requests and tokens that a job takes out of the bucket."""
+    """Requests and tokens that a job needs from the bucket."""
 
     requests: float
     tokens: float
@@ -73,7 +73,7 @@ class Admission:
 
 
 def full_level(limits: ProviderLimits, now: datetime) -> Level:
-    """A provider that nobody has asked yet."""
+    """Return the level of a provider that has not been called yet."""
     return Level(limits.requests or 0.0, limits.tokens or 0.0, now)
 
 
@@ -89,7 +89,7 @@ def refill(level: Level, limits: ProviderLimits, now: datetime) -> Level:
 
 
 def admit(level: Level, limits: ProviderLimits, now: datetime, need: Need) -> tuple[Level, Admission]:
-    """Take what is needed out of the bucket, all of it or nothing; what would never fit is let in by a full bucket."""
+    """Take what is needed from the bucket, all or nothing; a need larger than the bucket is met by a full one."""
     level = refill(level, limits, now)
     level, answer = enter(level, limits, now)
     if answer.verdict == "breaker":
@@ -106,7 +106,7 @@ def admit(level: Level, limits: ProviderLimits, now: datetime, need: Need) -> tu
 
 
 def enter(level: Level, limits: ProviderLimits, now: datetime) -> tuple[Level, Admission]:
-    """Pass the breaker. Once it has been open long enough one passes, and for it to return the others wait on."""
+    """Pass the breaker. Once it has been open long enough, one probe passes and the others wait for its result."""
     if level.open_until is None:
         return level, Admission("admitted")
     left = level.open_until - now
@@ -117,7 +117,7 @@ def enter(level: Level, limits: ProviderLimits, now: datetime) -> tuple[Level, A
 
 
 def take(level: Level, limits: ProviderLimits, need: Need) -> Level:
-    """Debit without asking, into debt if it must be: it has been used. What is not limited is not counted."""
+    """Debit without checking, into debt if necessary, because it has been used. Unlimited values are not counted."""
     return replace(
         level,
         requests=level.requests - need.requests if limits.requests else 0.0,
@@ -126,7 +126,7 @@ def take(level: Level, limits: ProviderLimits, need: Need) -> Level:
 
 
 def give_back(level: Level, limits: ProviderLimits, spare: Need) -> Level:
-    """Put back what was not needed; a bucket does not overflow."""
+    """Return what was not needed; a bucket does not overflow."""
     return replace(
         level,
         requests=_refilled_amount(level.requests + spare.requests, limits.requests, 0),
@@ -149,7 +149,7 @@ def count_refusal(level: Level, limits: ProviderLimits, now: datetime, after: ti
 
 
 def release_probe(level: Level, now: datetime) -> Level:
-    """The one that was to try has not asked: the next may."""
+    """Release an unused probe, so that the next job may probe."""
     return replace(level, open_until=now) if level.open_until is not None else level
 
 
@@ -158,7 +158,7 @@ def _refilled_amount(amount: float, limit: float | None, seconds: float) -> floa
 
 
 def _wait(amount: float, limit: float | None, need: float) -> timedelta:
-    """Until there is enough, rounded up, for whoever comes too early comes in vain; nothing: there is."""
+    """Return the time until there is enough, rounded up so that a retry succeeds; zero if there is."""
     if not limit or amount >= min(need, limit):
         return timedelta()
     return timedelta(seconds=(min(need, limit) - amount) * MINUTE / limit + 1e-3)

@@ -1,9 +1,9 @@
 """Token counts by tokenizer, else an upper bound.
 
 The estimate cuts a text where tokenizers cut it (words with the space before them, numbers, punctuation, single
-characters of other scripts) and adds up what each piece costs at the most in the vocabularies it stands for. What a
-piece costs was measured in them (docs/tokens.md): words that are one token everywhere are listed, any other run of
-letters or punctuation is bounded by its pairs of neighbours, and every other character has a cost of its own.
+characters of other scripts) and adds up the maximum cost of each piece in the vocabularies it represents. These
+costs were measured (docs/tokens.md): words that are one token everywhere are listed, any other run of letters or
+punctuation is bounded by its pairs of neighbours, and every other character has its own cost.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, Final, Protocol
 from core.inference.model_catalog import vocabulary
 
 ANY: Final = "any"
-"""The estimate for a model whose vocabulary nobody has published: the most that any measured one takes."""
+"""Estimate for a model with an unpublished vocabulary: the maximum of all measured ones."""
 
 _PIECE: Final = re.compile(
     r"'(?:s|t|re|ve|m|ll|d)(?![A-Za-z])"  # the end of a contraction
@@ -52,7 +52,7 @@ _BETWEEN: Final = (*" \n\t", "\n\n", *"0123456789")
 """Other pieces that are in most texts."""
 
 _UNIT: Final = 20
-"""Parts of a token in which pairs are weighed."""
+"""Fractions of a token in which pairs are weighed."""
 
 _WIDEST: Final = 256
 """Characters that one token holds at the most, in any vocabulary: where to begin to look for a cut."""
@@ -64,7 +64,7 @@ _FILES: Final = {
     "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
     "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
 }
-"""Vocabularies that tiktoken can open, and the SHA-256 of their files: it would fetch anew what does not fit."""
+"""Vocabularies that tiktoken can open, and the SHA-256 of their files: it downloads mismatching ones again."""
 
 _ORIGIN: Final = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
 """Source of tiktoken's files; their names in its cache are derived from it."""
@@ -79,7 +79,7 @@ class Counter(Protocol):
     def name(self) -> str: ...
 
     def count(self, text: str) -> int:
-        """Tokens of a text; by an estimate never fewer than the model counts."""
+        """Return the tokens of a text; an estimate is never below the real count."""
         ...
 
 
@@ -95,7 +95,7 @@ class Vocabulary:
 
 
 class Estimate:
-    """Counts without a vocabulary, from above, as one of `ESTIMATED` would or as `ANY` of them."""
+    """Counts without a vocabulary: an upper bound for one of `ESTIMATED`, or for all of them (`ANY`)."""
 
     def __init__(self, of: str = ANY) -> None:
         self.name = "estimate" if of == ANY else f"estimate of {of}"
@@ -106,7 +106,7 @@ class Estimate:
 
 
 def counter(model: str | None = None) -> Counter:
-    """Return the token counter of a model: its vocabulary where tiktoken and that are installed, else the estimate.
+    """Return the token counter of a model: its vocabulary if tiktoken and that are installed, else the estimate.
 
     The network is never used: a vocabulary must be in tiktoken's cache (`TIKTOKEN_CACHE_DIR`).
     """
@@ -115,10 +115,10 @@ def counter(model: str | None = None) -> Counter:
 
 
 def cut(text: str, limit: int, counter: Counter, mark: str = "…") -> str:
-    """A beginning of `text` within `limit` tokens, `mark` included where something is cut off.
+    """Return a beginning of `text` within `limit` tokens, including `mark` if something is cut off.
 
-    It ends behind a sentence if one ends in the last third of what has room, else behind a word, else anywhere; empty
-    where not even the mark has room.
+    It ends after a sentence if one ends in the last third of the room, else after a word, else anywhere; empty if not
+    even the mark fits.
     """
     if counter.count(text) <= limit:
         return text
@@ -151,7 +151,7 @@ def _ends(text: str, room: int) -> tuple[int, ...]:
 
 @lru_cache(maxsize=len(_FILES))
 def _open_vocabulary(name: str) -> Counter | None:
-    """A vocabulary by tiktoken, if both are here. It would fetch what its cache lacks, so it is not asked for that."""
+    """Return a vocabulary of tiktoken if installed and cached; tiktoken would download a missing one."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR"))
     place = Path(tempfile.gettempdir(), "data-gym-cache") if folder is None else Path(folder)
     file = place / hashlib.sha1(_ORIGIN.format(name).encode(), usedforsecurity=False).hexdigest()
@@ -191,7 +191,7 @@ class _Costs(dict[str, int]):
 
 
 def _word(piece: str) -> int:
-    """The cost of a word, with or without the space before it."""
+    """Return the cost of a word, with or without the space before it."""
     word = piece.lstrip(" '")
     known = _weights().words.get(word)
     if piece[0] == "'":
@@ -204,16 +204,16 @@ def _word(piece: str) -> int:
 
 
 def _run(run: str, kind: str) -> int:
-    """The cost of a run by its pairs of neighbours."""
+    """Return the cost of a run by its pairs of neighbours."""
     first, pairs = _weights().pairs[kind]
     return max(1, -(-(first + sum(pairs[one + other] for one, other in pairwise(run))) // _UNIT))
 
 
 class _Weights:
-    """The weights measured into `token_weights.json`: the most tokens that any vocabulary takes.
+    """The weights measured into `token_weights.json`: the maximum tokens in any vocabulary.
 
-    `words`: the tokens of a word with the space before it, and without. `marks`: those of frequent punctuation.
-    `pairs`: of other runs, by their neighbours, in `_UNIT`ths of a token. `digits`: how many one token holds.
+    `words`: tokens of a word with the space before it, and without. `marks`: of frequent punctuation. `pairs`: of other
+    runs, by their neighbours, in `_UNIT`ths of a token. `digits`: how many one token holds.
     """
 
     def __init__(self, measured: Mapping[str, Any]) -> None:
@@ -226,7 +226,7 @@ class _Weights:
         self.pairs = {kind: _pairs(**said) for kind, said in measured["pairs"].items()}
 
     def characters(self, of: str) -> dict[str, int]:
-        """Every character that a vocabulary holds at less than its bytes, or (made into others first) at more."""
+        """Characters that a vocabulary encodes in fewer tokens than bytes, or in more after normalization."""
         costs = zlib.decompress(base64.b64decode(self._measured["characters"][of]))
         codes = (code for codes in _CHARACTERS for code in codes)
         return {chr(code): cost for code, cost in zip(codes, costs, strict=True)}

@@ -97,7 +97,7 @@ PLAIN: Final = (
     """.split()
     )
 )
-"""Words that stand in everybody's talk: of people, time, feeling, saying, wanting, and what fits any thing."""
+"""Words common in all conversations: of people, time, feeling, saying, wanting, and generic nouns."""
 
 
 @cache
@@ -119,4 +119,4 @@ PLAIN_ZH: Final = frozenset(
     必须 容易 重要 主要 新的 第一 第二 有人 有事 今晚 昨晚 明早 今早 小姐 先生 老师 世界时
     """.split()
 )
-"""The same of Chinese, as far as the dictionary's counts do not show it."""
+"""Common Chinese words that the dictionary's counts do not reveal."""

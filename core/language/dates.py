@@ -17,7 +17,7 @@ from core.language.lazy_regex import lazy_regex
 from core.memoize import memoized
 
 PARSED = 2_048
-"""Dates as they were written of which is kept what day they mean, seen from a day: a parser takes a millisecond."""
+"""Parsed dates cached by text and reference day: the parser takes a millisecond."""
 
 MONTHS = "January February March April May June July August September October November December".split()
 WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
@@ -112,7 +112,7 @@ _ARRANGED = lazy_regex(
     r"agreed to|decided to|promised to)\b",
     re.IGNORECASE,
 )
-"""What was done already, for a day that is still to come."""
+"""Verbs of arranging, done already, for a day that is still to come."""
 _STANDS_AHEAD = lazy_regex(
     r"\b(?:is|are|have|has|starts?|begins?|leaves?|fly|flies|arrives?|opens?|ends?|returns?|needs?)\b", re.IGNORECASE
 )
@@ -130,9 +130,9 @@ _RECURS_AFTER = lazy_regex(
 )
 _YEAR_SAID = lazy_regex(r"\d{4}")
 LONGEST_READ = 4_000
-"""Characters in which dates are looked for: each match looks at all of them, which takes n² steps."""
+"""Characters searched for dates: each match scans all of them, so the cost is quadratic."""
 JUST_PAST = timedelta(days=14)
-"""So long after a day its arrangement may still be told without any other sign of the past."""
+"""Time after a day during which its arrangement may be mentioned without any other sign of the past."""
 
 
 def find(text: str, said_at: datetime, *, chinese: bool = False) -> list[DateMention]:
@@ -455,7 +455,7 @@ _HABITUAL_ZH = lazy_regex(
     r"(?:周|星期|礼拜)[一二三四五六日天]是(?!不是)|[我他她们都]是(?=(?:周|星期|礼拜)[一二三四五六日天])|(?:改成|改为|改到了?|都?是)(?:周|星期|礼拜)[一二三四五六日天](?:[上下]午|"
     r"早上|晚上|中午)?(?:去|做|打|跑|练|上|游|学)"
 )
-"""Signs that a day of the week stands for all of its kind: “每周二和周四”, “通常在周一”."""
+"""Signs that a weekday recurs: “每周二和周四”, “通常在周一”."""
 _AHEAD_ZH = lazy_regex(
     r"[订定约]好了|(?:婚期|日子|时间)?定了|要|会(?!议)|将|打算|计划|准备|想|即将|马上|快[到要]|报名|[订预约]了|"
     r"预[订约定]|机票|车票|门票|的票|约好|安排|截止|到期|改成|改到|[挪推换调延]到|推迟|延期|提前|交稿|预产期"

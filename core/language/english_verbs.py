@@ -1,4 +1,4 @@
-"""Verbs in the forms that the rewriting needs, and the adverbs that may stand before them."""
+"""Verb forms used for rewriting, and the adverbs that may precede verbs."""
 
 from __future__ import annotations
 

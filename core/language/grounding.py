@@ -40,7 +40,7 @@ _TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_]+")
 
 
 _MARKS = re.compile(r"\d+(?:[.,:/-]\d+)*|(?<![^\W\d_])[A-Z][^\W\d_]*")
-"""What must not come from nowhere: numbers, and words that are written as names are."""
+"""Content that must occur in the sources: numbers, and words written like names."""
 
 
 _ADDRESS = re.compile(r"https?://\S+|[\w.+-]+@[\w.-]+")
@@ -50,4 +50,4 @@ _LEADING = frozenset(
     "later finally afterwards together during eventually first next initially meanwhile after before while since once "
     "although because".split()
 )
-"""Words that begin sentences, and are capital there for that alone."""
+"""Words capitalized only because they begin sentences."""

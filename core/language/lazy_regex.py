@@ -8,7 +8,7 @@ from typing import Any, cast
 
 
 class _LazyRegex:
-    """Stand-in for a compiled pattern: the first read of an attribute compiles it, later ones find it stored."""
+    """Proxy for a compiled pattern: the first attribute access compiles it, later ones use it."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self.pattern = pattern
@@ -25,5 +25,5 @@ class _LazyRegex:
 
 
 def lazy_regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a stand-in for `re.compile(pattern, flags)` that compiles at first use."""
+    """Return a proxy for `re.compile(pattern, flags)` that compiles at first use."""
     return cast("re.Pattern[str]", _LazyRegex(pattern, flags))

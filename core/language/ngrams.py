@@ -72,7 +72,7 @@ def of(text: str, language: str, longest: int = LONGEST_WORDS) -> set[str]:
 
 
 def shapes(text: str) -> set[str]:
-    """Pairs of English words, behind the first, in which names are alike."""
+    """Return pairs of English words after the first, in which all names are alike."""
     words = [_shape(one) for one in _CASED.findall(text)[1:]]
     return {f"shape {pair[0]} {pair[1]}" for pair in itertools.pairwise(words)}
 

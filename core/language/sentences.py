@@ -7,11 +7,11 @@ import re
 from core.language.lazy_regex import lazy_regex
 
 LONGEST = 400
-"""Characters. What runs on for longer is pasted text, not something a person says about themselves."""
+"""Maximum characters of a sentence; longer ones are pasted text."""
 LONGEST_ASSERTED = 4_000
-"""Characters of what may assert something: the patterns take n² steps, and no statement is as long."""
+"""Maximum characters of an asserting sentence: the patterns are quadratic, and no statement is that long."""
 LONGEST_ABBREVIATION = 20
-"""Characters of the end of a piece in which an abbreviation is looked for: in all of it, that takes n² steps."""
+"""Characters at the end of a piece searched for an abbreviation: searching all of it is quadratic."""
 
 ABBREVIATIONS = frozenset(
     "mr mrs ms dr prof st sr jr vs etc e.g i.e a.m p.m u.s u.k no inc ltd approx dept jan feb mar apr jun jul aug "
@@ -111,14 +111,14 @@ _TOLD_SOMETHING = lazy_regex(
     r"^I (?:have )?(?:said|told|asked|wrote|replied) (?:\S+ ){0,6}?(?!(?:me|him|her|them|us|you|that|this)$)\w+$",
     re.IGNORECASE,
 )
-"""Words before a colon that tell of a word given, and quote nobody: "I said yes to Acme: …"."""
+"""Words before a colon that report a promise rather than quote: "I said yes to Acme: …"."""
 _LEAD_WORDS = frozenset(
     "update note news fact facts reminder confession context background health diet allergy allergies work job home "
     "food family important correction edit ps fyi also and first second third next finally lastly anyway warning "
     "heads-up actually truth honestly remember me personally plan plans today tonight yesterday rule "
     "rules preference preferences request problem".split()
 )
-"""What may stand alone before a colon; any other single word there is the name of someone who is quoted."""
+"""Single words allowed before a colon; any other is the name of someone quoted."""
 _STATED_ITSELF = lazy_regex(
     r"^(?!.*\b(?:before|as|when|while|since|after|until|for|about|of|in|on)\b).*\b(?:I|we|my|our)\b|我", re.IGNORECASE
 )

@@ -52,4 +52,4 @@ _SPELLINGS: Final = tuple(
 """Stems of words whose spelling varies, with the British and the American form, and what may follow."""
 
 _VARIED: Final = re.compile(r"our|res?$|[iy]s[ei]|isation|ll[eio]")
-"""What stands in every word that one of those fits."""
+"""Substrings that every matching word contains."""

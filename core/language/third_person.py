@@ -51,7 +51,7 @@ _COLLECTIVE = lazy_regex(
     r"\bwe are (?:now |all |also |just )?(?:a |an |the |two|three|four|five|six|seven|\d)",
     re.IGNORECASE,
 )
-"""What several people are or do among themselves, which is not true of one of them."""
+"""Things that several people are or do together, which are not true of one alone."""
 _REFLEXIVE = lazy_regex(r"\b(?:myself|ourselves|yourself)\b", re.IGNORECASE)
 _ALONE = lazy_regex(r"\b(?:all )?by (?:myself|ourselves)\b", re.IGNORECASE)
 _STRESSED = lazy_regex(
@@ -96,7 +96,7 @@ def introduction(sentence: str, name: str) -> str:
 def third_person(sentence: str, name: str, addressee: str | None = None) -> str:
     """Return `sentence` (contractions spelled out) about `name`; "you" becomes `addressee`.
 
-    Where it is not certain which words are the speaker, the sentence itself in quotation marks.
+    If it is uncertain which words mean the speaker, return the sentence itself in quotation marks.
     """
     plain = _STRESSED.sub("", _ALONE.sub("alone", sentence)) if not _OBJECT_VERB.search(sentence) else sentence
     if _REFLEXIVE.search(plain) or _COLLECTIVE.search(plain) or _has_open_quote(plain):
@@ -189,7 +189,7 @@ def _starts_clause(tokens: list[str], place: int) -> bool:
 
 
 def _word_before(tokens: list[str], place: int) -> str:
-    """Return the word right before, in small letters; empty where something else than space stands between."""
+    """Return the preceding word in lower case; empty if anything but space is between."""
     return tokens[place - 2].lower() if place > 1 and tokens[place - 1] == " " else ""
 
 

@@ -67,7 +67,7 @@ _RUN = re.compile(rf"[{IDEOGRAPHS}]+|(?!\d){_LETTER}+(?:['’-]{_LETTER}+)*")
 
 
 ASSISTANT: Final = "assistant"
-"""How the assistant stands among those who took part."""
+"""Name of the assistant among the participants."""
 
 
 _EVERYDAY: Final = frozenset(

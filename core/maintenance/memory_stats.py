@@ -41,7 +41,7 @@ class Counts:
 
 
 def counts(tx: Tx, user_id: str | None, now: datetime) -> Counts:
-    """Counts and means, in one look at each memory of the tenant, or of one user."""
+    """Return counts and means in one pass over the memories of the tenant, or of one user."""
     found = Counts()
     for row in tx.execute(_COUNTS, {"user": user_id, "now": now, "days": DAYS}):
         _take(found, row)
@@ -49,7 +49,7 @@ def counts(tx: Tx, user_id: str | None, now: datetime) -> Counts:
 
 
 def of(tx: Tx, user_id: str | None, now: datetime, counted: Counts) -> Json:
-    """Everything about memories that the database knows; what it counted itself is given."""
+    """Return all memory statistics in the database; `counted` is passed in."""
     values = {"user": user_id, "now": now, "days": DAYS}
     weakest = tx.execute(_WEAKEST, values | {"limit": WEAKEST}).all()
     verdicts = tx.execute(_VERDICTS, values).all()
@@ -68,7 +68,7 @@ def of(tx: Tx, user_id: str | None, now: datetime, counted: Counts) -> Json:
 
 
 def growth(grown: Mapping[date, int], now: datetime) -> list[Json]:
-    """Memories recorded on each of the last days, today last, in UTC."""
+    """Return the number of memories recorded on each of the last days, today last, in UTC."""
     today = now.astimezone(UTC).date()
     days = [today - timedelta(days=back) for back in reversed(range(DAYS))]
     return [{"day": day.isoformat(), "added": grown.get(day, 0)} for day in days]
@@ -81,7 +81,7 @@ def percentiles(seconds: Sequence[float]) -> Json:
 
 
 def quantile(ordered: Sequence[float], share: float) -> float | None:
-    """The value at this share of an ordered list, between two neighbours in proportion; None: it is empty."""
+    """Return a quantile of an ordered list by linear interpolation; None: it is empty."""
     if not ordered:
         return None
     place = share * (len(ordered) - 1)
@@ -95,7 +95,7 @@ def _milliseconds(seconds: float | None) -> float | None:
 
 
 def _take(found: Counts, row: Any) -> None:
-    """One group of the look at all memories; `grouped` says by what."""
+    """Read one group of the pass over all memories; `grouped` names the columns."""
     match row.grouped:
         case "all":
             found.total, found.active, found.fading = row.count, row.active, row.fading

@@ -33,25 +33,25 @@ LATE = timedelta(days=7)
 
 
 def archive_faded(tx: Tx, tenant_id: str, author: Author, page: int) -> int:
-    """Archive the memories that have faded longest ago, `page` at most; how many.
+    """Archive the memories that have faded longest ago, at most `page`; return how many.
 
-    Touches nothing but those; what someone else changes at the moment is left for the next sweep.
+    No other rows are touched; rows locked by others are left to the next sweep.
     """
     rows = tx.execute(FADED, {"page": page}).all()
     return writer.archive(tx, tenant_id, [_archive(row, f"Faded: unused since {_day(row)}.") for row in rows], author)
 
 
 def archive_expired(tx: Tx, tenant_id: str, author: Author, page: int) -> int:
-    """Archive the memories whose time was up longest ago, `page` at most; how many. They are not served anyway."""
+    """Archive the memories that expired longest ago, at most `page`; return how many. They are not served anyway."""
     rows = tx.execute(EXPIRED, {"page": page}).all()
     reasons = {row.id: f"Expired at {row.expires_at:%Y-%m-%d %H:%M} UTC." for row in rows}
     return writer.archive(tx, tenant_id, [_archive(row, reasons[row.id]) for row in rows], author)
 
 
 def archive_weakest(tx: Tx, tenant_id: str, author: Author, limit: int, page: int) -> int:
-    """Archive the weakest memories of users who have more than `limit` active ones, never a pinned one; how many.
+    """Archive the weakest memories of users with more than `limit` active ones, never pinned ones; return how many.
 
-    `page` bounds how many in all.
+    `page` bounds the total.
     """
     excess = {row.user_id: row.excess for row in tx.execute(_OVERFLOWING, {"limit": limit, "users": USERS})}
     if not excess:
@@ -71,9 +71,9 @@ def archive_weakest(tx: Tx, tenant_id: str, author: Author, limit: int, page: in
 
 
 def drop_archived(tx: Tx, tenant_id: str, author: Author, days: float, page: int) -> int:
-    """Remove memories archived longer ago than this, `page` at most; how many. Nothing of them is left but the event.
+    """Delete memories archived longer ago than this, at most `page`; return how many. Only the event remains.
 
-    Only those go for which another memory stands: they were compressed into it, or merged with it.
+    Only memories represented by another one are deleted: those compressed into it, or merged with it.
     """
     rows = tx.execute(_DROPPABLE, {"days": days, "page": page}).all()
     values = {"ids": [row.id for row in rows], "refs": [str(row.id) for row in rows]}
@@ -89,9 +89,9 @@ def drop_archived(tx: Tx, tenant_id: str, author: Author, days: float, page: int
 
 
 def delete_leftovers(tx: Tx, verdict_days: float, echo_seconds: float, page: int) -> int:
-    """Forget verdicts that kept nothing, what was handed out too long ago to come back, and notes of the index.
+    """Delete old verdicts that stored nothing, records of served texts too old to be echoes, and notes of the index.
 
-    How many, a page of each.
+    Returns how many; a page of each.
     """
     ignored = tx.execute(_IGNORED, {"days": verdict_days, "page": page}).rowcount
     ignored += tx.execute(_NOTED, {"seconds": CHANGES_KEPT_SECONDS, "page": page}).rowcount
@@ -99,7 +99,7 @@ def delete_leftovers(tx: Tx, verdict_days: float, echo_seconds: float, page: int
 
 
 def count_uses(tx: Tx, tenant_id: str, author: Author, ids: Sequence[UUID]) -> int:
-    """Count a use of each memory, owner by owner; how many counted. What is not there or not active is passed over."""
+    """Count a use of each memory, owner by owner; return how many counted. Missing and inactive ones are skipped."""
     by_owner: defaultdict[tuple[str, str], list[Any]] = defaultdict(list)
     for row in tx.execute(_OWNED, {"ids": list(ids)}):
         by_owner[row.user_id or "", row.group_id or ""].append(row)

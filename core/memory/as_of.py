@@ -1,7 +1,7 @@
 """Bitemporal reads: valid time and recorded time.
 
-The two times are independent. "I moved to Porto in May", told in July, is true since May and recorded since July: asked
-as of June it is true, but by what was known in June it is not there yet.
+The two times are independent. "I moved to Porto in May", said in July, is valid since May and recorded since July:
+as of June it is true, but not known at that time.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ one.
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When to look. `as_of`: what was true then, superseded by now or not. `known_at`: what was recorded then."""
+    """A moment to read at. `as_of`: valid then, whether or not superseded since. `known_at`: recorded by then."""
 
     as_of: datetime | None = None
     known_at: datetime | None = None

@@ -131,8 +131,8 @@ class Joined:
 class Derive:
     """Derive a memory from several, with the evidence of all.
 
-    `retires`: the parts are archived, and the new memory counts as last used when the last of them was; otherwise they
-    stay active beside it.
+    `retires`: the parts are archived, and the new memory takes over the latest use of a part; otherwise they stay
+    active.
     """
 
     candidate: Candidate
@@ -186,7 +186,7 @@ class Archive:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """Restore an archived memory; it begins to fade anew."""
+    """Restore an archived memory; it starts to fade from now."""
 
     id: UUID
     version: int

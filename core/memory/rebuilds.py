@@ -1,4 +1,4 @@
-"""Rebuilds of users' memories: requesting one, reading them, dropping one. Workers carry them out."""
+"""Rebuilds of users' memories: requesting, reading and dropping them. Workers run them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Receipts: what was erased, when, at whose request, signed so that anyone can check it. No text, no name of a user.
+"""Receipts: what was erased, when and at whose request, signed so that anyone can verify it. No text, no user names.
 
-Signed is the body as canonical JSON (`canonical`) with Ed25519 (RFC 8032).
+The signature covers the body as canonical JSON (`canonical`), with Ed25519 (RFC 8032).
 """
 
 from __future__ import annotations

@@ -114,9 +114,9 @@ def rejected_statements(tx: Tx, user_id: str) -> set[str]:
 def difference(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory], away: Collection[str] = ()) -> Difference:
     """Match the two sets by statement, then by slot, then by evidence. Pure.
 
-    A derived memory stays: it is derived again when its sources change. One that a person made or changed stays as it
-    is, and what the new set says of the same thing is not added beside it. `away`: statements that a person does not
-    want; they do not come back.
+    A derived memory stays: it is derived again when its sources change. A memory that a person made or changed stays as
+    it is, and new statements about the same thing are not added to it. `away`: statements that a person has rejected;
+    they are not restored.
     """
     pairs = _match(old, new)
     changed = [(o, n) for o, n in pairs if o.replayed and not o.by_hand and _differs(o.candidate, n.candidate)]

@@ -37,13 +37,13 @@ class Statement(Protocol):
 
 
 def lay(tx: Tx, tenant_id: str, user_id: str, statements: Iterable[Statement]) -> int:
-    """Lay tombstones for statements of a user; return how many hashes are new."""
+    """Store tombstones for statements of a user; return how many hashes are new."""
     salt = _salt(tx, tenant_id)
     return _keep(tx, tenant_id, {h for one in statements for h in _hashes(salt, user_id, one)})
 
 
 def lay_user(tx: Tx, tenant_id: str, user_id: str) -> int:
-    """Lay a tombstone for all that a user has said until now, whoever delivers it again; later statements are new."""
+    """Store a tombstone for everything a user has said until now, however delivered; later statements are new."""
     tx.execute(_LIFT, {"hashes": [_user_hash(_salt(tx, tenant_id), user_id)]})
     return _keep(tx, tenant_id, {_user_hash(_salt(tx, tenant_id), user_id)})
 

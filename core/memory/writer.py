@@ -1,4 +1,4 @@
-"""The one door for writing: apply()."""
+"""The only writer of memories: apply()."""
 
 from __future__ import annotations
 

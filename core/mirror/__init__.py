@@ -1,4 +1,4 @@
-"""The mirror: what is remembered of a user as Markdown files that people read and edit, kept level with the database.
+"""The mirror: a user's memories as Markdown files that people read and edit, synchronized with the database.
 
-`escape`, `front`, `layout`, `arrange` and `diff` are pure; `files` and `git` know the disk; `sync` joins both.
+Escaping, front matter, format, arrangement and diff are pure; `files` and `git` access the disk.
 """

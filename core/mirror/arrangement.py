@@ -37,7 +37,7 @@ _INTRODUCTION: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory as the database has it. `standing`: it counts, so it has a line."""
+    """A memory as stored in the database. `standing`: it is active, so it has a line."""
 
     id: UUID
     version: int
@@ -70,17 +70,17 @@ def _round_importance(shown: ShownMemory) -> float:
 
 
 def fresh(file: str, names: Mapping[str, str]) -> Document:
-    """A file with nothing remembered in it. `names`: what its front matter says."""
+    """Return a file without memories. `names`: values of its front matter."""
     title = "Learnings" if file == LEARNINGS else "Memory"
     text = f"\n# {title} of {inert(names['user'])}\n\n<!-- {_INTRODUCTION} -->\n"
     return markdown.parse(matter.fresh(names).text() + text)
 
 
 def arrange(documents: Mapping[str, Document], memories: Mapping[UUID, Memory]) -> dict[str, Document]:
-    """The files with one line for each standing memory and none for any other.
+    """Return the files with one line for each standing memory and none for any other.
 
-    A line that says what its memory says stays as it was written, and where. One whose memory belongs under other known
-    headings goes there; a memory without a line gets one at the end of its group.
+    A line that matches its memory stays as it was written, where it is. One whose memory belongs under other known
+    headings moves there; a memory without a line is added at the end of its group.
     """
     standing = {one.id: one for one in memories.values() if one.standing}
     kept = _lines_to_keep(documents, standing)
@@ -100,7 +100,7 @@ def memory_count(document: Document) -> int:
 def _lines_to_keep(documents: Mapping[str, Document], standing: Mapping[UUID, Memory]) -> dict[UUID, tuple[str, int]]:
     """Return the line that each memory keeps: the first in the memory's own group, else the first elsewhere.
 
-    None, where all of its lines stand in other groups that are known.
+    None if all of its lines are in other known groups.
     """
     best: dict[UUID, tuple[bool, str, int]] = {}
     for file, document in documents.items():
@@ -122,7 +122,7 @@ def _fits(line: FilePlace, memory: FilePlace) -> bool:
 def _clear(
     document: Document, file: str, kept: Mapping[UUID, tuple[str, int]], standing: Mapping[UUID, Memory]
 ) -> Document:
-    """The file without lines that have to go, and without the headings that this leaves bare."""
+    """Return the file without lines to remove, and without headings that this leaves empty."""
     blocks, emptied = list[Block](), set[FilePlace]()
     for at, block in enumerate(document.blocks):
         if not isinstance(block, MemoryLine) or block.id is None:
@@ -144,7 +144,7 @@ def _refresh(line: MemoryLine, memory: Memory, newline: str) -> MemoryLine:
 
 
 def _without_bare(blocks: list[Block], place: FilePlace) -> list[Block]:
-    """Without the headings of a group under which nothing is left."""
+    """Return the blocks without group headings that have nothing below them."""
     if place.category is None or place.topic is None:
         return blocks
     bare = set[int]()
@@ -163,7 +163,7 @@ def _is_blank(block: Block) -> bool:
 
 
 def _home(documents: Mapping[str, Document], category: Category | None) -> str:
-    """The file where a category has its heading, else the one that is meant for it."""
+    """Return the file that has the heading of a category, else its default file."""
     meant = markdown.file_of(category or Category.FACT)
     for file in sorted(documents, key=lambda name: (name != meant, FILES.index(name))):
         if any(isinstance(b, Heading) and b.place.category is category for b in documents[file].blocks):
@@ -172,7 +172,7 @@ def _home(documents: Mapping[str, Document], category: Category | None) -> str:
 
 
 def _with_all(document: Document, memories: Sequence[Memory]) -> Document:
-    """The file with a line for each of these at the end of its group; groups that are new come in the usual order."""
+    """Return the file with these memories at the ends of their groups; new groups come in the usual order."""
     groups = defaultdict[FilePlace, list[Block]](list)
     newline = document.newline
     for one in memories:
@@ -223,7 +223,7 @@ def _headings(place: FilePlace, newline: str, blocks: Iterable[Block]) -> Iterat
 
 
 def _end_of_lines(blocks: Sequence[Block], place: FilePlace) -> int | None:
-    """Behind the last line of a group and what is indented below it; None: it has none."""
+    """Return the position after the last line of a group and its indented continuation; None: it has none."""
     last = next((n for n in range(len(blocks) - 1, -1, -1) if _is_line_of(blocks[n], place)), None)
     if last is None:
         return None

@@ -16,12 +16,12 @@ from core.screening import screen
 from core.types import Status
 
 Outcome = UUID | str | MemoryLine | None
-"""What became of a line: the id of its memory, a note why it has none, other text, or nothing, and it goes."""
+"""Result of a line: the id of its memory, a note why it has none, other text, or None to remove it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileLine:
-    """A line, and where it stands."""
+    """A line and its position."""
 
     file: str
     at: int
@@ -30,7 +30,7 @@ class FileLine:
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The line of a memory says something else than before. `fields`: in what."""
+    """The line of a memory differs from before. `fields`: in which fields."""
 
     memory: Memory
     item: FileLine
@@ -39,9 +39,9 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Clash:
-    """Both sides have changed a memory. `kept`: whose wording stands now; the other's is in its history.
+    """Both sides changed a memory. `kept`: the side whose wording is in force; the other's is in its history.
 
-    Both: the database had put it away meanwhile, and what the file says has become a statement of its own.
+    Both: the database had archived it in the meantime, and the file's wording became a separate statement.
     """
 
     memory: Memory
@@ -51,7 +51,7 @@ class Clash:
 
 @dataclass(slots=True)
 class Findings:
-    """A person's edits. `documents`: the files with the ids known by now."""
+    """A person's edits. `documents`: the files with the ids known so far."""
 
     edited: list[Edited] = field(default_factory=list)
     removed: list[tuple[Memory, str]] = field(default_factory=list)
@@ -68,7 +68,7 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """A line of now with the one of then that it was, and whose line it is."""
+    """A current line with its earlier line, and the memory they belong to."""
 
     now: FileLine
     then: FileLine | None
@@ -81,10 +81,10 @@ def compare(
     memories: Mapping[UUID, Memory],
     versions: Mapping[UUID, int],
 ) -> Findings:
-    """Compare the lines with what was agreed on.
+    """Compare the lines with the agreed state.
 
-    `then`: the files as both sides last agreed, those that they have agreed on. `memories`: those that stand and those
-    that a line names. `versions`: of each memory when its line was agreed on.
+    `then`: the files as both sides last agreed on them. `memories`: the active ones and those that a line names.
+    `versions`: of each memory when its line was agreed on.
     """
     pairs = _pair_lines(_items(then), _items(now))
     found = Findings(documents=dict(now))
@@ -99,7 +99,7 @@ def compare(
 
 
 def attach_ids(documents: Mapping[str, Document], outcomes: Sequence[tuple[FileLine, Outcome]]) -> dict[str, Document]:
-    """The files with what became of new lines."""
+    """Return the files with the results of new lines."""
     blocks = {file: list[Block | None](document.blocks) for file, document in documents.items()}
     for item, outcome in outcomes:
         match outcome:
@@ -120,7 +120,7 @@ def _items(documents: Mapping[str, Document]) -> list[FileLine]:
 
 
 def _pair_lines(then: Sequence[FileLine], now: Sequence[FileLine]) -> list[_Pair]:
-    """Each line of now with its line of then: by id, the first of several; else by text, secrets aside."""
+    """Pair each current line with an earlier one: by id, the first of several; else by text, ignoring secrets."""
     first: dict[UUID, FileLine] = {}
     for item in now:
         if item.line.id is not None:
@@ -147,7 +147,7 @@ def _pair_lines(then: Sequence[FileLine], now: Sequence[FileLine]) -> list[_Pair
 
 
 def _judge(pair: _Pair, memory: Memory | None, versions: Mapping[UUID, int], found: Findings) -> None:
-    """Take down what a line of now means."""
+    """Record the meaning of a current line."""
     line = pair.now.line
     if pair.id is None:
         if pair.then is None and not line.own:
@@ -164,7 +164,7 @@ def _judge(pair: _Pair, memory: Memory | None, versions: Mapping[UUID, int], fou
 
 
 def _came_back(line: MemoryLine, memory: Memory) -> bool:
-    """Return whether a new line says what its archived memory says: a deletion was taken back."""
+    """Return whether a new line repeats its archived memory, so that a deletion was reverted."""
     return memory.status == Status.ARCHIVED and "content" not in changed_fields(line.shown, memory.shown)
 
 
@@ -196,7 +196,7 @@ def _moved_fields(now: MemoryLine, then: MemoryLine | None, memory: Memory) -> f
 
 
 def _judge_gone(item: FileLine, memory: Memory | None, versions: Mapping[UUID, int], found: Findings) -> None:
-    """A line was deleted; a memory that has got other words since then was not what the person saw, and stays."""
+    """Record a deleted line; a memory reworded since is not the one that the person saw, and stays."""
     if memory is None or not memory.standing:
         return
     unseen = "content" in changed_fields(item.line.shown, memory.shown)
@@ -207,7 +207,7 @@ def _judge_gone(item: FileLine, memory: Memory | None, versions: Mapping[UUID, i
 
 
 def _mark(pairs: Sequence[_Pair], found: Findings) -> None:
-    """Give lines their ids and notes back where an editor lost them, or where they are not in the file yet."""
+    """Restore ids and notes of lines that an editor lost, or that are not in the file yet."""
     fresh = {(item.file, item.at) for item in found.new}
     outcomes: list[tuple[FileLine, Outcome]] = []
     for pair in pairs:

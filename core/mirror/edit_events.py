@@ -21,7 +21,7 @@ from core.types import Json
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """A file that may have been edited, as it was read."""
+    """A possibly edited file, as read."""
 
     user_id: str
     file: str
@@ -29,7 +29,7 @@ class FileEdit:
 
 
 def user_of(path: Path, seen: FileState) -> str | None:
-    """The user of a file; None: neither its folder nor its front matter says so."""
+    """Return the user of a file; None: neither its folder nor its front matter names one."""
     named = files.user_of_folder(path.parent.name)
     if named is not None:
         return named
@@ -41,9 +41,9 @@ def user_of(path: Path, seen: FileState) -> str | None:
 
 
 def announce(tx: Tx, tenant_id: str, found: Sequence[FileEdit]) -> int:
-    """Announce by `mirror.edited` those of one tenant's files that differ from what was agreed on; how many were new.
+    """Announce one tenant's files that differ from the agreed state as `mirror.edited`; return how many were new.
 
-    Whoever notices one save, and however often, announces the same event.
+    The same save always leads to the same event, however often and by whomever it is noticed.
     """
     if not found:
         return 0
@@ -69,4 +69,4 @@ _EDITED = text("""
     WHERE EXISTS (SELECT FROM tenants WHERE id = :tenant) AND md5(a.content) IS DISTINCT FROM f.md5
     ORDER BY f.n
 """)
-"""Files that are not as they were agreed on. MD5 is what PostgreSQL computes; nothing rests on its strength."""
+"""Files that differ from the agreed state. PostgreSQL computes MD5; nothing depends on its strength."""

@@ -1,7 +1,7 @@
 """Escapes statements for one line.
 
-By Markdown's own means, so that a preview shows the statement: backslashes before punctuation, `<br>` for a new line,
-numeric entities for characters that editors lose.
+Uses Markdown's own means, so that a preview shows the statement: backslashes before punctuation, `<br>` for a new
+line, numeric entities for characters that editors lose.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from urllib.parse import quote, unquote
 PIN: Final = "📌"
 
 _CARE = re.compile(r"\\(?!\w)|<|&(?=#)|!(?=\[)|\](?=[(\[])")
-"""What would be read as an escape, a tag, a comment, a line break, an entity, an image or a link.
+"""Text that would be read as an escape, a tag, a comment, a line break, an entity, an image or a link.
 
-A preview runs and fetches nothing of what somebody said: no script, no picture from elsewhere.
+A preview must neither run nor fetch anything from a statement: no script, no external picture.
 """
 
 _LOST = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]|^\s+|\s+$")
-"""Characters that editors change or cut off: controls, other line ends, byte order marks, space at the ends."""
+"""Characters that editors change or strip: controls, other line ends, byte order marks, space at the ends."""
 
 _LEADING = re.compile(r"[-+*>#\[]")
-"""At the beginning of a list item these would begin something else."""
+"""Characters that would start another construct at the beginning of a list item."""
 
 _READ = re.compile(
     r"\\([!-/:-@\[-`{-~])|(<br\s*/?>)|&#(?:(?P<decimal>\d{1,7})|x(?P<hex>[0-9a-f]{1,6}));", re.IGNORECASE
@@ -36,7 +36,7 @@ _LAST = 0x10FFFF
 
 
 def escape(content: str) -> str:
-    """The statement as text of one line."""
+    """Return the statement as text of one line."""
     text = _CARE.sub(lambda found: "\\" + found.group(), content).replace("\n", "<br>")
     text = _LOST.sub(lambda found: "".join(f"&#{ord(character)};" for character in found.group()), text)
     if text.endswith("}"):
@@ -47,22 +47,22 @@ def escape(content: str) -> str:
 
 
 def inert(name: str) -> str:
-    """A name as part of a heading, in which nothing is markup."""
+    """Return a name as part of a heading, without active markup."""
     return re.sub(r"[\\#<!\[\]&]", r"\\\g<0>", " ".join(name.split()))
 
 
 def unescape(text: str) -> str:
-    """The statement that such a text says."""
+    """Return the statement in an escaped text."""
     return _READ.sub(_character_of, text)
 
 
 def words(content: str) -> str:
-    """A statement for comparison: a formatter that draws spaces together has edited nothing."""
+    """Return a statement for comparison: a formatter that collapses spaces has edited nothing."""
     return " ".join(content.split())
 
 
 def escape_tag(tag: str) -> str:
-    """A tag as one word without commas and braces."""
+    """Return a tag as one word without commas and braces."""
     return _TAG_CARE.sub(lambda found: quote(found.group(), safe=""), tag)
 
 

@@ -23,7 +23,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
-    """Result of a write. `erased`: something in the files was erased meanwhile, and their history must go too."""
+    """Result of a write. `erased`: shown content was erased, so the history must be purged."""
 
     result: Json
     message: str = ""
@@ -31,10 +31,10 @@ class WrittenFiles:
 
 
 def write(tx: Tx, mirror: Mirror, now: datetime) -> WrittenFiles:
-    """Bring the files level with what is remembered, in this transaction.
+    """Write the current memories to the files, in this transaction.
 
-    The owner's lock keeps other writers away while this looks and writes; and the file comes before the agreement,
-    so that dying in between leaves nothing that could look like a person's edit. Later: a file is being written.
+    The owner's lock keeps other writers away during comparison and write. The file is written before the agreed state,
+    so a crash in between leaves nothing that could look like a person's edit. Later: a file is being written.
     """
     writer.lock(tx, mirror.tenant_id, mirror.user_id)
     stands = sync_state.load(tx, mirror)
@@ -55,9 +55,9 @@ def write(tx: Tx, mirror: Mirror, now: datetime) -> WrittenFiles:
 
 
 def record(mirror: Mirror, written: WrittenFiles) -> None:
-    """Commit what was written to git; where something was erased, begin the history of this user anew.
+    """Commit the written files to git; if content was erased, start a new history for this user.
 
-    What git refuses is logged: the files stand, and the next sync commits them.
+    Errors of git are logged: the files remain, and the next sync commits them.
     """
     try:
         if written.erased:
@@ -68,10 +68,10 @@ def record(mirror: Mirror, written: WrittenFiles) -> None:
 
 
 def forget_user(settings: Settings, tenant_id: str, user_id: str) -> Json:
-    """Remove a user's files, what editors left beside them, and in git every commit of them.
+    """Remove a user's files, copies left by editors, and in git every commit of them.
 
-    Called under the owner's lock before the rows go, so that no writer brings them back. `history` in the answer:
-    `none`, `purged`, or `kept` where the repository is shared with others, who hold copies.
+    Called under the owner's lock before the rows are deleted, so that no writer recreates the files. `history` in the
+    result: `none`, `purged`, or `kept` if the repository is shared with others, who have copies.
     """
     mirror = sync_state.of(settings, tenant_id, user_id)
     if mirror is None:
@@ -86,14 +86,14 @@ def forget_user(settings: Settings, tenant_id: str, user_id: str) -> Json:
 
 
 def _unread(tx: Tx, mirror: Mirror, stands: SyncState) -> WrittenFiles:
-    """Say that there is something to read; reading it leads here again."""
+    """Announce that there are edits to read; reading them leads here again."""
     there = [(file, seen) for file in stands.readable if (seen := stands.seen[file])]
     edit_events.announce(tx, mirror.tenant_id, [FileEdit(mirror.user_id, file, seen) for file, seen in there])
     return WrittenFiles({"mirror": "unread"})
 
 
 def _is_to_be_written(file: str, stands: SyncState) -> bool:
-    """Return whether to write a file: no refused one, and a new one only for a memory that belongs there."""
+    """Return whether to write a file: never a refused one, and a new one only if a memory belongs there."""
     if file in stands.refused:
         return False
     if stands.seen[file] is not None or file in stands.agreed:
@@ -103,7 +103,7 @@ def _is_to_be_written(file: str, stands: SyncState) -> bool:
 
 
 def _put(tx: Tx, mirror: Mirror, file: str, document: Document, stands: SyncState, now: datetime) -> str:
-    """Write one file and agree on it; in words what has changed, nothing where it stands as it should."""
+    """Write one file and agree on it; return the changes in words, empty if it is up to date."""
     seen, count = stands.seen[file], arrangement.memory_count(document)
     names = mirror.names(file) | {"memories": str(count)}
     document = replace(document, front=front_matter.update(document.front, names))

@@ -19,30 +19,30 @@ from core.mirror.front_matter import UnreadableFile
 from core.mirror.markdown import FILES
 
 LONGEST_NAME: Final = 180
-"""Bytes of a folder's name: file systems take 255, and some less."""
+"""Maximum bytes of a folder's name: file systems allow 255, some less."""
 
 LARGEST: Final = 16 * 1024 * 1024
-"""Bytes of a file: many times what the memories of one user take."""
+"""Maximum bytes of a file: many times the memories of one user."""
 
 PRIVATE_FOLDER: Final = 0o700
 PRIVATE_FILE: Final = 0o600
-"""Modes of what is made, whatever the umask: it is what a person has said."""
+"""Modes of new files and folders, independent of the umask, because they contain what a person has said."""
 
 READINGS = 3
-"""How often a file that changes while it is read is read again."""
+"""Attempts to read a file that changes while it is read."""
 
 AGAIN: Final = timedelta(seconds=1)
-"""When to look again at a file that someone is writing."""
+"""Delay before reading a file again that someone is writing."""
 
 _PLAIN = re.compile(r"[\w@+ ~-][\w@+. ~-]*", re.ASCII)
 
 Stamp = tuple[int, int, int]
-"""When it was last written, in nanoseconds; how long it is, in bytes; which inode it is."""
+"""Modification time in nanoseconds, size in bytes, inode."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """A file as it was read."""
+    """A file as read."""
 
     text: str
     digest: str
@@ -55,9 +55,9 @@ class FileState:
 
 
 def folder_name(name: str) -> str:
-    """A tenant's or user's name as that of a folder: as it is where that is safe, else percent-encoded.
+    """Return the folder name of a tenant or user: the name itself if safe, else percent-encoded.
 
-    What no file system would take that long ends in a hash; the front matter of the files says whose they are.
+    Names too long for a file system end in a hash; the front matter of the files names the user.
     """
     safe = quote(name, safe="@+ ~") if not _PLAIN.fullmatch(name) else name
     safe = re.sub(r"^[. ]|[. ]$", lambda found: f"%{ord(found.group()):02X}", safe)
@@ -68,7 +68,7 @@ def folder_name(name: str) -> str:
 
 
 def user_of_folder(folder: str) -> str | None:
-    """Return the user of a folder; None: the folder's name does not say."""
+    """Return the user of a folder; None: the folder's name does not tell."""
     name = unquote(folder, errors="replace")
     return name if folder_name(name) == folder else None
 
@@ -79,7 +79,7 @@ def folder(root: Path, tenant_id: str, user_id: str) -> Path:
 
 
 def stamps(root: Path) -> Iterator[tuple[str, Stamp]]:
-    """Every mirror file below a folder; swap, backup and temporary files of editors have other names."""
+    """Return every mirror file below a folder; swap, backup and temporary files of editors have other names."""
     for tenant in _folders(str(root)):
         for user in _folders(tenant):
             for file in FILES:
@@ -100,7 +100,7 @@ def _folders(path: str) -> list[str]:
 
 
 def read(path: Path) -> FileState | None:
-    """The file as a whole, None: it is missing. Later: someone is writing it. Unreadable: it is no text in a file."""
+    """Read a whole file; None: it is missing. Later: someone is writing it. UnreadableFile: it is not a text file."""
     if path.parent.is_symlink():
         # What stood behind it would not be found when the user is erased.
         raise UnreadableFile("Its folder is a symbolic link.")
@@ -124,10 +124,10 @@ def read(path: Path) -> FileState | None:
 
 
 def replace(path: Path, text: str, expected: FileState | None) -> FileState:
-    """Put a text in the place of what was read there, whole or not at all, with the same mode.
+    """Replace the content that was read, atomically and with the same mode.
 
-    `expected` None: the file was missing; the new one is for its owner alone.
-    Later: it is no longer as it was read; read it first.
+    `expected` None: the file was missing; the new one is readable only by its owner. Later: it has changed since it was
+    read; read it first.
     """
     make_private(path.parent)
     temporary = path.with_name(f".{path.name}.tmp")
@@ -151,16 +151,16 @@ def replace(path: Path, text: str, expected: FileState | None) -> FileState:
 
 
 def make_private(folder_path: Path) -> None:
-    """Make a folder and those above it that are missing, each for its owner alone; what is there keeps its mode."""
+    """Create a folder and its missing parents, readable only by their owner; existing ones keep their mode."""
     missing = [one for one in (folder_path, *folder_path.parents) if not one.exists()]
     for one in reversed(missing):
         one.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
 
 
 def remove(folder_of_user: Path) -> int:
-    """Remove a user's folder with all that is in it, copies of editors too; how many files there were.
+    """Remove a user's folder with everything in it, including copies by editors; return the number of files.
 
-    Where it is a link, the link goes: nothing was written behind it.
+    A symbolic link is removed itself: nothing was written behind it.
     """
     if folder_of_user.is_symlink():
         folder_of_user.unlink()
@@ -174,7 +174,7 @@ def remove(folder_of_user: Path) -> int:
 
 
 def _take_place(temporary: Path, path: Path, expected: FileState | None) -> None:
-    """The last look before the change. What is written in the moment between the two nobody can see."""
+    """Check once more before the change. A write in the instant between the two cannot be detected."""
     if expected is None:
         try:
             os.link(temporary, path)
@@ -216,7 +216,7 @@ def _stamp(status: os.stat_result) -> Stamp:
 
 
 def _sync(folder_path: Path) -> None:
-    """Make a change of names in a folder last."""
+    """Flush a rename to disk."""
     handle = os.open(folder_path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -13,7 +13,7 @@ from core.errors import ImprintError
 FORMAT: Final = "imprint-mirror/1"
 
 KEYS: Final = ("format", "tenant", "user", "file", "memories", "generated")
-"""What the service writes; further keys belong to whoever added them."""
+"""Keys that the service writes; others belong to whoever added them."""
 
 NAMES: Final = frozenset({"tenant", "user"})
 """Keys whose values others have chosen."""
@@ -21,7 +21,7 @@ NAMES: Final = frozenset({"tenant", "user"})
 BOM: Final = "\ufeff"
 
 _LONGEST = 200
-"""Lines of front matter; a mark further down is a rule of the text."""
+"""Maximum lines of front matter; a marker further down is a horizontal rule."""
 
 _KEY = re.compile(r"(?P<key>[A-Za-z_][\w-]*):(?:[ \t]+(?P<value>.*?))?[ \t]*\r?\n?")
 
@@ -32,7 +32,7 @@ class UnreadableFile(ImprintError):
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The front matter as it stands, with its two marks, and what the service's own keys say in it."""
+    """The front matter as written, with its two markers, and the values of the service's own keys."""
 
     raw: tuple[str, ...]
     values: Mapping[str, str]
@@ -42,12 +42,12 @@ class Front:
 
 
 def fresh(values: Mapping[str, str]) -> Front:
-    """Front matter that says this and no more."""
+    """Return front matter with these values only."""
     return Front(("---\n", *(f"{key}: {_yaml_value(key, values[key])}\n" for key in KEYS), "---\n"), dict(values))
 
 
 def parse(lines: list[str]) -> tuple[Front, int]:
-    """The front matter that the lines of a file begin with, and how many lines it has. Unreadable: there is none."""
+    """Return the front matter at the beginning of the lines, and its number of lines. UnreadableFile: there is none."""
     if not lines or lines[0].removeprefix(BOM).rstrip() != "---":
         raise UnreadableFile("It does not begin with front matter, the lines between two `---`.")
     end = next((n for n, line in enumerate(lines[1:_LONGEST], 1) if line.rstrip() in {"---", "..."}), None)
@@ -65,7 +65,7 @@ def parse(lines: list[str]) -> tuple[Front, int]:
 
 
 def update(front: Front, values: Mapping[str, str]) -> Front:
-    """The same with other values; every other line stays, a key that is gone comes back before the second mark."""
+    """Return it with other values; other lines stay, and a missing key is restored before the second marker."""
     newline = "\r\n" if front.raw[0].endswith("\r\n") else "\n"
     lines, missing = list[str](), dict(values)
     for line in front.raw[:-1]:
@@ -82,7 +82,7 @@ def update(front: Front, values: Mapping[str, str]) -> Front:
 
 
 def require(front: Front, wanted: Mapping[str, str]) -> None:
-    """Unreadable: the front matter says of itself that it is another's file, or of another format."""
+    """Check the values. UnreadableFile: it belongs to another user, or has another format."""
     for key, value in wanted.items():
         if front.values.get(key) != value:
             found = front.values.get(key)
@@ -91,7 +91,7 @@ def require(front: Front, wanted: Mapping[str, str]) -> None:
 
 
 def _yaml_value(key: str, value: str) -> str:
-    """Write YAML: names between double quotes, for `no` is a name too; the service's own values are plain."""
+    """Return a value as YAML: names in double quotes, since `no` is a name too; the service's own values are plain."""
     return _quote(value) if key in NAMES else value
 
 

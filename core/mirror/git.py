@@ -23,10 +23,10 @@ SECONDS: Final = 60
 """Longest run of one git command; one that hangs must not hold a worker."""
 
 UMASK: Final = 0o077
-"""What git makes is for its owner alone, unless the repository is configured to be shared."""
+"""Umask of git: files are readable only by their owner, unless the repository is configured to be shared."""
 
 MARK: Final = "imprint.mirror"
-"""Setting of a repository that was made for the mirror: its history may be rewritten."""
+"""Git setting of repositories created for the mirror, whose history may be rewritten."""
 
 _UNFINISHED = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
 
@@ -40,13 +40,13 @@ History = Literal["none", "purged", "kept"]
 
 
 class GitFailed(Exception):
-    """A git command did not do what was asked."""
+    """A git command failed."""
 
 
 def commit(root: Path, folder: Path, message: str) -> bool:
-    """Commit what has changed in a user's folder, and nothing else; whether there was anything.
+    """Commit the changes in a user's folder, and nothing else; return whether there were any.
 
-    In a repository that is in the middle of a merge or rebase nothing is done: the next sync commits it all.
+    During a merge or rebase nothing is done: the next sync commits everything.
     """
     _ensure(root)
     with _alone(root) as inside:
@@ -64,14 +64,14 @@ def commit(root: Path, folder: Path, message: str) -> bool:
 
 
 def _concerns(root: Path, path: Path) -> bool:
-    """Return whether there is such a file, or was one in the last commit."""
+    """Return whether such a file exists, or did in the last commit."""
     return path.exists() or bool(_git(root, "ls-files", "-z", "--", _path(root, path)))
 
 
 def purge(root: Path, folder: Path) -> History:
-    """Take a user's folder out of every commit; the folder itself is left alone.
+    """Remove a user's folder from every commit; the folder itself is left alone.
 
-    Kept: it is a repository of someone else, or has remotes, and what others hold cannot be taken back from here.
+    Kept: the repository belongs to someone else, or has remotes, and their copies cannot be removed from here.
     """
     if not _is_repository(root):
         return "none"
@@ -95,7 +95,7 @@ def purge(root: Path, folder: Path) -> History:
 
 
 def _rewrite(root: Path, folder: Path) -> None:
-    """Every commit anew, without the folder; those that hold nothing else vanish."""
+    """Rewrite every commit without the folder; commits that become empty are dropped."""
     others = (":/", f":(exclude,top,literal){folder.resolve().relative_to(_top(root))}")
     export = ["fast-export", "--all", "--signed-tags=strip", "--tag-of-filtered-object=drop", "--", *others]
     stream = _git(root, *export)
@@ -103,7 +103,7 @@ def _rewrite(root: Path, folder: Path) -> None:
 
 
 def _ensure(root: Path) -> None:
-    """The repository that the folder lies in, else one of its own."""
+    """Return the repository that contains the folder; create one if there is none."""
     make_private(root)
     if not _is_repository(root):
         _git(root, "init", "--quiet")
@@ -138,7 +138,7 @@ def _path(root: Path, folder: Path) -> str:
 
 @contextmanager
 def _alone(root: Path) -> Iterator[Path]:
-    """One process of the service at a time in a repository; answers git's own folder."""
+    """Allow one process of the service at a time in a repository; yields git's own folder."""
     inside = _inside(root)
     with os.fdopen(os.open(inside / "imprint.lock", os.O_WRONLY | os.O_CREAT, PRIVATE_FILE), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -27,19 +27,18 @@ from core.storage.db import Tx
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Topic, Trust
 
 NAME: Final = "file"
-"""The author of what was edited in a file."""
+"""Name of the author of edits in a file."""
 
 BELIEVED_SECONDS: Final = 5.0
-"""How long a file that has lost its front matter, its last line end, or more than half of itself, must stand.
-
-Editors that truncate and write, and synchronisation that copies piece by piece, take less.
+"""Seconds for which a truncated file (without front matter or final line end, or less than half as long) must be
+unchanged before it is believed. Editors that truncate and write, and synchronization tools, take less.
 """
 
 NEW_AT_ONCE: Final = 500
-"""New lines that one reading judges: each is held against all others of its reading."""
+"""New lines judged in one reading: each is compared with all others of the reading."""
 
 CONFIDENCE: Final = 0.95
-"""In what a person wrote down."""
+"""Confidence of a statement that a person wrote."""
 
 KINDS: Final[Mapping[Category, Kind]] = {
     Category.SKILL: Kind.PROCEDURAL,
@@ -50,9 +49,9 @@ KINDS: Final[Mapping[Category, Kind]] = {
 
 @dataclass(slots=True)
 class PendingImport:
-    """Changes read from the files, ready to be written if the files and the agreed state have not changed.
+    """Changes read from the files, written only if the files and the agreed state have not changed.
 
-    `again`: there is more to read, which builds on this. `edited`: the files are not as they were agreed on.
+    `again`: there is more to read, based on this. `edited`: the files differ from the agreed state.
     """
 
     mirror: Mirror
@@ -65,7 +64,7 @@ class PendingImport:
     documents: Mapping[str, Document] = field(default_factory=dict)
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Carry it out in the name of the file. Conflict: a file, the agreement or a memory is not as it was read."""
+        """Write the changes, authored by the file. Conflict: a file, the agreed state or a memory has changed."""
         author = replace(author, name=NAME)
         if not self.edited:
             return {"mirror": "unchanged"} | self._tell(tx, author)
@@ -83,7 +82,7 @@ class PendingImport:
             raise Conflict("The files have been edited or written in the meantime.")
 
     def _agree(self, tx: Tx) -> None:
-        """The files as they are read now are agreed on; what the database has changed meanwhile is not, as yet."""
+        """Store the files as read as the agreed state, without concurrent changes in the database."""
         known, before = sync_state.memories_of(tx, self.mirror.user_id), self.stands.versions
         for file in self.stands.readable:
             lines = [line for _, line in self.documents[file].lines() if line.id in known]
@@ -108,10 +107,10 @@ class PendingImport:
 
 
 def read(gate: Consolidation, mirror: Mirror, event: Event, now: datetime) -> PendingImport:
-    """Read a user's edits that were not agreed on yet. No transaction is open while anything is computed.
+    """Read a user's edits since the last agreement. No transaction is open during computation.
 
-    What changes known memories comes first, and new statements in readings of their own, as they are judged against
-    what is known by then. Later: a file looks as if it was still being written.
+    Changes to known memories come first; new statements are read separately, because they are judged against the
+    result. Later: a file looks as if it is still being written.
     """
     with gate.db.tenant(mirror.tenant_id) as tx:
         stands = sync_state.load(tx, mirror)
@@ -148,7 +147,7 @@ def _differs(stands: SyncState) -> bool:
 
 
 def _require_settled(stands: SyncState, now: datetime) -> None:
-    """Later: a file has just lost its head, its end, or more than half of itself."""
+    """Require a complete file. Later: it has just lost its head, its end, or more than half of its content."""
     for file, seen in stands.seen.items():
         if seen is None:
             continue
@@ -227,7 +226,7 @@ def _fields_of_wording(memory: Memory, content: str, now: datetime) -> dict[str,
 
 
 def _embed(gate: Consolidation, wanted: Sequence[Change]) -> list[Change]:
-    """The same, with the vectors of new words."""
+    """Return the changes with the vectors of new content."""
     texts = {c.id: str(c.fields["content"]) for c in wanted if isinstance(c, Edit) and "content" in c.fields}
     if not texts:
         return list(wanted)
@@ -253,7 +252,7 @@ def _on_new(
 
 
 def _without_secrets(line: MemoryLine, why: str) -> MemoryLine:
-    """A line that stays without a memory, and without what must not be kept."""
+    """Return a line that remains without a memory, with secrets masked."""
     return markdown.with_note(replace(line, raw=screen.screen(line.raw).text), why)
 
 

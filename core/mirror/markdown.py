@@ -1,6 +1,6 @@
 """Markdown file format of the mirror. Pure.
 
-Whatever is not about to change is kept as it was written, byte by byte: `render(parse(text)) == text` for every text.
+Everything that is not changed is kept byte by byte: `render(parse(text)) == text` for every text.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ LEARNINGS: Final = "learnings.md"
 FILES: Final = (MEMORY, LEARNINGS)
 
 LEARNT: Final = frozenset({Category.SKILL, Category.PATTERN, Category.INSTRUCTION})
-"""What stands in `learnings.md`: how things are to be done. What is known and what happened stands in `memory.md`."""
+"""Categories in `learnings.md`: how to do things. Facts and events are in `memory.md`."""
 
 IMPORTANCE: Final = 0.5
-"""Where a line says nothing of it."""
+"""Importance of a line that does not state one."""
 
 TITLES: Final[Mapping[Category, str]] = {
     Category.FACT: "Facts",
@@ -40,7 +40,7 @@ TITLES: Final[Mapping[Category, str]] = {
 }
 
 DECIMALS: Final = 3
-"""Of an importance: finer differences are nobody's opinion."""
+"""Decimals of an importance: finer differences have no meaning to people."""
 
 TOPIC_LEVEL = 3
 
@@ -71,7 +71,7 @@ class ShownMemory:
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """Under which headings something stands; None: under one that is a person's own, or under none."""
+    """Headings above a line; None: a person's own heading, or none."""
 
     category: Category | None = None
     topic: Topic | None = None
@@ -79,14 +79,14 @@ class FilePlace:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A line that says nothing of a memory; it belongs to whoever wrote it."""
+    """A line without a memory; it belongs to whoever wrote it."""
 
     raw: str
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading, and the place of what follows it."""
+    """A heading, and the place of the lines below it."""
 
     raw: str
     level: int
@@ -95,9 +95,9 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLine:
-    """The line of a memory, or one that is to become a memory.
+    """The line of a memory, or one that should become a memory.
 
-    `note`: why it has not become one. `own`: it stands in a section of a person's notes, and is not to.
+    `note`: why it has not become one. `own`: it is in a section of a person's notes, and should not.
     """
 
     raw: str
@@ -133,7 +133,7 @@ def render(document: Document) -> str:
 
 
 def parse(text: str) -> Document:
-    """The parts of a file. Unreadable: it is none of ours, or holds the marks of an unfinished merge."""
+    """Parse a file. UnreadableFile: it is not a mirror file, or contains markers of an unfinished merge."""
     if _CONFLICT.search(text) and len(set(_CONFLICT.findall(text))) > 1:
         raise UnreadableFile("It contains the markers of an unfinished merge (`<<<<<<<`); resolve it first.")
     lines = _LINES.findall(text)
@@ -147,7 +147,7 @@ def file_of(category: Category) -> str:
 
 
 def memory_line(shown: ShownMemory, memory_id: UUID, newline: str = "\n") -> str:
-    """The line of a memory."""
+    """Return the line of a memory."""
     pinned = f"{PIN} " if shown.pinned else ""
     said = _attributes(shown)
     return f"- {pinned}{escape(shown.content)}{said} <!-- id:{memory_id} -->{newline}"
@@ -162,12 +162,12 @@ def title_of(topic: Topic) -> str:
 
 
 def with_id(line: MemoryLine, memory_id: UUID) -> MemoryLine:
-    """The line as it was written, now with the id of its memory."""
+    """Return the line as written, with the id of its memory."""
     return replace(line, raw=_with_mark(line.raw, f"id:{memory_id}"), id=memory_id, note=None)
 
 
 def with_note(line: MemoryLine, why: str) -> MemoryLine:
-    """The line as it was written, with a note why no memory came of it."""
+    """Return the line as written, with a note why it has no memory."""
     said = " ".join(why.replace("--", "—").replace(">", "›").split())
     return replace(line, raw=_with_mark(line.raw, f"not kept: {said}"), id=None, note=said)
 
@@ -189,7 +189,7 @@ def _attributes(shown: ShownMemory) -> str:
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """The parts after the front matter; of an item without an id that is wrapped, all lines are one part."""
+    """Return the blocks after the front matter; a wrapped item without an id is one block."""
     place, fenced, at = FilePlace(), _code_lines(lines), 0
     while at < len(lines):
         raw, code = lines[at], at in fenced
@@ -207,20 +207,20 @@ def _blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def _code_lines(lines: Sequence[str]) -> set[int]:
-    """The lines within blocks of code; a fence that nobody closes is none, for it would swallow the file."""
+    """Return the lines within code blocks; an unclosed fence does not count, since it would swallow the file."""
     fences = [at for at, line in enumerate(lines) if _FENCE.match(line)]
     pairs = zip(fences[::2], fences[1::2], strict=False)
     return {at for begin, end in pairs for at in range(begin, end + 1)}
 
 
 def _is_item(raw: str, fenced: bool) -> bool:
-    """Return whether it is a list item at the margin, of the kind that may become a memory."""
+    """Return whether it is an unindented list item of the kind that may become a memory."""
     found = _ITEM.fullmatch(raw.split("\n", 1)[0])
     return not fenced and found is not None and not found[1] and not _RULE.fullmatch(raw) and not _TASK.match(found[2])
 
 
 def _line(raw: str, place: FilePlace, fenced: bool) -> MemoryLine | None:
-    """A list item as the line of a memory; with an id it is one wherever it stands."""
+    """Parse a list item as the line of a memory; with an id it is one anywhere."""
     marks = {found["word"]: found["said"] for found in _MARK.finditer(raw)}
     body = " ".join(part.strip() for part in _MARK.sub(" ", raw).splitlines() if part.strip())
     found = _ITEM.fullmatch(body) or (re.fullmatch(r"()[-*+]()", body) if "id" in marks else None)
@@ -268,7 +268,7 @@ def _share(text: str) -> float | None:
 
 
 def _place_below(before: FilePlace, level: int, title: str) -> FilePlace:
-    """The place of what follows a heading."""
+    """Return the place of the lines below a heading."""
     name = title.strip().rstrip(":").lower()
     if level < TOPIC_LEVEL:
         category = _CATEGORIES.get(name)
@@ -279,7 +279,7 @@ def _place_below(before: FilePlace, level: int, title: str) -> FilePlace:
 
 
 def _own(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Mark the items of sections that are a person's own: under no group, below a heading, with no memory in them."""
+    """Mark the items of a person's own sections: outside of groups, below a heading, without memories."""
     sections: list[list[Block]] = [[]]
     for block in blocks:
         if isinstance(block, Heading) and block.level < TOPIC_LEVEL:

@@ -25,7 +25,7 @@ from core.types import Category, Topic, Trust
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """A user's mirror, and the folder above it."""
+    """A user's mirror and its parent folder."""
 
     root: Path
     tenant_id: str
@@ -53,10 +53,10 @@ class AgreedFile:
 
 @dataclass(frozen=True, slots=True)
 class SyncState:
-    """All of it, read at once.
+    """The state of a user's mirror, read at once.
 
-    `then` and `now`: the files in parts, as agreed on and as they are; what is missing or refused counts as unchanged.
-    `refused`: what cannot be read, and why.
+    `then` and `now`: the parsed files, as agreed on and current; missing and refused files count as unchanged.
+    `refused`: unreadable files and the reasons.
     """
 
     seen: Mapping[str, FileState | None]
@@ -72,12 +72,12 @@ class SyncState:
 
     @property
     def readable(self) -> list[str]:
-        """The files that are there and can be read."""
+        """Return the files that exist and can be read."""
         return [file for file in FILES if self.seen.get(file) is not None and file not in self.refused]
 
 
 def of(settings: Settings, tenant_id: str, user_id: str) -> Mirror | None:
-    """A user's mirror; None: there is none, as no folder is set."""
+    """Return a user's mirror; None: no folder is configured."""
     if settings.mirror_dir is None:
         return None
     return Mirror(settings.mirror_dir.absolute(), tenant_id, user_id)
@@ -107,7 +107,7 @@ def load(tx: Tx, mirror: Mirror) -> SyncState:
 
 
 def names(mirror: Mirror, file: str, memories: int, at: datetime | None = None) -> dict[str, str]:
-    """What the service writes into the front matter of a file."""
+    """Return the values that the service writes into the front matter of a file."""
     moment = (at or datetime.now(UTC)).replace(microsecond=0)
     return {**mirror.names(file), "memories": str(memories), "generated": moment.isoformat().replace("+00:00", "Z")}
 
@@ -119,7 +119,7 @@ def memories_of(tx: Tx, user_id: str, also: Iterable[UUID] = ()) -> dict[UUID, M
 
 
 def agree(tx: Tx, mirror: Mirror, file: str, content: str, versions: Mapping[UUID, int]) -> None:
-    """Write down what both sides agree on."""
+    """Store the state that both sides agree on."""
     kept = json.dumps({str(memory_id): version for memory_id, version in versions.items()})
     values = {"tenant": mirror.tenant_id, "user": mirror.user_id, "file": file, "content": content, "versions": kept}
     tx.execute(_AGREE, values)

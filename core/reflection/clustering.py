@@ -15,7 +15,7 @@ BOUNDS: Final = (0.65, 0.55)
 """Cosines from which statements under one heading are about one thing, and about related ones; see docs/memory.md."""
 
 MOST: Final = 64
-"""Members of a group at the most: more than that nobody draws together into a sentence."""
+"""Maximum members of a group: more cannot be summarized in a sentence."""
 
 ROWS: Final = 1024
 """Statements that are compared with all others at once: 10,000 of them take 40 MB."""
@@ -62,7 +62,7 @@ def groups(
 
 
 def bunches(vectors: Vectors, count: int) -> list[Group]:
-    """Partition all vectors into at most `count` groups, each around one of the statements that lie furthest apart."""
+    """Partition all vectors into at most `count` groups, each around one of the most distant statements."""
     middles = [int(np.argmax(vectors @ vectors.sum(axis=0)))]
     while len(middles) < min(count, len(vectors)):
         nearest = (vectors @ vectors[middles].T).max(axis=1)

@@ -28,13 +28,13 @@ from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Evidence, Json, Kind, Relation, Topic, Trust
 
 PAGE: Final = 1_000
-"""Memories of one user that are looked at in one dispatch."""
+"""Memories of one user examined in one dispatch."""
 
 CORES: Final = 3
-"""Statements that one group becomes at the most."""
+"""Maximum statements that replace a group."""
 
 TAGS: Final = 20
-"""Tags that a core takes over from its parts."""
+"""Maximum tags that a core inherits from its parts."""
 
 
 class IdleMemory(Protocol):
@@ -83,9 +83,9 @@ Condenser = Callable[[Sequence[IdleMemory], Sequence[int], int], Sequence[Core]]
 
 @dataclass(frozen=True, slots=True)
 class CompressionPage:
-    """One page to compress: a user's memories `after` a place in their order.
+    """A page to compress: a user's memories `after` a position in their order.
 
-    Selects memories not used for `unused` before `now` and less than `uses` times before; or, with `archived`, those
+    Selects memories not used for `unused` before `now` and used less than `uses` times; or, with `archived`, those
     archived that long ago.
     """
 
@@ -109,7 +109,7 @@ class PendingCompression:
     archived: bool = False
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Apply the changes. Conflict: one of the memories has been changed meanwhile."""
+        """Apply the changes. Conflict: one of the memories was changed in the meantime."""
         counts: Counter[str] = Counter(looked_at=self.looked_at)
         for owner, wanted in self.changes:
             counts.update(writer.apply(tx, self.tenant_id, owner, wanted, author))
@@ -129,7 +129,7 @@ def next_user(tx: Tx, asked: CompressionPage) -> str | None:
 def plan(
     db: Database, tenant_id: str, embedder: Embedder, asked: CompressionPage, condenser: Condenser
 ) -> PendingCompression:
-    """Read one page of a user's memories and group what belongs together; nothing is written yet."""
+    """Read one page of a user's memories and group related ones; nothing is written yet."""
     with db.tenant(tenant_id) as tx:
         rows: Sequence[Any] = tx.execute(_PUT_AWAY if asked.archived else _UNUSED, _values(asked)).all()
         evidence = memories.evidence(tx, [row.id for row in rows]) if asked.archived else {}
@@ -171,7 +171,7 @@ def extractive(group: Sequence[IdleMemory], members: Sequence[int], count: int) 
 
 
 def by_model(client: ChatClient, on_call: OnCall) -> Condenser:
-    """Return a condenser in a model's words, where they keep all numbers, names and dates and bring none."""
+    """Return a condenser that uses a model; its words must keep all numbers, names and dates and add none."""
 
     def condense_group(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> Sequence[Core]:
         if any(has_han(group[place].content) for place in members):
@@ -198,7 +198,7 @@ class _Statement(BaseModel):
 
 
 class _CompressionAnswer(BaseModel):
-    """Statements that a group becomes."""
+    """Statements that replace a group."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -270,7 +270,7 @@ def _derive(content: str, parts: Sequence[IdleMemory], vector: Vector) -> Derive
 def _archive_core(
     content: str, parts: Sequence[IdleMemory], vector: Vector, evidence: dict[UUID, list[Evidence]]
 ) -> Iterator[Change]:
-    """Yield changes for a core of archived memories, which is archived itself: nobody has missed them."""
+    """Yield changes for a core of archived memories, which is archived itself, because none of them was missed."""
     cited = tuple(dict.fromkeys(one for row in parts for one in evidence.get(row.id, ())))
     add = Add(_candidate(content, parts, cited), _reason(parts), vector)
     yield add
@@ -329,8 +329,9 @@ _PLAIN = f"""
     AND m.importance < {announcements.IMPORTANT} AND m.trust NOT IN ('disputed', 'rejected', 'quarantined')
     AND m.expires_at IS NULL AND m.valid_from IS NULL AND m.valid_to IS NULL
 """
-"""What may lose its wording. Not: what was pinned, holds a slot, orders, is a workflow, is disputed, weighs much, or is
-true or kept for a certain time alone, which its summary could not say."""
+"""Memories that may lose their wording. Excluded are memories that are pinned, fill a slot, are instructions or
+workflows, are disputed, are important, or are valid or kept for a limited time only, which a summary could not say.
+"""
 
 _IN_USE = f"{memories.ACTIVE_SQL} AND {_PLAIN} AND m.uses < :uses AND {_LAST} <= :before"
 
@@ -340,7 +341,7 @@ REPRESENTED = """
             AND (jsonb_exists(c.structured, 'compressed')
                  OR EXISTS (SELECT FROM memory_versions v WHERE v.memory_id = m.id AND v.change_id = r.change_id)))
 """
-"""Another memory stands for `m`: it was compressed into it, or merged with it by the change that put `m` away."""
+"""Condition that another memory represents `m`: `m` was compressed into it, or archived when merged with it."""
 
 _AWAY = f"m.status = 'archived' AND {_PLAIN} AND m.updated_at <= :before AND NOT {REPRESENTED}"
 
@@ -352,7 +353,7 @@ _TAKEN = f"""
 """
 
 _PAGED = "ORDER BY m.category, m.subject, m.id LIMIT :page"
-"""What may belong together stands together."""
+"""Ordered so that related memories are adjacent."""
 
 _UNUSED = text(f"SELECT {_TAKEN} AND {_IN_USE} {_PAGED}")
 

@@ -17,11 +17,11 @@ from core.language.topics import ASSISTANT, IDEOGRAPHS
 from core.types import Message
 
 ACTIONS: Final = 5
-"""Actions that a retelling names; `structured` holds more."""
+"""Actions named in a narrative; `structured` contains more."""
 
 
 LATE: Final = 4
-"""Messages at the end of a conversation that say how it ended."""
+"""Messages at the end of a conversation examined for its outcome."""
 
 
 SUCCESS: Final[Mapping[str, bool]] = {"succeeded": True, "resolved": True, "failed": False}
@@ -30,7 +30,7 @@ SUCCESS: Final[Mapping[str, bool]] = {"succeeded": True, "resolved": True, "fail
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Outcome of a conversation, with the message or the event that said so; `reward` where one was given."""
+    """Outcome of a conversation, with the message or event that stated it; `reward` if one was given."""
 
     outcome: str
     message: Message | None = None
@@ -57,7 +57,7 @@ class EpisodeFacts:
 
 
 def ending_of(people: Sequence[Message]) -> Ending:
-    """Read the outcome from the last messages; the last word that says so wins."""
+    """Read the outcome from the last messages; the latest statement of one wins."""
     for message in reversed(people[-LATE:]):
         for outcome, pattern in _ENDINGS:
             if pattern.search(message.content):
@@ -68,7 +68,7 @@ def ending_of(people: Sequence[Message]) -> Ending:
 
 
 def narrate(account: EpisodeFacts) -> str:
-    """The conversation in sentences, in the language of what was said."""
+    """Narrate the conversation in sentences, in its own language."""
     spoken = " ".join([account.opening or "", *account.actions, *account.topics])
     parts = _chinese(account) if _is_chinese(spoken) else _english(account)
     return "".join(parts).strip()
@@ -155,7 +155,7 @@ _ENDINGS: Final = (
         ),
     ),
 )
-"""What people say at the end, and what that says of the end; of two in one message the first holds."""
+"""Phrases at the end and the outcome they indicate; of two in one message the first counts."""
 
 _ENDED_EN: Final = {
     "succeeded": "It succeeded",

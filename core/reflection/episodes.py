@@ -1,6 +1,7 @@
 """One episodic memory per participant.
 
-`read` returns the session's messages, `drafts_of` the episodes in them, `PendingEpisodes.write` stores the changes.
+`read` returns the session's messages, `drafts_of` the episodes in them, `PendingEpisodes.write` stores the
+changes.
 """
 
 from __future__ import annotations
@@ -36,10 +37,10 @@ from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Message, Topic
 
 READ: Final = 1_000
-"""Messages of a session that are read: its last ones, where it is longer."""
+"""Messages of a session that are read; the last ones if it is longer."""
 
 FEWEST: Final = 3
-"""Messages with words in them that make a conversation worth an episode."""
+"""Minimum messages with words for an episode."""
 
 QUOTES: Final = 8
 """Messages that an episode cites."""
@@ -50,14 +51,14 @@ KEPT_ACTIONS: Final = 20
 """Actions that `structured` holds."""
 
 SHOWN: Final = 60
-"""Messages put before a model."""
+"""Maximum messages shown to a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSlice:
     """Messages of a session that all heard, its participants, and the events that report its outcome.
 
-    `started_at`: of the session, whose first messages are not among these where it is longer than READ.
+    `started_at`: of the session, whose first messages are missing here if it is longer than READ.
     """
 
     session_id: str
@@ -102,7 +103,7 @@ class PendingEpisodes:
     kept: Sequence[PendingUpsert]
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Apply the changes. Conflict: one of the episodes has been changed meanwhile."""
+        """Apply the changes. Conflict: one of the episodes was changed in the meantime."""
         counts: Json = {"episodes": self.episodes}
         # Each owner is locked while written, so in one order: the same people meet in other sessions, too.
         for kept in sorted(self.kept, key=lambda one: one.owner.user_id):
@@ -121,7 +122,7 @@ class EpisodeNarrative(BaseModel):
 
 
 class Narratives(BaseModel):
-    """One for each participant."""
+    """Narratives, one per participant."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -132,7 +133,7 @@ PROMPT: Final = Prompt("episode.v1", Narratives)
 
 
 Narrate = Callable[[SessionSlice, Sequence[EpisodeDraft]], Mapping[str, str]]
-"""Retells a talk for participants, by their names; nobody is left out but by failure."""
+"""Narrates a conversation for participants by name; a participant is missing only if that failed."""
 
 
 def by_rules(_talk: SessionSlice, _told: Sequence[EpisodeDraft]) -> Mapping[str, str]:
@@ -195,7 +196,7 @@ def read(db: Database, tenant_id: str, session_id: str) -> SessionSlice:
 
 
 def drafts_of(talk: SessionSlice) -> list[EpisodeDraft]:
-    """Return an episode for each participant; none where nothing was said that is worth one."""
+    """Return an episode for each participant; none if the conversation is not worth one."""
     if len(talk.messages) < FEWEST:
         return []
     people = _people(talk)
@@ -291,7 +292,7 @@ def _reward(reports: Sequence[Event], user: str) -> float | None:
 
 
 def _importance(own: Sequence[Message], account: EpisodeFacts) -> float:
-    """Weigh a conversation: more where something was done, or the outcome is known."""
+    """Return the importance of a conversation: higher if something was done, or its outcome is known."""
     plain = 0.4 + 0.1 * bool(account.actions) + 0.1 * (account.ending.success is not None)
     return round(max(plain, *(m.importance or 0 for m in own), 0), 2)
 
@@ -339,7 +340,7 @@ _LISTENERS = text("""
 """)
 
 _USERS = text("SELECT DISTINCT user_id FROM sessions WHERE user_id = ANY(:names) ORDER BY 1")
-"""Those of the names that are users: nobody gets memories because someone wrote their name down."""
+"""Names that are users: nobody gets memories because someone mentioned their name."""
 
 _REPORTS = text(f"""
     SELECT {log.COLUMNS} FROM events e
@@ -347,4 +348,4 @@ _REPORTS = text(f"""
       AND event_type IN ('task.completed', 'skill.succeeded', 'skill.failed', 'feedback.given')
     ORDER BY seq
 """)
-"""What was published about how a session went."""
+"""Events published about the outcome of a session."""

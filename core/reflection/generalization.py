@@ -1,4 +1,4 @@
-"""Statements drawn from a group of memories: a recurring theme by rules, anything else by a model."""
+"""Statements derived from a group of memories: a recurring theme by rules, anything else by a model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from core.statements import condense
 from core.types import Category
 
 SUPPORT: Final = 4
-"""Memories that a pattern rests on at the least."""
+"""Minimum memories that support a pattern."""
 
 OCCASIONS: Final = 2
-"""Sessions or days that they come from at the least: what was said twice in one breath is no habit."""
+"""Minimum sessions or days that they come from: two statements in one conversation make no habit."""
 
 
 class GroupedMemory(Protocol):
-    """Columns of a memory that a statement may be drawn from."""
+    """Columns of a memory that a statement may be derived from."""
 
     id: UUID
     version: int
@@ -48,10 +48,10 @@ class RecordedMemory(GroupedMemory, Protocol):
 
 
 class DerivedStatement(NamedTuple):
-    """A statement drawn from memories: its category, its words, and the memories that it rests on.
+    """A statement derived from memories: its category, its words, and the supporting memories.
 
-    `cited`: the evidence of this many members, the first, is cited; the others are only counted. `theme`: the recurring
-    theme, and the number of its `days`.
+    `cited`: the evidence of this many members, the first ones, is cited; the others are only counted. `theme`: the
+    recurring theme, and the number of its `days`.
     """
 
     category: Category
@@ -70,7 +70,7 @@ class MemoryGroup(NamedTuple):
 
 
 Wording = Callable[[MemoryGroup], DerivedStatement | None]
-"""From a group to what it shows; None: nothing."""
+"""Words the finding of a group; None: there is none."""
 
 
 def by_rules(group: MemoryGroup) -> DerivedStatement | None:
@@ -79,7 +79,7 @@ def by_rules(group: MemoryGroup) -> DerivedStatement | None:
 
 
 def by_model(client: ChatClient, on_call: OnCall) -> Wording:
-    """Word findings by a model, where its words bring no name or number that the memories lack; else by rules."""
+    """Word findings with a model, unless it adds names or numbers that the memories lack; else by rules."""
 
     def describe(group: MemoryGroup) -> DerivedStatement | None:
         rows = group.members[: clustering.MOST]
@@ -127,4 +127,4 @@ def _is_grounded(answer: _GeneralizationAnswer, members: Sequence[GroupedMemory]
 
 
 OFTEN: Final = frozenset("经常 常常 通常 总是 习惯 喜欢 每天 每周 每月 多次 反复 一直 规律 偏好".split())
-"""Words for what comes again, which a statement in Chinese may use of its own."""
+"""Words for repetition, which a derived Chinese statement may add."""

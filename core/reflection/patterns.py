@@ -27,21 +27,21 @@ from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Evidence, Json, Relation, Topic
 
 NEW: Final = 200
-"""New memories that are looked at in one dispatch."""
+"""New memories examined in one dispatch."""
 
 BESIDE: Final = 20
-"""Nearest memories that are looked at beside each new one."""
+"""Nearest memories examined for each new one."""
 
 ALIKE: Final = 0.5
-"""Share of its memories that two patterns have in common if they are one."""
+"""Share of common memories from which two patterns are the same."""
 
 READ: Final = 2_000
-"""Memories of a user, the newest, in which is looked for what comes again."""
+"""Newest memories of a user searched for recurring themes."""
 
 
 @dataclass(frozen=True, slots=True)
 class PendingPatterns:
-    """Findings of one page, ready to be written; `since`: where the next page begins, if there is one."""
+    """Findings of one page, ready to be written; `since`: start of the next page, if there is one."""
 
     tenant_id: str
     looked_at: int
@@ -49,7 +49,7 @@ class PendingPatterns:
     changes: Sequence[tuple[Owner, Sequence[Change]]]
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Apply the changes. Conflict: one of the memories has been changed meanwhile."""
+        """Apply the changes. Conflict: one of the memories was changed in the meantime."""
         counts: Counter[str] = Counter(looked_at=self.looked_at)
         for owner, wanted in self.changes:
             counts.update(writer.apply(tx, self.tenant_id, owner, wanted, author))
@@ -75,7 +75,7 @@ def find(
 ) -> PendingPatterns:
     """Read the memories recorded since the user's newest pattern, the newest `NEW` of them; nothing is written yet.
 
-    With `since`, a time, those recorded after it, the oldest first; `PendingPatterns.since` is where to continue.
+    With `since`, read those recorded after it, oldest first; `PendingPatterns.since` is where to continue.
     """
     with db.tenant(tenant_id) as tx:
         read = _read(tx, user_id, None if since is None else datetime.fromisoformat(since))
@@ -172,7 +172,7 @@ def _existing_pattern(finding: DerivedStatement, patterns: Sequence[Any]) -> Any
 
 
 def _is_due(finding: DerivedStatement | None, patterns: Sequence[Any]) -> bool:
-    """Return whether words are needed: for a known theme that has not grown they would be thrown away."""
+    """Return whether words are needed: for a known theme that has not grown they would be discarded."""
     if finding is None or finding.theme is None:
         return True
     known = _existing_pattern(finding, patterns)
@@ -185,7 +185,7 @@ def _theme(pattern: Any) -> str | None:
 
 
 def _rests_on(pattern: Any) -> set[UUID]:
-    """Return the ids of its parts; of an undone pattern, too, which has no relations any more and must not return."""
+    """Return the ids of its parts, also of an undone pattern, which has no relations any more and must not return."""
     return set(pattern.parts) | {UUID(one) for one in pattern.structured["pattern"]["parts"]}
 
 
@@ -264,7 +264,7 @@ def _candidate(finding: DerivedStatement, known: Any | None, evidence: Mapping[U
 def _evidence_to_cite(
     finding: DerivedStatement, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]
 ) -> tuple[Evidence, ...]:
-    """Return the evidence to cite; for a theme one quote of each memory, `CITED` with the present ones at the most."""
+    """Return the evidence to cite; for a theme one quote per memory, at most `CITED` including present ones."""
     several = [evidence.get(row.id, ()) for row in finding.members[: finding.cited]]
     if finding.theme is None:
         return tuple(dict.fromkeys(one for quotes in several for one in quotes))
@@ -291,7 +291,7 @@ _OWN = f"""
     m.user_id = :user AND m.level = 0 AND m.trust <> 'disputed' AND {memories.ACTIVE_SQL}
     AND m.category NOT IN ('instruction', 'skill', 'plan', 'episode')
 """
-"""What someone said of their life, and stands: no accounts of whole conversations, and no wishes."""
+"""Active memories about someone's life: no episodes and no wishes."""
 
 _TAKEN = f"""
     SELECT m.id, m.version, m.group_id, m.session_id, m.content, m.subject, m.category, m.topic, m.importance,
@@ -300,7 +300,7 @@ _TAKEN = f"""
     JOIN search_index i ON i.type = 'memory' AND i.session_id = '' AND i.ref = m.id::text AND i.embedding IS NOT NULL
     WHERE {_OWN} AND m.category <> 'pattern'
 """
-"""What knowledge is made of: what someone said, and stands."""
+"""Sources of knowledge: active memories that someone stated."""
 
 _SINCE = "AND m.recorded_at > coalesce(cast(:since AS timestamptz), '-infinity')"
 
@@ -324,7 +324,7 @@ _KNOWN = text(f"""
         WHERE e.memory_id = m.id) said
     ORDER BY m.id
 """)
-"""All that is known of these subjects, with when each was said, and by whom."""
+"""All memories of these subjects, with the time and speaker of each."""
 
 _PATTERNS = text("""
     SELECT m.*, ARRAY(SELECT r.to_id FROM relations r WHERE r.from_id = m.id AND r.relation = 'derived_from') AS parts
@@ -332,4 +332,4 @@ _PATTERNS = text("""
     WHERE m.user_id = :user AND m.category IN ('pattern', 'knowledge') AND jsonb_exists(m.structured, 'pattern')
     ORDER BY m.id
 """)
-"""All there ever were, so that what someone has put away does not come back."""
+"""All patterns ever derived, so that archived ones do not return."""

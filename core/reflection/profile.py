@@ -1,6 +1,6 @@
 """Profile rows: build, refresh, read.
 
-A group's rests on what was said in that group, and on nothing that a member said elsewhere.
+A group's profile is based only on what was said in that group, not on what members said elsewhere.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from core.storage.db import Database, Tx
 from core.types import Json
 
 READ: Final = 10_000
-"""Memories that a profile is built from, the newest: the limit of a user unless it is set higher."""
+"""Newest memories used for a profile: the default limit of a user."""
 
 ATTEMPTS: Final = 3
-"""How often a profile is built anew for someone who waits, where memories change in between."""
+"""Attempts to build a profile for a waiting request while memories change."""
 
 GROUPS: Final = 20
-"""Groups whose profiles follow one of a user's; those beyond follow with the next event."""
+"""Groups whose profiles are updated after a user's; the rest follow with the next event."""
 
 GRACE: Final = timedelta(seconds=30)
-"""How long before a profile was built a change may have begun that it could not see yet, for it was not committed."""
+"""Time before a build during which a change may have begun that was not committed and therefore not visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class ProfileOwner:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A profile as it is kept.
+    """A stored profile.
 
-    `built_at`: when it was last found to be right. `until`: when a memory it may rest on will have lapsed.
+    `built_at`: when it was last found to be correct. `until`: when the first of its memories expires.
     """
 
     version: int
@@ -70,7 +70,7 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class PendingProfile:
-    """A profile as it is to be, over the version it follows (0: none), ready to be written."""
+    """A new version of a profile over the one it follows (0: none), ready to be written."""
 
     tenant_id: str
     owner: ProfileOwner
@@ -81,7 +81,7 @@ class PendingProfile:
     at: datetime
 
     def write(self, tx: Tx, author: Author) -> Json:
-        """Keep it where it differs, and say what has changed. Conflict: what it was built from stands no longer."""
+        """Store it if it differs, and announce the changes. Conflict: its sources have changed."""
         document = _document(self.attributes, self.until)
         if document == self.before:
             tx.execute(_RIGHT, {"owner": self.owner.key, "seen": self.seen, "at": self.at})
@@ -115,7 +115,7 @@ class PendingProfile:
 
 
 def get(tx: Tx, owner: ProfileOwner) -> Profile | None:
-    """The profile as it is kept, by one read of one row; None: none was built yet."""
+    """Return the stored profile by one read of one row; None: none was built yet."""
     row = tx.execute(_GET, {"owner": owner.key}).one_or_none()
     if row is None:
         return None
@@ -126,7 +126,7 @@ def get(tx: Tx, owner: ProfileOwner) -> Profile | None:
 
 
 def build(db: Database, tenant_id: str, owner: ProfileOwner, now: datetime | None = None) -> PendingProfile:
-    """Put the owner's standing memories together; nothing is written yet."""
+    """Build a profile from the owner's active memories; nothing is written yet."""
     at = now or memories.now()
     with db.tenant(tenant_id) as tx:
         kept = get(tx, owner)
@@ -151,10 +151,10 @@ def current(
     keep: bool = True,
     now: datetime | None = None,
 ) -> Profile | None:
-    """The profile; built now where it is asked for `fresh`, has lapsed or was never built. None: nothing is known.
+    """Return the profile, built now if `fresh` is set, it has expired or was never built. None: nothing is known.
 
-    Without `keep` what is built is returned and not stored, and nothing is announced.
-    Conflict: the owner's memories kept changing while it was built.
+    Without `keep` a built profile is returned without storing or announcing it. Conflict: the owner's memories kept
+    changing while it was built.
     """
     at = now or memories.now()
     with db.tenant(tenant_id) as tx:
@@ -176,12 +176,12 @@ def current(
 
 
 def groups_behind(tx: Tx, user_id: str) -> Sequence[str]:
-    """Groups in which something of the user has changed since their profile was built, the latest first."""
+    """Return groups with changes of the user since their profile was built, latest first."""
     return tx.execute(_GROUPS_BEHIND, {"user": user_id, "grace": GRACE, "limit": GROUPS}).scalars().all()
 
 
 def _read(tx: Tx, owner: ProfileOwner, now: datetime) -> tuple[Sequence[Any], frozenset[str]]:
-    """The memories that stand and hold at a moment, and the names by which a user speaks of themselves."""
+    """Read the memories that are active and valid at a moment, and the names by which a user calls themselves."""
     values = {"user": owner.user_id, "group": owner.group_id, "now": now, "limit": READ}
     if owner.group_id is not None:
         return tx.execute(_OF_GROUP, values).all(), frozenset()
@@ -192,7 +192,7 @@ def _read(tx: Tx, owner: ProfileOwner, now: datetime) -> tuple[Sequence[Any], fr
 
 
 def _document(attributes: Json, until: datetime | None) -> Json:
-    """Return the profile as it is stored; None where it is empty."""
+    """Return the profile as stored; None if it is empty."""
     return {**attributes, **({"until": until.isoformat()} if until and attributes else {})}
 
 
@@ -212,7 +212,7 @@ _REPLACE = text("""
     UPDATE profiles SET version = version + 1, attributes = cast(:attributes AS jsonb), built_at = :at
     WHERE owner = :owner AND version = :seen RETURNING version
 """)
-"""An update and no insert: what was deleted meanwhile, with its user, must not come back."""
+"""An update instead of an insert: a profile deleted with its user must not return."""
 
 _RIGHT = text("UPDATE profiles SET built_at = :at WHERE owner = :owner AND version = :seen")
 
@@ -237,7 +237,7 @@ _SPEAKS_AS = text(f"""
     WHERE m.user_id = :user AND {memories.ACTIVE_SQL}
       AND s.role = 'user' AND s.user_id = :user AND coalesce(s.speaker, s.user_id) = m.subject
 """)
-"""Subjects of memories that rest on a message which the user spoke under that very name."""
+"""Subjects of memories that cite a message which the user spoke under that name."""
 
 _OF_GROUP = text(f"""
     SELECT {_COLUMNS} FROM memories m
@@ -249,7 +249,7 @@ _OF_GROUP = text(f"""
                           WHERE v.memory_id = m.id AND v.change_id = e.change_id AND v.change = 'confirm'))
     ORDER BY m.id DESC LIMIT :limit
 """)
-"""Memories whose words come from the group alone: what else was taken into them has only confirmed them."""
+"""Memories worded from the group only; other evidence has only confirmed them."""
 
 _GROUPS_BEHIND = text("""
     SELECT m.group_id FROM memories m LEFT JOIN profiles p ON p.owner = 'group:' || m.group_id

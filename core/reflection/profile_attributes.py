@@ -1,6 +1,6 @@
-"""Profile attributes from memories, pure.
+"""Profile attributes from memories. Pure.
 
-Nothing is worded here: every value and every sentence is one of the memories that stand beside it.
+No text is generated: every value and every sentence comes from a memory listed with it.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from core.types import Category, Json, Topic, Trust
 Key = TypeVar("Key")
 
 STATEMENTS: Final = 5
-"""Statements shown of a topic: the strongest."""
+"""Maximum statements shown per topic, strongest first."""
 
 LINES: Final = 20
-"""Statements shown of a section that is not divided by topic."""
+"""Maximum statements shown in a section without topics."""
 
 VALUES: Final = 50
-"""Values shown of a list, and other people of whom something is shown."""
+"""Maximum values shown per list, and maximum other people shown."""
 
 SUPPORT: Final = 10
-"""Memories named for one entry; those that support it beyond are as many words for the same."""
+"""Maximum memories named per entry; further ones only repeat it."""
 
 NAMES: Final = 100
-"""Attributes that an event names as changed."""
+"""Maximum changed attributes named in an event."""
 
 SECTIONS: Final = {
     Category.PREFERENCE: "preferences",
@@ -38,18 +38,18 @@ SECTIONS: Final = {
     Category.PATTERN: "habits",
     Category.PLAN: "goals",
 }
-"""Where statements of a category stand, whatever they are about."""
+"""Sections of statements by category, independent of topic."""
 
 ABOUT: Final = {Topic.HABIT: "habits", Topic.GOAL: "goals"}
-"""Where statements of a topic stand, whatever their category."""
+"""Sections of statements by topic, independent of category."""
 
 LEFT_OUT: Final = frozenset({Category.EPISODE, Category.SKILL})
-"""What tells of one conversation, or of how something is done, and nothing of a person."""
+"""Categories that describe a conversation or a procedure, not a person."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A memory as a profile sees it. `gathered`: the attribute of a list and the values it adds, or denies."""
+    """A memory as used in a profile. `gathered`: the attribute of a list and the values it adds or denies."""
 
     id: str
     user_id: str | None
@@ -69,7 +69,7 @@ class Trait:
 
 
 def trait(row: Any, now: datetime) -> Trait:
-    """A row of `memories` at a moment."""
+    """Return a row of `memories` as a trait at a moment."""
     slotted = row.attribute is not None and row.value is not None and row.category != Category.INSTRUCTION
     listed = None if slotted else succession.gathered_list(row.structured)
     return Trait(
@@ -125,19 +125,19 @@ def lapses(traits: Iterable[Trait]) -> datetime | None:
 
 
 def changed_names(before: Json, after: Json) -> list[str]:
-    """The names of the attributes that differ, in their order; at most NAMES."""
+    """Return the names of the attributes that differ, in order; at most NAMES."""
     one, other = dict(_flatten(before)), dict(_flatten(after))
     return sorted(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))[:NAMES]
 
 
 def confident(attributes: Json, least: float) -> Json:
-    """The attributes without the entries that are less sure than that."""
+    """Return the attributes without entries below that confidence."""
     kept: Json = _sure(attributes, least) or {}
     return kept
 
 
 def memory_ids_in(attributes: object) -> set[str]:
-    """The ids of all memories that attributes name."""
+    """Return the ids of all memories in the attributes."""
     if isinstance(attributes, list):
         return set().union(*map(memory_ids_in, attributes))
     if not isinstance(attributes, dict):
@@ -156,7 +156,7 @@ def _attributes(traits: Sequence[Trait]) -> Json:
 
 
 def _sections(traits: Sequence[Trait]) -> Json:
-    """Statements that fill neither a slot nor a list, each in one place."""
+    """Group statements that fill neither a slot nor a list, each into one section."""
     plain = [one for one in traits if not one.attribute and not one.gathered]
     places = _by(lambda one: SECTIONS.get(one.category) or ABOUT.get(one.topic) or "topics", plain)
     topics = {topic: _lines(ones, STATEMENTS) for topic, ones in _topics(places.pop("topics", []))}
@@ -169,7 +169,7 @@ def _person(traits: Sequence[Trait]) -> Json:
 
 
 def _slot(traits: Sequence[Trait]) -> Json:
-    """The value that stands, and those that are said against it: undisputed before disputed, then the latest."""
+    """Return the current value and contradicting ones: undisputed before disputed, then the latest."""
     values = _by(lambda one: succession.normal_value(one.value), traits)
     ranked = sorted(values.values(), key=_slot_rank, reverse=True)
     first, *others = [_entry("value", str(ones[0].value), ones) for ones in map(_strongest, ranked)]
@@ -183,7 +183,7 @@ def _slot_rank(traits: Sequence[Trait]) -> tuple[Any, ...]:
 
 
 def _list(traits: Sequence[Trait]) -> list[Json]:
-    """The values gathered, the best supported first. What one memory says and another denies is disputed."""
+    """Return the gathered values, best supported first; one that another memory denies is disputed."""
     said: defaultdict[tuple[str, bool], list[tuple[str, Trait]]] = defaultdict(list)
     for one in _strongest(traits):
         for value in one.gathered[1] if one.gathered else ():
@@ -219,7 +219,7 @@ def _members(traits: Sequence[Trait]) -> list[Json]:
 
 
 def _shared_topics(traits: Sequence[Trait]) -> dict[str, Json]:
-    """Topics on which more than one member has spoken."""
+    """Return topics on which several members have spoken."""
     found: dict[str, Json] = {}
     for topic, ones in _topics(traits):
         by = Counter(one.user_id for one in _strongest(ones) if one.user_id)
@@ -259,7 +259,7 @@ def _without_empty(sections: Json) -> Json:
 
 
 def _flatten(attributes: Json) -> Iterator[tuple[str, object]]:
-    """Attributes by name: slots and lists by their own, all others by their section and their place in it."""
+    """Return attributes by name: slots and lists by their own, others by section and position."""
     for section, part in attributes.items():
         if not isinstance(part, dict):
             yield section, part
@@ -276,7 +276,7 @@ def _is_entry(part: Json) -> bool:
 
 
 def _sure(part: Any, least: float) -> Any:
-    """A part without what is not sure enough; None where nothing is left of it."""
+    """Return a part without entries below the confidence; None if nothing is left."""
     if isinstance(part, list):
         return [kept for one in part if (kept := _sure(one, least)) is not None] or None
     if not isinstance(part, dict):

@@ -15,35 +15,35 @@ from core.reflection import themes
 from core.reflection.themes import Mention
 
 DAYS: Final = 4
-"""Different days on which something comes at the least to be a pattern."""
+"""Minimum number of different days of a pattern."""
 
 SPAN: Final = timedelta(days=7)
-"""From the first of them to the last at the least: four days of a journey are no habit."""
+"""Minimum time from the first day to the last: four days of a journey are no habit."""
 
 LATE: Final = timedelta(days=14)
-"""Told so long after it happened, the day on which it happened counts; told later, the day of telling."""
+"""Up to this delay the day of the event counts; after it, the day on which it was mentioned."""
 
 MOSTLY: Final = 0.75
-"""Share of the days that makes a rhythm of a weekday, of weekends, of mornings; of the weeks or months in its span."""
+"""Share of days from which a weekday, or of weeks or months in the span from which a rate, is a rhythm."""
 
 OFTEN: Final = 0.15
-"""Share of the days on which anything is known of someone that is often."""
+"""Share of the days with any memory of someone from which a theme is frequent."""
 
 RARELY: Final = 0.1
-"""Below this share, and without a rhythm, it is nothing of note."""
+"""Below this share, and without a rhythm, it is not notable."""
 
 MONTH: Final = timedelta(days=28)
-"""Span from which on "most weeks" says something."""
+"""Minimum span for "most weeks"."""
 
 CITED: Final = 4
-"""Memories that a pattern cites at the most: with twice as many it takes the place of what answers better."""
+"""Maximum memories that a pattern cites: with twice as many it displaces better answers."""
 
 ONE: Final = 0.5
-"""Share of its memories that two themes have in common if they are one."""
+"""Share of common memories from which two themes are the same."""
 
 
 class Utterance(NamedTuple):
-    """One time that something was said: the words, the time, and the role of the speaker.
+    """An occasion on which something was said: the words, the time, and the role of the speaker.
 
     `told`: the message's time; None: there is no message, and the memory's own time counts. `own`: said by its subject.
     """
@@ -66,7 +66,7 @@ class DatedStatement:
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """A theme with its sentence. `members`: ids of the memories it comes in, those to be cited first."""
+    """A theme with its sentence. `members`: ids of the memories that mention it, those to cite first."""
 
     theme: str
     content: str
@@ -144,7 +144,7 @@ def _comes_again(days: Sequence[date]) -> bool:
 
 
 def _days(one: DatedStatement) -> frozenset[date]:
-    """Return the days that a statement tells of. An assistant counts with what it says first, a tool not at all."""
+    """Return the days that a statement refers to. An assistant counts with its first statement, a tool not at all."""
     said: set[str] = set()
     days = set()
     for occasion in one.occasions:
@@ -184,7 +184,7 @@ def _chinese(subject: str, name: str, often: str, days: Sequence[date]) -> str:
 
 
 def _spread(one: _Theme) -> list[UUID]:
-    """Return the members to cite: one of a day, the shortest, from the first day to the last at even steps."""
+    """Return the members to cite: one per day, the shortest, spread evenly from the first day to the last."""
     by_day: dict[date, DatedStatement] = {}
     for member in sorted(one.members, key=lambda member: (len(member.content), member.id)):
         for day in one.days[member.id]:
@@ -230,4 +230,4 @@ _OFTEN_ZH = {"day": "几乎每天", "week": "几乎每周", "month": "几乎每�
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 _VAGUE = re.compile(r"\b(?:week|weekend|month|year|about|in [A-Z][a-z]+ \d{4}|in \d{4})\b|周|个?月(?!\d)|年(?!\d)")
-"""What names no day: then the day on which it was told counts."""
+"""Time expressions without a day, for which the day of the mention counts."""

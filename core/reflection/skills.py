@@ -26,24 +26,24 @@ from core.storage.db import Tx
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Topic
 
 RECENT: Final = 20
-"""Durations that the median is taken of, the last ones."""
+"""Number of latest durations in the median."""
 
 FAILURES: Final = 5
-"""Failures that are told of, the last ones."""
+"""Number of latest failures stored."""
 
 CALLS: Final = 200
-"""Messages and results of a session in which tool calls are looked for, the last ones."""
+"""Number of latest messages and results of a session searched for tool calls."""
 
 QUOTE_CHARACTERS: Final = 500
 
 IMPORTANCE: Final = 0.7
-"""What a skill weighs: above most facts, below what makes a memory `memory.write.important`."""
+"""Importance of a skill: above most facts, below the threshold of `memory.write.important`."""
 
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
 def _name_only(part: Any) -> Any:
-    """A step or tool may be an object that has a name."""
+    """Return the name of a step or tool that is given as an object."""
     return next((part[n] for n in ("name", "text", "tool") if n in part), part) if isinstance(part, dict) else part
 
 
@@ -51,7 +51,7 @@ Part = Annotated[Line, BeforeValidator(_name_only)]
 
 
 class Report(BaseModel):
-    """Fields that an event may report of a skill beside those checked on arrival; all optional."""
+    """Optional fields of a skill report in addition to those checked on arrival."""
 
     model_config = ConfigDict(extra="ignore", strict=True)
 
@@ -70,12 +70,12 @@ class Report(BaseModel):
 
     @property
     def way(self) -> list[str]:
-        """The steps that were taken: `steps`, else those of `workflow`."""
+        """The steps taken: `steps`, else those of `workflow`."""
         return self.steps or self.workflow
 
 
 class Failure(BaseModel):
-    """One time that it did not work: when, why, and how it was tried."""
+    """A failed attempt: when, why, and how it was tried."""
 
     at: AwareDatetime
     error: str | None = None
@@ -83,7 +83,7 @@ class Failure(BaseModel):
 
 
 class Record(BaseModel):
-    """A skill as it is stored in `structured`."""
+    """A skill as stored in `structured`."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -102,7 +102,7 @@ class Record(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One time that something was done: what, how, whether it worked, and where that is written."""
+    """An attempt at a skill: what, how, whether it worked, and its evidence."""
 
     user_id: str
     name: str
@@ -127,7 +127,7 @@ class LearningResult:
 
 
 def report(event: Event) -> Report:
-    """Read the event's report of a skill. Never: it does not have the shape for it."""
+    """Read the event's report of a skill. Never: it is malformed."""
     named = workflows.tools(event.payload.get("workflow"))
     payload = {"tools": named, **event.payload} if named else event.payload
     try:
@@ -140,9 +140,9 @@ def report(event: Event) -> Report:
 
 
 def attempt(tx: Tx, event: Event) -> Attempt | str:
-    """The attempt that an event reports, with the tools that its session has used; or why it teaches nothing.
+    """Return the attempt that an event reports, with the tools used in its session; or why it teaches nothing.
 
-    Never: its payload does not have the shape for it.
+    Never: its payload is malformed.
     """
     said = report(event)
     worked = {"skill.succeeded": True, "skill.failed": False}.get(event.event_type, said.success)
@@ -192,7 +192,7 @@ def chain(tx: Tx, event: Event, name: str) -> Attempt | str:
 
 
 def learn(gate: Consolidation, tenant_id: str, one: Attempt) -> LearningResult:
-    """Plan how an attempt changes its skill. An event that was counted is not counted again."""
+    """Plan how an attempt changes its skill. An event is counted only once."""
     with gate.db.tenant(tenant_id) as tx:
         row = upsert.find(tx, Owner(one.user_id, one.group_id), one.user_id, slot(one.name))
         cited = memories.evidence(tx, [row.id]).get(row.id, []) if row is not None else []
@@ -208,7 +208,7 @@ def learn(gate: Consolidation, tenant_id: str, one: Attempt) -> LearningResult:
 
 
 def slot(name: str) -> str:
-    """The attribute of a skill: case, width and punctuation of its name do not count, save + and #."""
+    """Return the attribute of a skill: case, width and punctuation of its name are ignored, except + and #."""
     folded = unicodedata.normalize("NFKC", name).casefold()
     words = re.sub(r"[^\w+#]+|_", " ", folded).split()
     return f"skill:{' '.join(words) or folded.strip()}"
@@ -240,7 +240,7 @@ def confidence(record: Mapping[str, Any]) -> float:
 
 
 def statement_of(record: Mapping[str, Any]) -> str:
-    """The skill as a sentence that can be followed."""
+    """Return the skill as a sentence that can be followed."""
     name, tried = str(record["skill"]), record["succeeded"] + record["failed"]
     steps = " ".join(f"{place}. {step.rstrip('.。')}." for place, step in enumerate(record["steps"], 1))
     error = record["failures"][-1]["error"] if record["failures"] else None
@@ -286,7 +286,7 @@ def _record(name: str, before: Mapping[str, Any]) -> Json:
 
 
 def _as_json(record: Mapping[str, Any]) -> Json:
-    """A record as it is kept: times in one form."""
+    """Return a record as stored, with times in one format."""
     return Record.model_validate(record).model_dump(mode="json")
 
 
@@ -299,7 +299,7 @@ def _time(at: str) -> datetime:
 
 
 def _calls(tx: Tx, event: Event) -> list[tuple[list[str], Evidence]]:
-    """The tools that the event's session has used since the task before, in order, with what speaks for each."""
+    """Return the tools that the session has used since the previous task, in order, with their evidence."""
     if event.session_id is None:
         return []
     rows = tx.execute(_CALLS, {"session": event.session_id, "seq": event.seq, "limit": CALLS}).all()
@@ -313,7 +313,7 @@ def _calls(tx: Tx, event: Event) -> list[tuple[list[str], Evidence]]:
 
 
 def _tools(calls: Any) -> Iterable[str]:
-    """The names in tool calls: `{"name"}`, `{"tool"}` or, as models write them, `{"function": {"name"}}`."""
+    """Return the names in tool calls: `{"name"}`, `{"tool"}` or, as models write them, `{"function": {"name"}}`."""
     for call in calls if isinstance(calls, list) else []:
         inner = call.get("function") if isinstance(call, dict) else None
         name = (inner.get("name") if isinstance(inner, dict) else None) or _name_only(call)
@@ -348,4 +348,4 @@ _DONE = text("""
       AND d.target <> 'skill_learner'
     ORDER BY d.ended_at, d.id
 """)
-"""What rules have done with the event and with those that it follows from, back to the first of its chain."""
+"""Dispatches of the event and of its causes, back to the first event of the chain."""

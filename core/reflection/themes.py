@@ -15,29 +15,29 @@ from core.language.terms import STOPWORDS, dictionary_count, has_han, terms
 from core.statements import comparison
 
 SHORTEST: Final = 3
-"""Letters of a word that says what something is about, in scripts with spaces."""
+"""Minimum letters of a topic word, in scripts with spaces."""
 
 COMMON: Final = 6_000
-"""From so many finds in the dictionary's texts on a Chinese word is everybody's: 时候, 觉得, 需要; 跑步 has 300."""
+"""Dictionary count from which a Chinese word is an everyday word: 时候, 觉得, 需要; 跑步 has 300."""
 
 BEFORE: Final = 2
-"""Words that may stand between an article or preposition and the noun it belongs to: "a new pottery class"."""
+"""Maximum words between an article or preposition and its noun: "a new pottery class"."""
 
 REACH: Final = 4
-"""Words behind "no longer" or "not" that are denied."""
+"""Number of words after "no longer" or "not" that are denied."""
 
 TOGETHER: Final = 0.6
-"""Share of its finds in which a word has the same neighbour to be named with it: "mental health"."""
+"""Share of its occurrences from which a neighbour becomes part of its name: "mental health"."""
 
 
 ALONE: Final = 2
-"""Times that a word stands for itself at the least, and not for the kind of another thing, to be a theme."""
+"""Minimum occurrences of a word by itself, not as a qualifier, to be a theme."""
 
 
 class Mention(NamedTuple):
-    """A word that a statement is about: its stem, its form there, and the words beside it.
+    """A word that a statement is about: its stem, its form there, and its neighbours.
 
-    `telling`: it says of what kind the next word is. `doing`: the statement says that its subject did it, or does it.
+    `telling`: it qualifies the next word. `doing`: the statement says that its subject did it, or does it.
     """
 
     stem: str
@@ -65,7 +65,7 @@ def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Men
 
 
 def denied_stems(statement: str) -> set[str]:
-    """Return the stems that a statement says are over or untrue: the words right after the one that says so."""
+    """Return the stems that a statement says are over or untrue: the words right after the negation."""
     words = comparison.read(_UNSAID.sub(" , ", statement)).spoken
     ends = [at for at, word in enumerate(words) if word in DENIALS | ENDINGS]
     near = {word for at in ends for word in words[at + 1 : at + 1 + REACH]}
@@ -75,7 +75,7 @@ def denied_stems(statement: str) -> set[str]:
 
 
 def name(found: Sequence[Mention]) -> str | None:
-    """Return the name of a theme: its most used form, a gerund first, with the word that always goes along.
+    """Return the name of a theme: its most used form, a gerund first, with the word that always accompanies it.
 
     None: the word only ever qualifies other things ("trans" people, stories, rights).
     """
@@ -97,7 +97,7 @@ def _form(found: Sequence[Mention]) -> str:
 
 
 def _usual(beside: Sequence[str]) -> str:
-    """Return the word that is nearly always there; empty: none is."""
+    """Return the word that is nearly always next to it; empty: none."""
     word, count = min(Counter(beside).items(), key=lambda item: (-item[1], item[0]))
     return word if count >= TOGETHER * len(beside) else ""
 
@@ -129,7 +129,7 @@ def _of(said: str, subject: str, own: AbstractSet[str]) -> list[Mention]:
 
 
 def _apart(beside: str, own: AbstractSet[str]) -> str:
-    """Return a neighbour that is nobody's name; else nothing."""
+    """Return a neighbour unless it is a name."""
     return "" if own & set(terms(beside)) else beside
 
 
@@ -226,14 +226,14 @@ def _chinese(said: str) -> Iterator[Mention]:
 _TOKEN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*|\d+|[^\w\s]")
 _NEXT = re.compile(r"[^\W\d_]{3,}")
 _BEGINS = r"(?<![^\s`”\"」』])"
-"""Where a word begins: from each letter of a long text without spaces on, it would take the square of it."""
+"""Beginning of a word: starting at each letter of a long text without spaces would be quadratic."""
 
 _UNSAID = re.compile(
     rf"```.*?```|`[^`\n]*`|https?://\S+|{_BEGINS}\S+@\S+|“[^”]*”|\"[^\"\n]*\"|「[^」]*」|『[^』]*』"
     rf"|{_BEGINS}\S*[/\\_<>{{}}=]\S*",
     re.DOTALL,
 )
-"""What is in a statement and not said with it: quotes, code, addresses."""
+"""Parts of a statement that are not asserted: quotes, code, addresses."""
 
 _UNREAL = re.compile(
     r"\b(?:might|would|wish(?:es)?|hop(?:e|es|ing)|wants? to|wanted to|plan(?:s|ning)? to|thinking (?:of|about)|if"
@@ -241,7 +241,7 @@ _UNREAL = re.compile(
     r"|如果|要是|希望|想要|打算|小时候",
     re.IGNORECASE,
 )
-"""What was not done, or long ago."""
+"""Signs that something was not done, or long ago."""
 
 _DOUBLED = re.compile(r"[^aeiou]*[aeiou][bdgmnprt]")
 """Verbs that double their last letter: run, swim, jog."""
@@ -260,9 +260,9 @@ _AUXILIARY = (
     | _ADVERBS
     | frozenset("has have had been is are was were all and both others again started starts keeps finished".split())
 )
-"""What may stand between who does something and what they do."""
+"""Words allowed between a subject and its verb."""
 
 _VERBS_ZH = "去来打练学玩弹踢做吃喝看读写跑骑游画唱跳养买"
-"""Verbs of one character that make of a thing something that is done: 打羽毛球."""
+"""One-character verbs that turn a thing into an activity: 打羽毛球."""
 
 _NUMERALS_ZH = frozenset("〇零一二两三四五六七八九十百千万亿几每第")

@@ -1,4 +1,4 @@
-"""A workflow as reports give it: a text, or a list of texts and objects, read as its steps in their order."""
+"""Workflows in reports: a text, or a list of texts and objects, read as ordered steps."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 NAMES: Final = ("name", "text", "tool", "action", "step")
-"""Fields of a step's object that may say what is done, the first that is there."""
+"""Fields of a step's object that may contain its name; the first present one counts."""
 
 _SEPARATORS: Final = re.compile(r"→|->|=>|[\n;；]")
 _BULLET: Final = re.compile(r"(?:\d{1,3}[.)、]|[-*•])(?:\s|$)")
 
 
 def steps(workflow: Any) -> Any:
-    """The steps, as a list of their names; a part of another shape stays as it is, for the caller to refuse.
+    """Return the names of the steps; an item of another shape stays as it is, for the caller to refuse.
 
-    A text is split at arrows, semicolons and line ends, and loses the numbers and bullets of a list. Objects that all
-    carry a number as `step` are put in its order.
+    A text is split at arrows, semicolons and line ends, and loses list numbers and bullets. Objects that all have a
+    numeric `step` are sorted by it.
     """
     if isinstance(workflow, str):
         parts = (_without_bullet(part.strip()) for part in _SEPARATORS.split(workflow))
@@ -28,7 +28,7 @@ def steps(workflow: Any) -> Any:
 
 
 def tools(workflow: Any) -> list[str]:
-    """The tools that the objects of a workflow name, each once, in the order of its steps."""
+    """Return the tools named by the objects of a workflow, each once, in the order of the steps."""
     parts = _in_order(workflow) if isinstance(workflow, list) else []
     named = (part.get("tool") for part in parts if isinstance(part, dict))
     return list(dict.fromkeys(tool for tool in named if isinstance(tool, str)))

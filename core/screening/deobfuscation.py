@@ -1,7 +1,7 @@
 """Undoes homoglyphs, leetspeak, base64, hidden characters. Pure.
 
-Models read full-width letters, letters of other alphabets that look alike, spaced-out words, leetspeak, base64 and
-invisible tag characters as if they were plain text. So they are made plain here before anything is looked for.
+Models read full-width letters, look-alike letters of other alphabets, spaced-out words, leetspeak, base64 and
+invisible tag characters like plain text. They are converted to plain text here before anything is searched for.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Characters that show nothing, as the inside of a character class."""
+"""Invisible characters, as the inside of a character class."""
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 
 TAGS, SELECTORS, MORE_SELECTORS = range(0xE0000, 0xE0080), range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)
 
 READABLE = 0.6
-"""Share of letters and spaces from which what was decoded counts as text."""
+"""Minimum share of letters and spaces in decoded text."""
 
 SHORTEST = 24
-"""Characters of an encoded run that are looked into; fewer hide no sentence."""
+"""Minimum characters of an encoded run that is decoded; shorter ones hide no sentence."""
 
 DEPTH = 2
-"""Encodings within encodings that are undone."""
+"""Maximum nested encodings that are decoded."""
 
 
 def fold(text: str) -> str:
-    """Lower case, without accents, invisible characters and letters that only look like Latin ones."""
+    """Return the text in lower case, without accents, invisible characters and look-alikes of Latin letters."""
     return text.lower() if text.isascii() else _FOREIGN.sub(_as_latin, text).casefold()
 
 
 def words(plain: str) -> bytes:
-    """Return the Latin words and numbers of a folded text with one space between them and at both ends."""
+    """Return the Latin words and numbers of a folded text, with single spaces between them and at both ends."""
     return b" %b " % b" ".join(_mark_sentence_ends(plain).translate(_WORDS, _WITHIN).split())
 
 
 def without_leetspeak(plain: str) -> bytes | None:
-    """The same with digits and signs read as the letters they look like, `l` as `i`; None: no word has any."""
+    """Return the words with leetspeak digits and signs as letters, `l` as `i`; None: no word has any."""
     if not _LEET.search(plain):
         return None
     return b" %b " % b" ".join(_mark_sentence_ends(plain).translate(_LETTERS, _WITHIN).split())
@@ -60,7 +60,7 @@ def reversed_and_rot13(words: bytes) -> tuple[bytes, bytes]:
 
 
 def join_spaced_letters(plain: str) -> tuple[str, bytes] | None:
-    """Words written letter by letter ("i g n o r e") put together: the text with them, and they alone as one word.
+    """Join words written letter by letter ("i g n o r e"): return the text with them, and them alone as one word.
 
     None: there are none.
     """
@@ -72,7 +72,7 @@ def join_spaced_letters(plain: str) -> tuple[str, bytes] | None:
 
 
 def han(plain: str) -> str | None:
-    """Simplified Chinese without spaces, every sentence ended by 。; None: there is no Chinese."""
+    """Return simplified Chinese without spaces, every sentence ended by 。; None: there is no Chinese."""
     if not _HAN.search(plain):
         return None
     simple = _TRADITIONAL.sub(lambda found: _SIMPLE[found[0]], plain)
@@ -90,7 +90,7 @@ def decode_escapes(text: str) -> Iterator[str]:
 
 
 def decode_runs(text: str, depth: int = DEPTH) -> Iterator[tuple[str, str]]:
-    """Runs of base64, hexadecimal and binary digits, with what each says where it says something readable, else ''."""
+    """Return runs of base64, hexadecimal and binary digits with their readable content, else ''."""
     for found in _RUN.finditer(text):
         said = _decode_run(found[0])
         yield found[0], said
@@ -99,7 +99,7 @@ def decode_runs(text: str, depth: int = DEPTH) -> Iterator[tuple[str, str]]:
 
 
 def decode_tags(text: str) -> str:
-    """Return the ASCII spelt by invisible tag characters and variation selectors."""
+    """Return the ASCII text in invisible tag characters and variation selectors."""
     spelled = "".join(map(_tag, _TAGS.findall(text)))
     return "".join(c for c in spelled if c.isprintable())
 
@@ -144,13 +144,13 @@ def _base64(run: str) -> str:
 
 
 def _rest(body: str) -> str:
-    """Return the last, incomplete group of four, filled up."""
+    """Return the last, incomplete group of four, padded."""
     left = len(body) % 4
     return body[-left:] + "=" * (4 - left) if left > 1 else ""
 
 
 def _text(data: bytes) -> str:
-    """Decoded bytes, if they are text that someone could read, else ''."""
+    """Return decoded bytes if they are readable text, else ''."""
     try:
         said = data.decode()
     except UnicodeDecodeError:
@@ -161,7 +161,7 @@ def _text(data: bytes) -> str:
 
 
 def _tag(character: str) -> str:
-    """Tags repeat ASCII; the selectors 1-16 and 17-256 are taken for bytes."""
+    """Return the byte of a tag or variation selector: tags repeat ASCII, selectors 1-16 and 17-256 are bytes."""
     code = ord(character)
     if code in TAGS:
         return chr(code - TAGS[0])
@@ -175,7 +175,7 @@ def _compile(pattern: str) -> Any:
 
 
 def _table(letters: dict[str, str]) -> bytes:
-    """Letters, digits and ends of sentences stay; the rest becomes a space, or what `letters` say."""
+    """Return a translation table: letters, digits, sentence ends stay; the rest becomes a space, or as in `letters`."""
     table = bytearray(b" " * 256)
     for code in (*range(97, 123), *range(48, 58), 1):
         table[code] = code
@@ -188,7 +188,7 @@ _FOREIGN = re.compile(f"[^\x00-\x7f{HAN}，。、！？：；“”（）《》]
 _UNSEEN = re.compile(f"[{INVISIBLE}]")
 _ACCENTS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+")
 _WITHIN = b"'*~`^"
-"""Deleted: apostrophes, and the marks of Markdown that cut a word in two without showing."""
+"""Deleted characters: apostrophes, and Markdown markers that split a word invisibly."""
 _WORDS = _table({})
 _LETTERS = _table(dict(zip("013456789@$!|l+(", "oieasgtbgasiiitc", strict=True)))
 _ROT13 = bytes.maketrans(b"abcdefghijklmnopqrstuvwxyz", b"nopqrstuvwxyzabcdefghijklm")

@@ -41,7 +41,7 @@ MARKS = {
         r'\{\s*"(?:name|tool|function)"\s*:\s*"[\w.-]{2,60}"\s*,\s*"(?:arguments|parameters|args|input)"\s*:\s*\{',
     ),
 }
-"""Forms in which a text speaks as someone else, or acts; matched in a folded text."""
+"""Forms in which a text impersonates someone, or acts; matched in folded text."""
 
 _DATA = (
     r"\s*(?:(?:the|full|user|users|entire|all)[ _])?(?:conversation|chat_?history|history|messages|memor(?:y|ies)|"
@@ -93,4 +93,4 @@ CARRIERS = {
         ),
     ),
 }
-"""Ways to carry something out; matched in a folded text."""
+"""Ways to exfiltrate data; matched in folded text."""

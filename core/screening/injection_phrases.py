@@ -1,9 +1,9 @@
 """Phrase tables for prompt injection.
 
-English phrases are matched as whole words in lower case with one space between them; a sentence's end is no space.
-Chinese phrases are matched in simplified characters without spaces. `core.screening.deobfuscation` makes both forms,
-however a text is spelled. Each line is one phrase, and one that is set in goes on where the one before it ended.
-`<name>` in a phrase stands for the line of that name in `WORDS` or `HAN_WORDS`.
+English phrases are matched as whole words in lower case with single spaces; they do not cross sentence ends. Chinese
+phrases are matched in simplified characters without spaces. `core.screening.deobfuscation` makes both forms,
+independent of how a text is spelled. Each line is one phrase; an indented line continues the previous one.
+`<name>` in a phrase refers to the line of that name in `WORDS` or `HAN_WORDS`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CARRY = "would carry private data out"
 
 
 def _lines(table: str) -> list[str]:
-    """Return the lines of a table, put together where they were broken: after a bar, or before a word or a group."""
+    """Return the lines of a table, rejoined where they were broken: after a bar, or before a word or a group."""
     whole = re.sub(r"\n {4}(?=\( )|(?<=\|)\n {4}", "", table.strip("\n"))
     return re.sub(r"\n {4}", " ", whole).splitlines()
 
@@ -240,13 +240,13 @@ obey( only)? (me|my( every)? (command|order|instruction)s?) (only|and only|and n
 """
     ),
 }
-"""What a text does, with the phrases that do it."""
+"""Kinds of injection, with their phrases."""
 
 NEGATED = tuple(f" {word}".encode() for word in "dont,do not,never,not,cannot,cant,shouldnt,wont".split(","))
-"""Before such a phrase: it is warned of, not asked for."""
+"""Words before a phrase by which it is warned of, not requested."""
 
 TOLD = tuple(f" {who}".encode() for who in "i they he she who people drivers kids students users".split())
-"""Before such a phrase: it is told of someone."""
+"""Words before a phrase by which it is reported of someone."""
 
 HAN_WORDS = _named_lines(
     _han_lines(

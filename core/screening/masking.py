@@ -1,4 +1,4 @@
-"""Masking of secrets in values made of several texts: what one text gives away is removed from all of them. Pure."""
+"""Masking of secrets in JSON values: a secret found in one text is removed from all of them. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any, Final
 from core.screening import secret_scanner
 
 SHORTEST: Final = 4
-"""Characters of a secret that is looked for in the other texts: shorter ones are part of too many words."""
+"""Minimum characters of a secret searched for in the other texts: shorter ones are part of too many words."""
 
 _AUTHOR: Final = re.compile(r"key:[0-9a-f]{32}")
-"""How the service names the key by which something was done: the key's id, which opens nothing."""
+"""Author names with the id of an API key, which is not a secret."""
 
 
 def secrets_in(values: Iterable[object]) -> dict[str, str]:
     """Return each secret in the texts of JSON values, with its label.
 
-    A text is also read behind the name it stands under, for `{"password": "Xq7!"}` says what its value is.
+    A text is also read together with its field name: `{"password": "Xq7!"}` reveals what the value is.
     """
     found: dict[str, str] = {}
     for value in values:
@@ -61,7 +61,7 @@ def texts(value: object, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def map_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a JSON value with every text in it changed, names too."""
+    """Return a JSON value with every text in it changed, including names."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Screening of what is handed out: secrets are masked, hostile text is marked. What is stored stays as it was sent."""
+"""Screening of output: secrets are masked, hostile text is marked. What is stored stays as it was sent."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from core.screening import masking, risky_instructions, screen, secret_scanner
 from core.types import Evidence, Message
 
 _VERDICTS: Final[DigestCache[int]] = DigestCache(50_000)
-"""By digest of a text: the same messages are found again and again, and most of them hold nothing."""
+"""Cached verdicts by digest of a text: the same messages are returned again and again, and most are harmless."""
 
 _CLEAN, _SECRET, _HOSTILE = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenedOutput:
-    """A text as it may be handed out, and whether it would command its reader."""
+    """A screened text, and whether it tries to command its reader."""
 
     text: str
     hostile: bool
@@ -38,13 +38,13 @@ def screened_output(text: str) -> ScreenedOutput:
 
 
 def messages(several: Iterable[Message]) -> list[Message]:
-    """Return messages without their secrets, and without those that are hostile."""
+    """Return messages without their secrets, excluding hostile ones."""
     seen = [(one, screened_output(one.content)) for one in several]
     return [one if it.text is one.content else replace(one, content=it.text) for one, it in seen if not it.hostile]
 
 
 def evidence(one: Evidence) -> Evidence:
-    """Return what a memory cites without its secrets."""
+    """Return the evidence of a memory without secrets."""
     text = screened_output(one.quote).text
     return one if text is one.quote else replace(one, quote=text)
 

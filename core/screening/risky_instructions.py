@@ -1,7 +1,7 @@
-"""Standing instructions that nobody may give by merely saying so: tables of what makes one risky. Pure.
+"""Standing instructions that need a person's release: tables of what makes one risky. Pure.
 
 A wish about manners ("answer in French") is harmless whoever said it. One that moves money or data, uses a tool or
-hands authority to somebody is what an attacker would plant, so that a person has to release it.
+gives authority to somebody is what an attacker would plant, so a person has to release it.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ _PATTERNS: Final = {
 
 
 def risk(wish: str) -> str | None:
-    """Return what makes a standing instruction risky, in words without a quote; None for a harmless one."""
+    """Return why a standing instruction is risky, in words without a quote; None for a harmless one."""
     plain = deobfuscation.fold(wish)
     return next((what for what, pattern in _COMPILED if pattern.search(plain)), None)
 
 
 def holds_risky_instruction(text: str) -> bool:
-    """Return whether a text holds a risky standing instruction, wherever it stands in it."""
+    """Return whether a text contains a risky standing instruction anywhere."""
     if not _STANDING.search(text):
         return False
     wishes = (one for one in _SENTENCE.split(text) if _ORDER.search(one) and not _RESOLVE.search(one))

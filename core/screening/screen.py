@@ -1,7 +1,7 @@
-"""Finds secrets and prompt-injection in a text. Pure.
+"""Finds secrets and prompt injection in a text. Pure.
 
-A person's standing wish ("From now on always answer in French") is a memory like others. What is hostile speaks against
-the rules of its reader, poses as someone else, hides, or would carry something out.
+A person's standing wish ("From now on always answer in French") is an ordinary memory. Hostile text speaks against
+the rules of its reader, impersonates someone, hides, or would exfiltrate data.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ HOSTILE = frozenset({"instruction", "hidden", "blob", "exfiltration"})
 SECRET = frozenset({"secret", "card"})
 
 BLOB = 48
-"""Encoded characters that are hostile where they decode to text; what is shorter is judged by what it says."""
+"""Encoded characters from which decodable text is hostile; shorter text is judged by its content."""
 
 OPAQUE = 400
-"""Encoded characters that are hostile though nothing readable comes out: nobody remembers them."""
+"""Encoded characters from which undecodable content is hostile: no memory needs them."""
 
 SMUGGLED = 3
-"""Invisible characters in a row, or within words, that no writing and no copying puts there."""
+"""Invisible characters in a row or within words that neither writing nor copying produces."""
 
 SHOWN = 60
 """Characters of a text that a finding quotes."""
@@ -39,7 +39,7 @@ SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class ScreenFinding:
-    """A finding: its kind, and a description that holds no secret."""
+    """A finding: its kind, and a description without the secret."""
 
     kind: Kind
     detail: str
@@ -47,24 +47,24 @@ class ScreenFinding:
 
 @dataclass(frozen=True, slots=True)
 class Screened:
-    """A text with its secrets replaced by what they are, and everything that was found in it."""
+    """A text with its secrets replaced by labels, and all findings."""
 
     text: str
     findings: tuple[ScreenFinding, ...]
 
     @property
     def secret(self) -> bool:
-        """Return whether it held a secret or a card number."""
+        """Return whether it contained a secret or a card number."""
         return any(finding.kind in SECRET for finding in self.findings)
 
     @property
     def hostile(self) -> bool:
-        """Return whether it would command its reader, hides something, or would carry something out."""
+        """Return whether it tries to command its reader, hides something, or would exfiltrate data."""
         return any(finding.kind in HOSTILE for finding in self.findings)
 
 
 def screen(text: str) -> Screened:
-    """Look for everything, also in what the text hides or encodes. Linear in its length."""
+    """Check a text, including what it hides or encodes. Linear in its length."""
     secrets = secret_scanner.find_secrets(text)
     shown = secret_scanner.redact(text, secrets)
     plain = deobfuscation.fold(shown)
@@ -81,7 +81,7 @@ def screen(text: str) -> Screened:
 
 
 def _commands(plain: str) -> Iterator[ScreenFinding]:
-    """Phrases that command, in a folded text, however it is spelled."""
+    """Return phrases that command, in a folded text, however they are spelled."""
     words = deobfuscation.words(plain)
     yield from _phrase_findings(words, "plain")
     for turned in deobfuscation.reversed_and_rot13(words):
@@ -111,7 +111,7 @@ def _phrase_findings(words: bytes, form: str) -> Iterator[ScreenFinding]:
 
 
 def _is_reported(words: bytes, match: Any) -> bool:
-    """Return whether the phrase is warned of, or told of someone, and not said to the reader."""
+    """Return whether the phrase is warned of or reported, rather than addressed to the reader."""
     return words[max(0, match.start() - 12) : match.start()].endswith((*NEGATED, *TOLD))
 
 
@@ -126,7 +126,7 @@ def _in_chinese(han: str) -> Iterator[ScreenFinding]:
 
 
 def _form_findings(plain: str) -> Iterator[ScreenFinding]:
-    """Marks, calls and addresses: known by their form."""
+    """Return findings by form: marks, calls and addresses."""
     if not _ANY_FORM.search(plain):
         return
     for kind, what, pattern in _FORMS:
@@ -141,7 +141,7 @@ def _escape_findings(shown: str) -> Iterator[ScreenFinding]:
 
 
 def _encoding_findings(shown: str) -> Iterator[ScreenFinding]:
-    """Long runs of base64 and the like, by what they say; addresses and identifiers are none."""
+    """Return findings for long runs of base64 and similar, by their content; not for addresses and identifiers."""
     for run, said in deobfuscation.decode_runs(shown):
         if said:
             hostile = list(_commands(deobfuscation.fold(said)))
@@ -153,7 +153,7 @@ def _encoding_findings(shown: str) -> Iterator[ScreenFinding]:
 
 
 def _hidden_characters(text: str) -> Iterator[ScreenFinding]:
-    """Characters that show nothing, where neither a script nor an emoji needs them."""
+    """Return findings for invisible characters that neither a script nor an emoji needs."""
     if text.isascii() or not _INVISIBLE.search(text):
         return
     left = _NEEDED.sub("", text)
@@ -203,7 +203,7 @@ def _fill_placeholders(pattern: str, words: dict[str, str]) -> str:
 
 
 def _latin(pattern: str) -> Any:
-    """Over bytes, one a character: the fastest that RE2 has."""
+    """Return a pattern over bytes, one per character: the fastest that RE2 has."""
     options = _options()
     options.encoding = re2.Options.Encoding.LATIN1
     return re2.compile(pattern.encode(), options)
@@ -246,7 +246,7 @@ _NEEDED = re.compile(
     f"|[\u200c-\u200f]+(?=[{_JOINED}])"
     "|\u00ad|[\u200e\u200f\u061c\u202a-\u202c\u2066-\u2069]|\ufeff"
 )
-"""What scripts, emoji, flags, line breaks and bidirectional text are written with."""
+"""Invisible characters that scripts, emoji, flags, line breaks and bidirectional text need."""
 
 _SMUGGLED = re.compile(f"[{deobfuscation.INVISIBLE}]{{{SMUGGLED},}}")
 _WITHIN_WORDS = re.compile(f"(?<=[^\\W\\d_])[{deobfuscation.INVISIBLE}]+(?=[^\\W\\d_])")

@@ -9,7 +9,7 @@ import re2
 
 
 class SecretShape(NamedTuple):
-    """A secret whose place is the pattern's only group; `certain`: no example looks like it."""
+    """A secret located by the pattern's only group; `certain`: no example looks like it."""
 
     label: str
     pattern: Any
@@ -29,7 +29,7 @@ PLAIN = {
     **dict.fromkeys("\u2018\u2019", "'"),
     **dict.fromkeys("\u201c\u201d", '"'),
 }
-"""One character for one, so that places stay what they are."""
+"""Translation that maps one character to one, so that positions stay valid."""
 
 TYPED = re.compile(f"[{re.escape(''.join(PLAIN))}]")
 
@@ -129,32 +129,32 @@ PASSWORDS = (
     ),
     _compile(rf"(?i)(?:pass ?word|pass ?code|pass ?phrase)(\s+){_VALUE}"),
 )
-"""A word for a password, what joins it to the value (group 1), and the value (group 2)."""
+"""A word for a password, the joint to the value (group 1), and the value (group 2)."""
 
 LOGIN = _compile(
     r"(?i)(?:log[- ]?in|sign[- ]?in|credential|cred|account|账号|帐号|登录)s?\s*[:=：]\s*",
     rf"[^\s/|,;:]{{1,64}}\s*(?:/|\||,|:)\s*{_VALUE}",
 )
-"""A user's name and behind it the password (group 1)."""
+"""A user name followed by the password (group 1)."""
 
 CALLED = _compile(
     rf"{_VALUE}[\"'`]?\s+(?i:is|was)\s+(?i:my|our|the|his|her|their|your)\s+(?:[^\s]{{1,20}}\s+){{0,3}}?",
     r"(?i:pass ?word|pass ?code|pass ?phrase|pwd|pin)\b",
 )
-"""A value (group 1) that is called a password behind it."""
+"""A value (group 1) followed by a word that calls it a password."""
 
 PASSPHRASE = _compile(
     r"(?i)pass[ _-]?phrase[\"'`]?\s*(?:[:=]\s*[\"'`]?|(?:is|was)\s*:?\s*[\"'`])",
     r"((?:[a-z0-9]{2,14}[ -]){2,11}[a-z0-9]{2,14})",
 )
-"""Several words that unlock something: behind a sign, or in quotation marks."""
+"""Passphrases of several words: after a sign, or in quotation marks."""
 
 KEY = _compile(
     r"(?i)([a-z]*)[ _-]?(?:key|token|secret|credential|密钥|密鑰|秘钥|令牌)s?[\"'`*\])]{0,3}",
     r"(?:\s+[a-z0-9'_.-]{1,20}){0,5}?",
     rf"(?:{_JOINT}|\s+)[\"'`*(]{{0,3}}([A-Za-z0-9_+/=.~-]{{12,}})",
 )
-"""The word before "key" (group 1), and what may be one (group 2)."""
+"""The word before "key" (group 1), and a possible key (group 2)."""
 
 CODES = _compile(
     r"(?i)(?:^|[^a-z])(?:pin(?: ?codes?| numbers?)?|cvv2?|cvc2?|",
@@ -175,13 +175,13 @@ SIGNS = frozenset("!@#$%^&*+=?~|\\_")
 NAMED = re.compile(
     r"sha-?\d+|md5|argon2\w*|bcrypt|oauth2|base64|utf-?8|windows\d+|win\d+|v\d[\d.]*|[a-z]{1,3}\d|\d+(?:st|nd|rd|th)"
 )
-"""Words with digits that stand after "password" and are none."""
+"""Words with digits that follow "password" but are none."""
 
 MEASURE = re.compile(
     r"\d+[- ]?(?:characters?|chars?|digits?|letters?|days?|hours?|minutes?|times?|bits?|words?|years?|months?|"
     r"weeks?|x|th|st|nd|rd)(?:[- ][a-z]+)?|.*'s|\d{1,3}%|2fa.*|https?:.*|.*@.*\..*"
 )
-"""How long, how often, where."""
+"""Durations, frequencies, places."""
 
 GROUPED = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,}")
 """Keys in groups: UUIDs, licences."""
@@ -195,7 +195,7 @@ STANDIN = re.compile(
 STANDINS = frozenset(
     "password passwd secret changeme example string str none null true false undefined text varchar required".split()
 )
-"""What stands where a secret will be."""
+"""Placeholders of secrets."""
 
 NO_PASSWORDS = frozenset("password pass pwd secret passwd pw".split())
 
@@ -218,7 +218,7 @@ ORDINARY = frozenset(
     """.split()
 )
 ABOUT = ("ed", "ing", "able", "ible", "ly", "tion", "ment", "ness")
-"""What is said about passwords, and is none: words, and their endings."""
+"""Remarks about passwords: words and endings that are not one."""
 
 OPEN_KEYS = frozenset(
     """
@@ -228,14 +228,14 @@ OPEN_KEYS = frozenset(
     image file object s3 host
     """.split()
 )
-"""Before "key" or "token": it is for everyone to see."""
+"""Words before "key" or "token" by which it is public."""
 
 DIGITS = re.compile(r"[0-9]+(?:[ -][0-9]+)*")
 GLUE = re.compile(r"\+$|[A-Za-z]$|[A-Za-z0-9][-_/]$|[0-9][.,]$")
-"""Before digits that go on from something else."""
+"""Characters before digits that continue something else."""
 
 FIRST_GROUPS = frozenset({4, 8})
-"""Digits that the first group of a card number has."""
+"""Digits of the first group of a card number."""
 
 ISSUER = re.compile(
     r"4(?:\d{15}|\d{18})$|5[1-5]\d{14}$|2(?:22[1-9]|2[3-9]\d|[3-6]\d\d|7[01]\d|720)\d{12}$|3[47]\d{13}$|"
@@ -265,4 +265,4 @@ ANY = _compile(
         ]
     )
 )
-"""Whether there is anything to be looked at: one pass over most texts."""
+"""Pattern that shows whether a text needs to be examined: one pass for most texts."""

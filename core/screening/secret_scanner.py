@@ -14,19 +14,19 @@ from core.screening import secret_patterns as shapes
 Kind = Literal["secret", "card"]
 
 CARD_DIGITS = range(14, 20)
-"""Lengths of card numbers. Visa has given out no 13 digits for decades, and much else has them."""
+"""Lengths of card numbers. Visa has not issued 13 digits for decades, and many other numbers have them."""
 
 CARD_GROUPS = 6
-"""Groups of digits that a card number is written in, at the most."""
+"""Maximum groups of digits in a card number."""
 
 SHORTEST_PASSWORD, SHORTEST_WORD, SHORTEST_BARE = 4, 5, 6
-"""Characters of a password: of any, of one that is a plain word after a sign, and of one that little speaks for."""
+"""Minimum characters of a password: of any, of a plain word after a sign, and of one with weak evidence."""
 
 SHORTEST_KEY, KEY_PIECE, KEY_TURNS, KEY_BITS = 12, 10, 3, 2.5
-"""Characters of a key and of its longest piece; changes of letters and digits in it, and bits a character."""
+"""Minimum characters of a key and of its longest piece, changes between letters and digits, and bits per character."""
 
 DIFFERENT, SAME = 8, 2
-"""Different characters that a key has at least; and up to which a text only stands where one will be."""
+"""Minimum different characters of a key, and the maximum of a placeholder."""
 
 
 class FoundSecret(NamedTuple):
@@ -39,7 +39,7 @@ class FoundSecret(NamedTuple):
 
 
 def find_secrets(text: str) -> list[FoundSecret]:
-    """Return all of them in reading order; of two that overlap the one that begins first, else the longer."""
+    """Return all secrets in reading order; of two that overlap, the one that begins first, else the longer."""
     plain = text if text.isascii() else shapes.TYPED.sub(lambda sign: shapes.PLAIN[sign[0]], text)
     if not shapes.ANY.search(plain):
         return []
@@ -59,7 +59,7 @@ def find_secrets(text: str) -> list[FoundSecret]:
 
 
 def redact(text: str, secrets: Sequence[FoundSecret]) -> str:
-    """Return the text with each secret, as `find_secrets` gives them, replaced by what it is."""
+    """Return the text with each secret, as returned by `find_secrets`, replaced by its label."""
     parts, at = [], 0
     for one in secrets:
         parts += [text[at : one.start], f"[redacted: {one.label}]"]
@@ -68,13 +68,13 @@ def redact(text: str, secrets: Sequence[FoundSecret]) -> str:
 
 
 def luhn(digits: str) -> bool:
-    """Return whether the last digit of a card number is the one that the others ask for."""
+    """Return whether the check digit of a card number is correct."""
     doubled = (sum(divmod(int(d) * 2, 10)) if place % 2 else int(d) for place, d in enumerate(reversed(digits)))
     return sum(doubled) % 10 == 0
 
 
 def _secrets_by_form(text: str) -> Iterator[FoundSecret]:
-    """Known by their form, or by a word before them that leaves no doubt."""
+    """Return secrets recognized by form, or by an unambiguous word before them."""
     for shape in shapes.SHAPES:
         for match in shape.pattern.finditer(text):
             if shape.certain or _is_drawn(match[1]):
@@ -97,7 +97,7 @@ def _passwords(text: str) -> Iterator[FoundSecret]:
 
 
 def _announced_passwords(text: str) -> Iterator[FoundSecret]:
-    """Passwords in forms of their own: a login with its password, a value that is called one, a passphrase."""
+    """Return passwords in other forms: a login with its password, a value called a password, a passphrase."""
     for match in chain(shapes.LOGIN.finditer(text), shapes.CALLED.finditer(text)):
         value = match[1].rstrip(shapes.TRAILING)
         strong = _is_mixed(value) and not shapes.MEASURE.fullmatch(value.lower())
@@ -124,7 +124,7 @@ def _is_password(value: str, joint: str, then: str) -> bool:
 
 
 def _is_strong(value: str) -> bool:
-    """Return whether a word holds a digit, a sign or a capital within, as words of a sentence do not."""
+    """Return whether a word contains a digit, a sign or an inner capital, unlike words of a sentence."""
     mixed = value.isalpha() and any(map(str.isupper, value[1:])) and any(map(str.islower, value))
     return mixed or any(c.isdigit() or c in shapes.SIGNS for c in value)
 
@@ -134,7 +134,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def _keys(text: str) -> Iterator[FoundSecret]:
-    """Yield random-looking strings beside a word that announces a key."""
+    """Yield random-looking strings next to a word that announces a key."""
     for match in shapes.KEY.finditer(text):
         value = match[2].rstrip(shapes.TRAILING)
         if match[1].lower() not in shapes.OPEN_KEYS and _is_random(value):
@@ -153,23 +153,23 @@ def _is_random(value: str) -> bool:
 
 
 def _entropy(value: str) -> float:
-    """Bits a character."""
+    """Return bits per character."""
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
 
 
 def _is_drawn(value: str) -> bool:
-    """Return whether something in the form of a key is one, and not an example of the form."""
+    """Return whether a string in the form of a key is a real one, not an example."""
     return any(map(str.isdigit, value)) and not _stands_in(value) and len(set(value)) >= DIFFERENT
 
 
 def _stands_in(value: str) -> bool:
-    """Return whether it only marks the place of a secret."""
+    """Return whether it is only a placeholder of a secret."""
     lower = value.lower()
     return len(set(lower)) <= SAME or lower in shapes.STANDINS or bool(shapes.STANDIN.search(lower))
 
 
 def _cards(text: str) -> Iterator[FoundSecret]:
-    """Card numbers: known beginning, length and check digit, in one piece or in the groups cards are written in."""
+    """Return card numbers: known prefix, length and check digit, in one piece or in the usual groups."""
     for run in shapes.DIGITS.finditer(text):
         groups = [(run.start() + g.start(), run.start() + g.end()) for g in re.finditer(r"\d+", run[0])]
         at = 0
@@ -192,7 +192,7 @@ def _is_card(text: str, groups: Sequence[tuple[int, int]]) -> bool:
 
 
 def _accounts(text: str) -> Iterator[FoundSecret]:
-    """International bank account numbers: country, length and check digits."""
+    """Return international bank account numbers: country, length and check digits."""
     for match in shapes.IBAN.finditer(text):
         length = shapes.IBAN_LENGTHS.get(match[1][:2].upper())
         places = [place for place, c in enumerate(match[1]) if c.isalnum()]

@@ -1,4 +1,4 @@
-"""Activation that the best results of a search pass on to the memories linked to them."""
+"""Activation that the best results of a search pass on to linked memories."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ BACK: Final[Mapping[str, str]] = {
     Relation.ABOUT: "matter of",
     Relation.FOLLOWS: "followed by",
 }
-"""What a memory is to the source from which a relation leads to it."""
+"""Relation kinds seen from the target of a relation."""
 
 
 @dataclass(frozen=True, slots=True)
 class AssociatedMemory:
-    """A memory that activation came to: how much, on the scale of the sources' scores, and the strongest link to it."""
+    """An activated memory: its activation on the scale of the sources' scores, and the strongest link to it."""
 
     id: UUID
     activation: float
@@ -43,10 +43,10 @@ class AssociatedMemory:
 def spread(
     tx: Tx, seeds: Mapping[UUID, float], messages: Mapping[str, float], reader: Visibility, limit: int
 ) -> list[AssociatedMemory]:
-    """Return the most active memories one step from these memories and messages; also seeds, from others.
+    """Return the most active memories one step from these memories and messages, including seeds activated by others.
 
-    Activations of several links add up, and stay under the best score. `messages`: scores by key. What the reader may
-    not see is neither reached nor counted as a link.
+    Activations of several links add up, and stay below the best score. `messages`: scores by key. Memories that the
+    reader may not see are neither reached nor counted as links.
     """
     scored = [*_best((str(one), score) for one, score in seeds.items()), *_best(messages.items())]
     scores = {key: score for key, score in scored if score > 0}

@@ -17,12 +17,12 @@ Type = Literal["memory", "message", "document"]
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One candidate: a message, a memory that `cites` messages by their keys, or a passage of a document.
+    """A candidate: a message, a memory that `cites` messages by their keys, or a passage of a document.
 
-    `key` is unique; `lexical` is the inner product of the sparse vectors; `cosine` is None while it has
-    no vector; `told` and `timed` come from `evidence`; `position` counts within `session_id`; `at` is when it was said
-    or happened, in seconds since 1970; `role` and `speaker` say who spoke; `asks`: a question is in it;
-    `names`: so many are spoken of; `retired`: a message that backs no memory but superseded ones.
+    `key` is unique; `lexical` is the inner product of the sparse vectors; `cosine` is None without a vector; `told` and
+    `timed` come from `evidence`; `position` counts within `session_id`; `at` is when it was said or happened, in
+    seconds since 1970; `role` and `speaker` say who spoke; `asks`: it contains a question; `names`: number of names;
+    `retired`: a message that supports only superseded memories.
     """
 
     key: str

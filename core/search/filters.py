@@ -37,7 +37,7 @@ EVERYWHERE: Final = frozenset({"memories", "messages", "documents"})
 class Filters:
     """Conditions on results. Any of several values matches; None or empty matches everything.
 
-    `trust`: `quarantined` is found by who asks for it, `rejected` never. `moment`: as of when.
+    `trust`: `quarantined` is returned only on request, `rejected` never. `moment`: as of when.
     """
 
     include: frozenset[str] = EVERYWHERE
@@ -118,7 +118,7 @@ def filter_rows(view: Snapshot, filters: Filters, vector: Floats | None) -> Filt
 
 
 def select(sifted: FilteredRows, lexical: NDArray[np.float32]) -> Candidates:
-    """Return candidates; of a large store the best of each arm, with what they cite. `lexical`: scores by words."""
+    """Return candidates; of a large store the best of each arm, and what they cite. `lexical`: scores by words."""
     if sifted.rows is not None:
         return replace(sifted.rows, lexical=lexical[sifted.places].astype(np.float64))
     best = _best(sifted, lexical)

@@ -62,7 +62,7 @@ class _SortKeys:
 
 @dataclass(frozen=True)
 class RankedPage:
-    """One page, best first: types and keys in `keys`, score details in `ranked`."""
+    """A page, best first: types and keys in `keys`, score details in `ranked`."""
 
     keys: Sequence[tuple[str, str]]
     found: Candidates

@@ -50,10 +50,10 @@ OUTDATED = 64
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query, about whom, and what an answer must be like.
+    """A query, its owner, and the required properties of results.
 
-    `each`: `limit` of each type. `recipe`: its weights; its filters and its limit are in the question by now. `after`:
-    results behind a place in the ranking. `now`: when it is asked; None: at this moment.
+    `each`: `limit` per type. `recipe`: its weights; its filters and limit have been merged into the question. `after`:
+    results after a place in the ranking. `now`: time of the question; None: the current time.
     """
 
     query: str
@@ -75,7 +75,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One result: a memory's row, a message or a passage, its rank, and what it cites."""
+    """A result: a memory's row, a message or a passage, its rank, and its evidence."""
 
     ranked: RankedHit
     sources: Sequence[Evidence]
@@ -139,10 +139,10 @@ def _vector(embedder: Embedder, question: Question) -> Floats | None:
 
 @dataclass(frozen=True, slots=True)
 class _OpeningReads:
-    """What the first round trip returned. Query terms are weighted by their rarity among what this user said.
+    """Results of the first round trip. Query terms are weighted by their rarity among the messages of this user.
 
-    `passages`: weights for passages, by rarity there, too; None: there are none, or none are asked for.
-    `waiting`: messages not indexed yet, read before the index: one that moves into it is seen twice, not missed.
+    `passages`: weights for passages, by rarity there; None: there are none, or none are requested. `waiting`: messages
+    not indexed yet, read before the index: one that moves into it is seen twice, not missed.
     """
 
     own: Mapping[int, float]
@@ -300,7 +300,7 @@ def _passages(tx: Tx, question: Question, asked: Mapping[int, float] | None, vec
 
 
 def _read_results(tx: Tx, shown: RankedPage, moment: Moment) -> list[SearchResult]:
-    """Read texts and evidence of the ranked hits, in order, without what was erased meanwhile."""
+    """Read texts and evidence of the ranked hits, in order, without concurrently erased ones."""
     of_type = {type_: [key for one, key in shown.keys if one == type_] for type_ in ordering.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
     remembered, quoted, said, passed = run_together(

@@ -59,11 +59,11 @@ _OF_ME: Final = re.compile(r"\b(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|[Oo]u
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """`wants_time`: it asks when. `spans`: the times it names.
+    """Signals of a question. `wants_time`: it asks when. `spans`: the times it names.
 
-    `role`: of two who talk, a person and an assistant, whose words it asks for; empty: it does not say. `speaker`: the
-    one whom it names, of those who spoke; None: nobody, or several, or it asks by `role`.
-    `breadth` (0 … 1): in how many places the answer stands, by its look: 0 in one, 1 wherever something is said of it.
+    `role`: of a person and an assistant, the one whose words are asked for; empty: unknown. `speaker`: the speaker it
+    names; None: nobody, or several, or it asks by `role`. `breadth` (0 … 1): number of places in which the answer is
+    likely found: 0 for one, 1 for every mention.
     """
 
     wants_time: bool = False

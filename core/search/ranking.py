@@ -3,22 +3,22 @@
     score = words + 0.75·likeness + 1.4·likeness around + (1 - 1.5·breadth)·session + 0.4·answers + 0.4·tells
             + 0.15·names + 0.5·(names a time, if one is asked for) + 1.5·(said at a time that is named) + who
 
-| part | what it is |
+| part | meaning |
 | --- | --- |
-| words | BM25 over the root of (the best of all x that of a short text with all words): where nothing fits, less |
+| words | BM25 over the root of (the best of all x that of a short text with all words): less if nothing fits |
 | likeness | the cosine, or that of the best memory that cites the message, if it is higher |
 | around | the mean of the cosines of the message and its neighbours (1, 0.5, 0.25) |
-| session | the best words of its session; less for broad questions, whose answers lie in several |
-| answers | the words of the message before, if that asks: the reply holds the answer |
-| tells | terms outside of questions, enough at 20 |
-| names | how many names it speaks of, enough at 3 |
+| session | the best words of its session; less for broad questions, whose answers are in several |
+| answers | the words of the previous message if that is a question: the reply contains the answer |
+| tells | terms outside of questions, saturated at 20 |
+| names | number of names, saturated at 3 |
 | span | how near it was said to a time that the question names: `core.search.time_spans` |
-| who | said by the one whom the question names, or by the one it is about: `core.search.question_analysis` |
+| who | said by the person whom the question names, or by its subject: `core.search.question_analysis` |
 
-A memory stands where the messages that it cites do on the whole; one that cites none at hand stands by itself.
-The weights were fitted as a softmax over the rows of each question, leaving one conversation out in turn, and rounded;
-half or double of any of them changes recall by a point at the most (docs/retrieval.md). Fusion by ranks (reciprocal
-rank fusion) was measured to be worse than the lexical arm alone: it forgets by how much a hit is better than the next.
+A memory is scored like the mean of the messages that it cites; one without candidates among them by itself.
+The weights were fitted as a softmax over the rows of each question, leaving one conversation out in turn, and
+rounded; half or double of any of them changes recall by at most a point (docs/retrieval.md). Reciprocal rank fusion
+was measured to be worse than the lexical arm alone, because it discards by how much a hit is better than the next.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class RankingQuery:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Scores of candidates and their parts; `own`: what a memory scores by itself."""
+    """Scores of candidates and their parts; `own`: the score of a memory by itself."""
 
     total: Numbers
     own: Numbers
@@ -241,7 +241,7 @@ def _best_citing_cosine(found: Candidates, cosine: Numbers) -> Numbers:
 def _mean_cited_score(found: Candidates, scores: Numbers) -> Numbers:
     """Return the mean score of the messages each memory cites; NaN if none of them is a candidate.
 
-    Not the best: a summary of twenty messages would rank before the one that was meant.
+    Not the best: a summary of twenty messages would rank before the intended one.
     """
     citing, cited = found.citations.T
     total = np.bincount(citing, weights=scores[cited], minlength=len(found))

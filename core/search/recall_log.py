@@ -1,6 +1,6 @@
 """Records the results of searches after they were answered: nobody waits, and losing some costs little.
 
-Memories are announced by `memory.recalled`; hashes of all texts are kept to recognise echoes.
+Memories are announced by `memory.recalled`; hashes of all texts are stored to recognize echoes.
 """
 
 from __future__ import annotations

@@ -17,10 +17,10 @@ Name = Literal["default", "precise", "broad", "recent", "associative", "chat", "
 class Recipe:
     """A named configuration of the ranking. Parameters of the request override it.
 
-    Scores are on the scale on which the best match by words counts 1. `recency`: what is added for what happened now,
-    half of it `half_life_days` later. `diversity`: 0 ranks by score alone, 1 only by how little a result repeats those
-    before it. `association`: share of the spread activation that a memory gains; 0 skips that step.
-    `lexical` and `vector` multiply what each arm gives. `include`: where to look, if not everywhere.
+    Scores are on a scale on which the best match by words counts 1. `recency`: the gain of a result of now, halved
+    after each `half_life_days`. `diversity`: 0 ranks by score alone, 1 only by dissimilarity to the results before.
+    `association`: share of the spread activation that a memory gains; 0 skips that step. `lexical` and `vector`
+    multiply the scores of each arm. `include`: types to search, if not all.
     """
 
     name: Name

@@ -1,4 +1,4 @@
-"""GET /memories/{id}/related: what is linked to a memory, in one step or two."""
+"""GET /memories/{id}/related: memories linked to a memory, in one step or two."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class RelatedMemory:
 def related_to(
     tx: Tx, memory_id: UUID, *, depth: int = 1, limit: int = 20, archived: bool = False
 ) -> list[RelatedMemory]:
-    """Return what is linked to a memory, most active first; of its owner alone, never what is rejected or quarantined.
+    """Return the memories linked to a memory, most active first; only its owner's, never rejected or quarantined ones.
 
-    `depth`: 1 or 2 steps. `archived`: also over and to what is archived. NotFound: there is no such memory.
+    `depth`: 1 or 2 steps. `archived`: include archived memories. NotFound: there is no such memory.
     """
     row = memories.get(tx, memory_id)
     # A memory without a user belongs to its group.

@@ -1,8 +1,8 @@
 """Spreading activation over the links between memories.
 
 After Collins & Loftus 1975, "A Spreading-Activation Theory of Semantic Processing": a source passes its activation on
-over each of its links, weighted by the kind of the link, and the less over each the more links of that kind it has. One
-statement a step, and a bounded number of links of each source, so that a hub costs no more than other memories.
+over each of its links, weighted by the kind of link, and divided among the links of that kind. One statement per
+step, and a bounded number of links of each source, so a hub costs no more than other memories.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ WEIGHTS: Final[Mapping[str, float]] = {
     "evidence": 0.5,
     "subject": 0.15,
 }
-"""Share of its activation that a source passes on over each kind of link: most to what was said of the same statement,
-least to what merely shares its subject."""
+"""Share of its activation that a source passes on over each kind of link: most to memories of the same statement, least
+to those that only share its subject.
+"""
 
 FAN: Final = 50
 """Links of one kind over which a source passes activation on: the newest."""
@@ -52,7 +53,7 @@ class ActivationLink:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to a memory: the activation that comes over it (0 to 1), and its links."""
+    """A path to a memory: the activation that comes over it (0 to 1), and its links."""
 
     share: float
     links: tuple[ActivationLink, ...] = ()
@@ -113,9 +114,9 @@ def links(tx: Tx, sources: Iterable[str], reader: Visibility, *, reach: int) -> 
 def step(
     sources: Iterable[Active], found: Iterable[ActivationLink], most: int | None = None
 ) -> Iterator[tuple[str, Way]]:
-    """Yield each way that one step of activation takes, never back to where it came from.
+    """Yield each path that one step of activation takes, never back to where it came from.
 
-    `most`: links over which one source passes on, if not all: those of the heaviest kinds, the newest first.
+    `most`: links over which one source passes on, if not all: those of the heaviest kinds, newest first.
     """
     by_source: defaultdict[str, list[ActivationLink]] = defaultdict(list)
     for link in dict.fromkeys(found):
@@ -133,7 +134,7 @@ def step(
 
 
 def gather(ways: Iterable[tuple[str, Way]]) -> list[Active]:
-    """Return what the ways lead to, most active first. Activations of several ways add up, and stay under 1."""
+    """Return the targets of the paths, most active first. Activations of several paths add up, and stay below 1."""
     by_target: defaultdict[str, list[Way]] = defaultdict(list)
     for target, way in ways:
         by_target[target].append(way)
@@ -153,7 +154,7 @@ def _strongest(ways: Sequence[Way]) -> Way:
 _UNTIL = "(cast(:known_at AS timestamptz) IS NULL OR {}.at <= :known_at)"
 
 _NOW = "(SELECT * FROM memories WHERE id = links.target OFFSET 0) m"
-"""Looked up by its id alone: beside its owner, a planner without statistics would read all that the owner has."""
+"""Looked up by id alone: given the owner as well, a planner without statistics would read all of its rows."""
 
 _THEN = f"memories s CROSS JOIN {as_of.KNOWN} m"
 
@@ -226,4 +227,4 @@ _LINKS = text(_links(_NOW, "m"))
 _LINKS_BROWSED = text(_links(_NOW, "m", _SUBJECTS))
 
 _LINKS_THEN = text(_links(_THEN, "s"))
-"""By what was recorded at a time, both of the memories and of what links them."""
+"""Memories and links as recorded at a time."""

@@ -1,6 +1,6 @@
 """Time spans in the query.
 
-Pure. A span has soft ends, the later one softer: people tell of a day on that day or soon after.
+Pure. A span has soft ends, the later one softer, because people mention a day on that day or soon after.
 """
 
 from __future__ import annotations

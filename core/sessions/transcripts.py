@@ -53,7 +53,7 @@ def latest(tx: Tx, session_id: str, count: int) -> list[Message]:
 
 
 def extras(tx: Tx, session_id: str, message_id: str) -> Json:
-    """Return the fields of a message beside its text, under their original names: tool calls, tags, metadata."""
+    """Return the fields of a message other than its text, under their original names: tool calls, tags, metadata."""
     found = tx.execute(_EXTRAS, {"session": session_id, "message": message_id}).scalar_one_or_none()
     return found or {}
 

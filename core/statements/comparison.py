@@ -39,17 +39,17 @@ from core.language.terms import STOPWORDS, stem
 from core.memoize import memoized_in_scope
 
 DERIVED = 5
-"""Letters that words must share at their beginning to be taken for one where the vectors say so too."""
+"""Minimum common prefix of words that count as one if the vectors agree."""
 
 
 class Wording:
-    """One statement, taken apart as far as anyone asks.
+    """A statement, parsed on demand.
 
-    `spoken`: every word as it stands. `words`: what carries meaning, in order, synonyms and inflections in one form;
-    `apart`: for each of them whether a comma or a small word stands before it; `order`: they and the words that give
-    them a direction. `trails`: whether it ends with a small word. `denials`: how often it says no; `ended`: whether it
-    says that something is over. `bound`: words that turn the whole statement into another one (might, wants, before,
-    sister). `past`, `present`: verbs by the form they have; `single`, `plural`: things likewise.
+    `spoken`: every word as written. `words`: meaningful words in order, with synonyms and inflections normalized;
+    `apart`: for each of them whether a comma or a small word precedes it; `order`: they and the words that give them a
+    direction. `trails`: whether it ends with a small word. `denials`: number of negations; `ended`: whether it says
+    that something is over. `bound`: words that change the whole statement (might, wants, before, sister). `past`,
+    `present`: verbs by form; `single`, `plural`: nouns likewise.
     """
 
     def __init__(self, text: str) -> None:
@@ -126,7 +126,7 @@ class Wording:
 
 @memoized_in_scope
 def read(text: str) -> Wording:
-    """Take a statement apart; the same text always gives the same. Within `core.memoize.memo_scope` each once."""
+    """Parse a statement; the result is cached within `core.memoize.memo_scope`."""
     return Wording(text)
 
 
@@ -162,7 +162,7 @@ def is_same(one: Wording, other: Wording) -> bool:
 
 
 def is_derived(one: Wording, other: Wording) -> bool:
-    """The same, where words that share their beginning count as one (appreciates, appreciative)."""
+    """Return whether they say the same if words with a common prefix count as one (appreciates, appreciative)."""
     if not one.words or len(one.words) != len(other.words):
         return False
     return all(
@@ -172,14 +172,14 @@ def is_derived(one: Wording, other: Wording) -> bool:
 
 
 def says_more(one: Wording, other: Wording) -> bool:
-    """Return whether `one` is `other` with something set apart behind it: `…, finding it hard`, `… with milk`."""
+    """Return whether `one` is `other` with an addition set apart: `…, finding it hard`, `… with milk`."""
     length = len(other.words)
     within = 1 < length < len(one.words) and one.words[:length] == other.words
     return within and one.apart[length] and not other.trails
 
 
 def begins_with(one: Wording, other: Wording) -> bool:
-    """The same, where the beginning is `other` word for word."""
+    """Return whether `one` begins with `other` word for word, followed by something set apart."""
     return says_more(one, other) and one.spoken[: len(other.spoken)] == other.spoken
 
 
@@ -208,7 +208,7 @@ def _is_sign(token: str) -> bool:
 
 
 def _content(tokens: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the words that carry meaning, each with whether something sets it apart from the one before."""
+    """Yield the meaningful words, each with whether it is set apart from the one before."""
     apart = False
     for token in tokens:
         word = token.casefold()
@@ -220,7 +220,7 @@ def _content(tokens: Sequence[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _meaning_of_sign(sign: str) -> str:
-    """Currency, emoji and marks of a script carry meaning; punctuation does not."""
+    """Return the meaning of a sign: currency, emoji and combining marks have one, punctuation has not."""
     return "" if unicodedata.category(sign[0])[0] in "PZ" else sign
 
 
@@ -233,7 +233,7 @@ def _normal_form(word: str) -> str:
 
 
 def _stem(word: str) -> str:
-    """Return a word in the form that stands for it and its synonyms; empty for one that says nothing by itself."""
+    """Return the normal form of a word and its synonyms; empty for one without meaning of its own."""
     if word in STOPWORDS:
         return ""
     base = IRREGULAR.get(word) or american(word)
@@ -251,7 +251,7 @@ def _number(word: str) -> str:
 
 
 def _names(tokens: Sequence[str]) -> Iterator[str]:
-    """Words that look like names or identifiers: capitalised behind the first, or letters mixed with digits."""
+    """Return words that look like names or identifiers: capitalized after the first, or letters mixed with digits."""
     for place, token in enumerate(tokens):
         word = token.casefold()
         mixed = any(c.isdigit() for c in token) and any(c.isalpha() for c in token)

@@ -1,4 +1,4 @@
-"""One statement out of several without a model: sentences of theirs that keep every number, name and date. Pure."""
+"""Condenses several statements to one without a model: their sentences, keeping all numbers, names and dates. Pure."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from core.language.sentences import ABBREVIATIONS
 from core.language.terms import STOPWORDS, has_han, terms
 
 LONGEST: Final = 1000
-"""Characters of a statement that several were drawn together into, at the most."""
+"""Maximum characters of a condensed statement."""
 
 USUAL: Final = 400
-"""Characters up to which it says more than it must."""
+"""Characters up to which it includes more than the details."""
 
 Detail = tuple[str, ...]
 
@@ -33,7 +33,7 @@ def condense_all(statements: Sequence[str]) -> str | None:
 def details(text: str) -> frozenset[Detail]:
     """Return the details that a shorter text must keep: counted numbers, names, dates; in Chinese every word.
 
-    Nothing in Chinese writing marks a name, so no word may go there that is not said elsewhere.
+    Chinese script does not mark names, so no word may be dropped that does not occur elsewhere.
     """
     words = _words(text)
     counted = {
@@ -55,7 +55,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def _covering_sentences(sentences: Sequence[str]) -> list[int]:
-    """Places of sentences that have all details between them: each time the one that adds most, then the shortest."""
+    """Return sentences that contain all details: each time the one that adds most, then the shortest."""
     there = [details(sentence) for sentence in sentences]
     missing = frozenset[Detail]().union(*there)
     chosen: list[int] = []
@@ -67,7 +67,7 @@ def _covering_sentences(sentences: Sequence[str]) -> list[int]:
 
 
 def _further_sentences(sentences: Sequence[str], chosen: Sequence[int]) -> list[int]:
-    """Places of further sentences that say something new, while there is room."""
+    """Return further sentences that say something new, while there is room."""
     said = set[str]().union(*(terms(sentences[place]) for place in chosen))
     length = sum(len(sentences[place]) + 1 for place in chosen)
     more: list[int] = []

@@ -28,17 +28,17 @@ from core.statements.succession import Statement
 from core.types import Category
 
 LEAST: Final = 0.2
-"""The probability from which a statement counts as ended: of those that do, three of four have (`bench.ending`)."""
+"""Probability from which a statement counts as ended: three of four of those have ended (`bench.ending`)."""
 LEAST_OF_FEW: Final = 0.4
-"""The same where fewer than `NEAREST` older statements are known: to be the nearest of a few says little."""
+"""The same if fewer than `NEAREST` older statements are known: being the nearest of a few says little."""
 SLIGHTEST: Final = -1.0
-"""The log-odds of ending anything below which a statement is compared with nothing."""
+"""Log-odds of ending anything below which a statement is compared with nothing."""
 NEAREST: Final = 10
-"""Older statements, by likeness and by shared words, that are looked at."""
+"""Number of older statements examined, by similarity and by shared words."""
 OTHERS: Final = 150
-"""Statements that nobody has made yet are taken to stand beside those of a user, so that few look like many."""
+"""Pseudo-statements added to those of a user, so that rarity is meaningful for few statements."""
 DAY, RIGHT_BEFORE = 86_400, 120
-"""Seconds; what was said so shortly before is of the same breath."""
+"""Seconds within which statements belong to the same utterance."""
 LONGEST: Final = revision.LONGEST
 Features = dict[str, float]
 
@@ -82,17 +82,17 @@ class Sketch:
 
     @cached_property
     def values(self) -> Mapping[str, frozenset[str]]:
-        """Its numbers, days and sums, by sort."""
+        """Numbers, days and sums, by sort."""
         return {sort: frozenset(map(str.lower, way.findall(self.said))) for sort, way in _SORTS[self.language].items()}
 
     @cached_property
     def ends(self) -> float:
-        """The log-odds that it ends another statement."""
+        """Log-odds that it ends another statement."""
         return ngrams.weights(file_of("ends", self.language)).logit(self.grams)
 
     @cached_property
     def ended(self) -> float:
-        """The log-odds that another statement ends it."""
+        """Log-odds that another statement ends it."""
         return ngrams.weights(file_of("ended", self.language)).logit(self.grams)
 
     @cached_property
@@ -122,7 +122,7 @@ def may_end(new: Statement) -> bool:
 
 
 def ended_statements(new: NewerStatement, older: Sequence[K]) -> list[tuple[K, float, str | None]]:
-    """Return the older statements that a newer one ends: each with how likely that is, and why where a rule says so."""
+    """Return the older statements that a newer one ends, each with its probability, and the reason of a rule."""
     if not may_end(new):
         return []
     mine = sketch(new.content)
@@ -255,7 +255,7 @@ def of_categories(new: Category | None, old: Category | None) -> Features:
 
 
 def _compare_values(one: Sketch, other: Sketch) -> tuple[set[str], set[str]]:
-    """Return the sorts of values of which both have one alike, and those of which both have one and none alike."""
+    """Return the sorts of values that agree, and the sorts that both have without agreeing."""
     both = {sort for sort in one.values if one.values[sort] & other.values[sort]}
     differ = {sort for sort in one.values if one.values[sort] and other.values[sort] and sort not in both}
     return both, differ
@@ -273,7 +273,7 @@ def rule_view(statement: Statement) -> RuleView:
 
 
 sketch = memoized_in_scope(Sketch)
-"""The sketch of a statement, made once for a piece of work."""
+"""Return the sketch of a statement, cached within a unit of work."""
 
 
 def words_of(content: str, language: str, speaker: str) -> frozenset[str]:
@@ -355,4 +355,4 @@ _SORTS: Final = {
         "number": re.compile(r"\d[\d.]*|[一二两三四五六七八九十百]+(?=[个岁公斤年天周次楼路层件条只间位斤米毫])"),
     },
 }
-"""Values of which two statements of one thing have the same or another."""
+"""Sorts of values in which two statements of one thing agree or differ."""

@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 from core.language.lexicon import HAN
 
 LONGEST: Final = 2_000
-"""Characters. What is longer is a document."""
+"""Maximum characters; longer texts are documents."""
 
 
 class QuotationFrame(NamedTuple):
-    """The words around a quotation. `after`: what was said before it, `asked`: what it answers."""
+    """The words around a quotation. `after`: what was said before it, `asked`: the question it answers."""
 
     said: str
     said_on: str
@@ -20,7 +20,7 @@ class QuotationFrame(NamedTuple):
     after: str
 
     def around(self, speaker: str, words: str, *, day: str | None = None, asked: str = "", after: str = "") -> str:
-        """Return the statement that quotes `words`, said on `day` where that matters."""
+        """Return the statement that quotes `words`, said on `day` if that matters."""
         before = self.after.format(after=after) if after else ""
         question = self.asked.format(asked=asked) if asked else ""
         told = before + question + (self.said_on if day else self.said).format(speaker=speaker, day=day, words=words)

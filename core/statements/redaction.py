@@ -11,12 +11,12 @@ from core.statements.comparison import read
 from core.statements.succession import Gathered, normal_value
 
 LEAST_WORDS: Final = 2
-"""Words with a meaning, apart from the subject's name, by which a statement is found inside of another text."""
+"""Minimum meaningful words, besides the subject's name, to find a statement within another text."""
 
 
 @dataclass(frozen=True, slots=True)
 class RedactedStatement:
-    """A statement as it is looked for in other texts: about whom, and the list values that it adds, if it does."""
+    """A statement to remove from other texts: its subject, and the list values that it adds, if any."""
 
     content: str
     subject: str
@@ -31,9 +31,9 @@ def with_clauses(content: str, subject: str, gathered: Gathered | None = None) -
 
 
 def without(text: str, statements: Sequence[RedactedStatement], subject: str = "") -> str | None:
-    """Return the text without the clauses and values that say one of these statements; None: it says none of them.
+    """Return the text without the clauses and values that repeat one of these statements; None: there are none.
 
-    Empty: it says nothing else. `subject`: about whom the text is, named where a clause is left that named nobody.
+    Empty: nothing else is left. `subject`: of the text, named where a remaining clause has none.
     """
     listed = _without_values(text, statements)
     clauses = list(_split(listed or text))
@@ -62,7 +62,7 @@ def _says(clause: str, told_one: RedactedStatement, subject: str) -> bool:
 
 
 def _date_words(clause: str) -> int:
-    """Words of a date, which a clause may have beside what it says."""
+    """Return words of a date, which a clause may contain in addition."""
     return len(_DATE.findall(clause))
 
 
@@ -71,7 +71,7 @@ def _content_words(text: str, subject: str) -> frozenset[str]:
 
 
 def _without_values(text: str, statements: Sequence[RedactedStatement]) -> str | None:
-    """Return the text without the values of a list that other values stand beside; None: it lists none of them."""
+    """Return the text without the values, if it lists others as well; None: it lists none of them."""
     left = text
     for one in statements:
         if one.gathered is None or not _meant_verb(text, one):
@@ -87,7 +87,7 @@ def _without_values(text: str, statements: Sequence[RedactedStatement]) -> str |
 
 
 def _meant_verb(text: str, one: RedactedStatement) -> bool:
-    """Return whether a text speaks of the list of a statement: it has the words of it that are no value."""
+    """Return whether a text is about the list of a statement: it has its words other than the value."""
     values = frozenset(word for value in (one.gathered.values if one.gathered else ()) for word in read(value).words)
     verb = _content_words(one.content, one.subject) - values
     mine, theirs = read(one.content), read(text)
@@ -100,7 +100,7 @@ def _clauses(text: str) -> list[str]:
 
 
 def _split(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each clause with what joins it to the one before."""
+    """Yield each clause with its joint to the one before."""
     start, joint = 0, ""
     for cut in _JOINT.finditer(text):
         if cut.start() > start:

@@ -13,21 +13,21 @@ class Reader(Protocol):
     """Interface of the rules of a language, such as `core.statements.revision_en`."""
 
     def may_revise(self, new: Statement) -> bool:
-        """Return whether a statement may end anything at all; cheap, for it is asked of every one."""
+        """Return whether a statement may end anything; cheap, because it is asked of every statement."""
 
     def revises(self, new: Statement, old: Statement) -> str | None:
         """Return a short readable reason why `new`, said later, ends `old`; None if it does not."""
 
 
 READERS: Final[dict[str, Reader]] = {"en": revision_en, "zh": revision_zh}
-"""By language; a language that stands not here revises nothing."""
+"""Readers by language; without one, nothing is revised."""
 
 LONGEST: Final = 500
-"""Characters. What is longer is a document, of which no one sentence can be said to be over."""
+"""Maximum characters; longer texts are documents, of which no single sentence can end."""
 
 
 def may_revise(new: Statement) -> bool:
-    """Return whether a statement may end others, so that it must be compared with more than those nearest to it."""
+    """Return whether a statement may end others, and so must be compared with more than its nearest neighbours."""
     reader = READERS.get(language_of(new.content)) if len(new.content) <= LONGEST else None
     return reader is not None and reader.may_revise(new)
 

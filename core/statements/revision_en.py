@@ -1,4 +1,4 @@
-"""English statements that end older ones: a new value of one aspect, a change, a denial, an ending. Pure."""
+"""English statements that end older ones: a new value of an aspect, a change, a denial, an ending. Pure."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ Aspects = dict[tuple[str, str], str]
 
 
 class EnglishStatement:
-    """One statement, read for what it may end and what may end it.
+    """A statement, with features of what it may end and what may end it.
 
-    `every`: its words, in one form; `stems`: those without its subject's name; `names`: those written as names.
+    `every`: its words, normalized; `stems`: those without its subject's name; `names`: those written as names.
     """
 
     def __init__(self, content: str, subject: str) -> None:
@@ -69,7 +69,7 @@ class EnglishStatement:
         return frozenset(re.findall(r"\b\d{1,2}(?=(?:st|nd|rd|th)?\b)", " ".join(self.values.get("date", ()))))
 
     def denied_values(self, sort: str) -> frozenset[str]:
-        """Return the values of a sort that stand behind "not" or "instead of"."""
+        """Return the values of a sort after "not" or "instead of"."""
         phrases = [found["what"] for found in DENIED.finditer(self.content)]
         days = frozenset(day for phrase in phrases for day in _DAY.findall(phrase)) if sort == "date" else frozenset()
         return days | {_plain(found.group()) for phrase in phrases for found in _SORTS[sort].finditer(phrase)}
@@ -112,7 +112,7 @@ class EnglishStatement:
 
 
 def may_revise(new: Statement) -> bool:
-    """Return whether a statement may end anything: it speaks of a change, an ending, or what one has one of."""
+    """Return whether a statement may end anything: it mentions a change, an ending, or something one has one of."""
     if new.attribute is not None:
         return True
     content = new.content
@@ -143,7 +143,7 @@ def revises(new: Statement, old: Statement) -> str | None:
 
 
 def _of_one(new: Statement, old: Statement) -> bool:
-    """Return whether two statements may speak of one: of the same subject, or one of them of a thing."""
+    """Return whether two statements may be about one thing: the same subject, or one of them about a thing."""
     subjects = normal_value(new.subject), normal_value(old.subject)
     return (
         subjects[0] == subjects[1]
@@ -153,7 +153,7 @@ def _of_one(new: Statement, old: Statement) -> bool:
 
 
 def _another_value(new: EnglishStatement, old: EnglishStatement, mine: Aspects, theirs: Aspects) -> str | None:
-    """Return one has one boss, one favourite film, one locker."""
+    """Return the reason if one has one at a time: a boss, a favourite film, a locker."""
     if new.beside or old.past:
         return None
     for (name, key), value in mine.items():
@@ -192,7 +192,7 @@ def _next_stage(new: EnglishStatement, old: EnglishStatement) -> str | None:
 
 
 def _changed_value(new: EnglishStatement, old: EnglishStatement, *, corrects: bool) -> str | None:
-    """Return another day, date, number of the same thing, where the newer one says that something has changed."""
+    """Return the reason if a day, date or number of the same thing differs and the newer one mentions a change."""
     if new.beside or old.past or QUIT.search(old.content) or not (corrects or new.changed):
         return None
     for sort, said in new.values.items():
@@ -227,7 +227,7 @@ def _speaks_of(topic: Sequence[str], old: EnglishStatement) -> bool:
 
 
 def _instead(new: EnglishStatement, old: EnglishStatement) -> str | None:
-    """Say that what was said of Rome holds no longer, if both say the same of the two: "Lisbon instead of Rome"."""
+    """Return the reason of "Lisbon instead of Rome", if both statements otherwise say the same of the two."""
     if old.past or not new.stems & old.stems:
         return None
     for found in _INSTEAD.finditer(new.content):
@@ -237,7 +237,7 @@ def _instead(new: EnglishStatement, old: EnglishStatement) -> str | None:
 
 
 def _new_one(new: EnglishStatement, old: EnglishStatement) -> str | None:
-    """Return a new choir, a new dentist: what was said of the one before holds no longer."""
+    """Return the reason of a new choir or dentist: statements about the previous one have ended."""
     found = NEW_ONE.search(new.content)
     if not found or new.beside or old.past or re.search(r"\bnew\b", old.content):
         return None
@@ -290,7 +290,7 @@ def _ended_thing(said: str, mine: EnglishStatement, theirs: EnglishStatement, *,
 
 
 def _is_subjects(before: str, subject: str) -> bool:
-    """Return whether what follows is said of the subject: its name opens the clause, or the clause leaves it out."""
+    """Return whether the following words are about the subject: its name opens the clause, or it is omitted."""
     *_, mark, clause = ["", *_CLAUSE.split(before)]
     clause = _OWNERS.sub("", clause)
     return any(word in normal_value(clause) for word in normal_value(subject).split()) or (
@@ -299,7 +299,7 @@ def _is_subjects(before: str, subject: str) -> bool:
 
 
 def _values_in(text: str) -> set[str]:
-    """Numbers and weekdays, which must be the same for two things to be one."""
+    """Return numbers and weekdays, which must be equal for two things to be one."""
     return {*re.findall(r"\b\d[\w-]*", text), *(day.casefold() for day in _WEEKDAY.findall(text))}
 
 
@@ -318,7 +318,7 @@ def _count(word: str) -> str:
 
 
 def _aspects(said: Statement) -> Aspects:
-    """Return the aspects that the words state, and that of the slot."""
+    """Return the aspects in the words, and that of the slot."""
     found = dict(_frame(said).aspects)
     if said.attribute and said.value:
         first, _, last = said.attribute.partition(".")
@@ -339,7 +339,7 @@ def _read(content: str, subject: str) -> EnglishStatement:
 
 
 def _key(key: str) -> str:
-    """Return a key without what says that it is another one than before: "new locker" and "locker there" are one."""
+    """Return a key without words for novelty: "new locker" and "locker there" are one."""
     kept = [word for word in _words(key) if word not in _NO_KEY and not word.endswith(("'s", "’s"))]
     return " ".join(_normal_form(word) for word in kept)
 
@@ -397,7 +397,7 @@ STARTS = re.compile(
     r"\bhas (?:been|got|started|signed|booked|joined)\b|\bsigned up\b|\b(?:started|joined|switched to|moved to|took up|"
     r"adopted|came with)\b"
 )
-"""What happened, but brought about what lasts."""
+"""Events that started a lasting state."""
 _ENDINGS: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
     ("is given away", GIVEN, None),
     ("is given up", QUIT, None),
@@ -412,7 +412,7 @@ _ENDINGS: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
     ("has moved out", MOVED_OUT, LIVING_WITH),
 )
 _DONE = frozenset({"is given away", "is given up", "is done"})
-"""Endings that somebody brings about, who must be the one of whom the older statement tells."""
+"""Endings caused by a person, who must be the subject of the older statement."""
 _NAMED = frozenset({"is dead or gone", "has moved out"})
 _OF_OTHERS = frozenset({"is overtaken", "is over", "is dead or gone", "has moved out"})
-"""Endings of things that are subjects themselves, where the older statement is somebody else's."""
+"""Endings of things that are subjects, if the older statement has another subject."""

@@ -1,4 +1,4 @@
-"""The tables of words by which one English statement is known to revise another."""
+"""Word tables for revisions of English statements."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ ASPECTS: Final = (
         rf"^\S+ is called (?P<v>{NAME})\.$",
     ),
 )
-"""What somebody has one of at a time: ways to say it, with the value, and `key` where there is one of each sort."""
+"""Aspects of which one has one at a time: patterns with the value, and `key` if there is one of each sort."""
 
 BY_ATTRIBUTE: Final = {
     "relation.boss": "superior",
@@ -133,10 +133,10 @@ BY_ATTRIBUTE: Final = {
     "age": "age",
     "name.preferred": "called",
 }
-"""Slots that stand for an aspect; `preference.…` and `number.…` for the aspect with that key."""
+"""Slots that represent an aspect; `preference.…` and `number.…` the aspect with that key."""
 
 NEEDS_CHANGE: Final = frozenset({"role", "unit of work", "home", "employer"})
-"""Aspects of which one may have two: the newer one must say that something has changed."""
+"""Aspects of which one may have two: the newer statement must mention a change."""
 
 CHANGED: Final = re.compile(
     r"\bnow\b|\bthese days\b|\bnowadays\b|\binstead\b|\bno longer\b|\bany ?more\b|\bswitched\b|\bswapped\b|"
@@ -147,13 +147,13 @@ CHANGED: Final = re.compile(
     r"\bpromoted\b|\bgot the\b|\b(?:gone|went|goes) (?:up|down)\b|, not\b",
     re.IGNORECASE,
 )
-"""Words by which a statement says that something is otherwise than it was."""
+"""Words for a change."""
 
 ONE_AT_A_TIME: Final = (
     r"(?P<thing>choir|band|gym|dentist|doctor|GP|vet|therapist|physio|coach|teacher|tutor|boss|manager|landlord|landlady|"
     r"flat|apartment|job|school|nursery|phone|laptop|bank|hairdresser|barber|accountant|childminder|nanny|babysitter)"
 )
-"""What most people have one of, so that a new one takes the old one's place."""
+"""Things of which most people have one, so that a new one replaces the old one."""
 
 NEW_ONE: Final = re.compile(
     rf"\b(?:found|got|has|have|joined|started|bought|switched to|changed to|moved to) (?:an?|the|my|our|his|her|their) "
@@ -166,7 +166,7 @@ BESIDE: Final = re.compile(
     r"\bin addition\b|\bbesides\b|\bsecond (?:job|one|home)\b|\bon the side\b",
     re.IGNORECASE,
 )
-"""Words by which it says that it stands beside what was there."""
+"""Words for an addition to what was there."""
 
 DENIED: Final = re.compile(
     r"\b(?:not|instead of|rather than|no longer|over)\s+(?!been\b|to\b)(?P<what>[^,.;!?]{2,40})", re.IGNORECASE
@@ -182,7 +182,7 @@ GIVEN: Final = re.compile(
     rf"donated|rehomed|returned|handed back|gave back|given back|no longer (?:has|owns|drives)) {_OBJECT}",
     re.IGNORECASE,
 )
-"""What one had and has no more."""
+"""Verbs of giving something up that one had."""
 
 QUIT: Final = re.compile(
     rf"\b(?:quit|quits|dropped(?: out of)?(?! off)|left|leaving|gave up(?: on)?|given up(?: on)?|stopped|"
@@ -193,7 +193,7 @@ QUIT: Final = re.compile(
     rf"(?= [^,.;]{{1,50}}? any ?more\b)) {_OBJECT}",
     re.IGNORECASE,
 )
-"""What one did, or belonged to, and does no more."""
+"""Verbs of quitting an activity or a group."""
 
 FINISHED: Final = re.compile(
     rf"\b(?:finished(?: up| off| with)?|completed|graduated from|passed|wrapped up|"
@@ -202,7 +202,7 @@ FINISHED: Final = re.compile(
     rf"(?:reading |watching |doing )?(?![^,.;]*\bwriting\b){_OBJECT}",
     re.IGNORECASE,
 )
-"""What one was about and is through with."""
+"""Verbs of finishing something."""
 
 OVER: Final = re.compile(
     r"(?P<object>[^,.;:!?]{2,60}?) (?:(?:is|are|was|were|has been|have been|got) (?:all |now |finally |officially )*"
@@ -210,14 +210,14 @@ OVER: Final = re.compile(
     r"(?:has |have )?(?:fell through|fallen through|shut down|closed down|folded)(?=[.,;!]|$| in\b| last\b))",
     re.IGNORECASE,
 )
-"""What itself has come to an end."""
+"""Verbs by which a thing itself ends."""
 
 DISPLACED: Final = re.compile(
     rf"\b(?:overtaken|overtook|replaced|dethroned|ousted|beaten|beats|bumped|knocked(?: out)?|toppled) {_OBJECT}"
     rf"|(?P<thing>[^,.;:!?]{{2,60}}?) (?:has been|was|got) (?:overtaken|replaced|dethroned|ousted|bumped|toppled)\b",
     re.IGNORECASE,
 )
-"""What something else has come in the place of."""
+"""Verbs of replacement."""
 
 DIED: Final = re.compile(
     rf"(?P<object>{NAME}) (?:has |had )?(?:died|passed away|was put (?:down|to sleep)|ran away|was rehomed)\b"
@@ -287,7 +287,7 @@ STAGES: Final = tuple(
         ),
     )
 )
-"""What comes after what: said of one, the earlier is over; the last says whether both must speak of one thing."""
+"""Successive stages: the later one ends the earlier; the last field says whether both must be about one thing."""
 
 ALIKE: Final = {
     stem(word): stem(group.split()[0])
@@ -315,7 +315,7 @@ ALIKE: Final = {
     )
     for word in group.split()
 }
-"""Words that stand for each other here, by their stems."""
+"""Synonyms here, by their stems."""
 
 GENERIC: Final = frozenset(
     stem(word)
@@ -333,7 +333,7 @@ GENERIC: Final = frozenset(
         "eat drink along mostly usually twice once times push back down gone home favourite"
     ).split()
 )
-"""Stems that two statements may share without speaking of one thing."""
+"""Stems that statements about different things may share."""
 
 PAST: Final = re.compile(
     r"^(?:(?:After|Before|When|While|In|On|At|During|Since|By|Then|Last|Back)\b[^,]{2,60}, )?"
@@ -343,4 +343,4 @@ PAST: Final = re.compile(
     r"has (?:been to|sold|lost|finished|quit|left|given up|stopped)|(?!need)[a-z]+ed)\b",
     re.IGNORECASE,
 )
-"""An old statement that tells of what happened, which stays true."""
+"""Past events, which stay true."""

@@ -1,4 +1,4 @@
-"""Chinese statements that end older ones: a new value of one aspect, an end, a plan carried out. Pure."""
+"""Chinese statements that end older ones: a new value of an aspect, an end, a plan carried out. Pure."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def revises(new: Statement, old: Statement) -> str | None:
 
 
 def _left_office(new: Statement, old: Statement) -> str | None:
-    """老梁 has left: the boss is no longer one 姓梁, whoever the older statement speaks of."""
+    """Return the reason if 老梁 has left: the boss is no longer one 姓梁, whatever subject the older statement has."""
     if not re.search("姓[\u4e00-\u9fff]", old.content) or reading.told_at(new) == reading.told_at(old):
         return None
     return ends.departure(
@@ -62,7 +62,7 @@ def _resumption(new: Statement, old: Statement) -> str | None:
 
 
 def _another_wish(new: str, old: str) -> str | None:
-    """Return two standing wishes on one matter of which one can be met at a time."""
+    """Return the reason if two standing wishes on one matter cannot both be met."""
     if table.WISH not in old or table.WISH not in new:
         return None
     found = next((name for name, regex in table.WISHES.items() if regex.search(new) and regex.search(old)), None)
@@ -75,7 +75,7 @@ def _another_wish(new: str, old: str) -> str | None:
 
 
 def _slot_of_an_alias(new: Statement, old: Statement) -> str | None:
-    """Return one slot of one person under two names (朵朵, 赵朵朵)."""
+    """Return the reason if one slot of one person is known under two names (朵朵, 赵朵朵)."""
     if new.subject == old.subject or new.attribute is None or new.attribute != old.attribute:
         return None
     if new.attribute.partition(".")[0] not in table.SINGLE or new.value == old.value:
@@ -84,7 +84,7 @@ def _slot_of_an_alias(new: Statement, old: Statement) -> str | None:
 
 
 def _another_value(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
-    """Return two values of one aspect of which only one holds at a time."""
+    """Return the reason if two values of one aspect exclude each other."""
     for aspect in table.ASPECTS:
         if aspect.own and not reading.are_one(new, old):
             continue
@@ -101,7 +101,7 @@ def _another_value(told: reading.NewStatement, new: Statement, old: Statement) -
 
 
 def _other(aspect: table.Aspect, new: re.Match[str], old: str) -> str | None:
-    """Return the value that an older statement has of an aspect, if it is another one of the same thing."""
+    """Return the value of an aspect in an older statement, if it is another value of the same thing."""
     for clause in reading.clauses(old):
         found = aspect.was.search(clause)
         if found is None or table.AHEAD.search(clause):
@@ -114,7 +114,7 @@ def _other(aspect: table.Aspect, new: re.Match[str], old: str) -> str | None:
 
 
 def _renewal(told: reading.NewStatement, old: Statement) -> str | None:
-    """“门禁码换了”, whatever it was."""
+    """Return the reason of a renewal such as “门禁码换了”."""
     for clause in told.around:
         found = table.RENEWED.search(clause)
         if found is None or reading.is_not_so(clause, told.year):
@@ -127,7 +127,7 @@ def _renewal(told: reading.NewStatement, old: Statement) -> str | None:
 
 
 def _favourite(told: reading.NewStatement, old: Statement) -> str | None:
-    """Return another favourite, where the sentence that tells it speaks of the old one, too."""
+    """Return the reason of another favourite, if its sentence also mentions the old one."""
     now = next((found["v"] for clause in told.around if (found := table.FAVOURITE.search(clause))), None)
     found = table.FAVOURITE.search(old.content)
     if now is None or found is None or not table.TURNED.search(told.whole):
@@ -158,7 +158,7 @@ def _place_left(told: reading.NewStatement, new: Statement, old: Statement) -> s
 
 
 def _new_value(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
-    """Return another time, number or measure of something that both name."""
+    """Return the reason of another time, number or measure of something that both name."""
     for place, clause in enumerate(told.around):
         found = table.MOVED.search(clause)
         if found is None or reading.is_not_so(clause[: found.start()], told.year) or table.BESIDE.search(clause):
@@ -175,7 +175,7 @@ def _new_value(told: reading.NewStatement, new: Statement, old: Statement) -> st
 
 
 def _over(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
-    """Return an end said of what an older statement holds."""
+    """Return the reason of an end of something in an older statement."""
     if gone := ends.departure(told, new, old):
         return gone
     if table.HAPPENED.search(old.content):
@@ -201,7 +201,7 @@ def _over(told: reading.NewStatement, new: Statement, old: Statement) -> str | N
 
 
 def _carried_out(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
-    """Return a plan, a goal or a lack that has become a fact."""
+    """Return the reason if a plan, a goal or a lack has become a fact."""
     planned = table.PLANNED.search(old.content)
     if planned is None:
         return None
@@ -228,7 +228,7 @@ def _carried_out(told: reading.NewStatement, new: Statement, old: Statement) -> 
 
 
 def _denial(told: reading.NewStatement, old: Statement) -> str | None:
-    """“不是柴犬，是田园犬”."""
+    """Return the reason of a denial such as “不是柴犬，是田园犬”."""
     for found in table.NOT_BUT.finditer(told.whole):
         wrong = found["wrong"].strip("《》")
         if (

@@ -13,7 +13,7 @@ from core.statements import revision_zh_tables as table
 from core.statements.succession import Statement
 
 PAIR: Final = 2
-"""Characters by which two statements show that they speak of one thing."""
+"""Minimum common characters of two statements about one thing."""
 SHORT: Final = 3
 """Characters of the name of a town."""
 
@@ -36,13 +36,13 @@ def turns(clause: str) -> bool:
 
 
 def is_not_so(clause: str, year: int) -> bool:
-    """Return whether a clause speaks of what is only wished for, asked or long past."""
+    """Return whether a clause is only a wish, a question or long past."""
     years = [int(found) for found in re.findall(r"(?<!\d)(?:19|20)\d\d(?=年)", clause)]
     return bool(table.NOT_SO.search(clause)) or any(one < year for one in years)
 
 
 def of_one(new: Statement, old: Statement) -> bool:
-    """Return whether both speak of one person, by name, by a part of the name, or where one names the other's."""
+    """Return whether both are about one person: by name, part of the name, or if one names the other's subject."""
     mine, theirs = _person(new), _person(old)
     return are_one(new, old) or _names(mine, old.content) or _names(theirs, new.content)
 
@@ -76,7 +76,7 @@ def around(new: Statement) -> tuple[str, ...]:
 
 
 def told_at(statement: Statement) -> datetime | None:
-    """Return when it was said; one message ends nothing that it says itself."""
+    """Return when it was said; a message ends nothing that it says itself."""
     at: datetime | None = getattr(statement, "told_at", None)
     return at
 
@@ -96,7 +96,7 @@ def clauses(text: str) -> tuple[str, ...]:
 
 
 def bare(text: str, new: Statement, old: Statement) -> str:
-    """Return a text without the names of those it speaks of, days, numbers and words that say nothing by themselves."""
+    """Return a text without the names of its subjects, days, numbers and words without meaning of their own."""
     for name in {new.subject, old.subject, new.subject.partition("的")[0], old.subject.partition("的")[0]}:
         text = text.replace(name, " ")
     return without(text)

@@ -77,7 +77,7 @@ _LASTING: Final = re.compile(
 
 
 def departure(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
-    """Somebody who is no longer there, of whom it was said that they are with another one."""
+    """Return somebody who has left, if an older statement says that they are with another person."""
     for clause in told.around:
         found = _LEAVES.search(clause)
         if found is None or reading.is_not_so(clause[: found.end()], told.year):
@@ -95,7 +95,7 @@ _NO_MATTER: Final = re.compile(
 
 
 def _leavers(head: str, new: Statement) -> tuple[str, ...]:
-    """Return the names of the one who leaves, of whom nothing but when stands before the verb; 老梁 is also 姓梁."""
+    """Return the names of the person who leaves, if only a time precedes the verb; 老梁 is also 姓梁."""
     head = table.TIMES.sub("", head)
     named: list[str] = []
     if head.startswith(new.subject) and not _NO_MATTER.sub("", head.removeprefix(new.subject)):
@@ -108,7 +108,7 @@ def _leavers(head: str, new: Statement) -> tuple[str, ...]:
 
 
 def _held_with(name: str, old: Statement, *, for_good: bool) -> str:
-    """Return the clause of an older statement of another one by which the named one is with them; empty: none is."""
+    """Return the clause of another older statement by which the named person is with them; empty: none."""
     if old.subject == name:
         return ""
     for clause in reading.clauses(old.content):
@@ -126,7 +126,7 @@ def _held_with(name: str, old: Statement, *, for_good: bool) -> str:
 
 
 def closed_state(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
-    """Return a state of one person that an event has ended."""
+    """Return a state of a person that an event has ended."""
     for closing in CLOSINGS:
         if not any(closing.was.search(text) for text in (old.content.rstrip("。"), *reading.clauses(old.content))):
             continue
@@ -141,7 +141,7 @@ _RELAPSE: Final = re.compile(r"又[^，]{0,2}(?:抽|喝|吃|玩|练|跑|用|养|
 
 
 def resumption(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
-    """“又抽上了”: what was given up is taken up again."""
+    """Return the reason of “又抽上了”: something given up is resumed."""
     if not table.OVER.search(old.content):
         return None
     for clause in told.around:
@@ -165,7 +165,7 @@ _VALUE: Final = re.compile(
 
 
 def set_aside(told: reading.NewStatement, old: Statement) -> str | None:
-    """Return a goal whose number is named again, with another one in its place."""
+    """Return a goal whose number is replaced by another one."""
     if not table.PLANNED.search(old.content) or not _ASIDE.search(told.whole):
         return None
     values = set(_VALUE.findall(_DATES.sub("", told.whole)))

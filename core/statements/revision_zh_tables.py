@@ -1,4 +1,4 @@
-"""The tables by which Chinese statements of one thing are known: aspects, ends, changes, values. Data alone."""
+"""Word tables for Chinese statements about one thing: aspects, ends, changes, values. Data."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """Something of which one value holds at a time. `now`: how it is said anew; `was`: how it was said.
+    """Something with one value at a time. `now`: patterns of a new value; `was`: patterns of an old one.
 
-    `k`: what it is of; `v`: its value. `own`: the statement itself must say so, not only the sentence around it.
-    `marked`: it must be said to be a change. `nested`: one value may lie in another, as a district in its town.
+    `k`: its subject; `v`: its value. `own`: the statement itself must say so, not only the sentence around it.
+    `marked`: it must mention a change. `nested`: one value may lie in another, as a district in its town.
     """
 
     name: str
@@ -75,7 +75,7 @@ ASPECTS: tuple[Aspect, ...] = (
 )
 
 SINGLE = frozenset({"age", "education", "home", "work", "weight", "diet"})
-"""Beginnings of the names of slots of which each person has one value."""
+"""Prefixes of slots with one value per person."""
 
 WISH = "的长期要求："
 WISHES = {
@@ -88,19 +88,19 @@ WISHES = {
     "emoji": re.compile(r"表情|emoji", re.IGNORECASE),
     "address": re.compile(r"称呼|(?:叫|喊)我"),
 }
-"""Matters on which one standing wish takes the place of another."""
+"""Topics on which one standing wish replaces another."""
 
 WISHED_NO_MORE = re.compile(r"(?:别|不用|不要|甭|不必)[^，。]{0,12}了(?=$|[，。])|取消|作废")
-"""A standing wish that takes another one back."""
+"""Standing wishes that revoke another one."""
 
 NOT_SO = re.compile(
     r"想|打算|准备|计划|考虑|可能|也许|要是|如果|万一|怕|没(?!中签|去成|办成|买到|抢到|选上|成)|别|差点|快要|以前|之前|曾|当年|小时候|"
     r"要(?=换|搬|辞|卖|戒|退|停|改|调|走|回|离)|[吗么]$"
 )
-"""Words before a change by which it has not come about."""
+"""Words before a change that say it has not happened."""
 
 BYGONE = re.compile(r"以前|从前|曾经?|原来|当年|小时候|退休前|不再|戒了|已经没|卖了|去过")
-"""An older statement that speaks of what is over does not end again."""
+"""Past statements, which cannot end again."""
 PAST = re.compile(r"转行|教了|了[\d一二两三四五六七八九十]+年|\d月\d{1,2}[日号]|以前|之前|曾|原来|当年|\d年(?:的|毕业)")
 AHEAD = re.compile(r"打算|准备|计划|想|要去|将|从[^，]{2,14}起|明天|下个?月|下周|明年|入职$")
 MARKED = re.compile(r"现在|如今|目前|改|换|新|变成|不再|不用|搬|调|升|转|这学期|开学|开始|只要|其实|更正|才对|说错")
@@ -127,7 +127,7 @@ WORKS = re.compile(
     r"教(?:初|高)[一二三]|带[\d一二三四五六七八九十两]+(?:个)?(?:人|班)"
 )
 WITH_WHOM = re.compile(r"同事|手下|请了[一二两三四五六七八九十\d]+个人|一起干|合伙")
-"""Of whom it is said by others that they are there."""
+"""Statements that somebody is with another person."""
 
 MOVED = re.compile(
     r"改(?:成|到|在|为)|换(?:成|到|在)|挪(?:到|成)|推(?:迟)?到|延(?:期|后|迟)?到|提前到|调(?:整)?(?:到|成|为)|"
@@ -157,17 +157,17 @@ OVER = re.compile(
 WHAT_IS_OVER = re.compile(
     r"不(?:再)?(?:去|做|练|学|喝|吃|玩|跑|养|用|骑|开|打|弹|拉|画|教|抽|碰|写|租|住|当|喜欢|爱|看|听|穿)[^，去来]{2,8}了$"
 )
-"""The end names itself what is over, behind its verb."""
+"""Endings that name after the verb what is over."""
 HAPPENED_WITH = re.compile(r"去过|吃过|毕业|认识了|结婚|生了|读完")
-"""What was done together is not undone by one of both leaving."""
+"""Joint events, which stay true if one of the two leaves."""
 NO_LONGER = re.compile(r"不再(?:是|当|做|担任)(?P<v>[^，]{2,12})")
 GONE = re.compile(r"去世|过世|走了$|分手|离婚|搬走")
-"""An end of the one who is named: of living together, of being there."""
+"""Departure of a named person: of living together, of being there."""
 HAPPENED = re.compile(
     r"\d月\d{1,2}[日号][^，]{0,12}(?<![养报请])了|过敏|去过|考过|完赛|学位|毕业|没去过|跑了|玩了|叫[\u4e00-\u9fff]{1,4}$|叫[\u4e00-\u9fff]{1,4}。|少[吃喝]|老家|读完|看完|花了|的单|订单|"
     r"(?:不|没)(?:再|喜欢|爱|吃|喝|去|用|想|会|是)"
 )
-"""What has happened, or is so by nature, does not end with what it was about."""
+"""Events and natural facts, which do not end with their object."""
 NEGATED = re.compile(r"不[^，]{0,3}了|没(?:有)?(?:再|在)|停了|戒")
 
 PLANNED = re.compile(
@@ -196,7 +196,7 @@ TURNS = re.compile(
     "不在[^，]{1,12}了|工作|调[到回]|转到|转去|班|大学|初|高|跑完|考完|被裁|下岗|年级|岁|"
     r"[交办考买订写做搬存攒读看修卖](?:了|完|好|过|到|上|下来)"
 )
-"""What may end anything: asked of every statement, so that few are compared with many."""
+"""Signs that a statement may end anything: checked for every statement, so that few are compared with many."""
 
 TIMES = re.compile(
     r"\d{4}年|\d{1,2}月(?:份|底|初)?|[\d一二三四五六七八九十]{1,3}[日号点](?:半)?|(?:每|上|下|这)?个?周[一二三四五六日末](?:[、和跟到]周?[一二三四五六日])*|"
@@ -213,7 +213,7 @@ EMPTY = frozenset(
     "时间 地方 东西 事情 这边 那边 其他 一起 自己 上课 公司 工作 学校 老师 医生 "
     " 今年 东边 家里 一天 一次 中心 小区 号楼 新的 星期".split()
 )
-"""Pairs of characters that stand in too many statements to tell what they are about."""
+"""Pairs of characters too common to indicate a topic."""
 TELLING = re.compile(r"烟(?![花台囱])|酒(?![店吧窝])|辣|菜(?!市|单|鸟)|课(?![件本题])|琴|糖(?!尿)")
-"""Characters that say by themselves what a statement is about."""
+"""Characters that alone indicate a topic."""
 EDGES = re.compile(r"^[的了是在]|(?:那边|这边|附近|一带|了|的)$")

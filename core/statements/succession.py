@@ -12,7 +12,7 @@ from core.language.spelling import american
 from core.statements.comparison import read
 
 OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
-"""Lists of which one denies what the other holds."""
+"""Pairs of lists that deny each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def slot_name(attribute: str | None) -> str | None:
 
 
 def gathered_list(structured: dict[str, Any]) -> Gathered | None:
-    """Return the list that a memory adds to, if what it holds is one: anything may stand in `structured`."""
+    """Return the list that a memory adds to, if its `structured` is a list; other content may be there."""
     name, values = structured.get("attribute"), structured.get("values")
     if not isinstance(name, str) or not isinstance(values, list):
         return None
@@ -66,7 +66,7 @@ def gathered_list(structured: dict[str, Any]) -> Gathered | None:
 
 
 def ends(new: Statement, mine: Gathered | None, old: Statement, theirs: Gathered | None) -> str | None:
-    """Return the part of an older statement that a new one ends for good; None if it ends nothing."""
+    """Return the part of an older statement that a new one ends permanently; None if it ends nothing."""
     if mine and mine.negated and old.attribute == mine.attribute and normal_value(old.value) in mine.folded:
         return f"{old.attribute} is no longer {old.value}"
     if mine is None or theirs is None or not theirs.folded <= mine.folded | _denied_phrases(new.content):
@@ -82,7 +82,7 @@ def ends(new: Statement, mine: Gathered | None, old: Statement, theirs: Gathered
 
 
 def denies(mine: Gathered | None, theirs: Gathered | None) -> str | None:
-    """Values that two statements speak of in opposite ways, though neither says that something is over."""
+    """Return values on which two statements disagree, although neither says that something is over."""
     if mine is None or theirs is None or not _are_opposite(mine, theirs):
         return None
     both = mine.folded & theirs.folded
@@ -90,9 +90,9 @@ def denies(mine: Gathered | None, theirs: Gathered | None) -> str | None:
 
 
 def number_change(new: str, old: str) -> str | None:
-    """Return the two numbers where both statements give one number of one thing ("my room is 204"); None: they do not.
+    """Return the two numbers if both statements give one number of one thing ("my room is 204"); None: they do not.
 
-    Only a bare number with its unit counts: of dates, times and places a thing may have several.
+    Only a bare number with its unit counts, because a thing may have several dates, times and places.
     """
     mine, theirs = _numbered_thing(new), _numbered_thing(old)
     if mine is None or theirs is None or mine[0] != theirs[0] or mine[1] == theirs[1]:
@@ -116,12 +116,12 @@ def _are_opposite(mine: Gathered, theirs: Gathered) -> bool:
 
 
 def _denied_phrases(content: str) -> frozenset[str]:
-    """Return the phrases behind "not" or "instead of"."""
+    """Return the phrases after "not" or "instead of"."""
     return frozenset(normal_value(found.strip(" .!。！")) for found in _INSTEAD_OF.findall(content))
 
 
 def _numbered_thing(content: str) -> tuple[str, str] | None:
-    """Return the thing and its unit, and the number that is said of it."""
+    """Return the thing with its unit, and its number."""
     if found := _NUMBERED_ZH.match(content):
         return f"{found['thing']}/{found['unit'] or ''}", found["number"]
     found = _NUMBERED.match(content)

@@ -1,4 +1,4 @@
-"""Keys that an installation makes for itself once and keeps in its home, for its owner's eyes alone."""
+"""Keys that an installation generates once and stores in its home, readable only by their owner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys that every process of an installation derives for itself, for what the service alone may sign or recognise."""
+"""Keys derived by every process of an installation, for data that only the service may sign or recognize."""
 
 from __future__ import annotations
 

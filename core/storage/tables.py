@@ -934,4 +934,4 @@ TENANT_TABLES = sorted(
     (table for table in metadata.sorted_tables if "tenant_id" in table.primary_key.columns),
     key=lambda table: table is search_changes,
 )
-"""Those that triggers of others write come last: whoever empties one after the other leaves nothing in them."""
+"""Tables of tenants. Those written by triggers of others come last, so that emptying all in order leaves nothing."""

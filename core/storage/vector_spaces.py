@@ -21,7 +21,7 @@ SECOND: Final = "second"
 SCHEMAS: Final[Mapping[str, str]] = {FIRST: "public", SECOND: "second"}
 
 NAMES: Final[Mapping[str, str]] = {FIRST: "embedding", SECOND: "embedding.second"}
-"""How the rows of `deployment` begin that say whose vectors a place holds."""
+"""Prefixes of the rows of `deployment` that name the model of each vector column."""
 
 
 class EmbeddingModel(NamedTuple):

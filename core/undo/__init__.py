@@ -1,1 +1,1 @@
-"""Taking a change back."""
+"""Undoing a change."""

@@ -25,7 +25,7 @@ TIMES = frozenset({"occurred_at", "valid_from", "valid_to", "expires_at"})
 
 @dataclass(frozen=True, slots=True)
 class HistoryStep:
-    """One version of a memory, with the change that made it."""
+    """A version of a memory, with the change that made it."""
 
     version: int
     change: str

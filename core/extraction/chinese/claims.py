@@ -112,7 +112,7 @@ _CORRECTS_WITHIN = lazy_regex(
 
 
 def is_test(message: str) -> bool:
-    """Return whether a message only tries whether somebody reads it, or is code."""
+    """Return whether a message only tests whether somebody reads it, or is code."""
     return bool(_TEST.search(message.strip()) or _CODE.search(message))
 
 
@@ -168,7 +168,7 @@ def is_imagined(hidden: str) -> bool:
 
 
 def is_advice(hidden: str) -> bool:
-    """Return whether a doctor or coach is reported to have told the speaker what to do."""
+    """Return whether a doctor or coach is reported to have given the speaker advice."""
     return bool(_ADVICE.search(hidden))
 
 
@@ -176,7 +176,7 @@ _TO_ME = lazy_regex(r"(?:找|让|叫|通知|安排|派|调|要求|劝|逼)我(?!
 
 
 def is_done_to_me(hidden: str) -> bool:
-    """Return whether somebody has the speaker do something, of whom the next clauses tell then."""
+    """Return whether somebody has the speaker do something, so that the next clauses are about that person."""
     return bool(_TO_ME.search(hidden))
 
 
@@ -208,5 +208,5 @@ def is_sarcastic(hidden: str) -> bool:
 
 
 def is_scene(hidden: str) -> bool:
-    """Return whether a clause tells of this very moment or day."""
+    """Return whether a clause is about this moment or day only."""
     return bool(_SCENE.search(hidden))

@@ -1,4 +1,4 @@
-"""Cutting a Chinese sentence into clauses that can stand, change and be erased each for itself."""
+"""Cutting a Chinese sentence into clauses that can be stored, changed and erased separately."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.language.lazy_regex import lazy_regex
 
 QUOTED, TITLED = "\ue000", "\ue001"
-"""What stands for each character of a quotation and of a title, so that neither is read or rewritten."""
+"""Placeholders for the characters of quotations and titles, so that neither is read or rewritten."""
 
 _QUOTATION = lazy_regex(
     r"“[^“”]{0,400}(?:”|$)|\"[^\"]{0,400}(?:\"|$)|「[^「」]{0,400}(?:」|$)|『[^『』]{0,400}(?:』|$)|‘[^‘’]{0,200}’"
@@ -51,7 +51,7 @@ _GAP = lazy_regex(r"(?<=[^\s，。！？；、：,.!?;:~～…])[ \u3000]+(?=[^\
 
 
 def is_spaced(text: str) -> bool:
-    """Return whether a message has spaces where others have commas: one stands between Han characters, and no comma."""
+    """Return whether a message uses spaces as commas: one is between Han characters, and there is no comma."""
     hidden = mask_quotations(text)
     return bool(_BETWEEN.search(hidden)) and not re.search("[，,。；]", hidden)
 

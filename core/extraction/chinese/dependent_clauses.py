@@ -11,7 +11,7 @@ from core.language.lazy_regex import lazy_regex
 from core.types import Category
 
 ALONE = frozenset({"age", "diet", "education.field", "allergy", "home.city", "work.role", "health.condition"})
-"""What changes for itself, however short it is told."""
+"""Things that change on their own, however short the clause."""
 
 _PART_OF_IT = lazy_regex(r"预算|落地|尾号|去程|回程|座位")
 

@@ -407,17 +407,17 @@ _HABITUAL = lazy_regex(
 
 
 def is_ones_own(hidden: str) -> bool:
-    """Return whether what a clause says of a thing without an owner is said of the speaker."""
+    """Return whether a clause about a thing without an owner is about the speaker."""
     return bool(THINGS.match(hidden) or _PIECE_OF_WORK.match(hidden) or _HABITUAL.search(hidden))
 
 
 def outlasts(hidden: str) -> bool:
-    """Return whether what is told of this day counts on another one: an event of weight, or a habit."""
+    """Return whether an event of this day still matters on another: it is significant, or a habit."""
     return bool(ANCHORED.search(hidden) or FREQUENCY_OR_END.search(hidden))
 
 
 FREQUENCY_OR_END = lazy_regex(rf"{FREQUENCY}|(?:喜欢|爱)[去看吃喝听玩]|不再|戒了|放弃|不(?:喝|吃|去|玩)[^，]{{0,4}}了")
-"""What is said for good, however it is complained about."""
+"""Lasting statements, even if they are worded as complaints."""
 
 ANCHORED = lazy_regex(
     r"(?:做了|做完|动了)[^，]{0,8}手术|手术|住院|确诊|结婚|领证|生了|"
@@ -425,4 +425,4 @@ ANCHORED = lazy_regex(
     r"分手|"
     r"摔|骨折|车祸|升|调到|参加了|去了[^，]{2,}|露营|完赛|\d"
 )
-"""What happened to somebody today that still counts tomorrow."""
+"""Events of today that still matter tomorrow."""

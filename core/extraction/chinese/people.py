@@ -186,7 +186,7 @@ class People:
             self.last[subject.sort] = subject.name
 
     def fits(self, name: str, pronoun: str) -> bool:
-        """Return whether a pronoun may stand for somebody: 他 for no woman, 她 for no man."""
+        """Return whether a pronoun may refer to somebody: 他 to no woman, 她 to no man."""
         if pronoun not in {"他", "她"}:
             return True
         kin = next((kin for kin, known in self.kin.items() if known == name), name)
@@ -197,7 +197,7 @@ class People:
         return she == (pronoun == "她")
 
     def note(self, name: str, kin: str) -> None:
-        """Return whether somebody is a woman or a man, where what they are to the speaker says so."""
+        """Return the gender of somebody, if their relation to the speaker implies it."""
         if _WOMEN.search(kin) or _MEN.search(kin):
             self.she.setdefault(name, bool(_WOMEN.search(kin)))
 

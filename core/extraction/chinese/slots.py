@@ -1,4 +1,4 @@
-"""The slots of a Chinese clause, whoever it is about."""
+"""The slots of a Chinese clause, independent of its subject."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def slots_of(text: str, hidden: str, subject: Subject) -> list[Slot]:
 
 
 def may_stand_by(slot: Slot) -> bool:
-    """Return whether a slot is one of a list, so that the statement may fill another one beside."""
+    """Return whether a slot belongs to a list, so that the statement may fill another one as well."""
     return not slot.pattern.exclusive and slot.pattern.category is not Category.PREFERENCE
 
 

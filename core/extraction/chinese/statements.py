@@ -257,7 +257,7 @@ def _of_before(own: Subject, hidden: str, place: int, flow: ClauseContext) -> Su
 
 
 def _join_to_statement(quote: str, text: str, hidden: str, flow: ClauseContext, known: People) -> list[ClauseStatement]:
-    """Return append a clause to the statement before it, which may become lasting only now."""
+    """Append a clause to the statement before it, which may become lasting only by this."""
     lasting = durable.sign_of(hidden, people=True)
     plain = joins.join(flow.before, text)
     content = rendering.content(plain, clauses.Clause(text), flow.leader if flow.before else flow.subject, flow, known)
@@ -296,7 +296,7 @@ def _of_the_end(hidden: str, flow: ClauseContext) -> life.Fact | None:
 
 
 def _is_another(kept: ClauseStatement, fact: life.Fact | None) -> bool:
-    """Return whether what a leaning clause adds has a slot of its own beside that of the statement."""
+    """Return whether a dependent clause adds a slot of its own to that of the statement."""
     return bool(
         fact
         and fact.attribute.startswith(("relation.", "education."))
@@ -363,7 +363,7 @@ def _statement(
 
 
 def _counts_beside(fact: life.Fact | None, slots: list[Slot]) -> bool:
-    """Return whether the slot of a thing counts beside those that the tables read: it is over, or they are lists."""
+    """Return whether the slot of a thing counts in addition to those of the tables: it is over, or they are lists."""
     if fact is None or not slots:
         return fact is not None
     return fact.over or (fact.attribute.startswith("habit.") and all(map(chinese_slots.may_stand_by, slots)))

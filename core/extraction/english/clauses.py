@@ -1,7 +1,7 @@
-"""Cutting an English sentence into statements that each stand alone, so that one can change without the others.
+"""Cutting an English sentence into self-contained statements, so that one can change without the others.
 
-"Maeve is eight and in third grade; her brother is five" → "Maeve is eight", "Maeve is in third grade", "her brother is
-five". A cut is made only where a subject with its verb follows; everything else stays in one piece.
+"Maeve is eight and in third grade; her brother is five" → "Maeve is eight", "Maeve is in third grade", "her brother
+is five". A cut is made only where a subject with its verb follows; everything else stays in one piece.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def without_comment(statement: str) -> str:
 
 
 _ANSWERS = lazy_regex(r"(?:he|she|they|I|we) (?:said (?:yes|no)|agreed|accepted|refused|declined)\b", re.IGNORECASE)
-"""What means nothing without what it answers."""
+"""Words that mean nothing without the question they answer."""
 
 
 def _may_cut(left: str, right: str, mark: str) -> bool:

@@ -27,16 +27,16 @@ _ADVERBIAL = lazy_regex(
     r"Tuesday|Wednesday|Thursday|Friday|"
     r"Saturday|Sunday)[A-Z][a-z]+ (?:will|is|was|has|had|died|got|moved|started|[a-z]+s|[a-z]+ed)\b|my [a-z]+ )"
 )
-"""What may stand before the subject: "From September Tom will be teaching"."""
+"""Adverbials before the subject: "From September Tom will be teaching"."""
 _APPOSITION = lazy_regex(r"^, (?:my|our|an?|the|who) [^,]{2,40},(?= [a-z])|^, \d{1,3},(?= [a-z])")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One thing that a sentence says, in plain words in the first person.
+    """A statement of a sentence, in plain words in the first person.
 
-    `person`: of whom it speaks, None for the speaker; `slots` what it fills; `introduces` who is named in passing
-    ("my sister Anna lives …" says that the sister is called Anna); `mends`: it takes back something said before.
+    `person`: its subject, None for the speaker; `slots`: the slots it fills; `introduces`: people named in passing ("my
+    sister Anna lives …" says that the sister is called Anna); `mends`: it corrects an earlier statement.
     """
 
     plain: str
@@ -49,7 +49,7 @@ class Statement:
 def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterator[Statement]:
     """Yield the statements of `quote`; none if it asks, jokes, supposes, or is not English.
 
-    `names`: who is spoken to; `at`: the number of the message. Everyone it mentions is remembered in `persons`.
+    `names`: the addressees; `at`: the number of the message. Everyone it mentions is remembered in `persons`.
     """
     pieces = _asserted_pieces(quote, names)
     subject: Person | None = None
@@ -78,7 +78,7 @@ _THINKS = lazy_regex(
     r"(?:also |still |always |keeps )?(?:says?|said|thinks?|thought|swears?|claims?|reckons?|insists?|believes?|"
     r"jokes?|told|saying|is convinced|hopes?)\b"
 )
-"""Whoever has an opinion is still who they are: "my cousin Ada thinks …"."""
+"""Verbs of opinion, after which the subject is still introduced: "my cousin Ada thinks …"."""
 
 
 _HISTORY = lazy_regex(
@@ -88,7 +88,7 @@ _HISTORY = lazy_regex(
 
 
 def _is_history(plain: str, persons: Persons) -> bool:
-    """Return whether it tells of somebody's life whom the conversation has not introduced."""
+    """Return whether it is about the life of somebody whom the conversation has not introduced."""
     found = _HISTORY.match(plain)
     return found is not None and not persons.knows(found["name"])
 
@@ -163,7 +163,7 @@ _BY_THE_WAY_IF = lazy_regex(
     r"(?:wondering|curious|interested)|can believe|ask me|were wondering)\b[^,;.!?]*(?=[.!]?$)",
     re.IGNORECASE,
 )
-"""What only excuses that something is said: "…, if you want the full story"."""
+"""Clauses that only excuse the remark: "…, if you want the full story"."""
 _CALL_ME = lazy_regex(
     r"^(?:please |ok(?:ay)?,? )?(?:can|could|would|will) you (?:please )?(?:just )?(?P<wish>call me "
     r"[A-Z].*?)(?:,? please)?\?+$",

@@ -33,7 +33,7 @@ MOST_BYTES: Final = 512 * 1024 * 1024
 """Limit of a process: some 240,000 rows with vectors of 384 dimensions, 350,000 where owners have many."""
 
 IDLE_SECONDS: Final = 600
-"""An entry idle for so long is evicted: rows of a user who has left shall not stay in memory."""
+"""Seconds after which an idle entry is evicted: rows of a user who has left must not stay in memory."""
 
 SWEEP_SECONDS: Final = 1.0
 """Least time between two searches for entries to evict: with many entries one takes longer than a query."""

@@ -95,7 +95,7 @@ class Snapshot:
 
     @cached_property
     def retired(self) -> Flags:
-        """Mask of messages that back no memory but superseded ones: what they said holds no longer."""
+        """Mask of messages that support only superseded memories, so that their statements are outdated."""
         status, told = self.fields["status"][self.citing], self.fields["category"][self.citing] != _EPISODE
         superseded = status == _SUPERSEDED
         retired = np.zeros(len(self), dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""The pieces that the Chinese rows are written with: who, where a value ends, and lists of towns and trades."""
+"""Building blocks of the Chinese rows: subjects, ends of values, and lists of towns and occupations."""
 
 from __future__ import annotations
 

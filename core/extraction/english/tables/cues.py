@@ -1,4 +1,4 @@
-"""The words by which kinds of statements and topics are known, and how an attribute reads as a sentence."""
+"""Cue words for kinds of statements and topics, and sentence templates of attributes."""
 
 from __future__ import annotations
 
@@ -156,4 +156,4 @@ STATED = {
     "avoids": "{who} avoids {value}.",
     "prefers": "{who} prefers {value}.",
 }
-"""How an attribute reads as a sentence, by its full name or its first part."""
+"""Sentence templates of attributes, by full name or first part."""

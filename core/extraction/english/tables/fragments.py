@@ -1,6 +1,6 @@
-"""The pieces that the rows are written with: who, what comes before a value, where a value ends.
+"""Building blocks of the rows: subjects, what precedes a value, where a value ends.
 
-`{who}` stands for "I" or for one of the speaker's people ("my sister Anna"); values end at the next clause.
+`{who}` matches "I" or one of the speaker's people ("my sister Anna"); values end at the next clause.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _AFTER = (
     r"july|august|september|october|november|december)\b|on (?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
     r"weekends|weekdays)|at the weekend|every (?:day|week|morning|night|month|evening|sunday|weekend)"
 )
-"""What comes after a value and is no part of it."""
+"""Text after a value that is not part of it."""
 END = rf"(?=$|[,.;!?()]| [-–—]| (?:and|{_AFTER})\b)"
 _CLAUSE = r"I|it|they|we|my|the|so|but|especially|[a-z]+ing (?:my|me)|\w+ (?:is|are|was)|plus|as|and then"
 LIST_END = (
     rf"(?=$|[.;!?()]| [-–—]|,? (?:but|so|because|which|who|plus|especially|as I|just) |, (?:and )?(?:{_CLAUSE})\b|"
     rf" (?:and (?:I|it|my|we|then|the|am|have|would|so|can|feel|that|they|he|she)\b|(?:{_AFTER})\b))"
 )
-"""The same where "A, B and C" is the value."""
+"""The same if the value is a list such as "A, B and C"."""
 ILL = (
     r"(?:type [12] )?(?:asthma|diabetes|depression|anxiety|adhd|autism|arthritis|migraines?|epilepsy|cancer|"
     r"hypertension|high blood pressure|celiac disease|coeliac disease|insomnia|back pain|heart condition|ibs|"

@@ -1,4 +1,4 @@
-"""First names by which a person may be called he or she, and words that begin a sentence and are no name."""
+"""First names with their gender, and words that begin a sentence but are not names."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ NO_NAMES = frozenset(
     "france germany "
     "england ireland scotland america china japan india russia europe africa".split()
 )
-"""What may begin a sentence, in small letters."""
+"""Words that may begin a sentence, in lower case."""
 COMMON_WORDS = frozenset(
     "will mark jack rob bill max grant dean earl drew frank gene guy ray rich miles sue may al don rose grace "
     "hope dawn june april "
     "summer daisy ivy iris violet ruby pat chase art robin penny heather holly joy faith clay cliff wade lance "
     "dale glen".split()
 )
-"""Names that are words as well: at the start of a sentence only what follows tells."""
+"""Names that are also words: at the start of a sentence only the next word decides."""

@@ -52,10 +52,10 @@ LIFTS = lazy_regex(
     r"longer)|^(?:can|may) ",
     re.IGNORECASE,
 )
-"""What takes an instruction back, or allows what one forbade."""
+"""Phrases that revoke an instruction, or allow what one forbade."""
 
 PLAIN = lazy_regex(r"\bplease\b|\bfrom now on\b|\bgoing forward\b|\bin (?:the )?future\b|请|以后|从现在", re.IGNORECASE)
-"""What is asked of an assistant and not of each other, where several people talk."""
+"""Requests to an assistant rather than to each other, when several people talk."""
 TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (name, lazy_regex(rf"\b(?:{words})\b", re.IGNORECASE))
     for name, words in (
@@ -86,4 +86,4 @@ TOPICS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
         ("tone", r"formal|casual|polite|blunt|sarcas\w+|tone"),
     )
 )
-"""What an instruction is about, where a later one on the same takes its place."""
+"""Topics of instructions; a later instruction on the same topic replaces the earlier one."""
