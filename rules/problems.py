@@ -159,7 +159,7 @@ def _may_be_absent(here: object, step: int | str) -> bool:
 
 
 def _is_kind_of(action: object, step: str) -> bool:
-    """Return whether a step is no field but the kind by which the model of an action was chosen."""
+    """Return whether a step is not a field but the kind by which the model of an action was chosen."""
     return isinstance(action, Mapping) and action.get("action_type") == step
 
 
@@ -200,7 +200,7 @@ OBJECTS: Final = {
     "sample": '{"ratio": 0.1}',
     "concurrency": '{"limit": 1}',
 }
-"""What an object looks like, by the field that wants one."""
+"""Examples of objects, by the field that requires one."""
 
 _PHRASES: Final = {
     "missing": "this field is required",

@@ -46,4 +46,4 @@ def _command(place: str, line: str) -> Any:
 
 
 def _placeholder() -> None:
-    """Placeholder in the help for a command that is not loaded."""
+    """Stand in the help for a command that is not loaded."""

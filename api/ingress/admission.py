@@ -1,4 +1,4 @@
-"""Admission control in front of every route: key, scope and limits, before a byte of a body is kept."""
+"""Admission control before every route: key, scope and limits, before a byte of the body is stored."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.tenancy.tenants import Caller
 
 HEADERS: Final = 100
 HEADER_BYTES: Final = 32 * 1024
-"""Of all headers of a request, names and values together."""
+"""Maximum bytes of all headers of a request, names and values."""
 
 
 class AdmissionControl:
@@ -84,7 +84,7 @@ class AdmissionControl:
 
 
 class _Admission:
-    """The share of a tenant's limits and of the process's turns that one request holds, released once."""
+    """The share of a tenant's limits and of the process's turns that a request holds, released once."""
 
     __slots__ = ("_access", "_caller", "_held", "_in_flight", "_turn", "_turns")
 
@@ -104,7 +104,7 @@ class _Admission:
             self._held += size
 
     async def wait(self) -> None:
-        """Wait for a turn. A settle needs none: it waits for others' work and holds nothing meanwhile."""
+        """Wait for a turn. A settle needs none: it waits for others' work and holds nothing."""
         if self._caller is not None and self._access is not None and self._access.counted != "settles":
             await self._turns.take(self._caller.tenant_id)
             self._turn = True
@@ -150,6 +150,6 @@ def _authorization(headers: Headers) -> str:
 
 
 def install(app: FastAPI, deps: Dependencies, table: RouteTable) -> None:
-    """Install admission control in front of the application, behind the measuring of every request."""
+    """Install admission control before the application, inside the response timer."""
     app.add_middleware(AdmissionControl, deps=deps, table=table)
     error_responses.install(app)

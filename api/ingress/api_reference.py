@@ -1,4 +1,4 @@
-"""`/openapi.json` and `/docs`: the manual of the routes as one page without scripts, from this server alone."""
+"""`/openapi.json` and `/docs`: the API reference as one page without scripts, from this server alone."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ POLICY: Final = (
     f"default-src 'none'; style-src 'sha256-{b64encode(sha256(STYLE.encode()).digest()).decode()}'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-"""The page may apply the style that stands in it, and load and run nothing."""
+"""The page may apply its own style, and load and run nothing."""
 
 
 @dataclass(slots=True)
 class ApiReference:
-    """Both documents, made once: it takes a third of a second."""
+    """Both documents, built once, because that takes a third of a second."""
 
     making: asyncio.Lock = field(default_factory=asyncio.Lock)
     openapi: bytes = b""
@@ -48,14 +48,14 @@ class ApiReference:
 @router.get("/openapi.json")
 @with_bounds(PUBLIC)
 async def get_openapi(request: Request) -> Response:
-    """The OpenAPI document."""
+    """Return the OpenAPI document."""
     return Response((await _manual(request)).openapi, media_type="application/json")
 
 
 @router.get("/docs")
 @with_bounds(PUBLIC)
 async def get_docs(request: Request) -> Response:
-    """The manual of the routes, to be read in a browser."""
+    """Return the API reference for a browser."""
     headers = {"Content-Security-Policy": POLICY}
     return Response((await _manual(request)).page, media_type="text/html; charset=utf-8", headers=headers)
 
@@ -80,7 +80,7 @@ def _render(app: FastAPI) -> tuple[bytes, bytes]:
 
 
 def page(document: Json, scopes: dict[tuple[str, str], str]) -> Iterator[str]:
-    """The page: every route by its tag, with its scope, parameters, body and answers."""
+    """Render the page: every route by its tag, with its scope, parameters, body and answers."""
     title = escape(f"{document['info']['title']} {document['info']['version']}")
     yield f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
     yield f"<h1>{title}</h1><p>{escape(document['info']['description'])}</p>"

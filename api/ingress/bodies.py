@@ -1,4 +1,4 @@
-"""Reading a request's body within a bound and a deadline, and refusing a request whose body was not read."""
+"""Reading a request's body within a size limit and a deadline, and refusing requests with an unread body."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from starlette.types import Message, Receive, Scope, Send
 from core.errors import TooLarge, TooSlow
 
 SLOWEST: Final = 64 * 1024
-"""Bytes a second from which on a body may take longer than the deadline."""
+"""Minimum bytes per second of a body that takes longer than the deadline."""
 
 DRAINED_BYTES: Final = 1024 * 1024
 DRAINED_SECONDS: Final = 2.0
-"""Of the body of a refused request, so much is thrown away before the connection is closed.
+"""Seconds for which the body of a refused request is read and discarded before the connection is closed.
 
-A connection that is closed with unread bytes is reset, and many clients then lose the answer that says why.
+A connection that is closed with unread bytes is reset, and many clients then lose the answer.
 """
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -41,7 +41,7 @@ async def read(receive: Receive, most: int, seconds: float, hold: Callable[[int]
 
     Raises:
         TooLarge: it has more than `most` bytes; TooSlow: it took longer than `seconds`, and than `SLOWEST` allows.
-        ClientDisconnect: the caller has gone.
+        ClientDisconnect: the client has disconnected.
     """
     parts, size = list[bytes](), 0
     began = asyncio.get_running_loop().time()
@@ -80,7 +80,7 @@ def replay(body: bytes, receive: Receive) -> Receive:
 
 
 async def refuse(answer: Response, scope: Scope, receive: Receive, send: Send, *, unread: bool) -> None:
-    """Send an answer to a request; with an unread body the connection is closed behind it."""
+    """Send an answer to a request; with an unread body the connection is closed afterwards."""
     if not unread:
         await answer(scope, receive, send)
         return

@@ -1,7 +1,7 @@
-"""The connections of the HTTP server: how many there are, how long a request's head may be and may take.
+"""Connection limits of the HTTP server: number of connections, size and duration of a request's head.
 
-uvicorn's parser (httptools) has no bound for the head of a request, and no deadline for it; its other one (h11) has a
-bound, and costs more for every request (docs/proxy.md).
+uvicorn's parser (httptools) limits neither; its other one (h11) limits the size, and costs more for every request
+(docs/proxy.md).
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from api.ingress.admission import HEADER_BYTES, HEADERS
 
 READ_BYTES: Final = 256 * 1024
-"""At most so much comes at once from the event loop, and is parsed before anything can be counted."""
+"""Maximum bytes per read of the event loop, which are parsed before anything can be counted."""
 
 ROOM: Final = 2
 """Head on the wire, with colons and line ends, per byte of names and values. `AdmissionControl` counts exactly."""
 
 LINGER_BYTES: Final = 1024 * 1024
 LINGER_SECONDS: Final = 2.0
-"""What still comes on a refused connection is thrown away, so that the answer is not lost to a reset."""
+"""Seconds during which input on a refused connection is discarded, so that the answer is not lost to a reset."""
 
 WRITE_SECONDS: Final = 60.0
-"""How long a caller may leave an answer unread while the buffers are full."""
+"""Maximum seconds for which a client may leave an answer unread while the buffers are full."""
 
 REFUSALS: Final = {
     408: ("Request Timeout", "The headers did not arrive in time (IMPRINT_HTTP_HEADER_SECONDS)."),
@@ -36,16 +36,16 @@ REFUSALS: Final = {
 
 
 class Config(uvicorn.Config):
-    """uvicorn's settings with the two that it lacks."""
+    """uvicorn's settings with two additional ones."""
 
     def __init__(self, app: Any, *, connections: int, header_seconds: float, **more: Any) -> None:
-        """`connections`: open at the same time; `header_seconds`: from the first byte of a head to its last."""
+        """Take the limits. `connections`: open at once; `header_seconds`: from the first byte of a head to its last."""
         self.connections, self.header_seconds = connections, header_seconds
         super().__init__(app, http=BoundedProtocol, ws="none", server_header=False, **more)
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """One connection. What goes beyond a bound is answered at once, and its parser is fed no more."""
+    """A connection. A request beyond a limit is answered at once, and parsing stops."""
 
     def __init__(self, config: uvicorn.Config, *given: Any, **named: Any) -> None:
         super().__init__(config, *given, **named)
@@ -127,7 +127,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._unread = None
 
     def _is_within_bounds(self, size: int) -> bool:
-        """Return whether what was parsed of a head is within its bounds; where it is not, the request is refused."""
+        """Return whether the parsed part of a head is within its limits; refuse the request if not."""
         self._length += size
         if not self._refused and (self._lines > HEADERS or self._length > ROOM * HEADER_BYTES):
             self._refuse(431)
@@ -153,7 +153,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._deadline = None
 
     def _refuse(self, status: int) -> None:
-        """Answer without the application, and close; in the midst of another answer only close."""
+        """Answer without the application, and close; during another answer only close."""
         self._refused = True
         self._cancel_deadline()
         if not self._is_idle():

@@ -1,4 +1,4 @@
-"""A body without a content type of its own is JSON, on every route: it is what `curl -d` sends."""
+"""A body without an explicit content type is JSON on every route, because `curl -d` sends such bodies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NO_TYPE: Final = frozenset({b"", b"application/x-www-form-urlencoded"})
 
 
 def with_json_type(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Return the headers of a request, with `application/json` where they give its body no type, or that of a form."""
+    """Return the headers of a request, with `application/json` if the content type is missing or that of a form."""
     given = [value for name, value in headers if name.lower() == b"content-type"]
     if any(value.partition(b";")[0].strip().lower() not in _NO_TYPE for value in given):
         return headers
@@ -21,7 +21,7 @@ def with_json_type(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, byte
 
 
 class JsonByDefault:
-    """ASGI middleware that reads untyped bodies as JSON; without it, routes differ in what they make of them."""
+    """ASGI middleware that treats untyped bodies as JSON; without it, routes would treat them differently."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

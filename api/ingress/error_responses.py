@@ -42,7 +42,7 @@ STATUS: dict[type[errors.ImprintError], int] = {
 def problem(
     status: int, title: str, detail: str, faults: list[errors.Problem] | None = None, limit: Json | None = None
 ) -> Response:
-    """An `application/problem+json` answer; `limit` names the one of the tenant that was reached, with its value."""
+    """Return an `application/problem+json` answer; `limit`: name and value of the tenant's limit that was reached."""
     content: dict[str, Any] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
     if faults is not None:
         content["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in faults]
@@ -53,14 +53,14 @@ def problem(
 
 
 def install(app: FastAPI) -> None:
-    """Give the application its answers to errors, and its measuring of every request."""
+    """Install error handlers and the response timer in the application."""
     for kind, answer in _ANSWERS.items():
         app.add_exception_handler(kind, _handler(answer))
     app.add_middleware(ResponseTimer)
 
 
 def refusal(error: Exception) -> Response:
-    """Return the answer to an error, wherever it was raised."""
+    """Return the response to an error, wherever it was raised."""
     return next(_ANSWERS[kind] for kind in type(error).__mro__ if kind in _ANSWERS)(error)
 
 
@@ -139,7 +139,7 @@ PROTECTIVE: Final[Sequence[tuple[bytes, bytes]]] = (
 
 
 class ResponseTimer:
-    """Times every request from its first byte to its last, and adds `PROTECTIVE` to each answer; plain ASGI."""
+    """Times every request from its first byte to its last, and adds `PROTECTIVE` to each response; plain ASGI."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

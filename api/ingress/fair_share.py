@@ -19,17 +19,17 @@ WAIT_SECONDS: Final = 30.0
 
 
 class Turns:
-    """So many turns at once; `most` of them for one tenant."""
+    """A limited number of turns; at most `most` of them for one tenant."""
 
     def __init__(self, pool: int) -> None:
-        """`pool`: connections of the process. One stays free for keys, settles and what searches write down."""
+        """`pool`: connections of the process. One stays free for keys, settles and records of searches."""
         self._free = max(1, pool - 1)
         self._most = max(1, pool - 2)
         self._held: Counter[str] = Counter()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     async def take(self, tenant_id: str) -> None:
-        """Wait for a turn; `give_back` ends it. Later: there was none in time."""
+        """Wait for a turn; `give_back` ends it. Later: none became free in time."""
         if self._free and self._held[tenant_id] < self._most and tenant_id not in self._waiting:
             self._grant(tenant_id)
             return
@@ -45,7 +45,7 @@ class Turns:
             raise
 
     def give_back(self, tenant_id: str) -> None:
-        """End a turn; whoever waits and has the fewest is next."""
+        """End a turn; the waiting tenant with the fewest turns is next."""
         self._free += 1
         self._held[tenant_id] -= 1
         if not self._held[tenant_id]:
@@ -76,7 +76,7 @@ class Turns:
         return turn
 
     def _forget(self, tenant_id: str, turn: asyncio.Future[None]) -> None:
-        """Leave the line, or end the turn that came in the same moment."""
+        """Leave the queue, or end a turn granted at the same moment."""
         line = self._waiting.get(tenant_id, deque())
         if turn in line:
             line.remove(turn)

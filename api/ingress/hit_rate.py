@@ -9,7 +9,7 @@ from core.maintenance import memory_stats
 from core.types import Json
 
 TIMINGS = 1_000
-"""How many recent durations are kept of each tenant, for percentiles."""
+"""Recent durations stored per tenant for percentiles."""
 
 
 class HitRates:

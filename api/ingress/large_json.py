@@ -1,4 +1,4 @@
-"""Parsing and checking large JSON bodies in a thread, so that no other request waits for it."""
+"""Parsing and validation of large JSON bodies in a thread, so that other requests are not blocked."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from fastapi.routing import APIRoute
 from core.errors import Invalid, Problem
 
 LARGE_BYTES: Final = 16 * 1024
-"""From here on parsing costs more than the way to a thread and back (0.1 ms)."""
+"""Bytes from which parsing costs more than a switch to a thread and back (0.1 ms)."""
 
 VALUES: Final = 50_000
-"""Values of one body. Checking is done in one step that nothing interrupts, and each fault costs a microsecond."""
+"""Maximum values of a body. Validation cannot be interrupted, and each fault costs a microsecond."""
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class Route(APIRoute):
-    """A route whose body, where it is large, is parsed and checked in a thread before the endpoint's own turn."""
+    """A route whose body, if large, is parsed and validated in a thread before the endpoint's own turn."""
 
     def get_route_handler(self) -> Handler:
         handle, field = super().get_route_handler(), self.body_field
@@ -31,7 +31,7 @@ class Route(APIRoute):
             return handle
 
         def read(raw: bytes) -> Any:
-            """The value that the endpoint takes: checked once, and taken as it is afterwards."""
+            """Return the validated value for the endpoint, which takes it as it is."""
             value, faults = field.validate(_parse(raw), {}, loc=("body",))
             if faults:
                 raise RequestValidationError(faults)

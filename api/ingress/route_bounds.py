@@ -1,7 +1,7 @@
 """Scope and size limits of each route, known before a byte of the body is read.
 
-A route declares its scope once, by the dependency that hands the caller to the endpoint; `with_bounds` declares the
-rest where a route differs from the default. The table is made of the routes themselves.
+A route declares its scope once, by the dependency that provides the caller; `with_bounds` declares deviations from
+the defaults. The table is generated from the routes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.config import Settings
 from core.errors import Misconfigured
 
 BODY_BYTES: Final = 1024 * 1024
-"""Default body limit. A statement, a question or a rule has a hundredth of it."""
+"""Default body limit: a hundred times a usual statement, question or rule."""
 
 PREFIX: Final = 2
 """Segments of a path by which routes are looked up: all routes of one resource share them."""
@@ -56,7 +56,7 @@ def with_bounds(bounds: Bounds) -> Callable[[Endpoint], Endpoint]:
 
 @dataclass(frozen=True, slots=True)
 class RouteAccess:
-    """Access to a route: the scope (None: any key will do), the most bytes of a body, and its bounds."""
+    """Access to a route: the scope (None: any key), the maximum size of a body, and its limits."""
 
     route: Any
     scope: str | None
@@ -76,14 +76,14 @@ class RouteTable:
     """Routes by the literal beginning of their paths, in the order in which the application tries them."""
 
     def __init__(self, routes: Iterable[RouteContext], settings: Settings) -> None:
-        """Raises Misconfigured: a route asks for no scope and does not say that it is public."""
+        """Build the table. Misconfigured: a route has no scope and is not declared public."""
         self._entries: dict[tuple[str, ...], list[_RouteEntry]] = defaultdict(list)
         for route in routes:
             entry = _RouteEntry(route.path_regex, frozenset(route.methods or ()), _access(route, settings))
             self._entries[_literal(route.path or "")].append(entry)
 
     def find(self, method: str, path: str) -> RouteAccess:
-        """Return what the route of a request asks. HTTPException: 404, or 405 with the methods that there are."""
+        """Return the access rules of a request's route. HTTPException: 404, or 405 with the allowed methods."""
         segments, allowed = tuple(path[1:].split("/", PREFIX)[:PREFIX]), set[str]()
         for length in range(len(segments), -1, -1):
             for entry in self._entries.get(segments[:length], ()):
@@ -97,14 +97,14 @@ class RouteTable:
 
 
 def scope_of(route: RouteContext) -> str:
-    """The scope that a route asks for, in words."""
+    """Return the scope of a route in words."""
     dependant: Dependant | None = getattr(route, "dependant", None)
     needed = {need.scope for need in _needs(dependant)} if dependant else set()
     return ", ".join(sorted("any key" if scope is None else scope for scope in needed)) or "no key"
 
 
 def _literal(path: str) -> tuple[str, ...]:
-    """The first segments of a path up to the first parameter."""
+    """Return the first segments of a path up to the first parameter."""
     found = []
     for segment in path[1:].split("/")[:PREFIX]:
         if "{" in segment:

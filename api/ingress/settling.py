@@ -1,7 +1,7 @@
-"""Waiting until work has ended: one watcher of the process polls for all who wait, however many they are.
+"""Waiting until work has ended: one watcher per process polls for all waiting requests.
 
-A poll costs one query for each tenant waited for. It is repeated soon while work ends, and less and less often while
-nothing does, so that waiting an hour for a debounce costs next to nothing.
+A poll costs one query per tenant. It is repeated quickly while work ends, and less often while nothing does, so
+waiting an hour for a debounce costs next to nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHARE: Final = 10
 
 @dataclass(slots=True)
 class _Waiters:
-    """The requests that wait for a tenant's work, each with its place in the log and whether to end debounces."""
+    """The requests waiting for a tenant, each with its position in the log and whether to end debounces."""
 
     waiting: dict[asyncio.Future[None], tuple[int, bool]] = field(default_factory=dict)
     pause: float = SHORTEST_PAUSE_SECONDS
@@ -41,7 +41,7 @@ class _Waiters:
 
 
 class SettleWatcher:
-    """The watcher. It runs while somebody waits, on the event loop of the process; its queries run in one thread."""
+    """The watcher. It runs while requests wait, on the event loop of the process; its queries run in one thread."""
 
     def __init__(self, db: Database, bell: Doorbell) -> None:
         self._db = db
@@ -51,7 +51,7 @@ class SettleWatcher:
         self._watching: asyncio.Task[None] | None = None
 
     async def wait(self, tenant_id: str, seq: int, seconds: float, *, flush: bool) -> int:
-        """Wait until everything up to a place in the log has ended; return how much has not after so many seconds."""
+        """Wait until everything up to a position has ended; return how much is pending after this many seconds."""
         tenant = self._tenants.setdefault(tenant_id, _Waiters())
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         tenant.waiting[turn] = seq, flush

@@ -1,1 +1,1 @@
-"""The whole service on one machine: PostgreSQL, broker and every process, started, watched and ended together."""
+"""The whole service on one machine: PostgreSQL, broker and all processes, started, supervised and stopped together."""

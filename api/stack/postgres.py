@@ -1,4 +1,4 @@
-"""A PostgreSQL server of its own for a local stack."""
+"""The local stack's own PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SUPERUSER = "postgres"
 class Postgres(LocalServer):
     """PostgreSQL with pgvector under `home/postgres`, on a loopback port, with passwords from `secrets.json`.
 
-    With `durable=False` nothing is synced to disk: for tests, where a power cut may cost the data.
+    With `durable=False` nothing is synced to disk: for tests, in which a power cut may lose the data.
     """
 
     name = "postgres"
@@ -52,15 +52,15 @@ class Postgres(LocalServer):
 
     @property
     def admin_url(self) -> str:
-        """The superuser's URL, for what the owner may not do; no process of the service uses it."""
+        """The superuser's URL, for operations that the owner may not do; no process of the service uses it."""
         return self._url(SUPERUSER, DATABASE)
 
     def start(self) -> str:
-        """Create the data directory where there is none, start the server and wait until it answers.
+        """Create the data directory if missing, start the server and wait until it answers.
 
         Raises:
-            Misconfigured: not installed, disk full, wrong password, data of another version, or any other
-                refusal of PostgreSQL in its own words.
+            Misconfigured: not installed, disk full, wrong password, data of another version, or another error of
+                PostgreSQL, with its message.
         """
         process.furnish_home(self.home)
         process.reclaim(self.home, self.name, self.farewell, STOP_GRACE_S)
@@ -77,7 +77,7 @@ class Postgres(LocalServer):
         return self.url
 
     def _initialise(self) -> None:
-        """Build the data directory beside its place and move it there when whole, so that a kill leaves no half."""
+        """Build the data directory elsewhere and rename it when complete, so that a kill leaves nothing half-made."""
         draft, secret = self.home / "postgres.new", self.home / "postgres.password"
         self._password(OWNER)  # while there is no data yet, a missing password may still be made
         shutil.rmtree(draft, ignore_errors=True)
@@ -133,7 +133,7 @@ class Postgres(LocalServer):
             ) from error
 
     def _furnish(self) -> None:
-        """Role, database and extension, each only where missing, so that an interrupted first start heals."""
+        """Create role, database and extension if missing, so that an interrupted first start is completed."""
         with psycopg.connect(self._url(SUPERUSER, "postgres"), autocommit=True) as db:
             if not db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (OWNER,)).fetchone():
                 self._create_owner(db)
@@ -153,20 +153,20 @@ class Postgres(LocalServer):
         db.execute(statement.format(sql.Identifier(OWNER), sql.Literal(self._password(OWNER))))
 
     def _create_database(self, db: psycopg.Connection) -> None:
-        """Only a superuser may create `vector`; in template1 every database made later has it too."""
+        """Create the database; `vector` needs a superuser, and in template1 every later database has it as well."""
         with psycopg.connect(self._url(SUPERUSER, "template1"), autocommit=True) as template:
             template.execute("CREATE EXTENSION IF NOT EXISTS vector")
         create = sql.SQL("CREATE DATABASE {} OWNER {}")
         db.execute(create.format(sql.Identifier(DATABASE), sql.Identifier(OWNER)))
 
     def _let_scrub(self, db: psycopg.Connection) -> None:
-        """The owner may have the log of what was erased thrown away (`core.erasure.scrub`)."""
+        """Allow the owner to have old write-ahead log files dropped (`core.erasure.scrub`)."""
         owner = sql.Identifier(OWNER)
         db.execute(sql.SQL("GRANT pg_checkpoint TO {}").format(owner))
         db.execute(sql.SQL("GRANT EXECUTE ON FUNCTION pg_switch_wal(), pg_ls_waldir() TO {}").format(owner))
 
     def _settings(self) -> list[str]:
-        """The settings as arguments, so that a new version brings its own to data that is already there."""
+        """Return the settings as arguments, so that a new version applies its own to existing data."""
         settings = {
             "listen_addresses": LOOPBACK,
             "port": str(self.port),
@@ -192,10 +192,10 @@ class Postgres(LocalServer):
 
 
 def _discard_stale_postmaster_pid(data: Path) -> None:
-    """Remove a `postmaster.pid` whose pid now belongs to a stranger, whom PostgreSQL would take for another server.
+    """Remove a `postmaster.pid` whose pid has been reused, which PostgreSQL would take for another server.
 
-    Called only while nothing holds our lock. PostgreSQL's own guard, shared memory keyed by the data
-    directory's inode, still refuses where a server started by hand uses the data.
+    Called only while nothing holds our lock. PostgreSQL's own guard, shared memory keyed by the data directory's inode,
+    still refuses if a manually started server uses the data.
     """
     stale = data / "postmaster.pid"
     if not stale.exists():

@@ -1,7 +1,7 @@
-"""One process of the stack: started under a lock, logged, known by a pid file, ended with everything it began.
+"""A process of the stack: started under a lock, with log and pid file, stopped with all its children.
 
-The lock (`run/<name>.lock`) is inherited by whatever the process starts, so it tells for certain, also after a
-kill -9 or a reboot that dealt the same pid to a stranger, whether anything of an earlier run is still alive.
+All child processes inherit the lock (`run/<name>.lock`), so it shows reliably whether any process of an earlier run is
+still alive, even after a kill -9 or a reboot that reused the pid.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FATAL_WORDS = ("FATAL", "PANIC", "No space left", "rror:")
 
 @dataclass(frozen=True, slots=True)
 class OsAccount:
-    """The user that a process started by root turns into; `passage`: may still walk through closed folders."""
+    """The user that a process started by root switches to; `passage`: may still traverse closed folders."""
 
     uid: int
     gid: int
@@ -58,14 +58,14 @@ class Process:
         return self._popen.poll() is None
 
     def exit(self) -> str:
-        """The exit status for people: `exit 3` or `SIGKILL`."""
+        """Return the exit status for people: `exit 3` or `SIGKILL`."""
         code = self._popen.poll()
         if code is None:
             return "running"
         return signal.Signals(-code).name if code < 0 else f"exit {code}"
 
     def last_words(self) -> str:
-        """The line of its log that says best why it ended: the last fatal one, else the last."""
+        """Return the log line that best explains why it ended: the last fatal one, else the last."""
         with log_file(self.home, self.name).open("rb") as log:
             log.seek(max(self._log_start, log.seek(0, os.SEEK_END) - LAST_WORDS_BYTES))
             lines = [line.strip() for line in log.read().decode(errors="replace").splitlines() if line.strip()]
@@ -73,7 +73,7 @@ class Process:
         return (fatal or lines or [f"{self.exit()}, without a word"])[-1]
 
     def end(self, farewell: signal.Signals, grace_s: float) -> None:
-        """Ask with `farewell`, wait at most `grace_s` seconds, then kill the whole group. Nothing is left after it."""
+        """Send `farewell`, wait at most `grace_s` seconds, then kill the whole group."""
         if self.alive():
             self._popen.send_signal(farewell)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -85,10 +85,10 @@ class Process:
 
 
 def furnish_home(home: Path) -> None:
-    """Make the data directory with its places for pid files and logs, both closed to others.
+    """Create the data directory with its folders for pid files and logs, closed to others.
 
     Raises:
-        Misconfigured: the directory cannot be made or written.
+        Misconfigured: the directory cannot be created or written.
     """
     try:
         for folder in (home / "run", home / "log"):
@@ -108,9 +108,9 @@ def spawn(
     cwd: Path | None = None,
     stdin: bytes = b"",
 ) -> Process:
-    """Start `command` in a group of its own, its output in `log/<name>.log`, its pid in `run/<name>.pid`.
+    """Start `command` in its own process group, its output in `log/<name>.log`, its pid in `run/<name>.pid`.
 
-    On Linux it gets `farewell` when the calling *thread* ends, however that happens.
+    On Linux it gets `farewell` when the calling *thread* ends, for whatever reason.
 
     Raises:
         Misconfigured: the disk is full or the log cannot be written.
@@ -135,7 +135,7 @@ def spawn(
 
 
 def reclaim(home: Path, name: str, farewell: signal.Signals = signal.SIGTERM, grace_s: float = RECLAIM_GRACE_S) -> bool:
-    """End what an earlier run left alive under this name; tells whether there was any.
+    """Stop what an earlier run left alive under this name; return whether there was any.
 
     Raises:
         Misconfigured: it is still there after a kill.
@@ -154,7 +154,7 @@ def reclaim(home: Path, name: str, farewell: signal.Signals = signal.SIGTERM, gr
 
 
 def wait_released(home: Path, name: str, grace_s: float) -> bool:
-    """Wait until nothing of this name lives; tells whether that came true within `grace_s` seconds."""
+    """Wait until nothing of this name lives; return whether that happened within `grace_s` seconds."""
     deadline = time.monotonic() + grace_s
     while _is_locked(home, name):
         if time.monotonic() > deadline:
@@ -164,7 +164,7 @@ def wait_released(home: Path, name: str, grace_s: float) -> bool:
 
 
 def kill_group(pid: int) -> None:
-    """Kill what is left of the group of `pid`, if anything is."""
+    """Kill the rest of the process group of `pid`, if any."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if pid > 1:
             os.killpg(pid, signal.SIGKILL)
@@ -181,7 +181,7 @@ def log_file(home: Path, name: str) -> Path:
 
 
 def reason(error: OSError) -> str:
-    """An operating system's refusal in plain words."""
+    """Return an operating system's error in plain words."""
     if error.errno == errno.ENOSPC:
         return "the disk is full, free some space"
     return f"{error.strerror or error} ({error.filename})" if error.filename else str(error.strerror or error)
@@ -197,7 +197,7 @@ def _launcher(home: Path, name: str, farewell: signal.Signals, account: OsAccoun
 
 
 def _open_log(home: Path, name: str) -> BinaryIO:
-    """Open the log for appending; one that has grown beyond the limit becomes `.log.1` first."""
+    """Open the log for appending; one above the size limit is renamed to `.log.1` first."""
     log = log_file(home, name)
     if log.exists() and log.stat().st_size > LOG_BYTES_KEPT:
         log.replace(log.with_suffix(".log.1"))
@@ -228,7 +228,7 @@ def _is_locked(home: Path, name: str) -> bool:
 
 
 def _read_pid(home: Path, name: str) -> int:
-    """The pid on file; 0, which is never signalled, where there is none to read."""
+    """Return the stored pid; 0, which is never signalled, if there is none."""
     try:
         return int(pid_file(home, name).read_text().split()[0])
     except (FileNotFoundError, IndexError, ValueError):

@@ -1,4 +1,4 @@
-"""The small files that let commands with the same data directory find the stack: secrets, ports, addresses."""
+"""Files by which commands with the same data directory find the stack: secrets, ports, addresses."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PASSWORD_BYTES = 24
 
 
 def password(home: Path, name: str, kept: Path | None) -> str:
-    """The password `name` from `secrets.json`, made on first use.
+    """Return the password `name` from `secrets.json`, generated on first use.
 
-    `kept` is the data that the password opens: where it is already there, a new password would not fit.
+    `kept`: the data that the password opens; if it exists already, a new password would not fit.
 
     Raises:
-        Misconfigured: the data is there and its password is not.
+        Misconfigured: the data exists and its password does not.
     """
     stored = _read(home / "secrets.json")
     if name not in stored:
@@ -37,7 +37,7 @@ def password(home: Path, name: str, kept: Path | None) -> str:
 
 
 def port(home: Path, name: str) -> int:
-    """The loopback port that `name` had before, or a free one where that is taken; remembered in `run/ports.json`."""
+    """Return the previous loopback port of `name`, or a free one if it is taken; stored in `run/ports.json`."""
     path = home / "run" / "ports.json"
     ports = _read(path)
     before = last_port(home, name)
@@ -49,7 +49,7 @@ def port(home: Path, name: str) -> int:
 
 
 def last_port(home: Path, name: str) -> int:
-    """The port that `name` had last; 0: none."""
+    """Return the last port of `name`; 0: none."""
     return int(_read(home / "run" / "ports.json").get(name, "0"))
 
 
@@ -72,17 +72,17 @@ def is_free(host: str, number: int) -> bool:
 
 
 def write_stack(home: Path, addresses: Mapping[str, str | int]) -> None:
-    """Tell commands with the same data directory where the running stack is (`run/stack.json`, mode 0600)."""
+    """Store the addresses of the running stack for commands in this home (`run/stack.json`, mode 0600)."""
     _write(home / "run" / "stack.json", addresses)
 
 
 def forget_stack(home: Path) -> None:
-    """The stack is gone, its addresses with it."""
+    """Remove the addresses of the stack."""
     (home / "run" / "stack.json").unlink(missing_ok=True)
 
 
 def free_port(host: str = LOOPBACK) -> int:
-    """A port on which nothing listens now."""
+    """Return a port on which nothing listens."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind((host, 0))
         return int(probe.getsockname()[1])
@@ -99,7 +99,7 @@ def _read(path: Path) -> dict[str, str]:
 
 
 def _write(path: Path, content: Mapping[str, str | int]) -> None:
-    """Replace the file in one step, readable for its owner alone."""
+    """Replace the file atomically, readable only by its owner."""
     draft = path.with_suffix(f".{os.getpid()}")
     draft.touch(mode=0o600)
     draft.write_text(json.dumps(content, indent=1))

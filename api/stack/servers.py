@@ -1,8 +1,8 @@
 """The two servers behind the service, each with `start() -> url`, `stop()` and `alive()`.
 
-`Postgres` and `Broker` run the programs that two wheels carry; `External` stands for a server that runs elsewhere.
-The wheels' own Python wrappers are left aside: they stop servers at interpreter exit, trust every local connection,
-and, run by root, create a system user and open folders to all.
+`Postgres` and `Broker` run the programs from two wheels; `External` represents a server elsewhere. The wheels' own
+Python wrappers are not used: they stop servers at interpreter exit, trust every local connection and, when run by
+root, create a system user and open folders to all.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ class Server(Protocol):
     name: str
 
     def start(self) -> str:
-        """Start it, or find it, and return the URL that clients use."""
+        """Start or find the server, and return its URL for clients."""
 
     def stop(self, grace_s: float = STOP_GRACE_S) -> None:
-        """End it and everything it began."""
+        """Stop it and all its children."""
 
     def alive(self) -> bool:
         """Return whether it runs."""
 
     def exit(self) -> str:
-        """The exit status for people."""
+        """Return the exit status for people."""
 
     @property
     def url(self) -> str:
-        """The URL that `start` returned."""
+        """The URL returned by `start`."""
 
     @property
     def pid(self) -> int | None:
-        """Its process id, None where it is not ours."""
+        """Its process id; None if it is not ours."""
 
     @property
     def where(self) -> str:
@@ -54,7 +54,7 @@ class Server(Protocol):
 
 
 class LocalServer:
-    """A server of this machine: its process, its loopback port, its data under `home/<name>`."""
+    """A server on this machine: its process, its loopback port, its data under `home/<name>`."""
 
     name: str
     farewell: signal.Signals
@@ -73,7 +73,7 @@ class LocalServer:
         return self._process.pid if self._process else None
 
     def stop(self, grace_s: float = STOP_GRACE_S) -> None:
-        """End it in order; what takes longer than `grace_s` seconds is killed."""
+        """Stop it gracefully; after `grace_s` seconds it is killed."""
         if self._process:
             self._process.end(self.farewell, grace_s)
             self._process = None
@@ -83,11 +83,11 @@ class LocalServer:
         return self._process is not None and self._process.alive()
 
     def exit(self) -> str:
-        """The exit status."""
+        """Return the exit status."""
         return self._process.exit() if self._process else "stopped"
 
     def _listen(self) -> None:
-        """Launch and wait for an answer; a first start takes another port where someone grabbed the chosen one."""
+        """Launch it and wait until it answers; a first start uses another port if the chosen one is taken."""
         tries = 1 if self.port else PORT_TRIES
         for left in reversed(range(tries)):
             self.port = self.port or run_files.port(self.home, self.name)
@@ -100,7 +100,7 @@ class LocalServer:
             self.port = 0
 
     def _wait_for_answer(self) -> bool:
-        """False when the server ended instead."""
+        """Return False if the server ended instead."""
         deadline = time.monotonic() + START_LIMIT_S
         while self.alive():
             if self._answers():

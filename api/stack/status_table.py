@@ -1,4 +1,4 @@
-"""One table that says what runs where."""
+"""The status table: what runs where."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Screen:
         self._err.print(f"[red]{escape(' '.join(line.split()))}[/red]", soft_wrap=True)
 
     def show(self, watched: Sequence[Watched], http_url: str, home: Path) -> None:
-        """The table of processes, then where the API answers and where data and logs are."""
+        """Print the table of processes, and the locations of the API, data and logs."""
         self._out.print(table(watched, http_url, home))
         self.say(f"Imprint is ready at {http_url}; data and logs are in {home}.")
         self.say("Ctrl-C ends all of it; the data stays.")
@@ -48,5 +48,5 @@ def table(watched: Sequence[Watched], http_url: str, home: Path) -> Table:
 
 
 def _short(where: str, home: Path) -> str:
-    """A log is named from the data directory, which is told under the table."""
+    """Return the name of a log relative to the data directory, which is shown below the table."""
     return where.removeprefix(f"{home}/")

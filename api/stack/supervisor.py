@@ -55,7 +55,7 @@ class Member(Protocol):
         """Return whether it runs."""
 
     def exit(self) -> str:
-        """The exit status for people."""
+        """Return the exit status for people."""
 
     @property
     def pid(self) -> int | None:
@@ -103,7 +103,7 @@ class ChildProcess:
         return self._process is not None and self._process.alive()
 
     def exit(self) -> str:
-        """The exit status, with the last line of its log if there is one."""
+        """Return the exit status, with the last line of its log if there is one."""
         if self._process is None:
             return "stopped"
         how = self._process.exit()
@@ -127,9 +127,9 @@ class Watched:
 
 
 class Supervisor:
-    """Watches members in the order in which they were added and says aloud what happens to them.
+    """Supervises members in the order in which they were added, and reports what happens to them.
 
-    It must be used in the main thread: processes are told to end when the thread that started them does.
+    Use it in the main thread: processes are signalled when the thread that started them ends.
     """
 
     def __init__(self, say: Say) -> None:

@@ -1,4 +1,4 @@
-"""`imprint up`: servers, migrations, processes, ready; then stay, or do one thing, and end without a trace."""
+"""`imprint up`: start servers, migrate, start processes, wait until ready; then stay, or run one function and stop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from core.errors import ImprintError, Misconfigured
 READY_LIMIT_S = 120.0
 PROBE_LIMIT_S = 2.0
 START_TRIES = 3
-"""Attempts of each process before the first readiness: one that dies as often would do so for ever."""
+"""Attempts of each process before the stack is first ready; a process that dies as often will never start."""
 
 END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -57,12 +57,12 @@ def up(
     children: Sequence[Child],
     on_ready: Callable[[], None] | None = None,
 ) -> int:
-    """Run the whole stack until Ctrl-C or SIGTERM, or until `on_ready` returns; the exit code of the command.
+    """Run the whole stack until Ctrl-C or SIGTERM, or until `on_ready` returns; return the exit code of the command.
 
-    Servers without a URL are started from the wheels. `prepare` is called once they answer, with
-    `settings_env` and IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs
-    of the roles, by setting; each child gets those that it names, and never the owner's.
-    Whatever raises ImprintError becomes one line on standard error and exit code 1.
+    Servers without a URL are started from the wheels. `prepare` is called once they answer, with `settings_env` and
+    IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs of the roles, by
+    setting; each child gets those that it names, and never the owner's. An ImprintError becomes one line on standard
+    error and exit code 1.
     """
     screen = Screen(quiet=quiet)
     home = home.expanduser().resolve()
@@ -83,7 +83,7 @@ def up(
 
 
 class _Stack:
-    """The running whole: what is watched, and where it answers."""
+    """The running stack: its members and addresses."""
 
     def __init__(self, home: Path, http: ListenAddress, metrics: ListenAddress, screen: Screen) -> None:
         self._home = home
@@ -120,7 +120,7 @@ class _Stack:
         self._screen.show(self._supervisor.watched, self.http_url, self._home)
 
     def _of_child(self, child: Child, roles: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment of this child alone. An empty value hides what `.env` or `imprint.toml` may hold."""
+        """Return a child's own environment. An empty value hides one in `.env` or `imprint.toml`."""
         known = {name: url if name in child.roles else "" for name, url in roles.items()}
         port = self._metrics.port if child.shows_metrics else 0
         return {**known, "IMPRINT_DATABASE_URL": "", "IMPRINT_METRICS_PORT": str(port)}
@@ -140,7 +140,7 @@ class _Stack:
             watcher.join()
 
     def stop(self) -> None:
-        """End everything; more signals do not hurry it, it takes 10 s at most."""
+        """Stop everything, which takes at most 10 s; further signals do not speed it up."""
         for number in END_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
         self._supervisor.stop()
@@ -209,7 +209,7 @@ def is_running(home: Path) -> bool:
 
 @contextlib.contextmanager
 def alone(home: Path) -> Iterator[None]:
-    """Hold the data directory for this process alone; it is free again at the end, however that comes.
+    """Lock the data directory for this process; the lock is released when the process ends for any reason.
 
     Raises:
         Misconfigured: another `imprint up` holds it.
@@ -233,7 +233,7 @@ def alone(home: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_end() -> Iterator[None]:
-    """SIGTERM and a closed terminal end it as Ctrl-C does: by KeyboardInterrupt in the main thread."""
+    """Handle SIGTERM and SIGHUP like Ctrl-C: by KeyboardInterrupt in the main thread."""
     heard = [number for number in END_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # nohup stays deaf
     before = {number: signal.signal(number, _interrupt) for number in heard}
     try:

@@ -94,7 +94,7 @@ def decide(
     *,
     explicit: bool = False,
 ) -> list[Change]:
-    """Decide what a merged batch, in the order said, changes in what is known. `explicit`: someone asked for it."""
+    """Decide the changes of a merged batch, in order. `explicit`: someone asked to store it."""
     replaced_at = _replaced_within(candidates)
     batch = _Batch(thresholds, vectors.copy())
     for place, candidate in enumerate(candidates):

@@ -71,7 +71,7 @@ class ErasureStep:
 
 
 def _nameless(column: str) -> str:
-    """SQL for a hashed id of something erased that others' rows still refer to."""
+    """Return SQL for a hashed id of something erased that others' rows still refer to."""
     return f"'erased:' || md5(:pepper || {column})"
 
 

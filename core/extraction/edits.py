@@ -23,10 +23,10 @@ READ: Final = frozenset({"attribute", "values", "negated", "date_precision"})
 
 
 def complete(row: Any, changed: Json, given: AbstractSet[str], secrets: str) -> Json:
-    """Return the columns of a memory's row that an edit changes, with all that follows from it; empty: nothing does.
+    """Return the columns that an edit changes in a memory's row, including derived ones; empty: no change.
 
-    `changed` holds the new values that were asked for, `given` the names of all fields in the request, `secrets` the
-    setting for content with a secret. Invalid: the edit holds a secret and is refused for it.
+    `changed`: the requested new values; `given`: names of all fields in the request; `secrets`: the setting for content
+    with a secret. Invalid: the edit contains a secret and is refused.
     """
     if not changed:
         return {}
@@ -45,7 +45,7 @@ def _trust(row: Any, changed: Json, given: AbstractSet[str]) -> Json:
 
 
 def _screen(changed: Json, secrets: str) -> Json:
-    """Mask secrets in new content, quarantine a hostile edit. Invalid: a secret stands where none can be masked."""
+    """Mask secrets in new content, quarantine a hostile edit. Invalid: a secret is in a field that cannot be masked."""
     screened = {name: screen.screen(_as_text(changed[name])) for name in SCREENED if changed.get(name)}
     problems = [
         Problem(f"/{name}", f"holds a secret ({'; '.join(f.detail for f in one.findings)}); leave it out")

@@ -299,7 +299,7 @@ def is_statement(plain: str, *, of_a_person: bool = False) -> bool:
 
 
 def is_statement_zh(plain: str) -> bool:
-    """The same for Chinese: it speaks of oneself, says more than a few words, and is no courtesy."""
+    """Return the same for Chinese: it is about oneself, has more than a few words, and is no courtesy."""
     return (
         len(plain) >= 6
         and bool(_SELF_ZH.search(plain))

@@ -123,7 +123,7 @@ def person(value: str) -> str | None:
 
 
 def own_name(value: str) -> str | None:
-    """The same after "I am …", where a nationality or a faith is no name."""
+    """Return a name after "I am …", where a nationality or a faith is no name."""
     alone = " " not in value
     if alone and (value.lower() in _DEMONYMS or value.lower().endswith(("ish", "ese", "ian", "ist", "ing"))):
         return None
@@ -193,7 +193,7 @@ def role(value: str) -> str | None:
 
 
 def occupation(value: str) -> str | None:
-    """The same after "I am a …", where only known occupations count."""
+    """Return an occupation after "I am a …", where only known occupations count."""
     cut = _without_article(value)
     words = cut.split()
     if not 1 <= len(words) <= 4 or words[-1].lower() not in _ROLE_HEADS:

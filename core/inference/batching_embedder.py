@@ -41,7 +41,7 @@ class BatchingEmbedder:
     """
 
     def __init__(self, inner: Embedder, passes: int | None = None) -> None:
-        """`passes`: maximum number of concurrent passes."""
+        """Run at most `passes` at the same time."""
         self.name, self.dimension = inner.name, inner.dimension
         self._inner = inner
         self._free = passes or os.cpu_count() or 1

@@ -124,7 +124,7 @@ class Document:
         return "\r\n" if self.front.raw[0].endswith("\r\n") else "\n"
 
     def lines(self) -> Iterator[tuple[int, MemoryLine]]:
-        """The lines of memories with their places among the blocks."""
+        """Return the lines of memories with their positions among the blocks."""
         return ((at, block) for at, block in enumerate(self.blocks) if isinstance(block, MemoryLine))
 
 

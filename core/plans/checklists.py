@@ -152,7 +152,7 @@ def _inline(text: str) -> tuple[str | None, list[ListItem]]:
 
 
 def _block(content: str) -> tuple[Sequence[str], str]:
-    """Return the first list that is numbered, has boxes or stands under a title, and the line before it."""
+    """Return the first list that is numbered, has boxes or follows a title, and the line before it."""
     block: list[str] = []
     lead = ""
     for line in content.expandtabs(4).splitlines():

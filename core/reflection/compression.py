@@ -198,7 +198,7 @@ class _Statement(BaseModel):
 
 
 class _CompressionAnswer(BaseModel):
-    """Statements that replace a group."""
+    """Statements that a group becomes."""
 
     model_config = ConfigDict(extra="forbid")
 

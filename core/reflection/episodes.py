@@ -122,7 +122,7 @@ class EpisodeNarrative(BaseModel):
 
 
 class Narratives(BaseModel):
-    """Narratives, one per participant."""
+    """One for each participant."""
 
     model_config = ConfigDict(extra="forbid")
 

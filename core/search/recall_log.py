@@ -67,7 +67,7 @@ class Recall(NamedTuple):
 
 
 class Spacing:
-    """Delays recalls whose memories were all announced recently, so that one event stands for many searches."""
+    """Delays recalls whose memories were all announced recently, so that one event covers many searches."""
 
     def __init__(self) -> None:
         self._held: dict[Asker, Recall] = {}

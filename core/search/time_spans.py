@@ -137,7 +137,7 @@ def _apply_bound(
 
 
 def _ago(match: re.Match[str], now: datetime) -> TimeSpan:
-    """Return a span around that day, wider if told vaguely."""
+    """Return a span around that day, wider if the wording is vague."""
     count, vague = _count(match["n"])
     unit = _DAYS[match["unit"].lower()]
     away = (now - timedelta(days=count * unit)).replace(hour=12)

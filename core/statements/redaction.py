@@ -24,7 +24,7 @@ class RedactedStatement:
 
 
 def with_clauses(content: str, subject: str, gathered: Gathered | None = None) -> list[RedactedStatement]:
-    """Return a statement, and each of its clauses that can be told from others."""
+    """Return a statement, and each of its clauses that is distinguishable from others."""
     whole = RedactedStatement(content, subject, gathered)
     parts = [RedactedStatement(clause, subject) for clause in _clauses(content)]
     return [whole, *(one for one in parts if len(_content_words(one.content, subject)) >= LEAST_WORDS)]

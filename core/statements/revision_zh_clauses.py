@@ -48,7 +48,7 @@ def of_one(new: Statement, old: Statement) -> bool:
 
 
 def are_one(new: Statement, old: Statement) -> bool:
-    """The same by who is spoken of alone: 朵朵 is 赵朵朵, and 赵磊的姐姐 whoever 赵磊的姐赵琳 is."""
+    """Return whether both subjects are one: 朵朵 is 赵朵朵, and 赵磊的姐姐 whoever 赵磊的姐赵琳 is."""
     mine, theirs = _person(new), _person(old)
     if mine == theirs or (min(len(mine), len(theirs)) > 1 and (mine.endswith(theirs) or theirs.endswith(mine))):
         return "的" not in mine + theirs or mine == theirs
@@ -155,5 +155,5 @@ def alike(one: str, other: str) -> bool:
 
 
 def around_of(shared: str, content: str) -> str:
-    """Return the clause of a content in which something stands."""
+    """Return the clause of a content that contains a text."""
     return next((clause for clause in clauses(content) if shared in clause), content)

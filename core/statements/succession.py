@@ -57,7 +57,7 @@ def slot_name(attribute: str | None) -> str | None:
 
 
 def gathered_list(structured: dict[str, Any]) -> Gathered | None:
-    """Return the list that a memory adds to, if its `structured` is a list; other content may be there."""
+    """Return the list that a memory adds to, if `structured` contains one; it may contain anything."""
     name, values = structured.get("attribute"), structured.get("values")
     if not isinstance(name, str) or not isinstance(values, list):
         return None

@@ -1,6 +1,6 @@
-"""Extractive summary and its layout. Pure.
+"""Extractive summaries and their layout. Pure.
 
-Also how a summary is laid out and kept within its bound, and whether a model's words keep to what was said.
+Includes the layout of a summary within its limit, and the check that a model adds nothing.
 """
 
 from __future__ import annotations
@@ -24,40 +24,40 @@ from core.summaries.key_messages import KeyMessage
 from core.types import Message
 
 TOKENS: Final = 1_500
-"""Tokens of a summary with its key messages at the most: a fifth of the context that is usual, however long it gets."""
+"""Maximum tokens of a summary with its key messages: a fifth of the usual context."""
 
 LEAST: Final = 300
-"""Tokens of it that are kept for the narrative: where there are too many key messages, their quotes give way."""
+"""Tokens reserved for the narrative: if there are too many key messages, their quotes are shortened."""
 
 SHARE: Final = 4
-"""The narrative of a beginning is no longer than a part of it: one in so many tokens."""
+"""Divisor: a narrative has at most this fraction of the tokens it covers."""
 
 SENTENCE: Final = 240
-"""Characters of a sentence; a longer one is cut at a word."""
+"""Maximum characters of a sentence; a longer one is cut at a word."""
 
 TOOL: Final = 80
-"""Characters of a tool's result that are told: what it was, not all that it said."""
+"""Characters of a tool result included in a summary: what it was, not all of it."""
 
 NEW: Final = 0.2
-"""Share of a sentence's words that none before it may have said: with less it only repeats."""
+"""Minimum share of new words in a sentence; with less it only repeats."""
 
 MARK: Final = 0.5
-"""What a number, a name or a date weighs, beside a word that is said in every line (1)."""
+"""Weight of a number, a name or a date, relative to a word that occurs in every line (1)."""
 
 ASKED: Final = 0.3
-"""What a question, a condition or a quotation weighs."""
+"""Weight of a question, a condition or a quotation."""
 
 STATED: Final = 2.0
-"""What someone states of themselves weighs more than what they say of the weather."""
+"""Weight of a statement about oneself."""
 
 SHORT: Final = 30
-"""Tokens that are added to a line's length: else scraps of a few words would be told first."""
+"""Tokens added to a line's length; otherwise fragments of a few words would come first."""
 
 QUOTES: Final = (240, 160, 110, 80, 56, 40)
-"""Characters of the quotes of key messages: each time they are too many, shorter ones."""
+"""Maximum characters of the quotes of key messages, tried in order until they fit."""
 
 FIRST: Final = ("constraint", "instruction", "task", "decision", "commitment")
-"""Whose quotes stay longest where there is no room even for short ones; within a kind the newest."""
+"""Kinds whose quotes are kept longest if there is no room even for short ones; within a kind the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def fit_key_messages(key_messages: Sequence[KeyMessage], tokens: int = TOKENS - 
 
 
 def room(key_messages: Sequence[KeyMessage], covered: int) -> int:
-    """Return the tokens left for the narrative beside these, where it covers `covered` tokens in all."""
+    """Return the tokens left for the narrative besides these key messages, if it covers `covered` tokens."""
     return min(TOKENS - _tokens_of(key_messages), max(LEAST, covered // SHARE))
 
 
@@ -178,9 +178,9 @@ def _sentence_weight(sentence: str) -> float:
 
 
 def _select_lines(lines: Sequence[_Line], tokens: int) -> list[_Line]:
-    """Select the lines that say most for their length, as many as fit, in their order.
+    """Select the lines with the most information for their length, as many as fit, in order.
 
-    A line loses weight with every selected line that shares its words: repetitions are told once.
+    A line loses weight with every selected line that shares its words, so repetitions are included once.
     """
     of = [frozenset(terms(line.said)) for line in lines]
     weigh = _weights(lines, of)
@@ -219,13 +219,13 @@ def _weights(lines: Sequence[_Line], of: Sequence[frozenset[str]]) -> Callable[[
 
 
 def _marks(said: str) -> frozenset[str]:
-    """The terms of the numbers, names and dates in a sentence."""
+    """Return the terms of the numbers, names and dates in a sentence."""
     marks = condense.marks(said[:1].lower() + said[1:]) | set(_NUMBERED_ZH.findall(said))
     return frozenset(term for mark in marks for term in terms(mark))
 
 
 def _tokens_of(key_messages: Sequence[KeyMessage]) -> int:
-    """An upper bound of what the lines of these take in `render`, the empty one behind them included."""
+    """Return an upper bound of the tokens of these lines in `render`, including the empty line after them."""
     return sum(token_estimate(f"{_key_line(key)}\n") for key in key_messages if key.quote) + 1
 
 
@@ -269,4 +269,4 @@ _MARKS_ZH = (
     re.compile(rf"[{_SURNAMES}](?:先生|女士|小姐|老师|总|经理|医生|教授|工|姐|哥|叔|阿姨)"),
     re.compile("《[^》]+》|“[^”]+”|「[^」]+」"),
 )
-"""What Chinese writing does mark: numbers with what they count, people with their title, titles, and quotations."""
+"""Details marked in Chinese script: numbers with units, people with titles, titles of works, and quotations."""

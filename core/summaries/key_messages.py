@@ -1,7 +1,7 @@
 """Sentences a summary must keep: tasks, decisions, constraints. Pure.
 
-A sentence that sets a task, decides, binds, promises, or orders for good; in English and Chinese. Questions, what is
-denied, hypothetical, or said in someone else's words is none; nor is what a tool or a system prompt says.
+A key sentence sets a task, decides, obliges, promises, or gives a standing order; in English and Chinese. Excluded
+are questions, denials, hypotheses and reported speech, and anything from tools or system prompts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from core.types import Json, Message
 Kind = Literal["task", "instruction", "decision", "commitment", "constraint"]
 
 MOST: Final = 12
-"""Sentences of one message that count: a longer list is a document, and stays searchable as one."""
+"""Maximum key sentences of one message: a longer list is a document, and stays searchable as one."""
 
 ASSISTANT: Final = "assistant"
 
@@ -52,7 +52,7 @@ def key_messages_of(message: Message) -> list[KeyMessage]:
 
 
 def speaker(message: Message) -> str:
-    """Return the name to show for a message: the speaker's, else the user's; the role of an assistant or a tool."""
+    """Return the display name of a message: the speaker's, else the user's; the role of an assistant or a tool."""
     if message.speaker:
         return message.speaker
     return message.user_id if message.role == "user" else message.role
@@ -74,10 +74,10 @@ def kind_of(sentence: str, role: str = "user") -> Kind | None:
 
 
 def merge(earlier: Sequence[KeyMessage], later: Sequence[KeyMessage]) -> list[KeyMessage]:
-    """Merge both lists in order, without literal repeats of earlier ones and without those that a later one replaces.
+    """Merge both lists in order, without literal repeats and without sentences that a later one replaces.
 
-    A sentence replaces one of its kind where it says so ("instead of …", "no longer …", 改成, 不再 …) and the other has
-    every word that it withdraws.
+    A sentence replaces one of its kind if it says so ("instead of …", "no longer …", 改成, 不再 …) and the other
+    contains every word that it withdraws.
     """
     kept = list(earlier)
     said = {(key.kind, _fold(key.quote)) for key in kept}
@@ -126,7 +126,7 @@ def _is_zh(kind: Kind, plain: str) -> bool:
 
 
 def _put_aside(quote: str) -> set[str]:
-    """The words of what a sentence says to hold no longer."""
+    """Return the words that a sentence withdraws."""
     said = _REPLACES_ZH.search(quote) if sentences.is_chinese(quote) else _REPLACES.search(quote)
     return set(terms(next(filter(None, said.groups())))) if said else set()
 
@@ -150,7 +150,7 @@ _WORK = _join_alternatives(
 )
 
 _SOME = r"(?:me |us )?(?:a|an|the|my|our|some|this|these|those|all|every|each|another|new|two|three|\d+)\b"
-"""What stands behind a verb of work, where it is a verb: "Book a flight", and not "Book club"."""
+"""Words after a verb of work that show it is a verb: "Book a flight", not "Book club"."""
 
 _OPENING = r"^(?:(?:hi|hey|hello|ok|okay|so|now|please|then|also|next|first)\b[,!]? )*"
 
@@ -209,7 +209,7 @@ _NOT_NOW = re.compile(
     r"\blast (?:year|summer|winter|spring|fall|autumn|month)\b|\bas a (?:kid|child|teenager)\b",
     re.IGNORECASE,
 )
-"""What was decided so long ago is a story, and what is yet to be decided is none."""
+"""Signs of a past decision, which is only reported, or of one that is still open."""
 
 _DECISION_ZH = re.compile(
     r"(?:我们?|大家|咱们?|团队|双方)(?:最后|最终|已经|都|一致|刚刚?|现在|终于|还是)*"
@@ -252,7 +252,7 @@ _BOUND = (
     r"signed|approved|tested|encrypted|shipped|able to|compatible|in|by|before|on|no (?:more|later|longer)|"
     r"available|written|kept|paid|exactly|\d)"
 )
-"""What something must be, where that is a rule and no guess: not "That must be amazing!"."""
+"""Uses of "must" that state a rule rather than a guess: not "That must be amazing!"."""
 
 _CONSTRAINT = re.compile(
     rf"\b(?:must|shall) (?:not |never |only |always )?(?:be {_BOUND}|have (?:at (?:least|most)|no\b|exactly|\d)|"

@@ -35,20 +35,20 @@ from core.types import Json, Message
 SUMMARIZED: Final = "session.summarized"
 
 READ: Final = 500
-"""Messages that are read at once; of a longer backlog the rest follows in further steps."""
+"""Messages read at once; the rest of a longer backlog follows in further steps."""
 
 SHOWN: Final = 60_000
-"""Characters of the transcript that a model is shown: each message is cut so that all have room."""
+"""Characters of the transcript shown to a model: each message is cut so that all fit."""
 
 KEPT: Final = 5
-"""Summaries of one session that are kept: the last one says all, those before it are there should it be taken back."""
+"""Stored summaries per session: the last one covers everything, earlier ones are for the case that it is withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """Summary of a session up to a position; `prompt`: of the model that wrote it, None: by rules.
 
-    `content`: the narrative, beside the `key_messages`; `token_count`: of both, as `text` renders them.
+    `content`: the narrative without the `key_messages`; `token_count`: of both, as `text` renders them.
     """
 
     session_id: str
@@ -61,7 +61,7 @@ class Summary:
 
     @property
     def text(self) -> str:
-        """All of it, as an agent is to be shown it."""
+        """The whole summary as shown to an agent."""
         return extractive.render(self.content, self.key_messages)
 
 
@@ -77,7 +77,7 @@ class SummaryLimits:
 class SummaryInput:
     """Input of a summary: the earlier one, the messages to add, and the key messages.
 
-    `room`: the tokens that its narrative may have.
+    `room`: tokens available for its narrative.
     """
 
     earlier: str
@@ -88,7 +88,7 @@ class SummaryInput:
 
 @dataclass(frozen=True, slots=True)
 class WrittenNarrative:
-    """A narrative, the prompt that it was written by, and, where a model's words were refused, why."""
+    """A narrative, its prompt, and, if a model's words were refused, the reason."""
 
     content: str
     prompt: str | None = None
@@ -100,7 +100,7 @@ Writer = Callable[[SummaryInput], WrittenNarrative]
 
 @dataclass(frozen=True, slots=True)
 class PendingSummary:
-    """A summary that is ready to be written, if no other was written meanwhile and all that was read still exists."""
+    """A finished summary, written only if no other was written in the meantime and everything read still exists."""
 
     tenant_id: str
     session: Session
@@ -168,7 +168,7 @@ def by_rules(part: SummaryInput) -> WrittenNarrative:
 
 
 def by_model(client: ChatClient, on_call: OnCall) -> Writer:
-    """Summarise by a model; by rules where it fails or brings in what nobody said."""
+    """Summarize with a model; by rules if it fails or adds anything."""
 
     def write(part: SummaryInput) -> WrittenNarrative:
         shown = [
@@ -224,9 +224,9 @@ def latest(tx: Tx, session_id: str) -> Summary | None:
 
 
 def forget_messages(tx: Tx, tenant_id: str, places: Sequence[tuple[str, str]]) -> int:
-    """Delete the summaries of these messages (session, message), so that they are rewritten without them; how many.
+    """Delete the summaries of these messages (session, message), so that they are rewritten; return how many.
 
-    Call it in the transaction that hides or restores them: a summary being written meanwhile is then refused.
+    Call it in the transaction that hides or restores them: a concurrent summary is then refused.
     """
     if not places:
         return 0
@@ -276,7 +276,7 @@ _LATEST = text("SELECT * FROM summaries WHERE session_id = :session ORDER BY to_
 _LAST = text("SELECT coalesce(max(to_position), 0) FROM summaries WHERE session_id = :session")
 
 _TOKENS = text("SELECT token_count FROM messages WHERE session_id = :session AND position = :upto")
-"""Of each message it is that of the session up to it."""
+"""Token count of the session up to and including each message."""
 
 _VISIBLE = text("""
     SELECT m.position FROM messages m
@@ -284,7 +284,7 @@ _VISIBLE = text("""
       AND NOT EXISTS (SELECT FROM hidden_messages h WHERE h.session_id = m.session_id AND h.message_id = m.id)
     ORDER BY m.position
 """)
-"""What may be told of a part of a session: neither silenced nor hidden."""
+"""Visible messages of a part of a session: neither blank nor hidden."""
 
 _INSERT = text("""
     INSERT INTO summaries (tenant_id, session_id, to_position, content, key_messages, token_count, prompt)

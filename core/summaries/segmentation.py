@@ -1,8 +1,8 @@
-"""Topic segmentation, pure.
+"""Topic segmentation. Pure.
 
-A boundary is never taken back: it is drawn once the few messages behind it that decide on it are there. What is said
-later changes the last unit and adds more, and a unit is cut from its own messages alone. So a conversation may be cut
-as it grows, from the beginning of its last unit on.
+A boundary is final: it is drawn once the few messages after it that decide about it have arrived. Later messages
+change the last unit and add new ones, and a unit is cut from its own messages alone. So a conversation can be cut
+incrementally, from the beginning of its last unit.
 """
 
 from __future__ import annotations
@@ -23,40 +23,40 @@ from core.language.terms import terms
 Vectors = NDArray[np.float32]
 
 FEWEST: Final = 4
-"""Messages with words on either side of a shift, and before a greeting: what is shorter is no topic of its own."""
+"""Minimum messages with words on either side of a shift, and before a greeting; fewer are no topic of their own."""
 
 FEWEST_MARKED: Final = 2
-"""Messages with words before one that says that it is about something else."""
+"""Minimum messages with words before an announced change of topic."""
 
 MOST: Final = 40
-"""Messages with words in one unit."""
+"""Maximum messages with words in one unit."""
 
 BLOCK: Final = 2
-"""Messages on either side of a place that are compared: longer blocks find less (`bench/segment.py`)."""
+"""Messages compared on either side of a position: longer blocks find less (`bench/segment.py`)."""
 
 BLOCK_TERMS: Final = 12
-"""Terms that a block holds, unless that takes more than BLOCK_MOST messages: "Yes." and "Why?" say nothing."""
+"""Minimum terms of a block, within BLOCK_MOST messages: "Yes." and "Why?" say nothing."""
 
 BLOCK_MOST: Final = 5
-"""Messages of a block at the most, so that what is decided need not wait for long."""
+"""Maximum messages of a block, so that decisions need not wait for long."""
 
 REACH: Final = 4
-"""Places to each side in which the talk must have held together better."""
+"""Positions on each side in which cohesion must have been higher."""
 
 NARROW: Final = 2
-"""Places to each side of which none may hold together less."""
+"""Positions on each side of which none may have lower cohesion."""
 
 WORD_WEIGHT: Final = 0.8
-"""How much the words that two blocks share count beside the cosine of their vectors."""
+"""Weight of shared words relative to the cosine of the vectors."""
 
 DEPTH: Final = 0.8
-"""By how much the talk must have held together better, before and after taken together (`bench/segment.py`)."""
+"""Minimum depth of a valley in cohesion, both sides together (`bench/segment.py`)."""
 
 WORD_DEPTH: Final = 0.5
-"""The same by the words alone: enough, where vectors tell little apart."""
+"""Minimum depth by words alone, which suffices if vectors hardly differ."""
 
 READ: Final = 2_000
-"""Characters of a message whose words count; what is longer is pasted."""
+"""Characters of a message whose words count; longer text is pasted."""
 
 
 class Boundary(StrEnum):
@@ -78,7 +78,7 @@ class Opening(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SegmentTurn:
-    """A message as far as it says where a topic begins; not `spoken`: it is no talk, and only lies in between."""
+    """A message as used for segmentation; not `spoken`: it is no talk, and only lies in between."""
 
     at: datetime
     words: Mapping[str, int]
@@ -96,7 +96,7 @@ class Slice:
 
 
 def turn(content: str, at: datetime, *, spoken: bool = True) -> SegmentTurn:
-    """A message, read; one without text is not `spoken`."""
+    """Return a message as a turn; one without text is not `spoken`."""
     if not spoken or not content.strip():
         return SegmentTurn(at, {}, None, spoken=False)
     return SegmentTurn(at, Counter(terms(content[:READ])), opening_of(content))
@@ -112,9 +112,9 @@ def opening_of(content: str) -> Opening | None:
 def cut(
     turns: Sequence[SegmentTurn], vectors: Vectors, gap: timedelta, opened: Boundary = Boundary.START
 ) -> list[Slice]:
-    """The units of a conversation, each turn in one of them; all but the last stay as they are, whatever follows.
+    """Return the units of a conversation, each turn in one of them; all but the last are final.
 
-    `vectors`: a row for each turn. `opened`: why the first unit begins, where a conversation is cut from there on.
+    `vectors`: a row for each turn. `opened`: why the first unit begins, if cutting continues an earlier conversation.
     """
     found: list[tuple[int, Boundary]] = []
     for start, stop in _runs(turns, gap):
@@ -127,7 +127,7 @@ def cut(
 
 
 def _runs(turns: Sequence[SegmentTurn], gap: timedelta) -> Iterator[tuple[int, int]]:
-    """Stretches without a gap; what is put behind and was said long before, was said at another time, too."""
+    """Return runs of turns without a gap; a message inserted late but said long before was said in another run."""
     start = 0
     for place in range(1, len(turns)):
         if abs(turns[place].at - turns[place - 1].at) > gap:
@@ -139,7 +139,7 @@ def _runs(turns: Sequence[SegmentTurn], gap: timedelta) -> Iterator[tuple[int, i
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Turns with words, and no gap between them. `closed`: there is one behind them, so no more comes."""
+    """Turns with words and without a gap. `closed`: a gap follows, so no more turns come."""
 
     turns: Sequence[SegmentTurn]
     vectors: Vectors
@@ -147,11 +147,11 @@ class _Run:
 
 
 class _UndecidedError(Exception):
-    """The messages that decide on a place have not arrived yet."""
+    """The messages that decide about a position have not arrived yet."""
 
 
 def _cuts(run: _Run) -> Iterator[tuple[int, Boundary]]:
-    """Yield where units begin after the first, as far as it is decided."""
+    """Yield the beginnings of units after the first, as far as they are decided."""
     found = _OpenUnit(run, 0).end()
     while found is not None:
         yield found
@@ -159,7 +159,7 @@ def _cuts(run: _Run) -> Iterator[tuple[int, Boundary]]:
 
 
 class _OpenUnit:
-    """A unit from where it begins, to find where it ends. Nothing that was said before it is looked at."""
+    """A unit from its beginning, to find its end. Earlier messages are ignored."""
 
     def __init__(self, run: _Run, start: int) -> None:
         self._run, self._start, self._count = run, start, len(run.turns)
@@ -167,7 +167,7 @@ class _OpenUnit:
         self._cohesions: dict[int, tuple[float, float]] = {}
 
     def end(self) -> tuple[int, Boundary] | None:
-        """Return where the next unit begins, and why; None: not in the messages so far."""
+        """Return where the next unit begins, and why; None: not within the messages so far."""
         depths: dict[int, float] = {}
         try:
             for place in range(self._start + 1, self._count):
@@ -231,7 +231,7 @@ class _OpenUnit:
         return self._cohesions[place]
 
     def _block(self, places: Sequence[int]) -> list[int]:
-        """The first of these places, as many as it takes to say something."""
+        """Return the first of these positions, as many as are needed to be meaningful."""
         block: list[int] = []
         for place in places[:BLOCK_MOST]:
             if self._is_full(block):
@@ -270,7 +270,7 @@ _LEAD = (
     r"\s*(?:(?:oh|ok|okay|so|well|and|but|hey|right|great|thanks|thank you|cool|nice|wow|yes|yeah|no|sure|alright)"
     r"[,.!… ]+|(?:好的?|嗯+|哦|噢|谢谢|是的|那|行|啊|没事|哈+)[，,。！!、… ]+){0,3}"
 )
-"""What may stand before it."""
+"""Words that may precede an opening."""
 
 _TOPIC = re.compile(
     _LEAD
@@ -294,7 +294,7 @@ _TOPIC = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""Words that say that something else begins."""
+"""Words that announce another topic."""
 
 _GREETING = re.compile(
     r"""\s*(?:(?:oh|well|and|wow|ok|okay)[,!.\ ]+)?(?:
@@ -305,4 +305,4 @@ _GREETING = re.compile(
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""How people begin a talk; within one, they do so to somebody who has just come."""
+"""Greetings; within a conversation they are addressed to somebody who has just joined."""

@@ -1,6 +1,6 @@
 """Merges a model's unit texts into those by rules. Pure.
 
-A model is believed where it keeps to what was said: no name, number or address from elsewhere, no command, no secret.
+A model's text is accepted if it adds nothing: no other name, number or address, no command, no secret.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from core.summaries.unit_rule_text import RuleLine, UnitText
 from core.types import Message
 
 SUBJECT: Final = 200
-"""Characters of a subject."""
+"""Maximum characters of a subject."""
 
 SUMMARY: Final = 1_000
-"""Characters of what several slices sum up."""
+"""Maximum characters of a merged summary."""
 
 NARRATIVE: Final = 4_000
-"""Characters of what several slices tell, with what rules tell of the rest."""
+"""Maximum characters of a merged narrative, including parts by rules."""
 
 KEYWORDS: Final = 10
-"""Keywords of several slices."""
+"""Maximum keywords of several slices."""
 
 
 @dataclass(frozen=True, slots=True)
 class EarlierModelText:
-    """A model's earlier text of a unit, which has grown behind the position `to` since then."""
+    """A model's earlier text of a unit that has grown after the position `to`."""
 
     told: UnitText
     to: int
@@ -52,7 +52,7 @@ def unit_text(
 
 
 def _drop_unsaid(one: Retold, told: UnitText, messages: Sequence[Message]) -> Retold | None:
-    """Drop secrets, and a subject or summary that nobody said, from the model's text; None: nothing is left."""
+    """Drop secrets, and unsupported subjects or summaries, from the model's text; None: nothing is left."""
     seen = [screen.screen(" ".join(said.split())) for said in (one.subject, one.summary, one.narrative, *one.keywords)]
     subject, summary, narrative, *keywords = (said.text for said in seen)
     sources = [*(m.content for m in messages), *told.participants, *(fact["text"] for fact in told.facts)]
@@ -100,7 +100,7 @@ def _is_most(one: Retold, lines: Sequence[RuleLine]) -> bool:
 
 
 def _replace_lines(narrative: str, lines: Sequence[str], words: str) -> str:
-    """Put `words` in the place of the first of `lines`, and drop the others."""
+    """Replace the first of `lines` by `words`, and drop the others."""
     if words in narrative:
         return narrative
     told = narrative.split("\n") if narrative else []
@@ -119,4 +119,4 @@ def _added_up(summaries: Sequence[str]) -> str:
 
 
 _OPENING: Final = re.compile(r"(?:^|(?<=[.!?:] )|(?<=[“\"]))[A-Z](?=[a-z])")
-"""The first letter of a sentence, which is a capital whatever the word is."""
+"""First letter of a sentence, capitalized regardless of the word."""

@@ -1,7 +1,7 @@
 """Unit texts by rules. Pure.
 
-In English and Chinese. Every sentence is one that somebody said, in the third person where it says something of its
-speaker, else as a quote. What tries to command its reader is not told, and of secrets only what they are.
+In English and Chinese. Every sentence was said by somebody; it is in the third person if it is about its speaker,
+else a quote. Text that tries to command its reader is left out, and secrets are masked.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from core.screening import screen
 from core.types import Json, Message
 
 SPOKEN: Final = frozenset({"user", "assistant"})
-"""Roles whose messages are talk; what tools and systems put in between is not retold."""
+"""Roles whose messages are talk; messages of tools and systems are left out."""
 
 READ: Final = 1_500
-"""Characters of a message that are retold; what is longer is pasted."""
+"""Characters of a message that are used; longer text is pasted."""
 
 STATED: Final = 3
-"""Sentences of one message that a narrative holds."""
+"""Maximum sentences of one message in a narrative."""
 
 SUMMARY: Final = 2
-"""Sentences of a summary."""
+"""Maximum sentences of a summary."""
 
 SENTENCE: Final = 240
-"""Characters of a sentence in a summary."""
+"""Maximum characters of a sentence in a summary."""
 
 SUBJECT: Final = 3
-"""Words that name a subject."""
+"""Maximum words of a subject."""
 
 NARRATIVE: Final = 2_400
-"""Characters of a narrative by rules; beyond it what says least of the subject is left out."""
+"""Maximum characters of a narrative by rules; the lines least related to the subject are dropped."""
 
 FACTS: Final = 40
-"""Facts of one unit."""
+"""Maximum facts of one unit."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitText:
-    """Text of a unit; empty where nobody said anything. `prompt`: of the model that wrote it, or parts of it."""
+    """Text of a unit; empty if nobody said anything. `prompt`: of the model that wrote it, or parts of it."""
 
     subject: str
     summary: str
@@ -60,7 +60,7 @@ class UnitText:
 
 @dataclass(frozen=True, slots=True)
 class RuleLine:
-    """A message in a few sentences; `stated`: each of them that says something of its speaker, or that is so."""
+    """A message in a few sentences; `stated`: those about its speaker, or stating a fact."""
 
     message_id: str
     position: int
@@ -69,12 +69,12 @@ class RuleLine:
 
 
 def is_told(message: Message) -> bool:
-    """Return whether a message is talk, and not a tool or a system prompt."""
+    """Return whether a message is talk, and not from a tool or a system prompt."""
     return message.role in SPOKEN and bool(message.content.strip())
 
 
 def rule_text(messages: Sequence[Message], lines: Sequence[RuleLine]) -> UnitText:
-    """Summarise messages that are `screen_messages`, and rendered as `lines`."""
+    """Summarize messages of `screen_messages`, rendered as `lines`."""
     names = speakers(messages)
     words = topics.topics([_REDACTED.sub(" ", m.content) for m in messages], [], names)
     lines = lines or [
@@ -118,7 +118,7 @@ def _subject(words: Sequence[str], messages: Sequence[Message]) -> str:
 
 
 def lines(messages: Sequence[Message]) -> Iterator[RuleLine]:
-    """Render each message that is `screen_messages`; one that says nothing of its own is left out."""
+    """Render each message of `screen_messages`; one without content of its own is left out."""
     everyone = frozenset(speakers(messages)) - {ASSISTANT}
     for message in messages:
         speaker = rule_extractor.speaker_of(message)
@@ -135,7 +135,7 @@ def lines(messages: Sequence[Message]) -> Iterator[RuleLine]:
 
 
 def _said_by(speaker: str, said: str) -> str:
-    """Words that begin with who says them, as they are; others with the name before them."""
+    """Return the words with the name of the speaker before them, unless they begin with it."""
     if said.startswith(speaker):
         return said
     return f"{speaker}：{said}" if sentences.is_chinese(said) else f"{speaker}: {said}"
@@ -167,7 +167,7 @@ def _with_speaker(content: str, speaker: str | None) -> str:
 
 
 def _summary(lines: Sequence[RuleLine], words: Sequence[str]) -> str:
-    """The sentences that between them say most of what the talk was about, in their order."""
+    """Return the sentences that together cover most of the conversation, in order."""
     said = [one for line in lines for one in line.stated] or [line.text for line in lines]
     wanted = set(_stems(words))
     says = [wanted & set(_stems([one])) for one in said]
@@ -188,7 +188,7 @@ def _summary(lines: Sequence[RuleLine], words: Sequence[str]) -> str:
 
 
 def _select_lines(lines: Sequence[RuleLine], words: Sequence[str]) -> list[str]:
-    """Select the lines that fit: those that say most about the subject, in their order."""
+    """Select the lines that fit: those with the most about the subject, in order."""
     wanted = set(_stems(words))
     ranked = sorted(lines, key=lambda one: (-len(wanted & set(_stems([one.text]))), not one.stated, one.position))
     kept: set[str] = set()
@@ -230,15 +230,15 @@ def _fact(at: datetime, said: str, message: Message) -> Json:
 _ASKS: Final = re.compile(r"[?？][\"”’)！!]*$")
 
 _NAMED: Final = re.compile(r"[^:：]{1,60}[:：]")
-"""Before words that do not say themselves who says them."""
+"""Frame before words that do not name their speaker."""
 
 _REDACTED: Final = re.compile(r"\[redacted: [^]]*\]")
 
 _FULL: Final = "。！？；"
-"""After these no space stands."""
+"""Characters without a space after them."""
 
 _OWN: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself|[Ww]e|us|[Oo]urs?|[Oo]urselves)\b")
-"""Words by which someone speaks of themselves; a sentence without them stays as it was said."""
+"""Words by which people refer to themselves; a sentence without them stays as it was said."""
 
 _REQUEST_ZH: Final = re.compile(r"(?:请|麻烦|帮我?|给我|替我|告诉我|推荐|教我|能不能|可以)(?!假|教|问题)")
-"""How a request begins: nothing that is so."""
+"""Beginnings of requests, which state no fact."""

@@ -31,15 +31,15 @@ from core.summaries.unit_rule_text import UnitText
 from core.types import Json, Message
 
 READ: Final = 400
-"""Messages that are cut at once; the rest follows in further runs. To embed as many takes the local model 15 s."""
+"""Messages cut at once; the rest follows in further runs. Embedding as many takes the local model 15 s."""
 
 Audience = tuple[str | None, tuple[str, ...]]
-"""To whom something is said: a group, or those who are named; without either, to an agent by one user alone."""
+"""Audience of a message: a group, or the people named; without either, an agent, by one user alone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A slice of a session on one topic. `boundary`: why it begins; `prompt`: of the model that retold it, if any."""
+    """A slice of a session on one topic. `boundary`: why it begins; `prompt`: of the model that worded it, if any."""
 
     id: UUID
     session_id: str
@@ -61,7 +61,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class AudienceSlice:
-    """Messages to the same people, in order, and the unit that holds the first of them; `whole`: not cut again."""
+    """Messages to the same people, in order, and the unit that contains the first of them; `whole`: not cut again."""
 
     audience: Audience
     messages: Sequence[Message]
@@ -72,7 +72,7 @@ class AudienceSlice:
 
 @dataclass(frozen=True, slots=True)
 class SessionSlice:
-    """The messages of a session that are in no unit yet, each with the open unit that may take it; `more`: not all."""
+    """Messages of a session without a unit, each with the open unit that may take it; `more`: there are others."""
 
     session_id: str
     pieces: Sequence[AudienceSlice]
@@ -89,7 +89,7 @@ class UnitDraft:
 
 @dataclass(frozen=True, slots=True)
 class PendingUnits:
-    """The units cut from a session, ready to be written if nobody has written or erased anything there meanwhile."""
+    """Units cut from a session, written only if nobody has written or erased anything there in the meantime."""
 
     tenant_id: str
     session_id: str
@@ -97,7 +97,7 @@ class PendingUnits:
     more: bool
 
     def write(self, tx: Tx, _author: Author) -> Json:
-        """Write the units. Conflict: another worker has cut the session meanwhile, or something was erased there."""
+        """Write the units. Conflict: another worker has cut the session, or content was erased in the meantime."""
         if self.drafts:
             self._hold(tx)
         new = [_values(draft) for draft in self.drafts if draft.piece.stands is None]
@@ -304,7 +304,7 @@ _OF_SESSION = text(f"""
                 AND (g.user_id = :seen_by OR jsonb_exists({_NAMED.format("g")}, :seen_by))))
     ORDER BY u.from_position DESC LIMIT :limit
 """)
-"""What was said to a group, its members heard: who spoke to it in this session, or is named among who took part."""
+"""Units of a group are visible to members who spoke to it in this session, or are named as participants."""
 
 _COVERING = text("""
     SELECT u.* FROM units u WHERE EXISTS (
@@ -315,7 +315,7 @@ _COVERING = text("""
 """)
 
 _HOLD = text("SELECT id FROM sessions WHERE id = :session FOR KEY SHARE")
-"""Who erases a user locks their sessions first; to add messages takes no such lock."""
+"""Erasing a user locks their sessions first; adding messages takes no such lock."""
 
 _HOLD_MESSAGES = text("""
     SELECT id, content = '' AS blank FROM messages

@@ -1,8 +1,8 @@
-"""A draft of a rule over the stored log: what it would have done there. Nothing is written.
+"""Backtest of a draft rule over the stored log. Nothing is written.
 
-Events are decided on in the order of the log, each at its own time; flow control runs on the latest time seen so far,
-for events may come late, and begins with nothing remembered. Memory does not grow with the log. What would have
-followed from the draft's own actions is not in the log, and so not looked at.
+Events are decided in the order of the log, each at its own time. Flow control starts empty and uses the latest time
+seen so far, because events may come late. Memory does not grow with the log. Consequences of the draft's own
+actions are not in the log, so they are not simulated.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ REPORTED: Final = 5_000
 """Events between two reports of progress."""
 
 SHOWN_EVENTS: Final = 20
-"""Ids of events that a sample lists at the most: the last of them."""
+"""Maximum event ids listed in a sample, the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class BacktestRequest:
-    """A checked draft, and the stretch of event time to try it on.
+    """A checked draft, and the period of event time to test it on.
 
-    It goes from `since` (None: from the first event) to before `until`. Of `samples` acts each, the first and the last
-    are shown with their events. `characters`: how many the actions of all samples may have as JSON.
+    The period starts at `since` (None: the first event) and ends before `until`. The first and last `samples` firings
+    are shown with their events. `characters`: maximum size of all sample actions as JSON.
     """
 
     draft: Rule
@@ -59,7 +59,7 @@ class BacktestRequest:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """So many events of all are behind; so often the draft would have acted."""
+    """Number of processed events and of all, and firings of the draft so far."""
 
     events: int
     of: int
@@ -68,7 +68,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The answer, as JSON."""
+    """The result as JSON."""
 
     document: Json
 
@@ -84,7 +84,7 @@ class _Match(NamedTuple):
 
 @dataclass(slots=True)
 class _BacktestSide:
-    """A rule whose acts are simulated. `alone` decides on it, `among` on it and all rules that have a say with it."""
+    """A rule whose firings are simulated. `alone` decides it by itself, `among` with all interacting rules."""
 
     rule: Rule
     alone: Ruleset
@@ -104,7 +104,7 @@ class _BacktestSide:
         return cls(rule, Ruleset([numbered]), among, flow, Tally(Ends(samples)), version, ends_waits)
 
     def meet(self, event: Event, verdict: RuleVerdict, at: datetime) -> list[int]:
-        """One match; answers the last places of what acts now."""
+        """Process a match; return the last positions of what fires now."""
         self.tally.matched += 1
         if not verdict.fired:
             self.tally.held[verdict.held_by or ""] += 1
@@ -114,11 +114,11 @@ class _BacktestSide:
         return self.tell(self.flow.push(event.seq, verdict.keys, at))
 
     def end_waits(self, event: Event, at: datetime) -> list[int]:
-        """Let go what the event ends the wait of; answers the last places of what acts now."""
+        """End the waits that the event ends; return the last positions of what fires now."""
         return [seq for one in self.alone.flushed_by(event) for seq in self.tell(self.flow.flush(one.key, at))]
 
     def tell(self, outcomes: Iterable[SimulatedOutcome]) -> list[int]:
-        """Count what came of matches; answers the last places of what acts."""
+        """Count the outcomes of matches; return the last positions of what fires."""
         acted = []
         for outcome in outcomes:
             met = [self.waiting.pop(seq) for seq in outcome.seqs]
@@ -132,14 +132,14 @@ class _BacktestSide:
 
 
 class Backtest:
-    """One backtest, ready to run."""
+    """A backtest, ready to run."""
 
     def __init__(
         self, db: Database, tenant_id: str, asked: BacktestRequest, meanings: Meanings, *, max_hops: int
     ) -> None:
-        """Count what there is to go through. Invalid: the range is none, or a schedule is due too often in it.
+        """Count the events. Invalid: the range is empty, or a schedule is due too often in it.
 
-        `max_hops`: an event so far down its chain sets nothing off.
+        `max_hops`: an event at this depth of its chain triggers nothing.
         """
         self._began = time.perf_counter()
         self._db, self._tenant_id, self._meanings, self._max_hops = db, tenant_id, meanings, max_hops
@@ -162,9 +162,9 @@ class Backtest:
         self._displaced, self._released = Shift(asked.samples), Shift(asked.samples)
 
     def run(self) -> Iterator[Progress | Result]:
-        """Go through it all, with a word every so many events; the last is the result.
+        """Process all events, yielding progress at intervals; the last item is the result.
 
-        No transaction is open while the caller has its turn, so that it may come back late, or never.
+        No transaction is open while the caller has control, so it may resume late, or never.
         """
         done = reported = 0
         yield Progress(0, self._stretch.total, 0)
@@ -204,7 +204,7 @@ class Backtest:
         return met
 
     def _weigh(self, event: Event, met: dict[Side, RuleVerdict], lookup: Lookup) -> None:
-        """Put in what the other rules do to the two, and they to the others."""
+        """Record the effects of the other rules on the two, and of the two on them."""
         name = self._draft.rule.name
         after = {verdict.name: verdict for verdict in self._verdicts(self._draft.among, event, lookup)}
         before = {verdict.name: verdict for verdict in self._verdicts(self._before, event, lookup)}
@@ -230,7 +230,7 @@ class Backtest:
         events: Sequence[Event],
         rulesets: Sequence[Ruleset],
     ) -> None:
-        """Look up what the rules may ask on these events and is not known yet; embed what they compare by meaning."""
+        """Look up unknown values that the rules may need for these events, and embed the texts they compare."""
         comparing = [rules for rules in rulesets if rules.compares_meanings]
         texts = {compared for rules in comparing for event in events for compared in rules.texts(event)}
         if texts:
@@ -246,7 +246,7 @@ class Backtest:
                     answers.setdefault(place, {}).update(found)
 
     def _step(self, event: Event, verdicts: Mapping[Side, RuleVerdict]) -> None:
-        """One event on both sides, after everything that was due before it."""
+        """Process one event on both sides, after everything that was due before it."""
         for side, actor in self._actors.items():
             acted = actor.tell(actor.flow.advance(self._clock))
             if side in verdicts:
@@ -260,7 +260,7 @@ class Backtest:
         return self._actors[side].flow.tails()
 
     def _close(self) -> None:
-        """Let everything due before the end of the range act."""
+        """Fire everything due before the end of the range."""
         for side, actor in self._actors.items():
             self._comparison.add(side, actor.tell(actor.flow.advance(self._stretch.until - log_window.MOMENT)))
         self._comparison.close()
@@ -304,7 +304,7 @@ class Backtest:
 
 
 def _in_force(tx: Tx) -> list[Numbered]:
-    """Return the rules in force that this version of the service can read; its routers ignore the others, too."""
+    """Return the rules in force that this version of the service can read; its routers ignore the others as well."""
     found = []
     for stored in store.in_force(tx):
         with suppress(Invalid):
@@ -335,7 +335,7 @@ def _shown_key(verdict: RuleVerdict, event: Event) -> str:
 
 
 def _samples(tx: Tx, rule: Rule, acts: Sequence[Act], characters: int) -> list[Json]:
-    """Acts as they are shown, with what the rule's actions would have said, as far as `characters` reach."""
+    """Return firings for display, with the rendered actions of the rule, up to `characters` in total."""
     rows = tx.execute(_EVENTS, {"seqs": sorted({act.last_seq for act in acts})}).all()
     last = {row[0]: event_of(row) for row in rows}
     actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]
@@ -350,7 +350,7 @@ def _samples(tx: Tx, rule: Rule, acts: Sequence[Act], characters: int) -> list[J
 
 
 def _filled_in(action: Json, event: Event, limit: int) -> Json:
-    """An action with its templates filled in; where the answer would grow too long, its type and why it is left out."""
+    """Return a rendered action; if it would be too long, its type and the reason."""
     try:
         filled_in: Json = templates.render(action, event, limit)
     except Invalid as error:

@@ -13,14 +13,14 @@ from typing import Final, Literal
 from core.types import Event, Json
 
 KEPT_HASHES: Final = 10_000
-"""Up to so many different values are counted exactly; of more, the number is estimated within about one percent."""
+"""Number of different values counted exactly; larger numbers are estimated within about one percent."""
 
 SETTLED_FROM: Final = 1_000
-"""Below so many acts of one side alone nobody looks whether the other may still follow."""
+"""Number of unmatched firings from which it is checked whether the other side may still follow."""
 
 
 Side = Literal["draft", "in_force"]
-"""Whose acts are looked at: a draft's, or those of the rule in force under its name."""
+"""Side of the comparison: the draft, or the rule in force under its name."""
 
 
 @dataclass(slots=True)
@@ -50,9 +50,9 @@ class Distinct:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One time that a rule would have acted: when, on which events (ids, the last of them last), for whom.
+    """A firing of a rule: when, on which events (ids, the last of them last), for whom.
 
-    `tick` is the last event where it is none of the log.
+    `tick` is the last event if it is not in the log.
     """
 
     at: datetime
@@ -65,7 +65,7 @@ class Act:
 
 @dataclass(slots=True)
 class Ends:
-    """The first and the last of many, up to `limit` of each."""
+    """The first and the last of many items, up to `limit` of each."""
 
     limit: int
     first: list[Act] = field(default_factory=list)
@@ -96,7 +96,7 @@ class Tally:
     users: Distinct = field(default_factory=Distinct)
 
     def add(self, act: Act) -> None:
-        """One more time that it acts."""
+        """Count a firing."""
         self.fired += 1
         self.days[act.at.astimezone(UTC).date()] += 1
         self.keys.add(act.key)
@@ -107,9 +107,9 @@ class Tally:
 
 @dataclass(slots=True)
 class Comparison:
-    """Acts of a draft and of what is in force, taken for the same where the last event is the same.
+    """Firings of a draft and of the rule in force, which are equal if their last event is.
 
-    Each may come first: what acted alone so far waits for the other, as long as that one may still act on it.
+    Either may come first: firings of one side wait for the other, as long as that may still fire on them.
     """
 
     both: int = 0
@@ -118,7 +118,7 @@ class Comparison:
     _settle_at: int = SETTLED_FROM
 
     def add(self, side: Side, seqs: Iterable[int]) -> None:
-        """This side has acted on bursts that end in these places."""
+        """Record that this side has fired on bursts that end at these positions."""
         for seq in seqs:
             known = self._waiting.get(seq)
             if known is None:
@@ -128,7 +128,7 @@ class Comparison:
                 self.both += 1
 
     def settle(self, tails: Callable[[Side], set[int]]) -> None:
-        """Give up, where very many wait, on those for which the other side does not wait (`tails`)."""
+        """If very many wait, give up those for which the other side does not wait (`tails`)."""
         if len(self._waiting) < self._settle_at:
             return
         may_follow = {"draft": tails("in_force"), "in_force": tails("draft")}
@@ -139,7 +139,7 @@ class Comparison:
         self._settle_at = max(SETTLED_FROM, 2 * len(self._waiting))
 
     def close(self) -> None:
-        """Nothing more will come."""
+        """End the comparison: no more firings follow."""
         self.alone.update(self._waiting.values())
         self._waiting.clear()
 
@@ -160,7 +160,7 @@ class Shift:
                 shown.append(event_id)
 
     def as_json(self) -> list[Json]:
-        """The rules, those with the most events first."""
+        """Return the rules, those with the most events first."""
         return [
             {"rule": rule, "times": times, "samples": self._events[rule]} for rule, times in self._times.most_common()
         ]

@@ -1,4 +1,4 @@
-"""Estimate what a rule's actions would cost, from what the same work has cost so far."""
+"""Estimates the cost of a rule's actions from the cost of earlier dispatches."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from core.types import Json
 from rules.document.schema import Action, Rule, RunAgent
 
 RECENT_DONE: Final = 200
-"""The mean is that of so many dispatches that were done last."""
+"""Number of latest completed dispatches in the mean."""
 
 LOOKED_THROUGH: Final = 20_000
-"""They are looked for among so many of the latest dispatches of all kinds: an estimate must not read a whole table."""
+"""Number of latest dispatches of all kinds searched for them: an estimate must not read a whole table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """Average cost of one dispatch of an action; None where none has been carried out."""
+    """Average cost of one dispatch of an action; None if there was none."""
 
     done: int
     seconds: float | None
@@ -30,9 +30,9 @@ class Mean:
 
 
 def of(tx: Tx, rule: Rule, times: int) -> Json:
-    """Return what a rule's actions would take at this frequency: seconds of work, tokens and money for models.
+    """Return the cost of a rule's actions at this frequency: seconds of work, tokens and money for models.
 
-    A figure for which an action has no history is null, and `notes` says why. Only agents ask models.
+    A figure without history is null, and `notes` says why. Only agents use models.
     """
     found = [(action, _mean(tx, action)) for action in rule.actions]
     return {
@@ -97,4 +97,4 @@ _HISTORY = text("""
         FROM model_calls WHERE dispatch_id = d.id
     ) AS c ON true
 """)
-"""An emitted event's dispatch has no time of its own worth mentioning, and is measured like any other."""
+"""Dispatches that emit events take almost no time, and are measured like any other."""

@@ -1,6 +1,6 @@
-"""A stretch of the past as rules would have met it: the events of the log, and between them the due times of schedules.
+"""A past period as rules would have seen it: the events of the log, and the due times of schedules between them.
 
-Reading only: every transaction says so, and is over before what it has read is handed on.
+Read-only: every transaction is declared so, and ends before its results are passed on.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from rules.flow import schedules
 from rules.flow.schedules import Scheduled
 
 PAGE: Final = 500
-"""Events read at once: as many as a router takes, so that what fits there fits here."""
+"""Events read at once: as many as a router claims, so the same sizes fit."""
 
 MAX_TICKS: Final = 1_000_000
-"""Due times, times users, that schedules may have in one stretch."""
+"""Maximum due times, multiplied by users, of schedules in one period."""
 
 FIRST_TICK: Final = -(2**40)
-"""The place of the first due time: they rise, and none comes near those of the log."""
+"""Seq of the first due time; they increase, and never reach those of the log."""
 
 MOMENT: Final = timedelta(microseconds=1)
 
 Sides = Sequence[Side]
 
 Met = tuple[Event, Sides]
-"""An event, and who meets it: a rule with a schedule meets its due times, any other what is in the log."""
+"""An event, and the sides that see it: a scheduled rule sees its due times, any other the log."""
 
 
 Numbered = tuple[Rule, int]
@@ -46,7 +46,7 @@ Numbered = tuple[Rule, int]
 
 
 class Tick(NamedTuple):
-    """A due time, whether every user has it or the tenant once, and whose time table it stands in."""
+    """A due time, whether it applies to every user or once to the tenant, and the sides whose schedule it is in."""
 
     due: datetime
     for_users: bool
@@ -55,10 +55,9 @@ class Tick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LogWindow:
-    """All that happened from `since` to before `until`, in event time, and may concern the rules of either side.
+    """Everything from `since` to before `until`, in event time, that may concern the rules of either side.
 
-    `total` says how many events that are; `first_seq` and `last_seq` are the places of those in the log,
-    when they were counted.
+    `total`: number of events; `first_seq` and `last_seq`: positions of those in the log, when they were counted.
     """
 
     db: Database
@@ -72,13 +71,13 @@ class LogWindow:
     last_seq: int
 
     def pages(self) -> Iterator[list[Met]]:
-        """All of it a page at a time, in the order in which the rules meet it: that of the log."""
+        """Yield all of it page by page, in the order in which the rules see it: that of the log."""
         merged = self._merge()
         while page := list(islice(merged, PAGE)):
             yield page
 
     def _merge(self) -> Iterator[Met]:
-        """A due time comes before the first event that is not earlier; late events do not set the clock back."""
+        """Merge due times before the first event that is not earlier; late events do not set the clock back."""
         ticks, on_log = self._ticks(), [side for side, (rule, _) in self.rules.items() if rule.schedule is None]
         tick, clock = next(ticks, None), self.since
         for event in self._log():
@@ -105,7 +104,7 @@ class LogWindow:
             after = rows[-1].seq
 
     def _ticks(self) -> Iterator[Met]:
-        """Yield the due times as events; their seqs lie before the log, so that no other event has them."""
+        """Yield the due times as events; their seqs precede the log, so no other event has them."""
         seqs = count(FIRST_TICK)
         for tick in self.ticks:
             scheduled = self._schedule_of(tick.sides[0])
@@ -138,7 +137,7 @@ def open_window(
 
 @contextmanager
 def read_only(db: Database, tenant_id: str) -> Iterator[Tx]:
-    """One transaction of the tenant in which the database refuses every write."""
+    """Open a transaction of the tenant in which the database refuses every write."""
     with db.tenant(tenant_id) as tx:
         tx.execute(_READ_ONLY)
         yield tx
@@ -196,7 +195,7 @@ def _count_ticks(db: Database, tenant_id: str, ticks: Sequence[Tick]) -> int:
 
 
 def _users(db: Database, tenant_id: str) -> Iterator[str]:
-    """All users of the tenant, a page at a time."""
+    """Yield all users of the tenant, page by page."""
     after = None
     while True:
         with read_only(db, tenant_id) as tx:
@@ -240,4 +239,4 @@ _PAGE = text(f"""
     FROM events WHERE seq > :after AND seq <= :last AND {_WITHIN}
     ORDER BY seq LIMIT :page
 """)
-"""In the order of Event's fields; those of its chain that no rule reads are left out."""
+"""In the order of Event's fields; fields of its chain that no rule reads are left out."""

@@ -1,6 +1,6 @@
-"""A user's memories made anew from the log, under other rules, another extractor or another embedding model.
+"""Rebuilds a user's memories from the log, under other rules, another extractor or another embedding model.
 
-They are made in a tenant of their own (`core.memory.shadow`), compared with those that stand, and taken over in one
+They are built in a tenant of their own (`core.memory.shadow`), compared with the current ones, and applied in one
 transaction, or dropped.
 """
 
@@ -40,15 +40,15 @@ from rules.engine.similarity import Meanings
 AUTHOR: Final = "memory_rebuilder"
 
 READ: Final = 200
-"""Messages that one extraction reads at the most."""
+"""Maximum messages per extraction."""
 
 TAKEN: Final = ("content", "value", "attribute", "category", "kind", "topic", "structured", "occurred_at", "valid_from")
-"""Fields that a changed memory takes from the one that was made anew."""
+"""Fields that a changed memory takes from the rebuilt one."""
 
 
 @dataclass(frozen=True, slots=True)
 class RebuildPlan:
-    """A request for a rebuild: whose memories, by which rules, up to when."""
+    """A requested rebuild: owner, rules, and time up to which events are used."""
 
     user_id: str
     rules: Sequence[tuple[Rule, int]]
@@ -56,7 +56,7 @@ class RebuildPlan:
 
 
 def check_rules(documents: Sequence[Json]) -> None:
-    """Check the documents of a request for a rebuild. Invalid: one is no rule; its pointers lead into the request."""
+    """Check the rules of a requested rebuild. Invalid: one is not a rule; pointers are relative to the request."""
     for place, document in enumerate(documents):
         try:
             parse(document, TARGETS)
@@ -72,9 +72,9 @@ def run(
     extract: CandidateReader,
     meanings: Meanings,
 ) -> Json:
-    """Make a user's memories anew in the shadow; how many sessions were read and what that made of how many messages.
+    """Rebuild a user's memories in the shadow; return the number of sessions and messages read, and the results.
 
-    What an earlier attempt has left there goes first.
+    Results of an earlier attempt are deleted first.
     """
     shadow.drop(gate.db, shadow_id)
     shadow.create(gate.db, tenant_id, shadow_id)
@@ -104,9 +104,9 @@ def compare(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Diffe
 def take_over(
     gate: Consolidation, tenant_id: str, shadow_id: str, rebuild_id: UUID, user_id: str, seen: Json, author: Author
 ) -> Json:
-    """Put the new set in the place of the old, in one transaction, undone by one change: the rebuild's id.
+    """Replace the old set by the new one in one transaction, as one change that the rebuild's id undoes.
 
-    `seen`: the difference that was looked at. Conflict: it is another one by now.
+    `seen`: the difference shown to the person. Conflict: it has changed since.
     """
     found = compare(gate.db, tenant_id, shadow_id, user_id)
     if found.as_json() != seen:
@@ -185,7 +185,7 @@ def _extract(
 
 
 def _keep_request(gate: Consolidation, shadow_id: str, user_id: str, step: StatementRequest) -> int:
-    """A request that cannot be kept was refused when it was made, too."""
+    """Store a request; one that cannot be stored was refused originally, too."""
     with suppress(Never):
         owner, candidate = requests.read_request(step.event)
         decided = pipeline.consolidate(gate, shadow_id, owner, [candidate], explicit=True)
@@ -218,4 +218,4 @@ _MESSAGES = text("""
 _APPLIED = text("""
     UPDATE rebuilds SET status = 'applied', ended_at = clock_timestamp() WHERE id = :id AND status = 'ready'
 """)
-"""Of several who take it over or let it go at once, one does. The set itself goes once this is committed."""
+"""Of several concurrent requests to apply or drop it, one succeeds. The shadow is deleted after the commit."""

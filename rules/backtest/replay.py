@@ -1,7 +1,7 @@
-"""Replay from the log when rules would have had a user's sessions read: the readings in order.
+"""Replays from the log when rules would have had a user's sessions read: the readings in order.
 
-Reading only. Flow control runs on the time of the events, as in a backtest; schedules are not replayed, and of what the
-service itself has said nothing, for that came of the memory as it is.
+Read-only. Flow control uses the time of the events, as in a backtest. Schedules and the service's own events are not
+replayed, because the latter follow from the memories as they are.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ PAGE: Final = 500
 """Events read at once."""
 
 ASKED: Final = ("memory.requested", "memory.stated")
-"""Events by which someone asked for a statement to be kept, whatever the rules are."""
+"""Events that request storing a statement, independent of the rules."""
 
 END: Final = timedelta(days=365)
-"""After the last event every wait comes to its end."""
+"""Time at which every wait ends, after the last event."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionReading:
-    """A session is read, up to a place in the log; `link`: by the agent that also relates what it finds."""
+    """A reading of a session up to a position in the log; `link`: the agent also relates its statements."""
 
     session_id: str
     upto: int
@@ -51,7 +51,7 @@ class StatementRequest:
 
 @dataclass(slots=True)
 class _ReadingRule:
-    """A rule that has sessions read, and what its flow control remembers."""
+    """A rule that has sessions read, with its flow control state."""
 
     rule: Rule
     flow: Simulation
@@ -141,4 +141,4 @@ _EVENTS = text(f"""
       AND (e.user_id = :user OR e.session_id IN (SELECT DISTINCT session_id FROM messages WHERE user_id = :user))
     ORDER BY e.seq LIMIT :page
 """)
-"""What happened to a user and in the sessions in which the user spoke; what others said there counts for the rules."""
+"""Events of a user and of sessions in which the user spoke, including others' messages, which count for the rules."""

@@ -1,4 +1,4 @@
-"""The models of what a rule does."""
+"""Models of the actions of a rule."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ Params = Annotated[
     dict[str, JsonValue],
     AfterValidator(_well_formed),
     Field(
-        description="Values may hold {{payload.user_id}}; a missing field gives null, or nothing within a text",
+        description="Parameters; values may contain {{payload.user_id}}. A missing field becomes null, or an "
+        "empty string within a text",
         examples=[{"user_id": "{{payload.user_id}}", "reason": "said at {{time}}"}],
     ),
 ]
@@ -47,7 +48,7 @@ TemplatedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_well_
 
 
 NOTIFIER: Final = "notifier"
-"""The agent that carries out `notify`, when a rule runs it by its name."""
+"""Name of the agent that carries out `notify`."""
 
 
 class RunAgent(Model):
@@ -55,7 +56,7 @@ class RunAgent(Model):
 
     action_type: Literal["run_agent"]
     target: Annotated[
-        str, Field(description="The agent; `docs/events.md` lists them", examples=["memory_consolidator"])
+        str, Field(description="Name of the agent; `docs/events.md` lists them", examples=["memory_consolidator"])
     ]
     params: Params = Field(default_factory=dict)
 
@@ -69,7 +70,7 @@ class RunAgent(Model):
 
     @model_validator(mode="after")
     def _can_tell(self) -> Self:
-        """Require of the notifier's parameters what `notify` takes: it is the same agent under its own name."""
+        """Require valid parameters of `notify` for the notifier agent: it is the same agent under its own name."""
         if self.target != NOTIFIER:
             return self
         try:
@@ -89,22 +90,26 @@ class RunAgent(Model):
 
 
 class Emit(Model):
-    """Publishes an event, which rules may answer."""
+    """Publishes an event that rules can react to."""
 
     action_type: Literal["emit"]
     event_type: Annotated[
         str,
         AfterValidator(concrete_type),
-        Field(description="Its type: one, not a wildcard", examples=["policy.matched"]),
+        Field(description="Type of the event; no wildcard", examples=["policy.matched"]),
     ]
     payload: Params = Field(default_factory=dict)
 
 
 class Quiet(Model):
-    """Hours of the day at which nobody is told anything; what falls into them is told together when they end."""
+    """Hours of the day without notifications; those due in them are sent together at their end."""
 
-    from_: Annotated[str, Field(alias="from", pattern=CLOCK, description="When they begin", examples=["22:00"])]
-    to: Annotated[str, Field(pattern=CLOCK, description="When they end, maybe the next day", examples=["07:00"])]
+    from_: Annotated[
+        str, Field(alias="from", pattern=CLOCK, description="Start of the quiet hours", examples=["22:00"])
+    ]
+    to: Annotated[
+        str, Field(pattern=CLOCK, description="End of the quiet hours, possibly on the next day", examples=["07:00"])
+    ]
     timezone: Annotated[Zone, Field(description="IANA time zone", examples=["Europe/Lisbon"])] = "UTC"
 
     @model_validator(mode="after")
@@ -115,12 +120,12 @@ class Quiet(Model):
 
 
 class Digest(Model):
-    """Tells all of a time together: every so many seconds, or once a day."""
+    """Collects notifications and sends them together: at an interval, or once a day."""
 
     every_seconds: Annotated[
-        int | None, Field(ge=60, le=7 * 86_400, description="Or: every so many seconds", examples=[3600])
+        int | None, Field(ge=60, le=7 * 86_400, description="Alternatively: interval in seconds", examples=[3600])
     ] = None
-    at: Annotated[str | None, Field(pattern=CLOCK, description="The time of day", examples=["08:00"])] = None
+    at: Annotated[str | None, Field(pattern=CLOCK, description="Time of day", examples=["08:00"])] = None
     timezone: Annotated[Zone, Field(description="IANA time zone", examples=["Europe/Lisbon"])] = "UTC"
 
     @model_validator(mode="after")
@@ -131,7 +136,7 @@ class Digest(Model):
 
 
 class Notify(Model):
-    """Tells people."""
+    """Notifies people."""
 
     action_type: Literal["notify"]
     channel: Annotated[
@@ -139,7 +144,7 @@ class Notify(Model):
         Field(
             min_length=1,
             max_length=200,
-            description="`log`, or a channel that the settings name",
+            description="`log`, or the name of a channel",
             examples=["log", "ops"],
         ),
     ]
@@ -147,28 +152,30 @@ class Notify(Model):
         TemplatedText,
         Field(
             min_length=1,
-            description="The text; {{payload.user_id}} stands for that field of the event",
+            description="Text of the notification; {{payload.user_id}} is replaced by that field of the event",
             examples=["Important about {{payload.user_id}}: {{payload.content}}"],
         ),
     ]
     subject: Annotated[
-        TemplatedText | None, Field(description="Of an e-mail; default: the first line", examples=["Stock"])
+        TemplatedText | None, Field(description="Subject of an e-mail; default: the first line", examples=["Stock"])
     ] = None
     quiet: Annotated[
         Quiet | None,
-        Field(description="When nobody is told anything", examples=[{"from": "22:00", "to": "07:00"}]),
+        Field(description="Hours without notifications", examples=[{"from": "22:00", "to": "07:00"}]),
     ] = None
-    digest: Annotated[Digest | None, Field(description="Tells it together", examples=[{"at": "08:00"}])] = None
+    digest: Annotated[Digest | None, Field(description="Send notifications together", examples=[{"at": "08:00"}])] = (
+        None
+    )
 
 
 class SecretName(Model):
-    """Stands for a secret of the tenant, whose value is put in when the request is sent, and written down nowhere."""
+    """Reference to a secret of the tenant; its value is inserted when the request is sent, and stored nowhere else."""
 
     secret: Annotated[
         str,
         Field(
             pattern=secret_names.NAME,
-            description="Its name, as `imprint tenant secrets list` shows it",
+            description="Name of the secret, as shown by `imprint tenant secrets list`",
             examples=["crm-token"],
         ),
     ]
@@ -191,7 +198,8 @@ class Webhook(Model):
         str,
         Field(
             max_length=2_000,
-            description="https, or http where the tenant allows it; `imprint tenant webhooks` lists the allowed hosts",
+            description="Address: https, or http if the tenant allows it; `imprint tenant webhooks` lists the allowed"
+            " hosts",
             examples=["https://hooks.example.com/imprint"],
         ),
     ]
@@ -199,11 +207,11 @@ class Webhook(Model):
         dict[str, HeaderValue],
         Field(
             max_length=50,
-            description="More headers of the request; a credential is given as the name of a secret",
+            description="Additional headers; a credential must be a reference to a secret",
             examples=[{"x-user": "{{payload.user_id}}", "Authorization": {"secret": "crm-token"}}],
         ),
     ] = Field(default_factory=dict)
-    payload: Annotated[Params | None, Field(description="What is posted; default: the event")] = None
+    payload: Annotated[Params | None, Field(description="Body of the request; default: the event")] = None
 
     @field_validator("url")
     @classmethod
@@ -225,7 +233,7 @@ class Webhook(Model):
 _URL: Final = TypeAdapter(HttpUrl)
 
 _SPELLING: Final = re.compile(r"(?i:https?)://(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(?::\d{1,5})?(?:[/?#][!-\[\]-~]*)?")
-"""Addresses in which every parser finds the same host: the one who checks it is not the one who calls it."""
+"""Addresses in which every parser finds the same host, because checking and calling use different ones."""
 
 
 class CeleryTask(Model):
@@ -234,11 +242,16 @@ class CeleryTask(Model):
     action_type: Literal["celery"]
     task: Annotated[
         str,
-        Field(min_length=1, max_length=300, description="Its name as registered", examples=["billing.tasks.recount"]),
+        Field(
+            min_length=1,
+            max_length=300,
+            description="Name of the task as registered",
+            examples=["billing.tasks.recount"],
+        ),
     ]
     queue: Annotated[
         str,
-        Field(min_length=1, max_length=200, description="A queue that the settings allow", examples=["billing"]),
+        Field(min_length=1, max_length=200, description="Queue; must be allowed by the settings", examples=["billing"]),
     ]
     kwargs: Params = Field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""The models of a condition: comparisons, and groups of them."""
+"""Models of conditions: comparisons, and groups of them."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ OperatorName = Literal[
 
 
 class Leaf(Model):
-    """One comparison. A missing field makes it false, whatever the operator but `missing`."""
+    """A comparison. A missing field makes it false, except for the operator `missing`."""
 
     field: FieldPath
-    op: Annotated[OperatorName, Field(description="How to compare")]
-    value: Annotated[Value, Field(description='What to compare with; `{"field": …}` names another field')] = None
+    op: Annotated[OperatorName, Field(description="Operator")]
+    value: Annotated[Value, Field(description='Value to compare with; `{"field": …}` refers to another field')] = None
     threshold: Annotated[
         float | None,
-        Field(ge=-1, le=1, description=f"Only for `means`: the least cosine similarity; default {DEFAULT_THRESHOLD}"),
+        Field(ge=-1, le=1, description=f"Only for `means`: minimum cosine similarity; default {DEFAULT_THRESHOLD}"),
     ] = None
 
     @model_validator(mode="after")
@@ -124,11 +124,11 @@ Nodes = Annotated[list[Condition], Field(min_length=1, max_length=MAX_LEAVES)]
 
 
 class Group(Model):
-    """Conditions taken together; where several of `all`, `any` and `none` stand, each of them must hold."""
+    """A group of conditions; if several of `all`, `any` and `none` are given, each of them must hold."""
 
-    all: Annotated[Nodes | None, Field(description="Every one of these holds")] = None
-    any: Annotated[Nodes | None, Field(description="At least one of these holds")] = None
-    none: Annotated[Nodes | None, Field(description="Not one of these holds")] = None
+    all: Annotated[Nodes | None, Field(description="All of these must hold")] = None
+    any: Annotated[Nodes | None, Field(description="At least one of these must hold")] = None
+    none: Annotated[Nodes | None, Field(description="None of these may hold")] = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -137,7 +137,7 @@ class Group(Model):
         return self
 
     def members(self) -> Iterator[tuple[str, list[Leaf | Group]]]:
-        """The lists that the group has, each with its word."""
+        """Return the lists of the group, each with its keyword."""
         for word, nodes in (("all", self.all), ("any", self.any), ("none", self.none)):
             if nodes:
                 yield word, nodes

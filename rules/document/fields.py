@@ -1,4 +1,4 @@
-"""The kinds of value that the parts of a rule share, each with what it refuses and why."""
+"""Value types shared by the parts of a rule, with their validation and error messages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _event_type(text: str) -> str:
 
 
 def concrete_type(text: str) -> str:
-    """The event type, which must be one and no wildcard."""
+    """Return the event type, which must not be a wildcard."""
     if "*" in _event_type(text):
         raise refuse("an emitted event has one type; wildcards are for `event_type` of a rule")
     return text
@@ -75,7 +75,7 @@ FieldPath = Annotated[
     str,
     AfterValidator(_path),
     Field(
-        description="Where to look: a path into the event, or a name that is looked up when asked for",
+        description="Path into the event, or the name of a looked-up field",
         examples=["payload.message_count", "payload.tags[0]", "event_type", "session.token_count"],
         json_schema_extra={"pattern": paths.PATTERN, "maxLength": paths.MAX_LENGTH},
     ),
@@ -84,7 +84,7 @@ KeyPath = Annotated[str, AfterValidator(_event_path)]
 Key = Annotated[
     list[KeyPath] | None,
     Field(
-        description="Fields of the event that are kept apart; default: the session, else the user",
+        description="Fields of the event that form the key; default: the session, else the user",
         examples=[["payload.user_id"]],
         min_length=1,
         max_length=8,

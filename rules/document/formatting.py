@@ -1,7 +1,7 @@
-"""Rules as text: one canonical form, whatever order and spelling a document came in, so that files and diffs are calm.
+"""Canonical text of rules, independent of the order and spelling of the document, so that files and diffs are stable.
 
-Fields stand in the order in which their models declare them, which is the order in which a rule is read; what people
-name themselves (`params`, `payload`, `kwargs`, `headers`) goes by name. What fits into a line stays on it.
+Fields are in the order in which their models declare them, which is the reading order of a rule. User-defined keys
+(`params`, `payload`, `kwargs`, `headers`) are sorted by name. A value that fits on a line stays on it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rules.document.schema import FIELDS
 WIDTH: Final = 100
 INDENT: Final = "  "
 WHOLE: Final = 1e16
-"""From here on Python writes a float with an exponent, and the database, which keeps decimals, without one."""
+"""Magnitude from which Python writes floats with an exponent, while the database writes decimals without one."""
 
 _CONDITIONS: Final = frozenset({"conditions", "all", "any", "none", "value"})
 _FREE: Final = frozenset({"params", "payload", "kwargs", "headers"})
@@ -31,7 +31,7 @@ def canonical_text(document: Json) -> str:
 
 
 def lines(document: Json) -> list[str]:
-    """The lines of the canonical text, without their ends."""
+    """Return the lines of the canonical text, without line ends."""
     return list(_spread(_in_order(document, ""), "", ""))
 
 
@@ -41,9 +41,9 @@ def same(one: Json, other: Json) -> bool:
 
 
 def diff(before: Json | None, after: Json | None, old: str, new: str) -> str:
-    """Return the unified diff of two documents' texts; empty when they are equal.
+    """Return the unified diff of two documents' texts; empty if they are equal.
 
-    `old` and `new` are what the two are called; None is a document that is not there. Credentials are masked.
+    `old` and `new` are the labels; None is a missing document. Credentials are masked.
     """
     (one, old), (other, new) = _side(before, old), _side(after, new)
     return "".join(f"{line}\n" for line in difflib.unified_diff(one, other, old, new, lineterm=""))
@@ -54,7 +54,7 @@ def _side(document: Json | None, name: str) -> tuple[list[str], str]:
 
 
 def _in_order(node: Any, place: str | None) -> Any:
-    """The same with its fields in order and its numbers in one spelling; `place` is the field it stands in."""
+    """Return the value with its fields in order and numbers normalized; `place` is the field that contains it."""
     if isinstance(node, list):
         return [_in_order(one, place) for one in node]
     if isinstance(node, dict):
@@ -79,7 +79,7 @@ def _number(value: float) -> float | int:
 
 
 def _spread(value: Any, before: str, after: str, depth: int = 0) -> Iterator[str]:
-    """The lines of a value between what stands before and after it on its first and last line."""
+    """Return the lines of a value, with a prefix on the first and a suffix on the last."""
     whole = f"{INDENT * depth}{before}{_encode(value)}{after}"
     if not value or not isinstance(value, dict | list) or (depth and len(whole) <= WIDTH):
         yield whole

@@ -1,4 +1,4 @@
-"""The JSON Schema of a rule, made for editors: every field described, every choice explained, values to begin with."""
+"""The JSON Schema of a rule for editors: every field described, every choice explained, with examples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rules.expressions.operators import OPERATORS
 
 
 def json_schema() -> Json:
-    """The JSON Schema (2020-12) of a rule, with a description of every field, operator and choice for editors."""
+    """Return the JSON Schema (2020-12) of a rule, with descriptions of every field, operator and choice for editors."""
     schema = Rule.model_json_schema()
     parts = {"Rule": schema, **schema["$defs"]}
     leaf = parts["Leaf"]
@@ -82,7 +82,7 @@ _EXAMPLES: Final[Mapping[tuple[str, str], tuple[Any, ...]]] = {
     ("Leaf", "threshold"): (0.6,),
     ("Webhook", "payload"): ({"text": "{{payload.content}}"},),
 }
-"""What an editor offers for the fields whose models have no examples of their own."""
+"""Examples for fields whose models have none."""
 
 _NAMES: Final = {
     "event_type": "the type of the event",

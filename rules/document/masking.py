@@ -1,4 +1,4 @@
-"""Rules and actions as they may be shown: without the credentials that older rules hold in their headers."""
+"""Masks the credentials that older rules contain in their headers, before rules and actions are shown."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ SENSITIVE: Final = re.compile(
     r"authorization|cookie|token|secret|passw|credential|api-?key|(?:^|[-_])auth(?:$|[-_])|(?<!idempotency)[-_]key$|^key$",
     re.IGNORECASE,
 )
-"""Names of headers whose values let their holder in somewhere."""
+"""Names of headers with credentials."""
 
 CREDENTIAL: Final = re.compile(r"\s*(?:bearer|basic|digest|token|apikey)\s+\S", re.IGNORECASE)
-"""How a value begins that lets its holder in, whatever its header is called."""
+"""Prefixes of credentials, independent of the header's name."""
 
 
 def is_credential(name: str, value: object) -> bool:
-    """Return whether a header's value, written out, would show what only its receiver should know."""
+    """Return whether a header's value contains a credential."""
     return isinstance(value, str) and bool(value) and bool(SENSITIVE.search(name) or CREDENTIAL.match(value))
 
 
 def headers(given: Mapping[str, Any]) -> Json:
-    """Headers with a mask in place of each credential; names of secrets stay."""
+    """Return headers with credentials masked; references to secrets stay."""
     return {name: MASK if is_credential(name, value) else value for name, value in given.items()}
 
 
 def document(rule: Json) -> Json:
-    """A rule's document as it may be shown."""
+    """Return a rule's document with credentials masked."""
     actions = rule.get("actions")
     if not isinstance(actions, list):
         return rule
@@ -38,7 +38,7 @@ def document(rule: Json) -> Json:
 
 
 def action(given: Any) -> Any:
-    """An action, or what it became for one event, as it may be shown."""
+    """Return an action, or its rendered form, with credentials masked."""
     if isinstance(given, dict) and isinstance(given.get("headers"), dict):
         return {**given, "headers": headers(given["headers"])}
     return given

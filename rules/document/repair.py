@@ -1,4 +1,4 @@
-"""A faulty rule document with its faulty parts replaced, so that the rest of it can be examined in the same breath."""
+"""Replaces the faulty parts of a rule document, so that the rest can be checked in the same pass."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from core.types import Json
 _TYPE: Final = "any.thing"
 _ACTION: Final[Json] = {"action_type": "emit", "event_type": _TYPE}
 _REQUIRED: Final[Json] = {"name": "a-rule", "event_type": _TYPE, "actions": [_ACTION]}
-"""What stands in for a required field; every other field may be left out."""
+"""Placeholders for required fields; all other fields are optional."""
 
 
 def repair(document: Any, problems: Iterable[Problem]) -> Json | None:
-    """Replace the parts that the problems name with harmless ones; None: no part of the document can be used.
+    """Replace the parts named by the problems with valid ones; None: no part of the document is usable.
 
-    Actions keep their places, so that pointers into the others stay true.
+    Actions keep their positions, so that pointers into the others stay correct.
     """
     if not isinstance(document, dict):
         return None

@@ -1,4 +1,4 @@
-"""Types of event that the service alone may announce: a rule's `emit` publishes under the source of the service."""
+"""Event types that only the service may announce, because a rule's `emit` publishes under the service's source."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from core.events import parsing
 from rules.document.targets import EMITTED
 
 TYPES: Final = frozenset(EMITTED) - parsing.PAYLOADS.keys()
-"""What others publish as well, such as `session.ended`, says nothing that its payload cannot show to be wrong."""
+"""Types that clients publish as well, such as `session.ended`, are not reserved: a false one can be recognized by its
+payload.
+"""
 
 
 def refusal(event_type: str) -> str:

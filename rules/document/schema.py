@@ -1,4 +1,4 @@
-"""The rule document: its model, its JSON Schema, and the problems of a document that is no rule."""
+"""The rule document: its model, its JSON Schema, and the problems of invalid documents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 RESERVED: Final = frozenset({"schema", "export", "validate", "test", "backtest", "import"})
-"""Names that stand where a rule's name stands in `/v1/rules/{name}`."""
+"""Names reserved because they are paths in place of `/v1/rules/{name}`."""
 
 MAX_DEPTH = 8
 MAX_ACTIONS = 20
@@ -49,7 +49,7 @@ MAX_NODES = 20_000
 MAX_NESTING = 32
 
 ROUNDS: Final = 4
-"""How often a document is read: again without its faulty parts, as some checks only follow when others have passed."""
+"""Maximum passes over a document, each without the faulty parts found before, as some checks depend on others."""
 
 
 def _shape_of_types(value: object) -> str:
@@ -92,7 +92,7 @@ class Rule(Model):
         str,
         Field(
             pattern=r"^[a-z0-9_.-]{1,100}$",
-            description="Unique in its tenant; stays the same from version to version",
+            description="Name; unique in the tenant and the same in all versions",
             examples=["consolidate_on_session_end", "ops.alert-on-refund"],
         ),
     ]
@@ -100,40 +100,40 @@ class Rule(Model):
         str,
         Field(
             max_length=MAX_TEXT,
-            description="Why this rule exists, for those who come after you",
+            description="Purpose of the rule, for later readers",
             examples=["Consolidates a conversation of three messages or more as soon as it has ended."],
         ),
     ] = ""
     tags: Annotated[
         list[Annotated[str, Field(min_length=1, max_length=100)]],
-        Field(max_length=50, description="To find rules by", examples=[["extraction", "nightly"]]),
+        Field(max_length=50, description="Labels of the rule", examples=[["extraction", "nightly"]]),
     ] = Field(default_factory=list)
     event_type: Annotated[
         EventTypes | None,
         Field(
-            description="One type, a wildcard in which * stands for any run of characters, or a list of them",
+            description="Event type, a wildcard in which * matches any characters, or a list of them",
             examples=["session.ended", "memory.*", ["skill.succeeded", "task.completed"]],
         ),
     ] = None
     schedule: Annotated[
         Schedule | None,
         Field(
-            description="Instead of `event_type`: when the clock says so",
+            description="Schedule, instead of `event_type`",
             examples=[{"cron": "0 3 * * *", "timezone": "Europe/Lisbon"}, {"every_seconds": 3600, "for_each": "user"}],
         ),
     ] = None
     conditions: Annotated[
         Condition | None,
         Field(
-            description="What must hold of the event: one comparison, or `all`, `any` and `none` of several. "
-            "Left out: always",
+            description="Conditions on the event: a comparison, or `all`, `any` and `none` of several. Default: "
+            "always true",
             examples=[VERBATIM["conditions"], ANY_TOOL],
         ),
     ] = None
     flow: Annotated[
         Flow,
         Field(
-            description="How often it acts on what it matches. Left out: every time",
+            description="Flow control: how often the rule acts on matches. Default: every time",
             examples=[{"debounce": {"seconds": 30, "max_events": 10}}, {"cooldown": {"seconds": 3600}}],
         ),
     ] = Flow()
@@ -142,42 +142,51 @@ class Rule(Model):
         Field(
             min_length=1,
             max_length=MAX_ACTIONS,
-            description="What is done, in this order: each begins when the one before it is done",
+            description="Actions in order; each starts when the previous one is done",
             examples=[VERBATIM["actions"]],
         ),
     ]
     action_mode: Annotated[
         Literal["auto", "approve", "shadow"],
-        Field(description="Who has a say in whether the actions are carried out"),
+        Field(description="How the actions are carried out: at once, after approval, or not at all"),
     ] = "auto"
     risk_level: Annotated[
         Literal["low", "medium", "high"],
-        Field(description="How much harm a mistake would do"),
+        Field(description="Damage that a mistake could cause"),
     ] = "low"
     priority: Annotated[
         int,
-        Field(ge=-1_000_000, le=1_000_000, description="Higher first; rules of one priority go by name", examples=[10]),
+        Field(
+            ge=-1_000_000,
+            le=1_000_000,
+            description="Higher priorities are evaluated first; equal ones by name",
+            examples=[10],
+        ),
     ] = 0
-    stop: Annotated[bool, Field(description="When this rule fires, the rules after it are held back")] = False
+    stop: Annotated[bool, Field(description="If this rule fires, later rules are held back")] = False
     group: Annotated[
         str | None,
         Field(
             min_length=1,
             max_length=100,
-            description="Of the rules in a group only the first that an event meets fires",
+            description="Only the first matching rule of a group fires",
             examples=["extraction"],
         ),
     ] = None
-    enabled: Annotated[bool, Field(description="A rule that is not enabled is held back")] = True
+    enabled: Annotated[bool, Field(description="A disabled rule is held back")] = True
     repeat: Annotated[
         bool,
-        Field(description="May act again on what followed from its own action; the chain still ends at the hop limit"),
+        Field(
+            description="Whether the rule may react to consequences of its own action; the chain still ends at the "
+            "hop limit"
+        ),
     ] = False
     starts_at: Annotated[
-        Moment | None, Field(description="Held back before this time", examples=["2026-11-21T00:00:00Z"])
+        Moment | None, Field(description="The rule is held back before this time", examples=["2026-11-21T00:00:00Z"])
     ] = None
     ends_at: Annotated[
-        Moment | None, Field(description="Held back from this time on", examples=["2026-12-24T18:00:00+01:00"])
+        Moment | None,
+        Field(description="The rule is held back from this time on", examples=["2026-12-24T18:00:00+01:00"]),
     ] = None
 
     @field_validator("name")
@@ -197,7 +206,7 @@ class Rule(Model):
 
     @property
     def event_types(self) -> tuple[str, ...]:
-        """The types and wildcards it answers; a scheduled rule answers `clock.ticked`."""
+        """Return the types and wildcards it reacts to; a scheduled rule reacts to `clock.ticked`."""
         if self.event_type is None:
             return ("clock.ticked",)
         return (self.event_type,) if isinstance(self.event_type, str) else tuple(self.event_type)
@@ -206,7 +215,7 @@ class Rule(Model):
 def parse(document: object, agents: Collection[str] | None = None) -> Rule:
     """Return the rule in a JSON document; raises Invalid with a pointer for each problem.
 
-    `agents` are the targets that exist; None takes any.
+    `agents` are the existing targets; None allows any.
     """
     rule, found = examine(document, agents)
     if found or rule is None:
@@ -217,7 +226,7 @@ def parse(document: object, agents: Collection[str] | None = None) -> Rule:
 def examine(document: object, agents: Collection[str] | None = None) -> tuple[Rule | None, list[Problem]]:
     """Return the rule in a document, and all its problems.
 
-    With problems, the rule is what can be read beside them, for further checks; None: nothing can be read.
+    With problems, the rule is the readable part, for further checks; None: nothing is readable.
     """
     found = list(problems.size_problems(document, MAX_NESTING, MAX_NODES, MAX_TEXT))
     if found:
@@ -291,7 +300,7 @@ _SCANS: Final = frozenset({"in", "not_in", "contains_any", "contains_all", "iequ
 
 
 def _misplaced_fields(pointer: str, leaf: Leaf, *, in_item: bool) -> Iterator[Problem]:
-    """Fields at the wrong side of a quantifier; within it the work must stay in proportion to the event's size."""
+    """Return fields on the wrong side of a quantifier, whose cost must stay proportional to the event's size."""
     root = paths.parse_path(leaf.field).root
     if (root == "item") is not in_item:
         yield Problem(f"{pointer}/field", _INSIDE if in_item else _OUTSIDE)
@@ -309,5 +318,5 @@ _INSIDE: Final = "within `any_of` and `all_of` a field starts with `item`; put w
 
 
 def document(rule: Rule) -> Json:
-    """The JSON document of a rule, with what was said and nothing more."""
+    """Return the JSON document of a rule, with explicitly set fields only."""
     return rule.model_dump(mode="json", exclude_unset=True)

@@ -1,4 +1,4 @@
-"""The agents a rule may run, which events follow from their work, and what stands in the events of the service."""
+"""Agents that a rule may run, the events they cause, and the payload fields of the service's events."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(plugins.names(plugins.AGENTS), ()),
     **{name: spec.emits for name, spec in agents.AGENTS.items() if spec.is_target},
 }
-"""Agents that `run_agent` may name, those of plug-ins included, with the events that follow from their work."""
+"""Agents that `run_agent` may name, including plug-ins, with the events they cause."""
 
 APPROVALS: Final = ("approval.requested", "approval.decided")
-"""What follows from a rule whose actions are held for approval."""
+"""Events of rules whose actions are held for approval."""
 
 _CREATED: Final = tuple(
     "user_id group_id memory_id content category topic importance attribute value session_id".split()

@@ -1,4 +1,4 @@
-"""The models of flow control and of schedules: how often, and when the clock says so."""
+"""Models of flow control and of schedules."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from rules.document.fields import Key, Model, Seconds, TypePattern, Zone, refuse
 
 
 class Debounce(Model):
-    """Waits until it has been quiet, then acts once on everything that was held back."""
+    """Waits for a quiet period, then acts once on all collected matches."""
 
-    seconds: Annotated[Seconds, Field(description="Quiet time, in seconds, after the last match")]
-    max_wait_seconds: Annotated[
-        Seconds | None, Field(description="Never waits longer than this after the first match")
+    seconds: Annotated[Seconds, Field(description="Seconds without a match before acting")]
+    max_wait_seconds: Annotated[Seconds | None, Field(description="Maximum seconds to wait after the first match")] = (
+        None
+    )
+    max_events: Annotated[
+        int | None, Field(ge=1, le=10_000, description="Number of collected matches at which to act at once")
     ] = None
-    max_events: Annotated[int | None, Field(ge=1, le=10_000, description="Acts as soon as so many are held")] = None
     flush_on: Annotated[
-        list[TypePattern], Field(max_length=20, description="Event types, of the same key, that end the wait at once")
+        list[TypePattern], Field(max_length=20, description="Event types with the same key that end the wait at once")
     ] = Field(default_factory=list)
     key: Key = None
 
@@ -33,48 +35,50 @@ class Debounce(Model):
 
 
 class Count(Model):
-    """Acts on every so many matches."""
+    """Acts on every n-th match."""
 
-    threshold: Annotated[int, Field(ge=1, le=10_000, description="Acts when this many matches have come")]
-    within_seconds: Annotated[Seconds | None, Field(description="Only matches this recent count; default: all")] = None
+    threshold: Annotated[int, Field(ge=1, le=10_000, description="Number of matches to act on")]
+    within_seconds: Annotated[
+        Seconds | None, Field(description="Maximum age of a counted match, in seconds; default: unlimited")
+    ] = None
     key: Key = None
 
 
 class Cooldown(Model):
-    """After acting, holds back for a while."""
+    """Holds matches back for a time after acting."""
 
-    seconds: Annotated[Seconds, Field(description="Seconds after acting in which nothing more happens")]
+    seconds: Annotated[Seconds, Field(description="Seconds after acting during which matches are held back")]
     key: Key = None
 
 
 class Throttle(Model):
-    """Acts at most so often."""
+    """Limits how often the rule acts."""
 
-    limit: Annotated[int, Field(ge=1, le=1_000, description="How often at most")]
-    per_seconds: Annotated[Seconds, Field(description="In this many seconds")]
+    limit: Annotated[int, Field(ge=1, le=1_000, description="Maximum number of actions")]
+    per_seconds: Annotated[Seconds, Field(description="Period in seconds")]
     key: Key = None
 
 
 class Sample(Model):
-    """Acts for a share of the keys, always the same ones."""
+    """Acts for a fixed share of the keys."""
 
-    ratio: Annotated[float, Field(gt=0, le=1, description="The share, above 0 and up to 1", examples=[0.1])]
+    ratio: Annotated[float, Field(gt=0, le=1, description="Share of keys, above 0 and up to 1", examples=[0.1])]
     key: Key = None
 
 
 class Concurrency(Model):
-    """Runs at most so many actions of a key at the same time."""
+    """Limits how many actions of a key run at the same time."""
 
-    limit: Annotated[int, Field(ge=1, le=1_000, description="How many at the same time")]
+    limit: Annotated[int, Field(ge=1, le=1_000, description="Maximum concurrent actions")]
     on_conflict: Annotated[
         Literal["queue", "skip", "latest"],
-        Field(description="What happens to one too many: it waits, is dropped, or replaces the one that waits"),
+        Field(description="Excess actions: they wait, are dropped, or replace the waiting one"),
     ] = "queue"
     key: Key = None
 
 
 class Flow(Model):
-    """Flow control of a rule, at most one stage of each kind; each keeps its keys apart."""
+    """Flow control of a rule, at most one stage of each kind; each has its own keys."""
 
     debounce: Debounce | None = None
     count: Count | None = None
@@ -84,20 +88,22 @@ class Flow(Model):
     concurrency: Concurrency | None = None
 
     def parts(self) -> dict[str, Debounce | Count | Cooldown | Throttle | Sample | Concurrency]:
-        """The flows that are set, by name."""
+        """Return the flows that are set, by name."""
         return {name: part for name, part in self if part is not None}
 
 
 class Schedule(Model):
-    """A time table. The clock fires `clock.ticked` for it, whose `payload.rule` is the rule's name."""
+    """A schedule. The clock fires `clock.ticked` for it, whose `payload.rule` is the rule's name."""
 
     cron: Annotated[
         str | None, Field(description="Minute, hour, day, month, weekday", examples=["0 3 * * *"], max_length=200)
     ] = None
-    every_seconds: Annotated[int | None, Field(ge=1, le=366 * 86_400, description="Or: every so many seconds")] = None
+    every_seconds: Annotated[
+        int | None, Field(ge=1, le=366 * 86_400, description="Alternatively: interval in seconds")
+    ] = None
     timezone: Annotated[Zone, Field(description="IANA time zone of `cron`", examples=["Europe/Lisbon"])] = "UTC"
     for_each: Annotated[
-        Literal["tenant", "user"], Field(description="One event for the tenant, or one for each of its users")
+        Literal["tenant", "user"], Field(description="One event for the tenant, or one for each user")
     ] = "tenant"
 
     @field_validator("cron")
@@ -117,7 +123,7 @@ class Schedule(Model):
 
 
 _NEVER_BEFORE: Final = datetime(2000, 1, 1)  # noqa: DTZ001 - any date of the calendar will do
-"""From here a line is asked for its first due time; the search ends after 50 years, and the calendar repeats in 28."""
+"""Start of the search for a first due time; it ends after 50 years, and the calendar repeats after 28."""
 
 _CRON: Final = (
     ("minute", "0 to 59"),
@@ -129,7 +135,7 @@ _CRON: Final = (
 
 
 def cron_fault(cron: str) -> str | None:
-    """Return what is wrong with a five-field cron line, or None."""
+    """Return the fault of a five-field cron line, or None."""
     fields = cron.split()
     if len(fields) != len(_CRON):
         return f"a cron line has five fields (minute hour day month weekday), this one has {len(fields)}"

@@ -1,1 +1,1 @@
-"""Deciding what an event sets off: conditions, index, lookups, cost."""
+"""Evaluation of rules on an event: conditions, index, lookups, cost."""

@@ -1,4 +1,4 @@
-"""Conditions, compiled once into closures over constants, and explained node by node on demand."""
+"""Conditions: compiled into closures over constants, and explained node by node on demand."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ Node = Leaf | Group
 
 MAX_EXPLAINED_ITEMS = 20
 MAX_MEANT: Final = 100
-"""Texts that a quantifier compares by meaning; a list with more of them is a mismatch, for each has to be embedded."""
+"""Maximum texts that a quantifier compares by meaning; a longer list is a mismatch, because each must be embedded."""
 _COST_OF_LOOKUP: Final = 10**12
 _COST_OF_MEANING: Final = 10**15
 _COSTS: Final = {"matches": 10, "wildcard": 10, "contains_any": 5, "contains_all": 5}
 
 
 def compile_conditions(tree: Node | None) -> Predicate:
-    """A function that says whether the conditions hold; without conditions it always does.
+    """Return a function that evaluates the conditions; without conditions it returns True.
 
-    It raises what lookups and similarity raise, and nothing else. Within a group the cheap nodes come first and the
-    outcome ends the evaluation, so what must be looked up or embedded is asked for only where it can still matter.
+    It raises only errors of lookups and similarity. Within a group cheap nodes come first and evaluation stops at the
+    outcome, so lookups and embeddings are requested only if they still matter.
     """
     if tree is None:
         return _always
@@ -47,9 +47,9 @@ def _compile_many(nodes: Iterable[Node]) -> list[Predicate]:
 
 
 def cost(node: Node) -> int:
-    """Return the cost of deciding a node, relative to one plain comparison.
+    """Return the cost of evaluating a node, relative to one plain comparison.
 
-    A looked-up field costs more than all plain comparisons that a rule can hold, and a meaning more than those.
+    A looked-up field costs more than all plain comparisons of a rule, and a similarity more than those.
     """
     if isinstance(node, Group):
         return sum(cost(child) for _, nodes in node.members() for child in nodes)
@@ -73,7 +73,7 @@ def names_looked_up(node: Node) -> frozenset[str]:
 
 
 def has_meaning(node: Node) -> bool:
-    """Return whether a node compares texts by what they mean."""
+    """Return whether a node compares texts by meaning."""
     if isinstance(node, Group):
         return any(has_meaning(child) for _, nodes in node.members() for child in nodes)
     return node.op == "means" or (isinstance(node.value, Leaf | Group) and has_meaning(node.value))
@@ -97,7 +97,7 @@ def texts_compared(node: Node, facts: Facts) -> Iterator[str]:
 
 
 def _texts_of_items(inner: Node, items: list[Any], facts: Facts) -> list[str]:
-    """The texts of all items, or, where they are too many, one pair more than there may be."""
+    """Return the texts of all items, or one pair more than the limit if they are too many."""
     outer = facts.item
     found: list[str] = []
     for item in items:
@@ -229,11 +229,11 @@ def _limit_texts(inner: Node, quantified: Test) -> Test:
 
 
 def explain(tree: Node | None, facts: Facts) -> Json:
-    """Every node of the conditions with its outcome; nothing is skipped, so looked-up fields are all asked for.
+    """Return every node of the conditions with its outcome; nothing is skipped, so all looked-up fields are requested.
 
     A group is `{"op": "all" | "any" | "none", "result", "nodes"}`; a leaf is `{"op", "field", "actual", "expected",
-    "result"}` and, where it says more, `"reason": "missing" | "mismatch"`, `"similarity"` and `"threshold"`, `"items"`
-    (the first 20). No conditions are an empty `all`. What `texts_compared` names must be known to the facts.
+    "result"}` and, where applicable, `"reason": "missing" | "mismatch"`, `"similarity"` and `"threshold"`, `"items"`
+    (the first 20). No conditions are an empty `all`. The facts must know the texts of `texts_compared`.
     """
     if tree is None:
         return {"op": "all", "result": True, "nodes": []}

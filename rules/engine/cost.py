@@ -1,12 +1,12 @@
-"""Worst-case cost of a rule, known before it takes effect: comparisons that one event can make it do.
+"""Worst-case cost of a rule, known before it takes effect: the comparisons that one event can cause.
 
-One unit is one cheap comparison, such as `payload.n < 3`. The bound is for an event of 4 KiB that is made to be as
-expensive as possible; for a larger one it grows in proportion, to 64 times as much for the largest event by default.
+One unit is one cheap comparison, such as `payload.n < 3`. The bound is for an event of 4 KiB crafted to be as
+expensive as possible; it grows proportionally with the size, to 64 times as much for the largest event by default.
 
     python -m bench.cost
 
-measures the hostile cases: a unit took at most 0.25 microseconds (0.06 to 0.2 for most), so that a rule at the default
-limit of 100,000 units takes 25 ms for a 4 KiB event at worst. Usual rules are a thousand times below that.
+measures the hostile cases: a unit took at most 0.25 microseconds (0.06 to 0.2 for most), so a rule at the default
+limit of 100,000 units takes at most 25 ms for a 4 KiB event. Usual rules are a thousand times below that.
 """
 
 from __future__ import annotations
@@ -26,48 +26,49 @@ from rules.expressions.paths import parse_path
 from rules.expressions.times import as_time
 
 EVENT_BYTES: Final = 4_096
-"""The event that the bound is for: several times the usual one."""
+"""Event size of the bound: several times the usual one."""
 
 ITEMS: Final = EVENT_BYTES // 2
-"""Items of all lists in it, however deep: the shortest is one digit and a comma."""
+"""Maximum items of all lists in it at any depth: the shortest is one digit and a comma."""
 
 LOOKUP: Final = 1_000
-"""A looked-up name: one question to the database, shared by a batch."""
+"""Units of a looked-up name: one database query, shared by a batch."""
 
 MEANING: Final = 500
-"""A text to embed. It takes longer than that, but no transaction waits for it, and equal texts are embedded once."""
+"""Units of a text to embed. It takes longer, but no transaction waits for it, and equal texts are embedded once."""
 
 TEMPLATE: Final = 400
-"""A template may copy the whole event into an action: through JSON and into the database."""
+"""Units of a template, which may copy the whole event into an action: through JSON and into the database."""
 
 KEY: Final = 50
-"""A field of a flow's key may be the whole event, as JSON."""
+"""Units of a field of a flow's key, which may be the whole event as JSON."""
 
 SCAN: Final = 350
-"""Looking for a text in all of the event's text."""
+"""Units of searching all of the event's text for a text."""
 
 FOLD: Final = 450
-"""Bringing all of the event's text to one case."""
+"""Units of case-folding all of the event's text."""
 
 SPREAD: Final = 4_000
-"""Making all values of the event comparable, as `contains` does with the items of a list."""
+"""Units of making all values of the event comparable, as `contains` does with the items of a list."""
 
 SMALL: Final = 16
-"""Instructions of an expression whose automaton has few states, whatever the text; a larger one may have to be
-followed instruction by instruction for every character."""
+"""Maximum instructions of an expression whose automaton has few states for any text; a larger one may have to be
+simulated instruction by instruction for every character.
+"""
 
 STEPS: Final = 200
-"""One instruction of an expression, followed over all of the event's text."""
+"""Units of one instruction of an expression over all of the event's text."""
 
 DEAREST: Final = 3
-"""How many of the dearest parts are named where a rule is refused."""
+"""Number of most expensive parts named when a rule is refused."""
 
 _LITERAL = re.compile(r"(?:\(\?i\))?(?:[^\\\[.*+?{]|\\[^dDwWsSpPCxQ0-9]|\(\?:)*")
-"""Expressions of words and alternatives alone: their automata are as small as they are."""
+"""Expressions of only words and alternatives, whose automata are as small as they are."""
 
 
 class CostPart(NamedTuple):
-    """Cost of one comparison: `each` time it is made, and `once` an event for all of the text or values it reads."""
+    """Cost of one comparison: `each` time, and `once` per event for all of the text or values it reads."""
 
     pointer: str
     op: str
@@ -82,7 +83,7 @@ class CostPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Upper bound of the cost of one event: `units` is the sum; `parts` are the comparisons, the most costly first."""
+    """Upper bound of the cost of one event: `units` is the sum; `parts` are the comparisons, most expensive first."""
 
     comparisons: int
     lookups: int
@@ -101,7 +102,7 @@ class Cost:
         }
 
     def dearest(self) -> str:
-        """The dearest comparisons with their places, for a person."""
+        """Describe the most expensive comparisons with their places."""
         return ", ".join(f"{part.pointer} (`{part.op}`) {part.units:,}" for part in self.parts[:DEAREST])
 
 
@@ -159,14 +160,14 @@ def _comparison_cost(leaf: Leaf, pointer: str) -> CostPart:
 
 
 def _read_from_event(leaf: Leaf) -> tuple[int, int]:
-    """Both sides come with the event, so the other one is prepared for each event anew."""
+    """Return the cost if both sides come from the event, so that the value is prepared for each event."""
     if leaf.op in {"==", "!=", "in", "not_in", "contains", "not_contains", "contains_any", "contains_all"}:
         return 10, 2 * SPREAD
     return (10, FOLD) if leaf.op == "iequals" else (10, 0)
 
 
 def _literal(op: str, value: Any) -> tuple[int, int]:
-    """Return the cost of comparing with a literal: each time, and once for all that it reads."""
+    """Return the cost of comparing with a literal: each time, and once for everything it reads."""
     size = len(value) if isinstance(value, list) else 1
     each = _EACH.get(op, 6 if _has_time(value) else 3)
     if op in {"==", "!=", "contains_any", "contains_all"}:

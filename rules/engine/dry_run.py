@@ -1,6 +1,7 @@
-"""Explain a rule on one event: every node of its conditions with its value, as a router would find it.
+"""Explains rules on an event: every condition node with its value, as a router would evaluate it.
 
-In two steps, for no transaction may be open while texts are embedded: `look_up` asks the database, `facts` embeds.
+In two steps, because no transaction may be open while texts are embedded: `look_up` queries the database, `facts`
+embeds.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rules.expressions.facts import Facts, Lookup
 
 
 def look_up(tx: Tx, event: Event, rules: Iterable[Rule]) -> Lookup:
-    """Look up every name that any of the rules may ask for, as of the event."""
+    """Look up every name that the rules may need, as of the event."""
     trees = [rule.conditions for rule in rules if rule.conditions is not None]
     names = frozenset[str]().union(*map(names_looked_up, trees))
     return lookups.lookup_of(lookups.ask(tx, [(event, names)]), event)
@@ -58,11 +59,11 @@ def explain_all(rules: Sequence[tuple[Rule, int]], known: Facts, meanings: Meani
 
 
 _PLAIN_CHARACTERS: Final = 8
-"""About what a number, or the punctuation around a value, takes."""
+"""Approximate characters of a number, or of the punctuation around a value."""
 
 
 def _characters(value: Any, most: int) -> int:
-    """About how long a value is as JSON; counting stops above `most`, however often it holds one long text."""
+    """Return the approximate JSON size of a value; counting stops above `most`."""
     if isinstance(value, str):
         return len(value) + _PLAIN_CHARACTERS
     parts: Iterable[Any] = value if isinstance(value, list | tuple) else ()
@@ -77,10 +78,10 @@ def _characters(value: Any, most: int) -> int:
 
 
 def explain_rule(rule: Rule, version: int, known: Facts, meanings: Meanings, limit: int) -> Json:
-    """Explain one rule: whether it matches, what would hold it back, and its actions with templates filled in.
+    """Explain one rule: whether it matches, what would hold it back, and its rendered actions.
 
-    Beside no other rules, and before any stage of its flow: what those remember is not looked at. `keys` is what
-    each flow would keep apart. Invalid: an action would have more than `limit` characters.
+    Other rules and the state of flow control are ignored. `keys` are the keys of each flow. Invalid: an action would
+    have more than `limit` characters.
     """
     verdicts = Ruleset([(rule, version)]).decide(known.event, known.lookup, similarity=meanings.similarity)
     actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]

@@ -2,15 +2,15 @@
 
 Every value is as of the event, so that a trace or a backtest finds what the router found:
 
-- `session.*` counts by the log: the messages of the session up to the event's own place in it, and for
-  `idle_seconds` the message before. An event that names a session has 0 messages before the first one.
-- `user.memory_count` and `budget.*` stand as they stood when the event was decided (its `routed_at`, to the second
-  after), and for an event nobody has decided on as they stand now. The moment of acceptance would be the wrong one:
-  a router with a backlog would let thousands of events pass a budget that the first of them had used up.
-- Of memories only the present state is asked, for the router may read no more: one that was archived since is not
-  counted, and `memory.importance` is the importance of today.
+- `session.*` is counted by position in the log: the messages of the session up to the event's own position and, for
+  `idle_seconds`, the message before. An event that names a session has 0 messages before the first one.
+- `user.memory_count` and `budget.*` are as of the decision on the event (its `routed_at`, rounded up to the
+  second), or current if it has not been decided. The time of acceptance would be wrong: a router with a backlog
+  would let thousands of events pass a budget that the first of them had used up.
+- Of memories only the present state is read, because the router may read no more: a memory archived since is not
+  counted, and `memory.importance` is the current one.
 
-An event with `seq` 0 is not in the log (someone tries a rule): it is taken to come after everything.
+An event with `seq` 0 is not in the log (someone tests a rule) and is treated as the newest.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from core.types import Event, Json
 from rules.expressions.paths import LOOKED_UP
 
 Answers = Mapping[tuple[str, int], Mapping[str, Any]]
-"""What was asked, by the event's tenant and place in the log, and by name; None where there is no such thing."""
+"""Looked-up values by tenant and log position of the event, and by name; None if there is none."""
 
 LAST_PLACE: Final = 2**63 - 1
-"""The end of every log."""
+"""Position after every log."""
 
 
 def ask(tx: Tx, asked: Sequence[tuple[Event, frozenset[str]]]) -> Answers:
-    """The named values for each event, in one statement. Works for both roles."""
+    """Return the named values for each event, in one statement. Works for both roles."""
     rows = [_row(event, names) for event, names in asked if names]
     if not rows:
         return {}
@@ -79,7 +79,7 @@ def _memory_id(subject: str | None) -> UUID | None:
 
 
 _COLUMNS: Final = {name: place for place, name in enumerate(LOOKED_UP, start=2)}
-"""Where the answer has each name, behind the tenant and the place in the log."""
+"""Column of each name in the result, after the tenant and the log position."""
 
 _ANSWERS: Final = text("""
     WITH RECURSIVE asked AS MATERIALIZED (
@@ -152,6 +152,7 @@ _ANSWERS: Final = text("""
     LEFT JOIN owned o ON o.tenant = a.tenant AND o.owner = a.owner AND o.decided = a.decided
     LEFT JOIN spent b ON b.tenant = a.tenant AND b.midnight = a.midnight AND b.decided = a.decided
 """)
-"""Where an event stands in its session is seen at once near its end, and else found by halving: positions rise with
-places in the log, so a session of 10,000 messages costs 14 looks at the primary key. Sums are made once a tenant or
-user. What is LATERAL here is looked at row by row with an index, whatever the planner knows about the tables."""
+"""The position of an event in its session is found at once near its end, and else by bisection: positions rise with
+log positions, so a session of 10,000 messages costs 14 primary-key lookups. Sums are computed once per tenant or
+user. LATERAL parts are evaluated row by row with an index, whatever the planner knows about the tables.
+"""

@@ -1,8 +1,8 @@
-"""An index over the comparisons of many rules: one look at a field rules out every rule that it decides against.
+"""An index over the comparisons of many rules: one lookup per field excludes all rules that it decides against.
 
-Each rule is one bit. For a field, the mask of a value has the bits of all rules that the value lets pass, and the
-bits of all rules that do not ask. The intersection over the fields leaves the rules that may still match: work for
-an event grows with the number of fields asked about, and hardly with the number of rules.
+Each rule is one bit. For a field, the mask of a value has the bits of all rules that the value satisfies, and of all
+rules that do not test the field. The intersection over the fields leaves the rules that may still match: the work
+for an event grows with the number of tested fields, and hardly with the number of rules.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KINDS: Final = frozenset({"bool", "number", "string", "list", "object"})
 
 
 def conjuncts(tree: Node | None) -> list[Node]:
-    """Nodes that must all hold for the tree to hold, as many as can be seen without looking into `any` and `none`."""
+    """Return nodes that must all hold for the tree to hold, as far as visible without expanding `any` and `none`."""
     if tree is None:
         return []
     if isinstance(tree, Leaf):
@@ -41,7 +41,7 @@ def conjuncts(tree: Node | None) -> list[Node]:
 
 
 def family(node: Node) -> str | None:
-    """`exact` or `range` where the index can decide the node, else None."""
+    """Return `exact` or `range` if the index can decide the node, else None."""
     if not isinstance(node, Leaf) or parse_path(node.field).root not in {"payload", "event"} or node.field == "time":
         return None
     if node.op in {"==", "in"} and all(_is_plain(value) for value in _values(node)):
@@ -59,7 +59,7 @@ def _is_plain(value: object) -> bool:
 
 @dataclass(slots=True)
 class _Slot:
-    """All comparisons of one family on one path, at most one a rule."""
+    """Comparisons of one family on one path, at most one per rule."""
 
     path: Path
     leaves: list[tuple[int, Leaf]] = field(default_factory=list)
@@ -91,7 +91,7 @@ class Index:
             slot.leaves.append((1 << rule, leaf))
 
     def candidates(self, event: Event, on_mismatch: OnMismatch | None = None) -> int:
-        """The rules that no indexed comparison rules out: bit i for rule i."""
+        """Return the rules that no indexed comparison excludes: bit i for rule i."""
         mask = self._everyone
         for probe in self._probes:
             mask &= probe(event, on_mismatch)
@@ -101,7 +101,7 @@ class Index:
 
 
 def _reader(path: Path) -> tuple[str | None, Callable[[Event], Any]]:
-    """The key of a path that is one step into the payload, which a probe reads itself, and what reads any path."""
+    """Return the key of a path of one step into the payload, which a probe reads itself, and a reader of any path."""
     key = path.steps[0] if path.root == "payload" and len(path.steps) == 1 else None
     return key if isinstance(key, str) else None, event_getter(path)
 
@@ -137,7 +137,7 @@ def _token(value: Any) -> Any:
 
 
 def _strange(slot: _Slot) -> Callable[[Any, OnMismatch], None]:
-    """Counts a value whose kind fits none of the comparisons: once for the field, not once a rule."""
+    """Count a value whose kind fits none of the comparisons: once per field, not per rule."""
     strangers = _KINDS - {kind(value) for _, leaf in slot.leaves for value in _values(leaf)}
     name, op = slot.path.text, slot.leaves[0][1].op
 
@@ -166,7 +166,7 @@ def _range_probe(slot: _Slot, everyone: int) -> Probe:
 
 
 def _sweep(slot: _Slot, free: int) -> tuple[list[float], list[int], list[int]]:
-    """Thresholds in order, the mask of a value equal to each, and the mask of a value before, between and after."""
+    """Return sorted thresholds, the mask of values equal to each, and the masks of values before, between and after."""
     bounds: dict[Any, list[tuple[int, str]]] = {}
     mask = free
     for bit, leaf in slot.leaves:

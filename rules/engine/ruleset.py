@@ -1,6 +1,6 @@
-"""The rules in force, compiled: which of them an event meets, and what holds a rule back.
+"""The compiled rules in force: which of them an event matches, and what holds a rule back.
 
-Pure: whether a waiting, counting or limiting flow lets a rule act is for the caller to say, by `RuleVerdict.keys`.
+Pure: the caller decides by `RuleVerdict.keys` whether a waiting, counting or limiting flow lets a rule act.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class RuleVerdict(NamedTuple):
-    """A rule that an event met. `held_by` says what kept it from firing: disabled, window, repeat, stop, group, sample.
+    """A matching rule. `held_by` says what kept it from firing: disabled, window, repeat, stop, group, sample.
 
-    `keys` has, for each flow of the rule, what the flow keeps apart, such as `session:s1` or `["ada"]`.
+    `keys` has the key of each flow of the rule, such as `session:s1` or `["ada"]`.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Flush(NamedTuple):
 
 
 def matches_type(pattern: str, event_type: str) -> bool:
-    """Return whether an event type fits a rule's type; `*` stands for any run of characters, dots too."""
+    """Return whether an event type fits a rule's type; `*` matches any characters, including dots."""
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), event_type, re.DOTALL) is not None
 
 
@@ -69,7 +69,7 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sor
 def flow_key(fields: Sequence[str] | None, event: Event) -> str:
     """Return the key that a flow groups by: the fields' values as JSON, null where missing.
 
-    By default it is the session, else the user, else the empty text for the whole tenant. Long keys become their hash.
+    Default: the session, else the user, else the empty text for the whole tenant. Long keys are hashed.
     """
     if fields is None:
         return _own_key(event)
@@ -125,9 +125,9 @@ def _shape_of(rule: Rule) -> _Shape:
 
 @dataclass(frozen=True, slots=True)
 class _CompiledRule:
-    """A rule, compiled. `test` is what the index leaves to decide, `eager` what of it asks and compares no meaning.
+    """A compiled rule. `test`: the part that the index leaves; `eager`: the part of it without similarity.
 
-    `meant` are the nodes that compare meanings; `verdict` is the beginning of its verdict where it fires.
+    `meant`: nodes that compare meanings; `verdict`: the verdict if it fires.
     """
 
     rule: Rule
@@ -184,7 +184,7 @@ class _Course:
         self.keys: dict[_Keys | None, Mapping[str, str]] = {}
 
     def keys_of(self, entry: _CompiledRule, event: Event) -> Mapping[str, str]:
-        """The keys of a rule's flows."""
+        """Return the keys of a rule's flows."""
         shared = entry.keys
         if shared is None:
             return _NO_KEYS
@@ -208,7 +208,7 @@ class _Course:
         return None
 
     def note(self, rule: Rule) -> None:
-        """Records that a rule fires; one that only shadows displaces nothing."""
+        """Record that a rule fires; a shadow rule displaces nothing."""
         if rule.action_mode == "shadow":
             return
         self.stopped = self.stopped or rule.stop
@@ -219,8 +219,8 @@ class _Course:
 def _idle(rule: Rule, facts: Facts) -> str | None:
     """Return what holds a rule back regardless of the others.
 
-    What counts for `repeat` is descent, `lineage`, and not the chain that the events share: one `session.ended` may
-    create 20 memories, each of which has to be deduplicated by the same rule.
+    `repeat` follows descent (`lineage`) instead of the correlation id: one `session.ended` may create 20 memories, each
+    of which must be deduplicated by the same rule.
     """
     if not rule.enabled:
         return "disabled"
@@ -230,9 +230,9 @@ def _idle(rule: Rule, facts: Facts) -> str | None:
 
 
 class _Table:
-    """The rules of one event type in the order of evaluation, behind their index.
+    """The rules of one event type in the order of evaluation, with their index.
 
-    `unsettled` are those on which the index leaves anything to decide; the others, if it lets them pass, have `fired`.
+    `unsettled`: rules that the index cannot decide completely; the others have `fired` if it lets them pass.
     """
 
     def __init__(self, entries: Sequence[_CompiledRule]) -> None:
@@ -268,14 +268,14 @@ class _Table:
         return verdicts
 
     def waiting(self, event: Event, chosen: int, now: datetime | None) -> tuple[Facts, list[_CompiledRule]]:
-        """Return the chosen rules that still need an answer: nothing cheap has ruled them out."""
+        """Return the selected rules that still need an answer: nothing cheap has excluded them."""
         facts = Facts(event, now=now)
         entries = _select(self.entries, self.candidates(event) & chosen)
         return facts, [entry for entry in entries if entry.eager is None or entry.eager(facts)]
 
 
 _new: Final = tuple.__new__
-"""Makes a named tuple in a third of the time that its own constructor takes."""
+"""Creates a named tuple in a third of its constructor's time."""
 
 
 def _is_open(entry: _CompiledRule) -> bool:
@@ -293,7 +293,7 @@ def _decide_entry(entry: _CompiledRule, facts: Facts, course: _Course) -> RuleVe
 
 _FEW: Final = 1 << 64
 _PLACES: Final = [tuple(place for place in range(8) if byte >> place & 1) for byte in range(256)]
-"""The bits that are set in each byte."""
+"""Positions of the bits set in each byte."""
 
 
 def _select(items: Sequence[_Item], mask: int) -> list[_Item]:
@@ -315,7 +315,7 @@ def _select(items: Sequence[_Item], mask: int) -> list[_Item]:
 
 
 class Ruleset:
-    """An immutable set of rules with their versions. Share it between threads; replace it whole on an edit."""
+    """An immutable set of rules with their versions. Share it between threads; replace it as a whole on an edit."""
 
     def __init__(self, rules: Sequence[tuple[Rule, int]]) -> None:
         ordered = sorted(rules, key=lambda item: (-item[0].priority, item[0].name))
@@ -331,11 +331,11 @@ class Ruleset:
 
     @property
     def rules(self) -> tuple[tuple[Rule, int], ...]:
-        """The rules with their versions, in the order of evaluation."""
+        """Return the rules with their versions, in the order of evaluation."""
         return tuple((entry.rule, entry.version) for entry in self._entries)
 
     def get(self, name: str) -> tuple[Rule, int] | None:
-        """The rule of that name with its version."""
+        """Return the rule of that name with its version."""
         return self._by_name.get(name)
 
     def decide(
@@ -347,9 +347,9 @@ class Ruleset:
         similarity: Similarity | None = None,
         on_mismatch: OnMismatch | None = None,
     ) -> list[RuleVerdict]:
-        """The rules that the event meets, in the order of evaluation; rules that it does not meet are not listed.
+        """Return the rules that the event matches, in the order of evaluation.
 
-        The arguments are those of `Facts`. `lookup` is asked only for what a rule that may still match needs.
+        The arguments are those of `Facts`. `lookup` is called only for values needed by a rule that may still match.
         """
         table = self._by_type.get(event.event_type) or self._remember_table(event.event_type)
         candidates = table.candidates(event, on_mismatch)
@@ -362,7 +362,7 @@ class Ruleset:
         return table.decide(facts, candidates, repeats=repeats)
 
     def asks(self, event: Event, *, now: datetime | None = None) -> frozenset[str]:
-        """The looked-up names that deciding on the event may need, so that a batch can ask for all of its at once."""
+        """Return the looked-up names that deciding on the event may need, so that a batch can request all at once."""
         table = self._table(event.event_type)
         if not table.asking:
             return frozenset()
@@ -370,10 +370,10 @@ class Ruleset:
         return frozenset().union(*(entry.asks for entry in entries))
 
     def texts(self, event: Event, *, now: datetime | None = None) -> frozenset[str]:
-        """The texts whose meaning deciding on the event may compare, so that a batch is embedded at once.
+        """Return the texts whose meaning deciding on the event may compare, so that a batch is embedded at once.
 
-        Those of the event and those of the rules: at most two for each comparison, of which a quantifier makes no more
-        than `MAX_MEANT`.
+        They come from the event and from the rules: at most two for each comparison, of which a quantifier makes at
+        most `MAX_MEANT`.
         """
         table = self._table(event.event_type)
         if not table.meaning:
@@ -387,7 +387,7 @@ class Ruleset:
         return any(entry.meant for entry in self._entries)
 
     def flushed_by(self, event: Event) -> list[Flush]:
-        """The debounces that end at once because of the event, each for the event's key."""
+        """Return the debounces that the event ends at once, each for the event's key."""
         entries = self._flushes.get(event.event_type)
         if entries is None:
             entries = self._remember_flushes(event.event_type)

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from core.memoize import DigestCache, digest
 
 MEANT_CHARACTERS: Final = 2_000
-"""Of a longer text only so many from its beginning are compared: the local model reads 256 tokens, some 1,000
-characters, and what an embedder would read beyond must not make a hostile text expensive."""
+"""Leading characters of a text that are compared: the local model reads 256 tokens, some 1,000 characters, and a
+hostile text must not become expensive with another embedder.
+"""
 
 CAPACITY: Final = 20_000
-"""Vectors remembered: 30 MB at 384 dimensions."""
+"""Maximum cached vectors: 30 MB at 384 dimensions."""
 
 Vector = NDArray[np.float32]
 
@@ -33,16 +34,16 @@ class Vectorizer(Protocol):
 class Meanings:
     """Similarity of texts. Embeds only in `warm`, so that no open transaction waits for a model.
 
-    Safe to share between threads as long as they do not warm more than `capacity` texts at a time.
+    Safe to share between threads as long as they warm at most `capacity` texts at a time.
     """
 
     def __init__(self, embedder: Vectorizer, capacity: int = CAPACITY) -> None:
-        """`capacity` is the number of vectors kept; what one call of `warm` brings is kept in any case."""
+        """`capacity`: number of cached vectors; the results of one call of `warm` are cached in any case."""
         self._embedder = embedder
         self._kept = DigestCache[Vector](capacity)
 
     def warm(self, texts: Iterable[str]) -> None:
-        """Embed those of the texts that are not remembered, in one call. Raises what the embedder raises."""
+        """Embed the texts that are not cached, in one call. Raises what the embedder raises."""
         wanted = {digest(read): read for read in map(_read, texts)}
         lacking = [key for key in wanted if self._kept.get(key, None) is None]
         if not lacking:
@@ -52,7 +53,7 @@ class Meanings:
             self._kept.put(key, np.copy(row), len(wanted))
 
     def similarity(self, text: str, meaning: str) -> float:
-        """The cosine of two texts, -1 to 1. Raises Unknown for one that was not warmed."""
+        """Return the cosine of two texts, -1 to 1. Raises Unknown for one that was not warmed."""
         one, other = (self._kept.get(digest(_read(said)), None) for said in (text, meaning))
         if one is None or other is None:
             raise Unknown(Unknown.__doc__)

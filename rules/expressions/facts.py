@@ -26,18 +26,18 @@ OnMismatch = Callable[[str, str], None]
 
 
 def nothing(_name: str) -> Missing:
-    """The lookup of one who looks nothing up: every looked-up name is missing."""
+    """Lookup without any values: every looked-up name is missing."""
     return MISSING
 
 
 class Facts:
-    """One event and what can be asked about it. Lives as long as the decision on that event.
+    """An event and what can be looked up about it. Lives as long as the decision on that event.
 
-    `now` is the moment that `older_than`, `newer_than`, `starts_at` and `ends_at` measure against: the event's
-    own time unless given, so that a decision can be explained and replayed later with the same outcome.
-    `look_up(name)` answers a name of `paths.LOOKED_UP`, MISSING or None where there is no answer; it is called at
-    most once a name. `similarity(text, meaning)` is the cosine of two texts; without it `means` is a mismatch.
-    `on_mismatch(field, op)` is told of each leaf that was false because its types did not fit.
+    `now` is the reference time of `older_than`, `newer_than`, `starts_at` and `ends_at`: by default the event's own
+    time, so that a decision can be explained and replayed later with the same outcome. `look_up(name)` returns the
+    value of a name in `paths.LOOKED_UP`, MISSING or None if there is none; it is called at most once per name.
+    `similarity(text, meaning)` is the cosine of two texts; without it `means` is a mismatch. `on_mismatch(field, op)`
+    is called for each leaf that was false because its types did not fit.
     """
 
     __slots__ = ("_answers", "_look_up", "_on_mismatch", "_similarity", "event", "item", "now", "payload")
@@ -61,7 +61,7 @@ class Facts:
         self._answers: dict[str, Any] = {}
 
     def lookup(self, name: str) -> Any:
-        """The value of a looked-up name, asked for at most once an event; MISSING where there is none."""
+        """Return the value of a looked-up name, requested at most once per event; MISSING if there is none."""
         if name not in self._answers:
             value = self._look_up(name)
             self._answers[name] = MISSING if value is None else value
@@ -72,6 +72,6 @@ class Facts:
         return None if self._similarity is None else self._similarity(text, meaning)
 
     def mismatch(self, field: str, op: str) -> None:
-        """Counts a leaf whose types did not fit."""
+        """Count a leaf whose types did not fit."""
         if self._on_mismatch is not None:
             self._on_mismatch(field, op)

@@ -1,10 +1,10 @@
-"""The operators of a condition: one table, each with its sentence and its meaning.
+"""The operators of conditions: one table, each with its description and its semantics.
 
-An operator is bound to the value a rule compares with, which gives a test of an actual value. A test answers
-True, False, or None where the types do not fit; the leaf is then false and counted. No test raises.
+An operator is bound to the value a rule compares with, which gives a test of an actual value. A test returns True,
+False, or None if the types do not fit; the leaf is then false and counted. No test raises.
 
 Kinds: null, bool, number, string, list, object, time. Booleans are not numbers. A string that is an RFC 3339
-date-time is a time wherever it meets a time. Null equals only null, and asking whether it does always fits.
+date-time is a time when compared with a time. Null equals only null, and that comparison always fits.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class Unfit(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator by its name: a sentence, its meaning, and the JSON Schema of the literals it takes.
+    """An operator by its name: description, semantics, and the JSON Schema of the literals it takes.
 
-    `bind` raises Unfit for a value it cannot work with. `referable`: the value may be `{"field": "…"}`.
+    `bind` raises Unfit for an unsuitable value. `referable`: the value may be `{"field": "…"}`.
     """
 
     name: str
@@ -74,17 +74,17 @@ def is_finite(number: Any) -> bool:
 
 
 def kind(value: object) -> str:
-    """The kind of a value, as rules see it."""
+    """Return the kind of a value in rules."""
     return _KINDS.get(type(value)) or _kind_of_stranger(value)
 
 
 def _kind_of_stranger(value: object) -> str:
-    """A Decimal is a number unless it is NaN, which Python refuses to compare."""
+    """Return the kind of another type: a Decimal is a number unless it is NaN, which Python refuses to compare."""
     return "number" if type(value) is Decimal and not value.is_nan() else "other"
 
 
 def key(value: object, depth: int = 0) -> Hashable:
-    """Return a key that is equal for two values exactly where rules call them equal, up to 50 levels deep."""
+    """Return a key that is equal for two values exactly if rules call them equal, up to 50 levels deep."""
     if isinstance(value, str):
         moment = parse_time(value)
         return value if moment is None else ("time", moment)
@@ -291,7 +291,7 @@ def _textual(compare: Callable[[str, str], bool]) -> Callable[[Any], Test]:
 
 
 def _is_piled_up(text: str) -> bool:
-    """Return whether more combining marks stand in a row than any script needs."""
+    """Return whether there are more consecutive combining marks than any script needs."""
     if text.isascii():
         return False
     run = 0
@@ -308,7 +308,7 @@ def caseless(text: str) -> str:
 
 
 def _iequals(expected: Any) -> Test:
-    """Case aside; None where a run of combining marks is longer than any script's: sorting it takes its square."""
+    """Compare without case; None for longer runs of combining marks than scripts have: sorting them is quadratic."""
     if not isinstance(expected, str):
         raise Unfit("give a string")
     if _is_piled_up(expected):
@@ -398,7 +398,7 @@ def _condition(_: Any) -> Test:
 
 
 def similar(meaning: Any, threshold: float = DEFAULT_THRESHOLD) -> Test:
-    """A test whether a text is at least as near to `meaning` as `threshold` (cosine, -1 to 1)."""
+    """Return a test whether a text is at least as similar to `meaning` as `threshold` (cosine, -1 to 1)."""
     if not isinstance(meaning, str) or not meaning.strip():
         raise Unfit("describe the meaning, e.g. `wants to cancel the contract`")
 
@@ -419,54 +419,64 @@ _COUNT: Final = {"type": "integer", "minimum": 0}
 _EITHER: Final = {"type": ["array", *_SCALAR["type"]]}
 
 _TABLE: Final = (
-    Operator("==", "equal; only null is null", _equal, _EITHER),
-    Operator("!=", "not equal, both being of one kind (null differs from everything else)", _negate(_equal), _EITHER),
-    Operator(">", "a number above, a later time, a string further on", _order_by(operator.gt), _COMPARABLE),
-    Operator(">=", "a number not below, a time not earlier", _order_by(operator.ge), _COMPARABLE),
-    Operator("<", "a number below, an earlier time", _order_by(operator.lt), _COMPARABLE),
-    Operator("<=", "a number not above, a time not later", _order_by(operator.le), _COMPARABLE),
-    Operator("between", "from the first value to the second, both included", _between, _PAIR),
+    Operator("==", "equal; only null equals null", _equal, _EITHER),
+    Operator("!=", "not equal, but of the same kind (null differs from everything else)", _negate(_equal), _EITHER),
+    Operator(">", "a greater number, a later time, a string that sorts after it", _order_by(operator.gt), _COMPARABLE),
+    Operator(">=", "a greater or equal number, a time not earlier", _order_by(operator.ge), _COMPARABLE),
+    Operator("<", "a smaller number, an earlier time", _order_by(operator.lt), _COMPARABLE),
+    Operator("<=", "a smaller or equal number, a time not later", _order_by(operator.le), _COMPARABLE),
+    Operator("between", "from the first value to the second, both inclusive", _between, _PAIR),
     Operator("in", "one of the values in the list", _in, _LIST),
     Operator(
         "not_in",
-        "none of the values in the list, yet of their kind (of any, where null is in it)",
+        "none of the values in the list, but of their kind (of any kind if the list contains null)",
         _negate(_in),
         _LIST,
     ),
-    Operator("contains", "a list with this item, or a text with this piece", _contains, _SCALAR),
+    Operator("contains", "a list with this item, or a text with this substring", _contains, _SCALAR),
     Operator("not_contains", "a list or text without it", _negate(_contains), _SCALAR),
     Operator("contains_any", "a list or text with at least one of these", _contains_many(every=False), _LIST),
     Operator("contains_all", "a list or text with all of these", _contains_many(every=True), _LIST),
-    Operator("starts_with", "a text that begins so", _textual(str.startswith), _STRING),
-    Operator("ends_with", "a text that ends so", _textual(str.endswith), _STRING),
-    Operator("iequals", "an equal text, upper and lower case apart (Unicode case folding)", _iequals, _STRING),
+    Operator("starts_with", "a text with this prefix", _textual(str.startswith), _STRING),
+    Operator("ends_with", "a text with this suffix", _textual(str.endswith), _STRING),
+    Operator("iequals", "an equal text, ignoring case (Unicode case folding)", _iequals, _STRING),
     Operator(
         "matches",
-        "a text in which the RE2 expression is found anywhere; anchor it with ^ and $",
+        "a text in which the RE2 expression matches anywhere; anchor it with ^ and $",
         _matches,
         {"type": "string", "maxLength": MAX_PATTERN},
         referable=False,
     ),
     Operator(
         "wildcard",
-        "a text that fits as a whole: * stands for any run of characters, ? for one",
+        "a text that matches as a whole: * matches any characters, ? exactly one",
         _wildcard,
         {"type": "string", "maxLength": MAX_PATTERN},
         referable=False,
     ),
     Operator(
-        "exists", "the field is there, be it null", _present(lambda _: True), {}, referable=False, takes="nothing"
+        "exists", "the field is present, even if null", _present(lambda _: True), {}, referable=False, takes="nothing"
     ),
-    Operator("missing", "the field is not there", _present(lambda _: False), {}, referable=False, takes="nothing"),
+    Operator("missing", "the field is missing", _present(lambda _: False), {}, referable=False, takes="nothing"),
     Operator("is_null", "the field is null", _present(lambda a: a is None), {}, referable=False, takes="nothing"),
-    Operator("length_==", "a text, list or object of this many characters or entries", _length(operator.eq), _COUNT),
-    Operator("length_>", "one of more", _length(operator.gt), _COUNT),
-    Operator("length_<", "one of fewer", _length(operator.lt), _COUNT),
-    Operator("older_than", "a time longer ago than these seconds or this duration", _age(operator.gt), _COMPARABLE),
-    Operator("newer_than", "a time less long ago, or yet to come", _age(operator.lt), _COMPARABLE),
+    Operator("length_==", "a text, list or object with this many characters or entries", _length(operator.eq), _COUNT),
+    Operator(
+        "length_>",
+        "a text, list or object with more than this many characters or entries",
+        _length(operator.gt),
+        _COUNT,
+    ),
+    Operator(
+        "length_<",
+        "a text, list or object with fewer than this many characters or entries",
+        _length(operator.lt),
+        _COUNT,
+    ),
+    Operator("older_than", "a time longer ago than this many seconds or this duration", _age(operator.gt), _COMPARABLE),
+    Operator("newer_than", "a time less long ago, or in the future", _age(operator.lt), _COMPARABLE),
     Operator(
         "any_of",
-        "a list of which at least one `item` meets the condition in `value`",
+        "a list of which at least one `item` satisfies the condition in `value`",
         _condition,
         {"type": "object"},
         referable=False,
@@ -474,7 +484,7 @@ _TABLE: Final = (
     ),
     Operator(
         "all_of",
-        "a list, not empty, of which every `item` meets the condition in `value`",
+        "a non-empty list of which every `item` satisfies the condition in `value`",
         _condition,
         {"type": "object"},
         referable=False,
@@ -482,7 +492,7 @@ _TABLE: Final = (
     ),
     Operator(
         "means",
-        "a text that is near in meaning to `value`: cosine similarity of at least `threshold` (default 0.5)",
+        "a text similar in meaning to `value`: cosine similarity of at least `threshold` (default 0.5)",
         similar,
         {"type": "string", "minLength": 1},
         referable=False,

@@ -1,4 +1,4 @@
-"""Paths of a rule into the event, and the names that are looked up only on demand."""
+"""Paths of a rule into the event, and the names that are looked up on demand."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Path:
 
     @property
     def is_looked_up(self) -> bool:
-        """Return whether reading it costs a question to the database."""
+        """Return whether reading it requires a database query."""
         return self.root == "lookup"
 
 
@@ -94,7 +94,7 @@ _LOOKED_UP_ROOTS: Final = {name.split(".")[0] for name in LOOKED_UP}
 
 
 def walk(value: Any, steps: Iterable[str | int]) -> Any:
-    """Return what lies below `value` at the end of `steps`; MISSING where a step does not exist."""
+    """Return the value at the end of `steps` below `value`; MISSING if a step does not exist."""
     for step in steps:
         if isinstance(step, str):
             if not isinstance(value, dict) or step not in value:
@@ -106,7 +106,7 @@ def walk(value: Any, steps: Iterable[str | int]) -> Any:
 
 
 def event_getter(path: Path) -> Callable[[Event], Any]:
-    """A function that reads an event path (not a looked-up name, not `item`) from an event."""
+    """Return a function that reads an event path (not a looked-up name, not `item`) from an event."""
     if path.root == "event":
         return _attribute(path.text)
     steps = path.steps
@@ -125,7 +125,7 @@ def _attribute(name: str) -> Callable[[Event], Any]:
 
 
 def getter(path: Path) -> Getter:
-    """A function that reads the path from the facts of an event; it returns MISSING where there is nothing."""
+    """Return a function that reads the path from the facts of an event, or MISSING."""
     if path.root == "lookup":
         name = path.text
         return lambda facts: facts.lookup(name)

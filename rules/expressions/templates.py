@@ -1,8 +1,8 @@
 """Templates in the values of actions: `{{payload.user_id}}` is replaced by that field of the event.
 
-Substitution is all there is: no expressions, no calls, and what was put in is not looked at again. A value that is
-one template and nothing else takes the field's own type; a missing field gives null there, and an empty text within
-a longer one. Keys of objects stay as they are.
+Only substitution: no expressions, no calls, and inserted text is not rendered again. A value that consists of one
+template takes the field's own type; a missing field gives null there, and an empty text within a longer one. Keys
+of objects are not rendered.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Times and durations as rules write them."""
+"""Times and durations in rules."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def parse_time(text: str) -> datetime | None:
 
 
 def as_time(value: object) -> datetime | None:
-    """A moment from a time or an RFC 3339 string; None for everything else.
+    """Return a time from a time or an RFC 3339 string; None for everything else.
 
-    A time is taken to UTC, since Python calls no two times equal of which one is in the hour that a zone repeats.
+    A time is converted to UTC, since Python calls no two times equal if one is in the repeated hour of a zone.
     """
     if isinstance(value, str):
         return parse_time(value)
@@ -35,7 +35,7 @@ def as_time(value: object) -> datetime | None:
 
 
 def parse_duration(text: str) -> float | None:
-    """Seconds in a duration such as `90s`, `7d` or `1h30m` (units s, m, h, d, w); None for any other text."""
+    """Return the seconds of a duration such as `90s`, `7d` or `1h30m` (units s, m, h, d, w); None for other text."""
     if _DURATION.fullmatch(text) is None:
         return None
     return sum(float(number) * _SECONDS[unit] for number, unit in _PART.findall(text))

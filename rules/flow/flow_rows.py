@@ -1,8 +1,8 @@
-"""Flow control as rows: what each stage of each rule remembers for a key, shared by all routers, without timers.
+"""Flow control as rows: the state of each stage of each rule per key, shared by all routers, without timers.
 
-Whoever waits for rows locks them in one order, by stage, tenant, rule and key; what is taken out of that order (`due`:
-debounces, which come first in it; `forget_expired`: nothing else in its transaction) is only what nobody holds. So
-everyone who waits, waits for a row behind all those he holds, and no ring of waiting can close.
+Waiting transactions lock rows in one order: by stage, tenant, rule and key. Rows taken out of that order (`due`:
+debounces, which come first in it; `forget_expired`: nothing else in its transaction) are only unlocked ones. So
+every waiter waits for a row after all those it holds, and no deadlock is possible.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ Flushed = tuple[str, str, str]
 """A debounce that must act now: tenant, rule, key."""
 
 RuleOf = Callable[[Tx, str, str, int], Rule | None]
-"""The rule of a tenant, by name and version; None if it is no longer to act."""
+"""Returns the rule of a tenant by name and version; None if it must no longer act."""
 
 Place = tuple[int, str, str, str]
-"""Where a row is: number of the stage, tenant, rule, key. They are locked in the order in which they sort."""
+"""Key of a row: number of the stage, tenant, rule, key. Rows are locked in sort order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """An event that met a rule with stages of flow control; `keys` says, by stage, what it keeps apart."""
+    """An event that matched a rule with flow control; `keys`: the key of each stage."""
 
     event: Event
     rule: Rule
@@ -49,7 +49,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Fire:
-    """A rule that acts now, on everything gathered: places in the log, the last one last."""
+    """A rule that acts now, on everything collected: positions in the log, the last one last."""
 
     tenant_id: str
     rule: Rule
@@ -69,7 +69,7 @@ class MatchOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Events that a flow had gathered, and what then held them back: a later stage, or `gone`."""
+    """Collected events, and what then held them back: a later stage, or `gone`."""
 
     tenant_id: str
     rule_name: str
@@ -81,10 +81,10 @@ class Drop:
 def pass_on(
     tx: Tx, matches: Sequence[Match], now: datetime, flushed: Iterable[Flushed] = ()
 ) -> tuple[list[MatchOutcome], list[Fire], list[Drop]]:
-    """Send the matches of a batch through the stages of their rules: a word for each, what acts now, what is dropped.
+    """Send the matches of a batch through the stages of their rules; return outcomes, what acts, and what is dropped.
 
-    The debounces of `flushed` are due now, with what this batch brought them. The rows of later stages are locked only
-    for what comes to them, so that routers whose matches still wait do not wait for one another.
+    The debounces of `flushed` are due now, including matches of this batch. Rows of later stages are locked only for
+    what reaches them, so that routers whose matches still wait do not wait for each other.
     """
     moves = [_move(match) for match in matches]
     passages = _send(tx, moves, now, before=_FIRST_AFTER_WAIT, ends={(_RANK[_WAIT], *place) for place in flushed})
@@ -97,10 +97,9 @@ def pass_on(
 
 
 def due(tx: Tx, now: datetime, limit: int = 500, *, rule_of: RuleOf) -> tuple[list[Fire], list[Drop]]:
-    """Take the debounces whose time has come, which several routers share, and send each through the later stages.
+    """Take due debounces, which several routers share, and send each through the later stages.
 
-    What was due first goes first. Answers what acts now and what was held back; what a count has gathered on the way
-    is neither.
+    The longest due goes first. Returns what acts now and what was held back; matches collected by a count are neither.
     """
     taken = sorted(tx.execute(_TAKE, {"now": now, "limit": limit}), key=attrgetter("due_at", "event_seqs"))
     moves, drops = _moves(tx, taken, rule_of)
@@ -109,9 +108,9 @@ def due(tx: Tx, now: datetime, limit: int = 500, *, rule_of: RuleOf) -> tuple[li
 
 
 def forget_expired(tx: Tx, now: datetime, limit: int = 10_000) -> int:
-    """Delete rows that mean nothing any more: those expired, and the counts of deleted rules; how many there were.
+    """Delete obsolete rows: expired ones, and the counts of deleted rules; return how many.
 
-    The limit is more than routers make in the time between two sweeps, or they would be ahead for good.
+    The limit is higher than what routers create between two sweeps, or they would get ahead forever.
     """
     return sum(tx.execute(delete, {"now": now, "limit": limit}).rowcount for delete in (_EXPIRED, _ORPHANED))
 
@@ -129,7 +128,7 @@ class _Move:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows that this transaction holds: as they were `read`, and as the stages leave them in `states`, by rule."""
+    """Rows held by this transaction: as `read`, and as the stages leave them in `states`, by rule."""
 
     places: Sequence[Place]
     read: Mapping[Place, StageState]
@@ -178,7 +177,7 @@ def _send(
     before: str | None = None,
     ends: Collection[Place] = (),
 ) -> list[StageResult]:
-    """Lock what these stages remember, push every burst through them in turn, end these debounces, write all back."""
+    """Lock the state of these stages, push every burst through them in turn, end these debounces, write all back."""
     ranks = range(0 if after is None else _RANK[after] + 1, len(STAGES) if before is None else _RANK[before])
     own = [_places(move, ranks) for move in moves]
     rows = _lock(tx, set(ends).union(*own), now)
@@ -203,12 +202,12 @@ def _places(move: _Move, ranks: range) -> list[Place]:
 
 
 def _is_exclusive(rule: Rule) -> bool:
-    """Return whether one router at a time may add to a lane: where all just wait in it, all may."""
+    """Return whether one router at a time may add to a lane; if all matches just wait in it, all may."""
     return rule.flow.concurrency is not None and rule.flow.concurrency.on_conflict != "queue"
 
 
 def _moves(tx: Tx, taken: Sequence[Any], rule_of: RuleOf) -> tuple[list[_Move], list[Drop]]:
-    """Return what was taken, each with its rule and the keys of its last event, and what cannot go on."""
+    """Return the taken debounces, each with its rule and the keys of its last event, and those that cannot continue."""
     recall = cache(rule_of)
     found = [(row, recall(tx, row.tenant_id, row.rule, row.version)) for row in taken]
     last = _events(tx, {(row.tenant_id, max(row.event_seqs)) for row, rule in found if rule and _goes_on(rule)})
@@ -224,7 +223,7 @@ def _moves(tx: Tx, taken: Sequence[Any], rule_of: RuleOf) -> tuple[list[_Move], 
 
 
 def _goes_on(rule: Rule) -> bool:
-    """Return whether the rule has stages behind its debounce."""
+    """Return whether the rule has stages after its debounce."""
     return any(getattr(rule.flow, stage) is not None for stage in STAGES if stage != _WAIT)
 
 
@@ -246,7 +245,7 @@ def _events(tx: Tx, places: Collection[tuple[str, int]]) -> dict[tuple[str, int]
 
 
 def _lock(tx: Tx, places: Collection[Place], now: datetime) -> _Rows:
-    """Lock the rows of all places, in order, making those that are not there; then read them."""
+    """Lock the rows of all places in order, creating missing ones; then read them."""
     ordered = sorted(places)
     states: defaultdict[tuple[str, str], dict[tuple[str, str], StageState | None]] = defaultdict(dict)
     read: dict[Place, StageState] = {}
@@ -270,7 +269,7 @@ def _state(row: Any) -> StageState:
 
 
 def _lanes(tx: Tx, places: Sequence[Place], now: datetime) -> dict[Place, StageState]:
-    """Count the unfinished actions of each lane. Read while holding the lane's lock: nobody else adds to it now."""
+    """Count the unfinished actions of each lane, under the lane's lock, so that nobody else adds to it."""
     if not places:
         return {}
     lanes = {(tenant_id, f"{rule}\n{key}"): place for place in places for _, tenant_id, rule, key in [place]}
@@ -280,7 +279,7 @@ def _lanes(tx: Tx, places: Sequence[Place], now: datetime) -> dict[Place, StageS
 
 
 def _save(tx: Tx, rows: _Rows) -> None:
-    """Write what has changed, and delete the rows that carry nothing: lanes are counted, never stored."""
+    """Write changes, and delete empty rows: lanes are counted, never stored."""
     changed, empty = [], []
     for place in rows.places:
         state = None if place[0] == _LANE else rows.state(place)
@@ -336,14 +335,14 @@ _LOCK = text("""
     ORDER BY n
     ON CONFLICT (tenant_id, rule, kind, key) DO UPDATE SET version = flows.version WHERE false
 """)
-"""One after the other, in the order given: what is there is locked and not written, what is not there is made."""
+"""Locks rows in the given order: existing ones are locked without a write, missing ones are created."""
 
 _READ = text("""
     SELECT f.* FROM json_to_recordset(cast(:places AS json)) AS p (tenant text, rule text, kind text, key text)
     JOIN flows f ON f.tenant_id = p.tenant AND f.rule = p.rule AND f.kind = p.kind AND f.key = p.key
     WHERE f.version > 0 AND (f.expires_at IS NULL OR f.expires_at > :now)
 """)
-"""A statement of its own: it sees what those committed whom the lock waited for. Version 0 was made for the lock."""
+"""A separate statement, which sees the commits that the lock waited for. Version 0 was created for the lock."""
 
 _OPEN = text("""
     SELECT l.tenant AS tenant_id, l.lane, count(*) AS open
@@ -352,7 +351,7 @@ _OPEN = text("""
     WHERE d.ended_at IS NULL AND d.hold IS DISTINCT FROM 'turn'
     GROUP BY l.tenant, l.lane
 """)
-"""Of the actions of one firing, those that wait for their turn are left out, so that each firing counts once."""
+"""Waiting actions of a firing are left out, so that each firing counts once."""
 
 _STORE = text("""
     INSERT INTO flows AS f (tenant_id, rule, kind, key, version, gathered, event_seqs, root_seq, opened_at, due_at,
@@ -366,7 +365,7 @@ _STORE = text("""
         root_seq = excluded.root_seq, opened_at = excluded.opened_at, due_at = excluded.due_at,
         times = excluded.times, expires_at = excluded.expires_at
 """)
-"""The rows are there and locked; written so, each is found by its key, whatever the planner believes of the table."""
+"""The rows exist and are locked; in this form each is found by its key, whatever the planner assumes."""
 
 _DELETE = text("""
     DELETE FROM flows f

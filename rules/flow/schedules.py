@@ -1,6 +1,6 @@
-"""Schedules: when a rule's time table is due, and the rows by which several clocks fire each due time once.
+"""Schedules: due times of rules, and the rows by which several clocks fire each due time once.
 
-Due times are a function of the time table alone, so that every clock, whenever it looks, computes the same ones.
+Due times follow from the schedule alone, so every clock computes the same ones at any time.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from rules.document.timing import Schedule
 from rules.engine.ruleset import Ruleset
 
 CatchUp = Literal["skip", "once", "all"]
-"""What becomes of missed due times: only those of the last minute fire, only the latest of them, or every one."""
+"""Missed due times to fire: those of the last minute, the latest one, or all."""
 
 GRACE: Final = timedelta(seconds=60)
-"""What is later than this was missed; less is how late a clock may be that was only being replaced."""
+"""Delay from which a due time was missed; a clock that is being replaced may be this late."""
 
 AT_ONCE: Final = 1000
-"""Due times of one rule that are caught up in one transaction; the rest follows in the next."""
+"""Due times of a rule caught up in one transaction; the rest follows in the next."""
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MOMENT: Final = timedelta(microseconds=1)
@@ -43,12 +43,12 @@ LONGEST_REPEAT: Final = timedelta(days=1)
 
 FIRST_LOOK: Final = timedelta(hours=1)
 WIDER: Final = 8
-"""The latest due time is looked for in the last hour, then in eight times as much, until it is found."""
+"""Growth factor of the window searched for the latest due time, which starts with the last hour."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A rule in force that has a time table."""
+    """A rule in force with a schedule."""
 
     tenant_id: str
     rule: Rule
@@ -70,7 +70,7 @@ class Fired:
 
 
 def of_all(sets: Mapping[str, Ruleset]) -> list[Scheduled]:
-    """The rules with a time table, of all tenants."""
+    """Return the rules with a schedule, of all tenants."""
     return [
         Scheduled(tenant_id, rule, version, rule.schedule)
         for tenant_id, ruleset in sets.items()
@@ -80,17 +80,17 @@ def of_all(sets: Mapping[str, Ruleset]) -> list[Scheduled]:
 
 
 def due_times(schedule: Schedule, after: datetime, until: datetime, limit: int) -> list[datetime]:
-    """The first `limit` due times after one moment and up to another, in UTC, oldest first."""
+    """Return the first `limit` due times after one moment and up to another, in UTC, oldest first."""
     return list(islice(takewhile(lambda due: due <= until, _times_after(schedule, after)), limit))
 
 
 def next_due(schedule: Schedule, after: datetime) -> datetime | None:
-    """The first due time after a moment; None: it never comes again."""
+    """Return the first due time after a moment; None: there is none."""
     return next(_times_after(schedule, after), None)
 
 
 def last_due(schedule: Schedule, after: datetime, until: datetime) -> datetime | None:
-    """The latest due time after one moment and up to another, however many lie between; None: there is none."""
+    """Return the latest due time after one moment and up to another; None: there is none."""
     window = FIRST_LOOK
     while True:
         since = max(after, until - window)
@@ -117,10 +117,10 @@ def missed_times(scheduled: Scheduled, fired_to: datetime, now: datetime, catch_
 
 
 def fire(tx: Tx, scheduled: Scheduled, now: datetime, catch_up: CatchUp, page: int) -> Fired | None:
-    """Fire what is due of one rule: at most AT_ONCE events, or one page of users; is `again_at` past, there is more.
+    """Fire the due times of a rule: at most AT_ONCE events, or one page of users; there is more if `again_at` is past.
 
-    A rule seen for the first time, or with another time table than before, begins now: nothing is owed for the past.
-    None: another clock is at it, or the rule has been edited since it was read; look again later.
+    A rule that is new, or whose schedule has changed, starts now: past due times are not fired. None: another clock
+    holds the row, or the rule has been edited since it was read; look again later.
     """
     values = {"tenant": scheduled.tenant_id, "rule": scheduled.rule.name, "version": scheduled.version}
     row = tx.execute(_LOCK, values).one_or_none()
@@ -143,7 +143,7 @@ def fire(tx: Tx, scheduled: Scheduled, now: datetime, catch_up: CatchUp, page: i
 
 
 def forget_gone(tx: Tx) -> int:
-    """Remove the rows of rules that are gone, or have a time table no longer; how many there were."""
+    """Delete the rows of rules that are deleted or no longer have a schedule; return how many."""
     return tx.execute(_FORGET).rowcount
 
 
@@ -153,7 +153,7 @@ def users(tx: Tx, tenant_id: str, after: str | None, page: int) -> Sequence[str]
 
 
 def _fire_page(tx: Tx, scheduled: Scheduled, due: datetime, after: str | None, page: int) -> Fired:
-    """Hand a due time to the next users; the row says how far it has come, should this clock end in between."""
+    """Fire a due time for the next users; the row stores the progress, in case this clock dies."""
     reached = users(tx, scheduled.tenant_id, after, page)
     fresh = log.announce(tx, scheduled.tenant_id, [tick(scheduled, due, user) for user in reached])
     if len(reached) < page:
@@ -203,8 +203,8 @@ def _times_after(schedule: Schedule, after: datetime) -> Iterator[datetime]:
 def _moments(cron: str, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
     """Yield the wall-clock times of a cron line in a zone, from a moment on or slightly before.
 
-    Daylight saving as Debian's cron has it. A line whose minute and hour are given is due once a day: in a skipped
-    hour right after it, in a repeated hour the first time. One with `*` for either follows the clock on the wall.
+    Daylight saving follows Debian's cron. A line with fixed minute and hour is due once a day: in a skipped hour
+    immediately after it, in a repeated hour the first time. A line with `*` for either follows the wall clock.
     """
     minute, hour, *_ = cron.split()
     is_fixed = not minute.startswith("*") and not hour.startswith("*")
@@ -220,7 +220,7 @@ def _moments(cron: str, zone: ZoneInfo, after: datetime) -> Iterator[datetime]:
 
 
 def _start(zone: ZoneInfo, after: datetime) -> datetime:
-    """The wall clock's time at a moment; near a change of the clocks earlier, as what it showed may come again."""
+    """Return the wall-clock time at a moment; near a time change earlier, because times may repeat."""
     around = {(after + shift).astimezone(zone).utcoffset() for shift in (-LONGEST_REPEAT, LONGEST_REPEAT)}
     start = after if len(around) == 1 else after - LONGEST_REPEAT
     return start.astimezone(zone).replace(tzinfo=None)
@@ -258,7 +258,7 @@ _OPEN = text("""
       AND NOT EXISTS (SELECT FROM schedules WHERE tenant_id = :tenant AND rule = :rule)
     ON CONFLICT DO NOTHING
 """)
-"""A row that is there is not touched, for the conflict would wait for the clock that holds it."""
+"""An existing row is not touched, because the conflict would wait for the clock that holds it."""
 
 _STORE = text("""
     UPDATE schedules SET schedule = cast(:schedule AS jsonb), fired_to = :fired_to, due_at = NULL, page_after = NULL
@@ -285,4 +285,4 @@ _USERS = text("""
     )
     SELECT user_id FROM walk WHERE place > 0 AND user_id IS NOT NULL ORDER BY place
 """)
-"""The next users, each found by a step in the two indexes that begin with the user: no one's rows are read through."""
+"""The next users, each found by one step in the two indexes that begin with the user."""

@@ -1,7 +1,7 @@
-"""The flow control of one rule on a clock that is handed in: what would act, when, on what.
+"""Simulates the flow control of one rule on a given clock: what would act, when, on what.
 
-Pure. The stages are those of the router (`rules.flow.stages`); here their states stand in a dictionary, and a debounce
-goes on at the very moment it is due instead of at the next look at a table.
+Pure. The stages are those of the router (`rules.flow.stages`); here their states are in a dictionary, and a debounce
+ends exactly when it is due instead of at the next poll of a table.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rules.document.timing import Flow
 from rules.flow.stages import Burst, StageResult, StageState, push, release
 
 PRUNED_FROM: Final = 1_000
-"""Below so many states none is looked at for having expired."""
+"""Number of states from which expired ones are looked for."""
 
 GATHERING: Final = frozenset({"debounce", "count"})
 
@@ -25,7 +25,7 @@ GATHERING: Final = frozenset({"debounce", "count"})
 class SimulatedOutcome:
     """Outcome of matches that went through together: they act at a moment, or a stage holds them back.
 
-    `seqs` are their places in the log, in its order.
+    `seqs` are their positions in the log, in order.
     """
 
     at: datetime
@@ -35,9 +35,9 @@ class SimulatedOutcome:
 
 @dataclass(slots=True)
 class Simulation:
-    """State of a rule's stages in memory. Its moments must not go back; before each one comes `advance` to it.
+    """State of a rule's stages in memory. Moments must not decrease; call `advance` to each one before pushing.
 
-    `gathered` counts the matches that had to wait.
+    `gathered`: number of matches that had to wait.
     """
 
     flow: Flow
@@ -49,9 +49,9 @@ class Simulation:
     _prune_at: int = PRUNED_FROM
 
     def advance(self, to: datetime) -> list[SimulatedOutcome]:
-        """Let every debounce go on whose time comes up to and with this moment.
+        """End every debounce that is due up to and including this moment.
 
-        They go in the order of time, those of one moment in the order of the log.
+        They are processed by time, and by log order within one moment.
         """
         outcomes: list[SimulatedOutcome] = []
         while self._due and self._due[0][0] <= to:
@@ -67,7 +67,7 @@ class Simulation:
         return outcomes
 
     def push(self, seq: int, keys: Mapping[str, str], at: datetime) -> list[SimulatedOutcome]:
-        """One more match; `keys` says, by stage, what it keeps apart."""
+        """Add a match; `keys`: the key of each stage."""
         passage = push(self.flow, keys, Burst((seq,), seq), at, self._states)
         self.gathered += passage.outcome == "gathered"
         wait = keys.get("debounce")
@@ -87,7 +87,7 @@ class Simulation:
         return sum(len(state.seqs) for state in self._gathering_states())
 
     def tails(self) -> set[int]:
-        """The last place of each burst that waits: on no other of the places so far may the rule still act."""
+        """Return the last position of each waiting burst: of the positions so far, the rule may act only on these."""
         return {max(state.seqs) for state in self._gathering_states()}
 
     def _gathering_states(self) -> Iterator[StageState]:
@@ -96,7 +96,7 @@ class Simulation:
                 yield state
 
     def _follow(self, wait: str, keys: Mapping[str, str]) -> None:
-        """After a match has come: what waits goes on with its keys; what was full has gone on."""
+        """Update after a match: what waits continues with its keys; full bursts have been released."""
         state = self._states.get(("debounce", wait))
         if state is None:
             self._keys.pop(wait, None)
@@ -106,7 +106,7 @@ class Simulation:
                 self._queue(wait, state, state.due_at)
 
     def _queue(self, key: str, state: StageState, due_at: datetime) -> None:
-        """One entry a key, looked at again when its time has come: the wait may have become longer, never shorter."""
+        """Queue one entry per key, checked again when due: the wait may have become longer, never shorter."""
         self._queued.add(key)
         heapq.heappush(self._due, (due_at, state.seqs[0], key))
 
@@ -116,7 +116,7 @@ class Simulation:
         return _outcomes(push(self.flow, keys, burst, at, self._states, after="debounce"), at)
 
     def _prune(self, now: datetime) -> None:
-        """Forget what means nothing any more, at a cost in proportion to the matches."""
+        """Forget obsolete states, at a cost proportional to the matches."""
         if len(self._states) < self._prune_at:
             return
         self._states = {

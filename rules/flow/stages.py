@@ -1,12 +1,12 @@
-"""Flow control, pure: the stages that a match passes on its way to act, in one order for every rule.
+"""Flow control, pure: the stages that a match passes before it acts, in one order for every rule.
 
     debounce → count → concurrency → cooldown → throttle → acts
 
-The first two gather: they collect matches and pass them on together. The others pass or drop a match. Nothing here
-knows a clock or a database: `now` and the states are arguments, so that a router (rows), a backtest (a dictionary, on
-event time) and a test do the same. The caller passes on what is due (`StageState.due_at`) before a later match; a match
-that comes all the same is added to it. Time never goes back within a key: a `now` before the latest one recorded
-counts as that.
+The first two collect matches and pass them on together. The others pass or drop a match. There is no clock and no
+database: `now` and the states are arguments, so that a router (rows), a backtest (a dictionary, on event time) and
+a test behave alike. The caller passes on what is due (`StageState.due_at`) before a later match; a match that
+arrives earlier is added to it. Time never decreases within a key: a `now` before the latest one recorded counts as
+that.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from typing import Any, Final, Literal
 from rules.document.timing import Concurrency, Cooldown, Count, Debounce, Flow, Throttle
 
 STAGES: Final = ("debounce", "count", "concurrency", "cooldown", "throttle")
-"""The order in which a match passes them; `sample` comes before, for it needs no memory."""
+"""Stages in order; `sample` comes before them, because it needs no state."""
 
 MAX_GATHERED: Final = 10_000
-"""A debounce without `max_events` acts at so many: what it gathers is handed to one action."""
+"""Default `max_events` of a debounce: everything it collects is passed to one action."""
 
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Matches that go on together: their places in the log, and the first event of the chains they belong to."""
+    """Matches that continue together: their positions in the log, and the first event of their chains."""
 
     seqs: tuple[int, ...]
     root_seq: int
@@ -37,10 +37,9 @@ class Burst:
 class StageState:
     """State of one stage of one rule for one key.
 
-    debounce: what it holds, in `times` when the last came, and in `due_at` when all goes on. count: what it holds,
-    each with its time. concurrency: in `open` how many actions of the key are not finished. cooldown, throttle: in
-    `times` when it acted.
-    `expires_at`: from then on there is nothing to remember.
+    debounce: the collected matches, in `times` the time of the last, and in `due_at` when they are released. count: the
+    collected matches, each with its time. concurrency: in `open` the number of unfinished actions of the key. cooldown,
+    throttle: in `times` when it acted. `expires_at`: from then on the state is obsolete.
     """
 
     opened_at: datetime
@@ -53,7 +52,7 @@ class StageState:
 
 
 States = MutableMapping[tuple[str, str], StageState | None]
-"""State by (stage, key); None: nothing is remembered."""
+"""State by (stage, key); None: no state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +74,10 @@ def push(
     after: str | None = None,
     before: str | None = None,
 ) -> StageResult:
-    """Send a burst through the stages of a rule; `states` is brought up to date.
+    """Send a burst through the stages of a rule; `states` is updated.
 
-    It begins behind the stage `after`, and comes to rest in front of the stage `before`, or else acts. A cooldown or a
-    throttle notes the action only where every stage lets it pass.
+    It starts after the stage `after`, and stops before the stage `before`, or else acts. A cooldown or a throttle
+    records the action only if every stage lets it pass.
     """
     first, end = (
         0 if after is None else STAGES.index(after) + 1,
@@ -104,7 +103,7 @@ def push(
 
 
 def release(state: StageState) -> Burst:
-    """All that a gathering stage holds, ready to go on, in the order of the log."""
+    """Return everything that a collecting stage holds, in the order of the log."""
     return Burst(tuple(sorted(state.seqs)), state.root_seq)
 
 
@@ -152,12 +151,12 @@ def _add(held: StageState | None, burst: Burst, now: datetime, times: tuple[date
 
 
 def _not_before(state: StageState | None, now: datetime) -> datetime:
-    """`now`, but never before what is remembered: routers wait for one another and may come with an older clock."""
+    """Return `now`, but never before the recorded time: a router that waited may have an older clock."""
     return max(now, state.times[-1]) if state is not None and state.times else now
 
 
 def _has_room(part: Concurrency, state: StageState | None, _now: datetime) -> bool:
-    """`queue` and `latest` let everything pass; the ledger makes it wait."""
+    """Return whether there is room; `queue` and `latest` always pass, and the ledger makes them wait."""
     return part.on_conflict != "skip" or state is None or state.open < part.limit
 
 
@@ -172,7 +171,7 @@ def _may_again(part: Throttle, state: StageState | None, now: datetime) -> bool:
 
 
 def _note(flow: Flow, keys: Mapping[str, str], now: datetime, states: States) -> None:
-    """Remember that the rule acts now."""
+    """Record that the rule acts now."""
     if flow.concurrency is not None:
         place = "concurrency", keys["concurrency"]
         lane = states.get(place) or StageState(now)

@@ -1,4 +1,4 @@
-"""The rules that a new tenant starts with: JSON files beside this module, one a rule."""
+"""A new tenant's rules: JSON files next to this module, one per rule."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from core.types import Json
 
 
 def load() -> list[Json]:
-    """The documents of `rules/defaults/*.json`, by name."""
+    """Return the documents of `rules/defaults/*.json` by name."""
     folder = files("rules").joinpath("defaults")
     texts = [entry.read_text(encoding="utf-8") for entry in folder.iterdir() if entry.name.endswith(".json")]
     return sorted((json.loads(text) for text in texts), key=lambda document: str(document["name"]))
 
 
 NAMES: Final = frozenset(str(document["name"]) for document in load())
-"""What they are called: the only names of rules that stand in metrics, which know no tenant and are never forgotten."""
+"""Names of the default rules: the only rule names in metrics, which have no tenant and are never deleted."""

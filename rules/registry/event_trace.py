@@ -1,6 +1,7 @@
 """The decision of the rules on one event: each rule considered, its verdict, its conditions with their values.
 
-In two steps, for no transaction may be open while texts are embedded: `read` asks the database, `explain` embeds.
+In two steps, because no transaction may be open while texts are embedded: `read` queries the database, `explain`
+embeds.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class _Considered:
 
 @dataclass(frozen=True, slots=True)
 class Consideration:
-    """All that is stored about the rules and an event, with the answers to the names that their conditions look up."""
+    """Everything stored about the rules and an event, with the looked-up values of their conditions."""
 
     event: Event
     is_routed: bool
@@ -120,6 +121,6 @@ _IN_FORCE = text("""
         WHERE cast(:at AS timestamptz) IS NULL OR at <= :at ORDER BY name, version DESC) AS latest
     WHERE document IS NOT NULL
 """)
-"""The rules as they were at a moment; without one, as they are."""
+"""The rules as they were at a moment; by default the current ones."""
 
 _DECISIONS = text("SELECT * FROM decisions WHERE event_seq = :seq ORDER BY rule")

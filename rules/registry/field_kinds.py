@@ -1,7 +1,7 @@
 """Kinds of the known fields: of checked payloads, of the service's own events, and of lookups.
 
-One table for both sides: what publishers send is read from the models that check it, what the service emits is listed
-in `EMITTED_SHAPES` by the name of the field, as a name means the same in each of its events.
+Kinds of client events are read from the models that check them. Fields of the service's events are listed in
+`EMITTED_SHAPES` by name, because a name has the same meaning in each of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rules.document.targets import EMITTED
 class FieldShape:
     """Kinds and values that a field may have; the kinds are those of `rules.expressions.operators.kind`.
 
-    `choices` are all the texts that it may be; `low` and `high` bound its numbers.
+    `choices`: all possible texts; `low` and `high`: bounds of its numbers.
     """
 
     kinds: frozenset[str]
@@ -68,7 +68,7 @@ EMITTED_SHAPES: Final[Mapping[str, FieldShape]] = {
     ),
     "change": TEXT,
 }
-"""Fields of the service's own events. One that is not listed has several kinds, and nothing is said of it."""
+"""Fields of the service's own events. Unlisted ones have several kinds and are not checked."""
 
 OTHER_EVENT_FIELDS: Final[Mapping[str, FieldShape]] = {
     "event_type": TEXT,
@@ -83,11 +83,11 @@ OTHER_EVENT_FIELDS: Final[Mapping[str, FieldShape]] = {
     "budget.tokens_today": COUNT,
     "budget.cost_today": FieldShape(frozenset({"number"}), low=0),
 }
-"""What stands beside the payload, and what is looked up."""
+"""Event fields other than the payload, and looked-up fields."""
 
 
 def of(event_type: str, field: str) -> FieldShape | None:
-    """Return the kinds of a payload field of a type; None: no such field, or nothing is known of it."""
+    """Return the kinds of a payload field of a type; None: no such field, or unknown."""
     if event_type in PAYLOADS:
         found = _DECLARED[event_type].get(field)
         if found is not None:

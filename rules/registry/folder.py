@@ -1,4 +1,4 @@
-"""A tenant's rules as a folder of JSON files, and such a folder put in force: all of it or nothing."""
+"""A tenant's rules as a folder of JSON files, and importing such a folder, all or nothing."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Does = Literal["create", "change", "keep", "delete"]
 
 @dataclass(frozen=True, slots=True)
 class ImportStep:
-    """Effect of an import on one rule: from which version (0: none) to which document (None: none).
+    """Effect of an import on one rule: from which version (0: none) to which document (None: deleted).
 
-    `origin` is the pointer to where the document stands; `rule` what it says.
+    `origin`: pointer to the document; `rule`: the parsed document.
     """
 
     name: str
@@ -50,10 +50,10 @@ def export(rules: Iterable[StoredRule]) -> dict[str, str]:
 
 
 def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = False) -> list[ImportStep]:
-    """Plan what importing these files would do, by rule name; a file holds a rule or a list of them.
+    """Plan the import of these files, by rule name; a file contains a rule or a list of rules.
 
-    With `prune`, rules that no file has are deleted. Invalid names every fault with its file, a Conflict says that
-    there would be more rules than a tenant may have.
+    With `prune`, rules that no file contains are deleted. Invalid names every fault with its file; Conflict: there
+    would be more rules than a tenant may have.
     """
     found, problems = _read(files, allowed)
     problems += _twice(found)
@@ -70,7 +70,7 @@ def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = Fa
 def apply(tx: Tx, steps: Sequence[ImportStep], edit: RuleEdit, allowed: Allowed) -> list[StoredRule]:
     """Apply a plan in the transaction in which it was made; return the rules it has put in force.
 
-    Conflict: somebody has edited one of them meanwhile.
+    Conflict: somebody has edited one of them in the meantime.
     """
     tx.execute(_LOCK, {"names": [step.name for step in steps]})
     applied = []
@@ -93,7 +93,7 @@ def apply(tx: Tx, steps: Sequence[ImportStep], edit: RuleEdit, allowed: Allowed)
 
 
 def require_as_shown(steps: Sequence[ImportStep], expected: Mapping[str, int]) -> None:
-    """Refuse a plan that has other rules or versions than somebody was shown; 0 is a rule that was not there."""
+    """Refuse a plan whose rules or versions differ from those shown; 0 is a rule that did not exist."""
     moved = [step for step in steps if expected.get(step.name, 0) != step.version]
     if moved:
         said = ", ".join(f"{s.name} (version {s.version}, not {expected.get(s.name, 0)})" for s in moved[:5])
@@ -148,4 +148,4 @@ def _require_room(count: int, steps: Sequence[ImportStep], allowed: Allowed) -> 
 
 
 _LOCK = text("SELECT FROM rules WHERE name = ANY (cast(:names AS text[])) ORDER BY name FOR UPDATE")
-"""In one order, so that two folders that are put in force at once wait for each other and never both."""
+"""Locked in one order, so that two concurrent imports cannot deadlock."""

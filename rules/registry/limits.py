@@ -19,7 +19,7 @@ from rules.engine import cost as engine_cost
 from rules.problems import escape_step
 
 LOG: Final = "log"
-"""The channel that is always there: the log of the service."""
+"""Name of the built-in channel: the log of the service."""
 
 
 NOWHERE: Final = Outlets()
@@ -29,8 +29,8 @@ NOWHERE: Final = Outlets()
 class Allowed:
     """Limits of a rule's reach and cost. The defaults are safe everywhere.
 
-    `outlets`: where the tenant may send something; channels come beside `log`. `cost` is the bound of one rule for one
-    event, in comparisons (`rules.engine.cost`), `total` that of all rules together; `rules` how many may be in force.
+    `outlets`: allowed destinations of the tenant; channels are in addition to `log`. `cost`: maximum cost of one rule
+    for one event, in comparisons (`rules.engine.cost`), `total`: of all rules together; `rules`: maximum in force.
     """
 
     outlets: Outlets = NOWHERE
@@ -41,7 +41,7 @@ class Allowed:
 
     @classmethod
     def of(cls, settings: Settings, outlets: Outlets, *, high_risk: bool) -> Self:
-        """Return the limits by the settings, the tenant's destinations and whether it allows high risk unapproved."""
+        """Return the limits from the settings, the tenant's destinations and its permission for high-risk rules."""
         return cls(
             outlets=outlets,
             high_risk=high_risk,
@@ -97,7 +97,7 @@ def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]
 
 
 def _header(pointer: str, name: str, value: str | SecretName, allowed: Outlets) -> Iterator[Problem]:
-    """A credential stands in no rule, for rules are read, exported, versioned and shown to who approves them."""
+    """Refuse a credential in a rule, because rules are read, exported, versioned and shown to approvers."""
     if isinstance(value, SecretName):
         if value.secret not in allowed.secrets:
             put = f"store it with `imprint tenant secrets set {value.secret}`"

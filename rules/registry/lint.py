@@ -1,7 +1,7 @@
-"""Warnings about a valid rule that will probably not do what was meant, given when it is saved.
+"""Warnings about a valid rule that will probably not work as intended, returned when it is saved.
 
-Loops, risk, types that nobody publishes, fields that nobody sends, comparisons that never hold. A warning is a Problem
-that refuses nothing.
+Loops, risk, types that nobody publishes, fields that nobody sends, comparisons that never hold. A warning is a
+Problem that refuses nothing.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from rules.registry.field_kinds import FieldShape
 from rules.registry.payload_fields import Payloads
 
 FARTHEST: Final = 8
-"""Rules in the longest circle that is looked for: as many events as a chain may have by default."""
+"""Maximum rules in a loop that is searched for: as many events as a chain may have by default."""
 
 WIDEST: Final = 500
-"""Types of event that a search for circles follows; beyond that it gives up and warns of nothing."""
+"""Maximum event types that a search for loops follows; beyond that it gives up without a warning."""
 
 
 class EmittedType(NamedTuple):
-    """An event that a rule's actions lead to: its type, the pointer to what leads there, and what that is."""
+    """An event that follows from a rule's actions: its type, and the pointer to and kind of its origin."""
 
     event_type: str
     pointer: str
@@ -38,7 +38,7 @@ class EmittedType(NamedTuple):
 
 
 class Neighbours:
-    """The rules in force, by what they answer. One for as many rules as are to be looked at beside them."""
+    """The rules in force by the types they react to; one index serves all rules being checked."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self._named: defaultdict[str, list[Rule]] = defaultdict(list)
@@ -65,7 +65,7 @@ class Neighbours:
 
 
 def of(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> list[Problem]:
-    """All that should be said about a rule beside the rules in force, with its places."""
+    """Return all warnings about a rule, given the rules in force, with their places."""
     return [
         *_loops(rule, neighbours),
         *_risks(rule),
@@ -77,7 +77,7 @@ def of(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> list[Problem]:
 
 
 def patterns_of(rule: Rule) -> set[str]:
-    """The types and wildcards whose events a rule is to be held against."""
+    """Return the types and wildcards whose events a rule is checked against."""
     return {*rule.event_types, *(pattern for _, pattern in _patterns(rule))}
 
 
@@ -198,7 +198,7 @@ def _patterns(rule: Rule) -> Iterator[tuple[str, str]]:
 
 
 def _silent(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
-    """Types of the service in a list of several for which the rule never fires, as they lack a field that it needs."""
+    """Return service types in a list for which the rule never fires, because they lack a field that it needs."""
     if not isinstance(rule.event_type, list):
         return
     needed = [
@@ -219,7 +219,7 @@ def _silent(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
 
 
 def _never(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
-    """Comparisons that hold for no value which their field can have."""
+    """Return comparisons that hold for no possible value of their field."""
     if rule.conditions is None:
         return
     for pointer, leaf in _leaves(rule.conditions, "/conditions"):
@@ -229,7 +229,7 @@ def _never(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
 
 
 def _leaves(node: Leaf | Group, pointer: str) -> Iterator[tuple[str, Leaf]]:
-    """The comparisons of a tree with their places, but for those about the items of a list."""
+    """Return the comparisons of a tree with their places, except those about list items."""
     if isinstance(node, Leaf):
         yield pointer, node
         return
@@ -254,7 +254,7 @@ def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[FieldShape]:
 
 
 def _unseen(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
-    """Fields of the payload that no known payload of the rule's types has."""
+    """Return payload fields that no known payload of the rule's types has."""
     known = [payloads.of(pattern) for pattern in rule.event_types]
     there = frozenset[tuple[str, ...]]().union(*(found for found in known if found is not None))
     if None in known or not there:
@@ -293,7 +293,7 @@ def _paths_in(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _paths_of_node(node: Leaf | Group, pointer: str, item: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """`item` is the path of the list whose items the node is about."""
+    """Yield the paths of a node; `item` is the path of the list whose items it is about."""
     if isinstance(node, Group):
         for word, children in node.members():
             for place, child in enumerate(children):

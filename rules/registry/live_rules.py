@@ -1,4 +1,4 @@
-"""The rules in force as one process knows them: read again within a poll of any edit, never half of one."""
+"""The rules in force in one process: reloaded within one poll of any edit, never partially."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LiveRules:
 
     @property
     def sets(self) -> Mapping[str, Ruleset]:
-        """The rules in force of every tenant that has any, as of the last refresh; another mapping after each edit."""
+        """Return the rules in force by tenant, as of the last refresh; a new mapping after each edit."""
         return self._sets
 
     @property
@@ -90,7 +90,7 @@ class LiveRules:
 
 
 def _rulesets(tx: Tx, tenants: Sequence[str]) -> dict[str, Ruleset]:
-    """The rules of these tenants, read in one statement, so in one state."""
+    """Return the rules of these tenants, read in one statement and so consistent."""
     found: defaultdict[str, list[tuple[Rule, int]]] = defaultdict(list)
     for row in tx.execute(_IN_FORCE, {"tenants": list(tenants)}):
         rule = _readable(row.document, row.tenant_id, row.name)
@@ -100,7 +100,7 @@ def _rulesets(tx: Tx, tenants: Sequence[str]) -> dict[str, Ruleset]:
 
 
 def _readable(document: Json, tenant_id: str, name: str) -> Rule | None:
-    """A rule as it was saved; None, which is logged, where another version of the service saved it."""
+    """Return a rule as saved; None (logged) if another version of the service saved it."""
     try:
         return parse(document, TARGETS)
     except Invalid as error:
@@ -119,4 +119,4 @@ _STANDS = text("SELECT tenant_id, count(*) AS rules, sum(revision)::bigint AS re
 _IN_FORCE = text("""
     SELECT tenant_id, name, version, document FROM rules WHERE deleted_at IS NULL AND tenant_id = ANY(:tenants)
 """)
-"""Of the tenants named; one whose rules were all deleted has none here."""
+"""Rules of the given tenants; a tenant whose rules were all deleted is absent."""

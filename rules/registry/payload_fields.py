@@ -17,38 +17,38 @@ from rules.engine.ruleset import matches_type
 from rules.expressions import paths
 
 LATEST: Final = 20_000
-"""Events of the tenant, from the end of the log, among which those of a rule's types are looked for."""
+"""Latest events of the tenant searched for those of a rule's types."""
 
 SAMPLE: Final = 1_000
-"""Events of one type whose payloads are looked at."""
+"""Maximum events of one type whose payloads are examined."""
 
 SAMPLE_BYTES: Final = 4_000_000
-"""Payloads that are looked at, in bytes as they are stored."""
+"""Maximum bytes of examined payloads, as stored."""
 
 ITEMS: Final = 20
-"""Items of a list that are looked at."""
+"""Maximum items of a list that are examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payloads:
     """Known payload paths by event type; `seen` are the types of the log with all their paths.
 
-    A path is a tuple of keys in which `[]` stands for any item of a list. `published` are the types among the latest
-    events that fit the patterns asked for; None: nobody has looked.
+    A path is a tuple of keys in which `[]` matches any item of a list. `published`: the types among the latest events
+    that match the requested patterns; None: not read.
     """
 
     seen: Mapping[str, frozenset[tuple[str, ...]]]
     published: frozenset[str] | None = None
 
     def of(self, pattern: str) -> frozenset[tuple[str, ...]] | None:
-        """The paths of all types that fit a rule's type; None where no such type is known."""
+        """Return the paths of all types that match a rule's type; None if no such type is known."""
         kinds = {kind for kind in (*PAYLOADS, *EMITTED, *self.seen) if matches_type(pattern, kind)}
         if not kinds:
             return None
         return frozenset().union(*map(self.paths_of, kinds))
 
     def paths_of(self, event_type: str) -> frozenset[tuple[str, ...]]:
-        """The paths of one type, declared and seen."""
+        """Return the declared and seen paths of one type."""
         return _declared_fields(event_type) | self.seen.get(event_type, frozenset())
 
 
@@ -71,7 +71,7 @@ def _declared_fields(event_type: str) -> frozenset[tuple[str, ...]]:
 
 
 def _paths_of(value: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Every path in a payload, as deep as a rule may look."""
+    """Return every path in a payload, as deep as a rule may look."""
     if len(above) >= paths.MAX_STEPS:
         return
     parts = list(value.items()) if isinstance(value, dict) else []
@@ -98,4 +98,4 @@ _PAYLOADS = text("""
     ) AS measured
     WHERE bytes <= :bytes
 """)
-"""The latest of each type first, until there are enough of a type or of bytes; payloads are read only of those."""
+"""The latest of each type first, until there are enough of a type or enough bytes; only their payloads are read."""

@@ -1,4 +1,4 @@
-"""Running a scheduled rule now: the event that the clock would emit, under an id of its own, with who asked for it."""
+"""Running a scheduled rule now: the event that the clock would emit, with an id of its own and the requesting key."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find comparisons that can never hold, given the kinds of their field. Pure; in doubt it reports nothing."""
+"""Finds comparisons that can never hold, given the kinds of their field. Pure; in doubt it reports nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAMPLES: Final[dict[str, tuple[Any, ...]]] = {
     "object": ({}, {"key": "text"}),
     "time": (_MOMENT,),
 }
-"""Values of each kind: an operator either fits one of them, or none of that kind."""
+"""Sample values of each kind: an operator fits either one of them, or no value of that kind."""
 
 _NAMES: Final = {
     "string": "a text",
@@ -65,7 +65,7 @@ def _never(leaf: Leaf, shape: FieldShape) -> str | None:
 
 
 def _samples(leaf: Leaf, shape: FieldShape) -> Iterator[Any]:
-    """Enough values of a shape to tell whether any fits: all choices, both bounds, and what the rule itself names."""
+    """Return enough values of a shape to decide: all choices, both bounds, and the values in the rule itself."""
     if shape.choices:
         yield from shape.choices
         return

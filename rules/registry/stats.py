@@ -1,13 +1,13 @@
 """Statistics of a rule: matches, firings, what held it back, results and cost.
 
-Two policies are compared side by side by giving both a `group` and the first of them a `sample`:
+To compare two policies, give both a `group` and the first of them a `sample`:
 
     {"name": "extract_a", "group": "extraction", "priority": 1, "flow": {"sample": {"ratio": 0.5,
      "key": ["payload.user_id"]}}, …}
     {"name": "extract_b", "group": "extraction", …}
 
-Of a group only the first match fires, so half of the users, always the same ones, get the first policy and the others
-the second. The stats of each then hold those of the other under `beside`.
+Only the first matching rule of a group fires, so half of the users, always the same ones, get the first policy and
+the others the second. The statistics of each then include those of the other under `beside`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from rules.registry import store
 
 
 def of(tx: Tx, name: str, since: datetime | None = None, until: datetime | None = None) -> Json:
-    """The figures of a rule between two moments (`until` excluded), and of the other rules in its group.
+    """Return the figures of a rule between two moments (`until` excluded), and of the other rules in its group.
 
-    Counted by when a rule decided and when its dispatches were made. NotFound: there is no such rule, nor was there.
+    Counted by the time of decisions and of the creation of dispatches. NotFound: the rule never existed.
     """
     rules = {stored.name: stored for stored in store.in_force(tx)}
     if name not in rules and not store.versions(tx, name, limit=1):

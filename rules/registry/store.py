@@ -1,4 +1,4 @@
-"""Rules in the database: each save a version, each edit an event."""
+"""Rules in the database: each save is a version, each edit an event."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from rules.registry import defaults, limits
 from rules.registry.limits import Allowed
 
 SAFE: Final = Allowed()
-"""What every installation allows."""
+"""Limits that every installation allows."""
 
 Change = Literal["created", "changed", "deleted", "rolled back"]
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRule:
-    """A rule in force: its document as it was given, and which version that is."""
+    """A rule in force: its document as saved, and its version."""
 
     name: str
     version: int
@@ -40,9 +40,9 @@ class StoredRule:
 
 @dataclass(frozen=True, slots=True)
 class RuleVersion:
-    """One saved state of a rule; `document` is None where it was deleted.
+    """A saved version of a rule; `document` is None if it is a deletion.
 
-    `diff` leads to it from the version before, in the canonical form of `rules.document.formatting`.
+    `diff`: from the previous version, in the canonical form of `rules.document.formatting`.
     """
 
     version: int
@@ -64,13 +64,13 @@ class RuleEdit:
 
 
 def in_force(tx: Tx) -> list[StoredRule]:
-    """All rules of the tenant, by name."""
+    """Return all rules of the tenant, by name."""
     rows = tx.execute(text("SELECT name, version, document FROM rules WHERE deleted_at IS NULL ORDER BY name"))
     return [StoredRule(row.name, row.version, row.document) for row in rows]
 
 
 def get(tx: Tx, name: str) -> StoredRule:
-    """One rule in force."""
+    """Return a rule in force."""
     select = text("SELECT name, version, document FROM rules WHERE name = :name AND deleted_at IS NULL")
     row = tx.execute(select, {"name": name}).one_or_none()
     if row is None:
@@ -79,7 +79,7 @@ def get(tx: Tx, name: str) -> StoredRule:
 
 
 def get_all(tx: Tx, names: Sequence[str]) -> list[StoredRule]:
-    """The named rules in force, in the order of the names, read in one statement; NotFound names those missing."""
+    """Return the named rules in force, in the order of the names, in one statement; NotFound names missing ones."""
     select = text("SELECT name, version, document FROM rules WHERE name = ANY(:names) AND deleted_at IS NULL")
     found = {
         row.name: StoredRule(row.name, row.version, row.document) for row in tx.execute(select, {"names": [*names]})
@@ -111,10 +111,10 @@ def save(
     if_version: int | None = None,
     allowed: Allowed = SAFE,
 ) -> StoredRule:
-    """Check a rule and put it in force; saving what is in force already makes no new version.
+    """Check a rule and put it in force; saving the current document again creates no new version.
 
-    Invalid: the document is no rule, or does what is not allowed. Conflict: `if_version` is not the version in force,
-    or the tenant has as many rules as it may have.
+    Invalid: the document is not a rule, or does something not allowed. Conflict: `if_version` is not the version in
+    force, or the tenant has as many rules as it may have.
     """
     rule = check(document, allowed)
     edit = RuleEdit(tenant_id, author, comment, if_version)
@@ -132,10 +132,10 @@ def rollback(
     if_version: int | None = None,
     allowed: Allowed = SAFE,
 ) -> StoredRule:
-    """Put an earlier version in force again, as a new version; also for a rule that was deleted.
+    """Put an earlier version in force again, as a new version; also for a deleted rule.
 
-    NotFound: there is no such version, or it was a deletion. Invalid and Conflict: as for a save, for what was right
-    when it was saved need not be right today.
+    NotFound: there is no such version, or it was a deletion. Invalid and Conflict: as for a save, because a document
+    that was valid when it was saved may no longer be.
     """
     document = document_of(tx, tenant_id, name, version)
     if document is None:
@@ -148,7 +148,7 @@ def rollback(
 
 
 def check(document: object, allowed: Allowed = SAFE) -> Rule:
-    """Return the rule in a document, if it may be put in force. Invalid: with every reason against it."""
+    """Return the rule in a document if it may be put in force. Invalid: lists every problem."""
     rule, problems = examine(document, TARGETS)
     problems += limits.refusals(rule, allowed) if rule is not None else []
     if problems or rule is None:
@@ -159,7 +159,7 @@ def check(document: object, allowed: Allowed = SAFE) -> Rule:
 def delete(
     tx: Tx, tenant_id: str, name: str, *, author: str, comment: str | None = None, if_version: int | None = None
 ) -> None:
-    """Take a rule out of force; its versions stay."""
+    """Delete a rule; its versions stay."""
     tx.execute(_ONE_AT_A_TIME, {"tenant": tenant_id})
     row = tx.execute(_LOCKED, {"name": name}).one_or_none()
     version = 0 if row is None or row.deleted_at is not None else row.version
@@ -170,7 +170,7 @@ def delete(
 
 
 def install_defaults(tx: Tx, tenant_id: str) -> list[str]:
-    """The default rules that the tenant never had, put in force; a deleted one stays deleted. Their names."""
+    """Put default rules that the tenant never had in force, and return their names; deleted ones stay deleted."""
     tx.execute(_ONE_AT_A_TIME, {"tenant": tenant_id})
     had = set(tx.execute(text("SELECT name FROM rules")).scalars())
     fresh = [document for document in defaults.load() if document["name"] not in had]
@@ -203,7 +203,7 @@ def _require_version(actual: int, wanted: int | None) -> None:
 
 
 def _require_room(tx: Tx, name: str, units: int, allowed: Allowed) -> None:
-    """Conflict where the tenant would have more rules, or dearer ones, than it may."""
+    """Raise Conflict if the tenant would have more or more expensive rules than it may."""
     others = tx.execute(_OTHERS, {"name": name}).one()
     if others.rules >= allowed.rules:
         raise Conflict(
@@ -247,7 +247,7 @@ _VERSIONS = text("""
     WHERE v.name = :name AND (cast(:before AS integer) IS NULL OR v.version < :before)
     ORDER BY v.version DESC LIMIT :limit
 """)
-"""Each saved state with the one before; versions have no gaps."""
+"""Each version with the previous one; versions have no gaps."""
 
 _LOCKED = text("SELECT version, document, deleted_at FROM rules WHERE name = :name FOR UPDATE")
 
@@ -263,8 +263,9 @@ _SAVE = text("""
 """)
 
 _ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('rules/' || :tenant, 0))")
-"""The edits of a tenant, one after the other: what all rules may cost together is counted by each, and two upgrades at
-once install the default rules once."""
+"""Serializes the edits of a tenant: each edit checks the total cost of all rules, and two concurrent upgrades install
+the default rules once.
+"""
 
 _OTHERS = text("""
     SELECT count(*) AS rules, coalesce(sum(cost), 0)::bigint AS cost FROM rules

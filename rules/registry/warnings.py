@@ -1,4 +1,4 @@
-"""Warnings about rules that are to be saved, beside the rules in force and the payloads of recent events."""
+"""Warnings about rules being saved, given the rules in force and the payloads of recent events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def of_rule(tx: Tx, rule: Rule) -> list[Problem]:
 
 
 def of_plan(tx: Tx, steps: Sequence[ImportStep]) -> dict[str, list[Problem]]:
-    """Return the warnings about each rule that a plan creates or changes, beside all that would be in force then."""
+    """Return the warnings about each rule that a plan creates or changes, given everything then in force."""
     touched = {step.name for step in steps}
     changed = [step.rule for step in steps if step.rule is not None]
     kept = _readable(stored for stored in store.in_force(tx) if stored.name not in touched)
@@ -31,7 +31,7 @@ def of_plan(tx: Tx, steps: Sequence[ImportStep]) -> dict[str, list[Problem]]:
 
 
 def _readable(rules: Iterable[StoredRule]) -> list[Rule]:
-    """Return the rules that can be read; one saved by another version of the service may not, and decides nothing."""
+    """Return the readable rules; one saved by another version of the service may be unreadable, and decides nothing."""
     readable = []
     for stored in rules:
         try:

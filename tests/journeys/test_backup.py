@@ -78,7 +78,7 @@ def test_what_was_backed_up_is_served_from_another_home(tmp_path: Path) -> None:
 
     other = environment(second)
     refused = imprint(env, "restore", str(copy))
-    assert (refused.returncode, "holds data already" in refused.stderr) == (1, True)
+    assert (refused.returncode, "already contains data" in refused.stderr) == (1, True)
     answer(other, "restore", str(copy))
     assert (second / "run" / "api.key").read_text() == key
     assert stat.S_IMODE((second / "receipt.key").stat().st_mode) == 0o600

@@ -85,7 +85,7 @@ def keys_with_room(tx: Tx, shares: FairShare, keys: Sequence[Key]) -> list[Key]:
 
 
 def _room(shares: FairShare, keys: Sequence[Key]) -> dict[str, object]:
-    """The values of `_ROOM`."""
+    """Return the values of `_ROOM`."""
     return {
         "tenants": [tenant_id for tenant_id, _ in keys],
         "queues": [queue for _, queue in keys],
