@@ -18,7 +18,7 @@ logger = structlog.get_logger()
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one process until it is told to stop; if it cannot start, print one line and return 1."""
+    """Run one process until it is stopped; if it cannot start, print one line and return 1."""
     parser = argparse.ArgumentParser(prog="python -m workers", description=__doc__)
     parser.add_argument("process", choices=["router", "clock", "worker"])
     parser.add_argument("--queue", choices=sorted(processes.CONCURRENCY), default="io", help="a worker's queue")

@@ -200,7 +200,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
 
 
 def run_clock(settings: Settings) -> None:
-    """Run Celery's beat with the clock until told to stop."""
+    """Run Celery's beat with the clock until stopped."""
     celery = celery_app.create(settings, broker_url(settings))
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _stop)

@@ -34,7 +34,7 @@ tenant gets all of them."""
 
 
 def run_router(settings: Settings) -> None:
-    """Route until told to stop: at each hint, and at each poll for hints that were lost."""
+    """Route until stopped: at each hint, and at each poll for lost hints."""
     routing = wiring.router(settings)
     app = db.connect(db.app_url(settings), settings.database_pool)
     _require(routing.db, app, settings)
@@ -65,7 +65,7 @@ def run_router(settings: Settings) -> None:
 
 
 def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -> None:
-    """Run a Celery worker for one queue until told to stop."""
+    """Run a Celery worker for one queue until stopped."""
     require_model(settings)
     app = db.connect(db.app_url(settings), 2)
     _require(None, app, settings)  # It leaves no connection open, which the children of the fork would share.

@@ -15,7 +15,7 @@ def scrub_all(settings: Settings) -> ScrubResult:
     with err.status("Scrubbing …") as status:
         done = scrub.run(settings, lambda step: status.update(f"Scrubbing: {step} …"))
     before, after = done.bytes_before / MEBIBYTE, done.bytes_after / MEBIBYTE
-    err.print(f"{done.tables} tables written anew, {before:,.0f} → {after:,.0f} MiB.", highlight=False)
+    err.print(f"{done.tables} tables rewritten, {before:,.0f} → {after:,.0f} MiB.", highlight=False)
     for note in done.notes:
         err.print(note, highlight=False)
     return done

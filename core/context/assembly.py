@@ -145,7 +145,7 @@ def _lay_out(table: Inputs, base: FixedSections) -> Layout:
     if count and read.held and read.held.from_position == _start(now, talk):
         begun = count < len(read.held.memory_ids) + len(read.held.passages)
         return Layout(base, memories, knowledge, now, begun)
-    # What was said or found elsewhere is shown for one question; only what is kept here can be held on to.
+    # Results from elsewhere are shown for one question; only types in KEPT_HERE can be kept in the selection.
     others = _beside(table.found, base.seen | _keys(now))
     memories, knowledge = _choose(
         desk, space.memories, [one for one in others if talk is None or one.piece.source["type"] in KEPT_HERE]
@@ -164,7 +164,7 @@ def _keep_selection(
     refs = read.held.passages if read.held else ()
     rows = [read.standing[one] for one in ids if one in read.standing and f"memory:{one}" not in seen]
     memories = desk.first(SectionName.MEMORIES, allowed, map(rendering.of_memory, rows))
-    # Sent anew, a document may have other words in the same place.
+    # A new version of a document may have other words in the same place.
     places = [(one.split("@")[0], one) for one in refs]
     known = [(read.passages[place], one) for place, one in places if place in read.passages]
     passages = [piece for row, one in known if _reference(piece := rendering.of_passage(row)) == one]

@@ -38,7 +38,7 @@ def fit_window(
         first -= 1
     if first in (0, len(messages)):
         return messages[first:]
-    # A block that began before what fits is let go whole; where one block is all there is, what fits is shown.
+    # A block that does not fit completely is dropped; if there is only one block, the part that fits is shown.
     broken = ends[first - 1] // size.block
     start = next((at for at in range(first, len(messages)) if ends[at] // size.block > broken), first)
     return messages[start:]

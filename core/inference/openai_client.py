@@ -75,7 +75,7 @@ class OpenAIClient:
         self._client = openai.OpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
         self._meter = meter
         self._grant: Grant | None = None
-        # Which of FORMATS the endpoint has been found to know, by shape: it may refuse one shape for its own sake.
+        # Index of the FORMATS that the endpoint supports, by shape: it may refuse a particular shape.
         self._formats: dict[str, int] = {}
 
     def under(self, grant: Grant | None) -> Self:

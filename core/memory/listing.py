@@ -141,7 +141,7 @@ def _page(order: Order, *, recorded: bool) -> TextClause:
         kind = "float8" if column == "importance" else "timestamptz"
         begins = f"(m.{column}, {table}.id) < (cast(:after_value AS {kind}), :after)"
         place = f"m.{column} DESC, {table}.id DESC"
-    # What is quarantined now is left out of earlier states, too: it was hostile then.
+    # A memory quarantined now is also left out of earlier states: it was hostile then.
     served = f"({table}.trust <> 'quarantined' OR 'quarantined' = ANY(:trusts))"
     return text(f"""
         SELECT m.* FROM {source}

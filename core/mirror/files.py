@@ -102,7 +102,7 @@ def _folders(path: str) -> list[str]:
 def read(path: Path) -> FileState | None:
     """Read a whole file; None: it is missing. Later: someone is writing it. UnreadableFile: it is not a text file."""
     if path.parent.is_symlink():
-        # What stood behind it would not be found when the user is erased.
+        # Files behind the link would not be found when the user is erased.
         raise UnreadableFile("Its folder is a symbolic link.")
     for _ in range(READINGS):
         try:

@@ -155,7 +155,7 @@ def _git(root: Path, *words: str, given: bytes | None = None) -> bytes:
 
 
 def _run(root: Path, *words: str, given: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-    # What the process was started with must not lead to another repository.
+    # The environment of the process must not lead to another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command: Sequence[str] = ["git", *_OPTIONS, *words]
     try:

@@ -225,7 +225,7 @@ def _cores(
         for found in clustering.groups(keys, _vectors(group), stage.smallest):
             members = sorted(found, key=lambda place: (group[place].occurred_at, group[place].id))
             for core in condenser(group, members, stage.cores):
-                # What is left over from others, or does not fit, is no group.
+                # Leftovers of other groups, and members that do not fit, form no group.
                 if len(core.parts) >= (stage.smallest if stage.cores == 1 else 2):
                     taken.update(group[place].id for place in core.parts)
                     yield group, core

@@ -93,7 +93,7 @@ class Flow(Model):
 
 
 class Schedule(Model):
-    """A schedule. The clock fires `clock.ticked` for it, whose `payload.rule` is the rule's name."""
+    """A schedule, for which the clock fires `clock.ticked`; its `payload.rule` is the rule's name."""
 
     cron: Annotated[
         str | None, Field(description="Minute, hour, day, month, weekday", examples=["0 3 * * *"], max_length=200)

@@ -1,4 +1,4 @@
-"""Agent that rebuilds a user's memories from the log, beside the stored ones."""
+"""Agent that rebuilds a user's memories from the log, separately from the stored ones."""
 
 from __future__ import annotations
 

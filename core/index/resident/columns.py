@@ -185,5 +185,5 @@ def _entries(sparse: Sequence[bytes]) -> tuple[NDArray[np.int32], Places, Floats
     first = np.cumsum(sizes) - sizes + _SPARSE_HEAD
     rows = np.repeat(np.arange(len(counts)), counts)
     at = np.repeat(first, counts) + np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    ids = numbers[at].astype(np.int32) + 1  # sent from nought, written from one
+    ids = numbers[at].astype(np.int32) + 1  # sent from zero, written from one
     return ids, rows, numbers[at + np.repeat(counts, counts)].view(">f4").astype(np.float32)

@@ -68,7 +68,7 @@ def segment(registers: Interners, read: Columns) -> Segment:
 
 def count_unchanged(layers: Sequence[Segment], left: Sequence[Columns], new: int) -> int:
     """Return how many of the lowest segments stay when `new` rows come on top of what is left of each."""
-    # A segment that lost a row is merged anew, with all above it.
+    # A segment that lost a row is merged again, with all above it.
     same = next((at for at, one in enumerate(layers) if one.columns is not left[at]), len(layers))
     size = new
     for at in reversed(range(len(layers))):

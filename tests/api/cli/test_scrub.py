@@ -17,7 +17,7 @@ def test_a_scrub_can_follow_at_once(
     accept(app, said("I live in Lisbon.", user=USER))
     erased = imprint("user", "erase", USER, "--yes", "--scrub")
     assert erased.code == 0
-    assert "tables written anew" in erased.err
+    assert "tables rewritten" in erased.err
     assert "1 messages" in erased.out
     assert imprint("db", "scrub", "--json").json["notes"] == []
 
