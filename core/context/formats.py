@@ -70,10 +70,10 @@ def join_sections(sheet: Assembled, parts: Sequence[SectionName]) -> str:
 def _openai(sheet: Assembled) -> list[Json]:
     """Return one system message, then the conversation, with memories before its last question."""
     stable, focus = join_sections(sheet, STABLE), join_sections(sheet, LAST)
-    talk = [{"role": SPOKEN[piece.role], "content": _turn_text(piece)} for piece in _recent_pieces(sheet)]
+    turns = [{"role": SPOKEN[piece.role], "content": _turn_text(piece)} for piece in _recent_pieces(sheet)]
     if focus:
-        talk.insert(_last_question(talk), {"role": "system", "content": focus})
-    return [*([{"role": "system", "content": stable}] if stable else []), *talk]
+        turns.insert(_last_question(turns), {"role": "system", "content": focus})
+    return [*([{"role": "system", "content": stable}] if stable else []), *turns]
 
 
 def _anthropic(sheet: Assembled) -> Json:
@@ -98,8 +98,8 @@ def _anthropic(sheet: Assembled) -> Json:
 
 def _text(sheet: Assembled) -> str:
     spoken = [rendering.indent_lines(f"{piece.role}: {_turn_text(piece)}") for piece in _recent_pieces(sheet)]
-    talk = "\n".join(["# Recent Messages", *spoken]) if spoken else ""
-    parts = (join_sections(sheet, STABLE), talk, join_sections(sheet, LAST))
+    recent_messages = "\n".join(["# Recent Messages", *spoken]) if spoken else ""
+    parts = (join_sections(sheet, STABLE), recent_messages, join_sections(sheet, LAST))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -114,10 +114,10 @@ def _turn_text(piece: SectionPiece) -> str:
     return rendering.break_marks(piece.text)
 
 
-def _last_question(talk: Sequence[Json]) -> int:
+def _last_question(turns: Sequence[Json]) -> int:
     """Return the index of the last user message; the end if there is none."""
-    asked = [at for at, message in enumerate(talk) if message["role"] == "user"]
-    return asked[-1] if asked else len(talk)
+    user_turns = [index for index, message in enumerate(turns) if message["role"] == "user"]
+    return user_turns[-1] if user_turns else len(turns)
 
 
 def _texts(content: str | list[Json]) -> list[str]:
