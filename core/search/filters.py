@@ -174,20 +174,20 @@ def _match_validity(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Fla
 def _match_content(view: Snapshot, filters: Filters) -> Flags:
     """Match memories by kind, category, topic, importance and tags."""
     fields = view.fields
-    wanted = np.ones(len(view), dtype=np.bool_)
+    matches = np.ones(len(view), dtype=np.bool_)
     for name, values in (("kind", filters.kinds), ("category", filters.categories), ("topic", filters.topics)):
         if values:
-            wanted &= _one_of(fields, name, values)
+            matches &= _one_of(fields, name, values)
     if not filters.episodes:
-        wanted &= ~_one_of(fields, "category", [Category.EPISODE])
+        matches &= ~_one_of(fields, "category", [Category.EPISODE])
     if filters.min_importance is not None:
-        wanted &= fields["importance"] >= np.float32(filters.min_importance)
+        matches &= fields["importance"] >= np.float32(filters.min_importance)
     if filters.tags:
-        asked = set(filters.tags)
-        tagged = [at for at in np.flatnonzero(wanted).tolist() if not asked.isdisjoint(view.tags(at))]
-        wanted = np.zeros(len(view), dtype=np.bool_)
-        wanted[tagged] = True
-    return wanted
+        tags = set(filters.tags)
+        tagged = [index for index in np.flatnonzero(matches).tolist() if not tags.isdisjoint(view.tags(index))]
+        matches = np.zeros(len(view), dtype=np.bool_)
+        matches[tagged] = True
+    return matches
 
 
 def _one_of(fields: Mapping[str, NDArray[Any]], name: str, values: Sequence[str]) -> Flags:
@@ -230,17 +230,17 @@ def _candidates(view: Snapshot, places: Places, cosine: Cosines) -> Candidates:
 def _best(sifted: FilteredRows, lexical: NDArray[np.float32]) -> Places:
     """Return what the arms pick, with the messages that its memories cite and the memories that cite its messages."""
     view, places = sifted.view, sifted.places
-    named = [
+    picks = [
         _top(places, lexical[places], fitting=sifted.cosine.asked),
         *([] if sifted.near is None else [sifted.near]),
     ]
-    passed, wanted = np.zeros((2, len(view)), dtype=np.bool_)
+    passed, chosen = np.zeros((2, len(view)), dtype=np.bool_)
     passed[places] = True
-    wanted[np.concatenate(named)] = True
-    ends = wanted[view.citing] | wanted[view.cited]
-    wanted[view.citing[ends]] = True
-    wanted[view.cited[ends]] = True
-    return np.flatnonzero(passed & wanted)
+    chosen[np.concatenate(picks)] = True
+    ends = chosen[view.citing] | chosen[view.cited]
+    chosen[view.citing[ends]] = True
+    chosen[view.cited[ends]] = True
+    return np.flatnonzero(passed & chosen)
 
 
 def _top(places: Places, scores: NDArray[np.float32], *, fitting: bool = False) -> Places:

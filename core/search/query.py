@@ -117,8 +117,10 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             sifted = _select_candidates(tx, question, first, thinking)
             passages = _passages(tx, question, first.passages, vector)
             ideal = sum(first.own.values())
-            asked = ranking.RankingQuery(sifted.analysis, ideal, question.recipe, now.timestamp())
-            scores = _add_associations(tx, question, sifted.found, ranking.score_candidates(sifted.found, asked))
+            ranking_query = ranking.RankingQuery(sifted.analysis, ideal, question.recipe, now.timestamp())
+            scores = _add_associations(
+                tx, question, sifted.found, ranking.score_candidates(sifted.found, ranking_query)
+            )
             scores = _raise_successors(tx, question, sifted.found, scores)
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
             shelved = ordering.score_passages(passages, sifted.found, scores, ideal)
@@ -164,11 +166,14 @@ class _OpeningQueries:
 def _opening_queries(shelves: ResidentCache, tenant_id: str, question: Question, embedder: Embedder) -> _OpeningQueries:
     user_id, group_id = question.user_id, question.group_id
     words = [] if question.method == "vector" else asked_terms(question.query)
-    mine = shelves.owner(tenant_id, user_id, group_id)
-    check = mine.check(embedder.dimension)
+    owner_cache = shelves.owner(tenant_id, user_id, group_id)
+    check = owner_cache.check(embedder.dimension)
     counting = search_passages.counts_query(user_id, group_id, words)
     return _OpeningQueries(
-        words, mine, check, (counting, unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values))
+        words,
+        owner_cache,
+        check,
+        (counting, unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values)),
     )
 
 
@@ -180,8 +185,8 @@ def _opening_reads(
     count = next(iter(counted.values()))
     own = query_weights(asking.words, count, count.get(DOCUMENTS, 0)) if asking.words else {}
     # Passages belong to no session.
-    wanted = "documents" in question.filters.include and question.filters.session_id is None
-    total = search_passages.sum_counts(counted) if wanted else None
+    with_passages = "documents" in question.filters.include and question.filters.session_id is None
+    total = search_passages.sum_counts(counted) if with_passages else None
     passages = None if total is None else query_weights(asking.words, total, total[DOCUMENTS])
     # Unindexed messages have no vector, so none is similar enough.
     seen = "messages" in question.filters.include and question.filters.min_similarity is None
@@ -228,11 +233,11 @@ class _Selection:
 
     def vectors(self, places: Places) -> Floats:
         """Return the vectors of these candidates; zeros where none exists yet."""
-        at = [self.view.place(key) for key in self.found.keys[places]]
-        rows = np.zeros((len(at), max(self.view.dimension, 1)), dtype=np.float32)
-        there = [n for n, one in enumerate(at) if one is not None]
+        indexes = [self.view.place(key) for key in self.found.keys[places]]
+        rows = np.zeros((len(indexes), max(self.view.dimension, 1)), dtype=np.float32)
+        there = [n for n, one in enumerate(indexes) if one is not None]
         if there:
-            rows[there] = self.view.vectors(np.array([at[n] for n in there], dtype=np.int64))
+            rows[there] = self.view.vectors(np.array([indexes[n] for n in there], dtype=np.int64))
         return rows
 
 
@@ -246,8 +251,8 @@ def _select_candidates(tx: Tx, question: Question, first: _OpeningReads, thinkin
         view, worded = as_of_snapshot.snapshot_at(tx, view, question.filters.moment.known_at, question.parameters)
     thought, lexical = thinking.over(view), view.lexical(own)
     for key, words in worded.items():
-        if (place := view.place(key)) is not None:
-            lexical[place] = unindexed.lexical(own, document_weights(terms(words)))
+        if (index := view.place(key)) is not None:
+            lexical[index] = unindexed.lexical(own, document_weights(terms(words)))
     passing = thought.sifted.places
     new = [hit for hit in first.waiting if view.place(hit.key) is None]
     remembered = int(np.count_nonzero(view.fields["memory"][passing]))
@@ -261,8 +266,8 @@ def _add_associations(tx: Tx, question: Question, found: Candidates, scores: Sco
     if question.recipe.association == 0 or not len(found):
         return scores
     best = np.argsort(-scores.total, kind="stable")[: association.SOURCES].tolist()
-    seeds = {UUID(found.keys[at]): float(scores.total[at]) for at in best if found.memory[at]}
-    messages = {str(found.keys[at]): float(scores.total[at]) for at in best if not found.memory[at]}
+    seeds = {UUID(found.keys[index]): float(scores.total[index]) for index in best if found.memory[index]}
+    messages = {str(found.keys[index]): float(scores.total[index]) for index in best if not found.memory[index]}
     reader = Visibility(question.user_id, question.group_id, question.filters)
     reached = association.spread(tx, seeds, messages, reader, len(found))
     gained = {str(one.id): question.recipe.association * one.activation for one in reached}
@@ -286,11 +291,11 @@ def _successors_query(keys: Sequence[str]) -> BoundStatement:
     return _SUCCESSORS, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]}
 
 
-def _passages(tx: Tx, question: Question, asked: Mapping[int, float] | None, vector: Floats | None) -> list[Hit]:
-    if asked is None:
+def _passages(tx: Tx, question: Question, query_terms: Mapping[int, float] | None, vector: Floats | None) -> list[Hit]:
+    if query_terms is None:
         return []
     literal = None if vector is None else vector_literal(vector)
-    values = {**question.parameters, "vector": literal, "terms": sparse_literal(asked or {1: 0.0})}
+    values = {**question.parameters, "vector": literal, "terms": sparse_literal(query_terms or {1: 0.0})}
     least = question.filters.min_similarity
     return [
         hit
@@ -303,7 +308,7 @@ def _read_results(tx: Tx, shown: RankedPage, moment: Moment) -> list[SearchResul
     """Read texts and evidence of the ranked hits, in order, without what was erased meanwhile."""
     of_type = {type_: [key for one, key in shown.keys if one == type_] for type_ in ordering.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
-    remembered, quoted, said, passed = run_together(
+    remembered, quoted, message_rows, passed = run_together(
         tx,
         as_of.row_statement(ids, moment.known_at) if ids else None,
         as_of.evidence_statement(ids, moment.known_at) if ids else None,
@@ -312,13 +317,13 @@ def _read_results(tx: Tx, shown: RankedPage, moment: Moment) -> list[SearchResul
         meanwhile=lambda: shown.ranked,
         last=True,
     )
-    rows, cited = {str(row.id): row for row in remembered}, memories.evidence_by_memory(quoted)
-    spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in said}
+    rows, evidence = {str(row.id): row for row in remembered}, memories.evidence_by_memory(quoted)
+    spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in message_rows}
     passages = search_passages.passages_by_key(passed)
     found = []
     for item in shown.ranked:
         if item.hit.type == "memory" and (row := rows.get(item.hit.key)) is not None:
-            found.append(SearchResult(item, cited.get(row.id, []), memory=row))
+            found.append(SearchResult(item, evidence.get(row.id, []), memory=row))
         elif (message := spoken.get(item.hit.key)) is not None:
             found.append(SearchResult(item, [_as_evidence(message)], message=message))
         elif (passage := passages.get(item.hit.key)) is not None:

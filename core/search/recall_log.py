@@ -82,9 +82,9 @@ class Spacing:
         ready = [asker for asker, held in self._held.items() if ending or not self._lately(held)]
         return [self._say(self._held.pop(asker), now) for asker in ready]
 
-    def unsaid(self, said: Sequence[Recall]) -> None:
+    def unsaid(self, recalls: Sequence[Recall]) -> None:
         """Return recalls that could not be written; they are due at once."""
-        for recall in said:
+        for recall in recalls:
             for one in recall.served:
                 if one.memory_id is not None:
                     self._said.pop((recall.asker, one.memory_id), None)
@@ -94,20 +94,20 @@ class Spacing:
         ids = [one.memory_id for one in recall.served if one.memory_id is not None]
         if not recall.announced or not ids:
             return
-        held = self._held.get(recall.asker, recall._replace(served=(), searches=0))
+        pending = self._held.get(recall.asker, recall._replace(served=(), searches=0))
         # Without the texts: they may wait here for long.
-        together = dict.fromkeys([*held.served, *(Served("", one) for one in ids)])
-        self._held[recall.asker] = held._replace(served=tuple(together), searches=held.searches + recall.searches)
+        together = dict.fromkeys([*pending.served, *(Served("", one) for one in ids)])
+        self._held[recall.asker] = pending._replace(served=tuple(together), searches=pending.searches + recall.searches)
 
-    def _lately(self, held: Recall) -> bool:
-        return all((held.asker, one.memory_id) in self._said for one in held.served)
+    def _lately(self, recall: Recall) -> bool:
+        return all((recall.asker, one.memory_id) in self._said for one in recall.served)
 
-    def _say(self, held: Recall, now: float) -> Recall:
-        for one in held.served:
+    def _say(self, recall: Recall, now: float) -> Recall:
+        for one in recall.served:
             if one.memory_id is not None:
-                self._said.pop((held.asker, one.memory_id), None)  # The oldest stand first.
-                self._said[held.asker, one.memory_id] = now
-        return held
+                self._said.pop((recall.asker, one.memory_id), None)  # The oldest stand first.
+                self._said[recall.asker, one.memory_id] = now
+        return recall
 
 
 class Recalls:
@@ -156,10 +156,10 @@ class Recalls:
         """Write one transaction per tenant: the results and the events that announce them."""
         due = self._spacing.due(taken, time.monotonic(), ending=ending)
         for tenant_id in sorted({recall.asker.tenant_id for recall in (*taken, *due)}):
-            mine, ours = ([one for one in ones if one.asker.tenant_id == tenant_id] for ones in (taken, due))
+            results, ours = ([one for one in ones if one.asker.tenant_id == tenant_id] for ones in (taken, due))
             try:
                 with self._db.tenant(tenant_id) as tx:
-                    _note(tx, tenant_id, mine)
+                    _note(tx, tenant_id, results)
                     announcements = announcements_of(_without_erased(tx, ours))
                     event_log.announce(tx, tenant_id, announcements)
             except SQLAlchemyError as error:
