@@ -61,14 +61,14 @@ class Snapshot:
         row = int(self._row_of[number]) if number < len(self._row_of) else -1
         return row if row >= 0 else None
 
-    def tags(self, at: int) -> Sequence[str]:
+    def tags(self, position: int) -> Sequence[str]:
         """Return the tags of the row at a position."""
-        layer = int(np.searchsorted(self.starts, at, side="right")) - 1
-        return self.layers[layer].columns.tags[at - int(self.starts[layer])]
+        layer = int(np.searchsorted(self.starts, position, side="right")) - 1
+        return self.layers[layer].columns.tags[position - int(self.starts[layer])]
 
-    def lexical(self, asked: Mapping[int, float]) -> Floats:
+    def lexical(self, query_terms: Mapping[int, float]) -> Floats:
         """Return the lexical score of each row."""
-        return _concatenate([one.columns.terms.products(asked, len(one)) for one in self.layers], np.float32)
+        return _concatenate([one.columns.terms.products(query_terms, len(one)) for one in self.layers], np.float32)
 
     def cosines(self, vector: Floats | None) -> Cosines:
         """Return the cosines of the rows, computed on demand."""
@@ -96,11 +96,11 @@ class Snapshot:
     @cached_property
     def retired(self) -> Flags:
         """Mask of messages that back no memory but superseded ones: what they said holds no longer."""
-        status, told = self.fields["status"][self.citing], self.fields["category"][self.citing] != _EPISODE
+        status, stated = self.fields["status"][self.citing], self.fields["category"][self.citing] != _EPISODE
         superseded = status == _SUPERSEDED
         retired = np.zeros(len(self), dtype=np.bool_)
-        retired[self.cited[told & superseded]] = True
-        retired[self.cited[told & ~superseded]] = False
+        retired[self.cited[stated & superseded]] = True
+        retired[self.cited[stated & ~superseded]] = False
         return retired
 
     @cached_property
