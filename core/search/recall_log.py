@@ -79,7 +79,7 @@ class Spacing:
             self._hold(recall)
         for one in list(takewhile(lambda one: self._said[one] <= now - SPACED_SECONDS, self._said)):
             del self._said[one]
-        ready = [asker for asker, held in self._held.items() if ending or not self._lately(held)]
+        ready = [asker for asker, pending in self._held.items() if ending or not self._lately(pending)]
         return [self._say(self._held.pop(asker), now) for asker in ready]
 
     def unsaid(self, recalls: Sequence[Recall]) -> None:
