@@ -20,8 +20,8 @@ class Lineage:
     """Memories erased together.
 
     `equal`: the given ones and those that say the same. `derived`: those derived from them, and episodes that retell
-    them. `parts`: other sources of the derived ones, which remain. `waiting`: those of the parts that were archived into
-    a derived one, with the change that did so.
+    them. `parts`: other sources of the derived ones, which remain. `waiting`: those of the parts that were archived
+    into a derived one, with the change that did so.
     """
 
     equal: frozenset[UUID]
