@@ -58,7 +58,7 @@ def from_settings(db: Database, embedder: Embedder, settings: Settings, ask: Opi
 
 @memo_scope()
 def consolidate(
-    gate: Consolidation,
+    consolidation: Consolidation,
     tenant_id: str,
     owner: Owner,
     candidates: Sequence[Candidate],
@@ -74,19 +74,21 @@ def consolidate(
     `explicit`: someone asked to keep these. `assistant`: ids of messages that no person wrote, in which a repetition is
     an echo. `link`: relate new statements to those they refine.
     """
-    accepted, hostile, refused = _divide([_screen(candidate) for candidate in candidates], gate.secrets)
+    accepted, hostile, refused = _divide([_screen(candidate) for candidate in candidates], consolidation.secrets)
     contents = list(dict.fromkeys(c.content for c in accepted))
-    vectors = dict(zip(contents, gate.embedder.embed(contents), strict=True)) if contents else {}
-    with gate.db.tenant(tenant_id) as tx:
+    vectors = dict(zip(contents, consolidation.embedder.embed(contents), strict=True)) if contents else {}
+    with consolidation.db.tenant(tenant_id) as tx:
         apart = _quarantine_once(tx, owner.user_id, hostile)
         accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]
         accepted, buried = _drop_erased(tx, tenant_id, owner.user_id, accepted, explicit=explicit)
-        accepted, echoes = _drop_echoes(tx, owner.user_id, accepted, vectors, frozenset(assistant), gate.echo_seconds)
+        accepted, echoes = _drop_echoes(
+            tx, owner.user_id, accepted, vectors, frozenset(assistant), consolidation.echo_seconds
+        )
         merged = batch.merge_candidates(accepted)
-        stacked = _stack(merged, vectors, gate.embedder.dimension)
+        stacked = _stack(merged, vectors, consolidation.embedder.dimension)
         neighbours = memories.neighbours(tx, owner.user_id, merged, stacked, owner.group_id) if merged else []
-    answers = _ask_model(gate, merged, stacked, neighbours)
-    decided = batch.decide(merged, stacked, neighbours, gate.thresholds, answers, explicit=explicit)
+    answers = _ask_model(consolidation, merged, stacked, neighbours)
+    decided = batch.decide(merged, stacked, neighbours, consolidation.thresholds, answers, explicit=explicit)
     links = batch.link_related(decided, merged, neighbours) if link else []
     decided = [*decided, *batch.join_verdicts(accepted, merged, decided)]
     wished = _apply_request(decided) if explicit else decided
@@ -237,15 +239,18 @@ def _stack(candidates: Sequence[Candidate], vectors: Mapping[str, Vector], dimen
 
 
 def _ask_model(
-    gate: Consolidation, candidates: Sequence[Candidate], vectors: Vectors, neighbours: Sequence[Sequence[KnownMemory]]
+    consolidation: Consolidation,
+    candidates: Sequence[Candidate],
+    vectors: Vectors,
+    neighbours: Sequence[Sequence[KnownMemory]],
 ) -> Answers:
     """Ask the model about all undecided pairs at once."""
-    if gate.opinion is None:
+    if consolidation.opinion is None:
         return batch.no_answer
-    pairs = batch.unclear(candidates, vectors, neighbours, gate.thresholds)
+    pairs = batch.unclear(candidates, vectors, neighbours, consolidation.thresholds)
     if not pairs:
         return batch.no_answer
-    words = dict(zip((pair.texts for pair in pairs), gate.opinion(pairs), strict=True))
+    words = dict(zip((pair.texts for pair in pairs), consolidation.opinion(pairs), strict=True))
     return lambda pair: words.get(pair.texts)
 
 

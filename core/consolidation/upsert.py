@@ -49,20 +49,29 @@ def is_closed(row: Any) -> bool:
 
 
 def upsert(
-    gate: Consolidation, tenant_id: str, owner: Owner, candidate: Candidate, row: Any | None, reason: str, *, used: bool
+    consolidation: Consolidation,
+    tenant_id: str,
+    owner: Owner,
+    candidate: Candidate,
+    row: Any | None,
+    reason: str,
+    *,
+    used: bool,
 ) -> PendingUpsert:
     """Return the changes that make the memory say what the candidate says; `row`: the memory as it was found.
 
     The consolidation removes secrets and quarantines instructions. `used`: count a use.
     """
-    change = _screen(gate, tenant_id, owner, candidate)
+    change = _screen(consolidation, tenant_id, owner, candidate)
     if isinstance(change, Ignore):
         return PendingUpsert(tenant_id, owner, [change])
     distinct = _with_distinct_words(change, row)
     if distinct.attribute is None:
         return PendingUpsert(tenant_id, owner, [Ignore(distinct, "Its name holds a secret.")])
     hostile = distinct.trust is Trust.QUARANTINED
-    vector = None if hostile else gate.embedder.embed([distinct.content])[0]  # A quarantined memory has no vector.
+    vector = (
+        None if hostile else consolidation.embedder.embed([distinct.content])[0]
+    )  # A quarantined memory has no vector.
     if row is None:
         return PendingUpsert(tenant_id, owner, [Add(distinct, reason, vector)])
     uses = [Use(row.id)] if used and not hostile else []
@@ -76,10 +85,10 @@ def upsert(
 
 
 def _screen(
-    gate: Consolidation, tenant_id: str, owner: Owner, candidate: Candidate
+    consolidation: Consolidation, tenant_id: str, owner: Owner, candidate: Candidate
 ) -> Add | Confirm | Merge | Replace | Ignore:
     """Return the change that the consolidation makes of the candidate, which holds its screened form."""
-    judged = pipeline.consolidate(gate, tenant_id, owner, [candidate])
+    judged = pipeline.consolidate(consolidation, tenant_id, owner, [candidate])
     return next(c for c in judged if isinstance(c, Add | Confirm | Merge | Replace | Ignore))
 
 

@@ -76,9 +76,9 @@ class Inputs:
     """Inputs of the layout: the conversation and the results of the query."""
 
     packer: Packer
-    read: ContextMaterial
+    sources: ContextMaterial
     found: Sequence[ScoredPiece]
-    written: RenderedMessages | None
+    rendered: RenderedMessages | None
     background: Sequence[Section]
 
 
@@ -100,80 +100,82 @@ class Layout:
         return not news or (not self.begun and news * PAID <= behind)
 
 
-def assemble(packer: Packer, read: ContextMaterial) -> Assembled:
+def assemble(packer: Packer, sources: ContextMaterial) -> Assembled:
     """Assemble the context: instructions, profile, memories, the conversation and what the query found."""
-    conversation = read.material.conversation
+    conversation = sources.material.conversation
     summary_and_plan = background(packer, conversation, packer.allowance.short_term if conversation else 0)
-    table = Inputs(
+    inputs = Inputs(
         packer,
-        read,
-        _as_results(packer, read),
+        sources,
+        _as_results(packer, sources),
         RenderedMessages(packer, conversation) if conversation else None,
         summary_and_plan,
     )
-    choice = _layout(table)
+    layout = _layout(inputs)
 
     focus = []
     if conversation is not None:
-        seen = choice.base.seen.union(*map(_keys, (choice.memories, choice.knowledge, choice.now)))
-        space = room(packer.allowance, choice.base.tokens, session=True)
-        focus = [packer.best(SectionName.FOCUS, space.focus, _beside(table.found, seen))]
-    before = (choice.base.always, choice.base.profile, choice.memories, choice.knowledge, *summary_and_plan)
-    sections = [*before, choice.now, choice.base.since, *focus]
+        seen = layout.base.seen.union(*map(_keys, (layout.memories, layout.knowledge, layout.now)))
+        space = room(packer.allowance, layout.base.tokens, session=True)
+        focus = [packer.best(SectionName.FOCUS, space.focus, _beside(inputs.found, seen))]
+    before = (layout.base.always, layout.base.profile, layout.memories, layout.knowledge, *summary_and_plan)
+    sections = [*before, layout.now, layout.base.since, *focus]
     return Assembled(
         [one for one in sections if one.pieces or one.left_out],
-        _stable_selection(choice, conversation) if conversation else None,
+        _stable_selection(layout, conversation) if conversation else None,
     )
 
 
-def _layout(table: Inputs) -> Layout:
+def _layout(inputs: Inputs) -> Layout:
     """Keep the earlier layout; make a new one once something of it is invalid or news should move into it."""
-    read = table.read
-    facts = list(profile_lines.lines(read.profile, read.inactive))
-    fresh = instructions.lay_out(table.packer, read.material.instructions, facts)
-    if read.earlier is not None:
-        earlier = (read.earlier, read.standing)
-        earlier_layout = instructions.keep_layout(table.packer, read.material.instructions, facts, *earlier, fresh)
-        choice = _lay_out(table, earlier_layout) if earlier_layout else None
-        if choice and choice.lasting:
-            return choice
-    return _lay_out(table, fresh)
+    sources = inputs.sources
+    facts = list(profile_lines.lines(sources.profile, sources.inactive))
+    fresh = instructions.lay_out(inputs.packer, sources.material.instructions, facts)
+    if sources.earlier is not None:
+        earlier = (sources.earlier, sources.standing)
+        earlier_layout = instructions.keep_layout(inputs.packer, sources.material.instructions, facts, *earlier, fresh)
+        layout = _lay_out(inputs, earlier_layout) if earlier_layout else None
+        if layout and layout.lasting:
+            return layout
+    return _lay_out(inputs, fresh)
 
 
-def _lay_out(table: Inputs, base: FixedSections) -> Layout:
+def _lay_out(inputs: Inputs, base: FixedSections) -> Layout:
     """Lay out memories and messages; they are chosen for this query once the window of messages moves."""
-    packer, read, conversation = table.packer, table.read, table.read.material.conversation
+    packer, sources, conversation = inputs.packer, inputs.sources, inputs.sources.material.conversation
     space = room(packer.allowance, base.tokens, session=conversation is not None)
-    used = sum(one.tokens for one in table.background)
-    memories, knowledge = _keep_selection(packer, space.memories, read, base.stable)
+    used = sum(one.tokens for one in inputs.background)
+    memories, knowledge = _keep_selection(packer, space.memories, sources, base.stable)
     count = len(memories.pieces) + len(knowledge.pieces)
-    since = read.earlier.from_position if read.earlier else 0
-    now = recent(table.written, space.recent(memories.tokens + knowledge.tokens + used), since)
-    if count and read.earlier and read.earlier.from_position == _start(now, conversation):
-        begun = count < len(read.earlier.memory_ids) + len(read.earlier.passages)
+    since = sources.earlier.from_position if sources.earlier else 0
+    now = recent(inputs.rendered, space.recent(memories.tokens + knowledge.tokens + used), since)
+    if count and sources.earlier and sources.earlier.from_position == _start(now, conversation):
+        begun = count < len(sources.earlier.memory_ids) + len(sources.earlier.passages)
         return Layout(base, memories, knowledge, now, begun)
     # What was said or found elsewhere is shown for one question; only what is kept here can be held on to.
-    others = _beside(table.found, base.seen | _keys(now))
+    others = _beside(inputs.found, base.seen | _keys(now))
     memories, knowledge = _choose(
         packer, space.memories, [one for one in others if conversation is None or one.piece.source["type"] in KEPT_HERE]
     )
     since = _start(now, conversation) if now.pieces else 0
-    now = recent(table.written, space.recent(memories.tokens + knowledge.tokens + used), since)
-    begun = bool(memories.pieces or knowledge.pieces) or read.earlier is None or read.earlier.from_position != since
+    now = recent(inputs.rendered, space.recent(memories.tokens + knowledge.tokens + used), since)
+    begun = (
+        bool(memories.pieces or knowledge.pieces) or sources.earlier is None or sources.earlier.from_position != since
+    )
     return Layout(base, memories, knowledge, now, begun)
 
 
 def _keep_selection(
-    packer: Packer, allowed: int, read: ContextMaterial, seen: AbstractSet[str]
+    packer: Packer, allowed: int, sources: ContextMaterial, seen: AbstractSet[str]
 ) -> tuple[Section, Section]:
     """Return the earlier selection in order, without what is invalid or shown above."""
-    ids = read.earlier.memory_ids if read.earlier else ()
-    refs = read.earlier.passages if read.earlier else ()
-    rows = [read.standing[one] for one in ids if one in read.standing and f"memory:{one}" not in seen]
+    ids = sources.earlier.memory_ids if sources.earlier else ()
+    refs = sources.earlier.passages if sources.earlier else ()
+    rows = [sources.standing[one] for one in ids if one in sources.standing and f"memory:{one}" not in seen]
     memories = packer.first(SectionName.MEMORIES, allowed, map(rendering.of_memory, rows))
     # Sent anew, a document may have other words in the same place.
     places = [(one.split("@")[0], one) for one in refs]
-    passage_rows = [(read.passages[passage_id], one) for passage_id, one in places if passage_id in read.passages]
+    passage_rows = [(sources.passages[passage_id], one) for passage_id, one in places if passage_id in sources.passages]
     passages = [piece for row, one in passage_rows if _reference(piece := rendering.of_passage(row)) == one]
     return memories, packer.first(SectionName.KNOWLEDGE, max(0, allowed - memories.tokens), passages)
 
@@ -187,12 +189,12 @@ def _choose(packer: Packer, allowed: int, found: Sequence[ScoredPiece]) -> tuple
     return memories, packer.best(SectionName.KNOWLEDGE, allowed - memories.tokens, passages)
 
 
-def _stable_selection(choice: Layout, conversation: SessionSlice) -> StableSelection:
+def _stable_selection(layout: Layout, conversation: SessionSlice) -> StableSelection:
     """Return the selection by id alone: texts are read again each time."""
-    ids = [UUID(piece.source["id"]) for piece in choice.memories.pieces]
-    passage_keys = [_reference(piece) for piece in choice.knowledge.pieces if piece.source["type"] == "document"]
+    ids = [UUID(piece.source["id"]) for piece in layout.memories.pieces]
+    passage_keys = [_reference(piece) for piece in layout.knowledge.pieces if piece.source["type"] == "document"]
     return StableSelection(
-        _start(choice.now, conversation), ids, passage_keys, choice.base.instructions, choice.base.order
+        _start(layout.now, conversation), ids, passage_keys, layout.base.instructions, layout.base.order
     )
 
 
@@ -216,29 +218,31 @@ def _beside(found: Sequence[ScoredPiece], seen: AbstractSet[str]) -> list[Scored
     return [one for one in found if one.piece.key not in seen]
 
 
-def _as_results(packer: Packer, read: ContextMaterial) -> list[ScoredPiece]:
+def _as_results(packer: Packer, sources: ContextMaterial) -> list[ScoredPiece]:
     """Return the results of the query; with a disputed memory those that contradict it."""
-    found = {one.piece.key: one for result in read.results if (one := _as_result(packer, read, result)) is not None}
-    for row in read.others.values():
+    found = {
+        one.piece.key: one for result in sources.results if (one := _as_result(packer, sources, result)) is not None
+    }
+    for row in sources.others.values():
         key = f"memory:{row.id}"
         denied = [one for one in found.values() if key in one.conflicts]
         if key not in found and denied:
             best, conflicts = max(one.score for one in denied), frozenset(one.piece.key for one in denied)
             found[key] = ScoredPiece(rendering.of_memory(row), best, row.occurred_at, conflicts)
-    for name, answer in read.outside:
+    for name, answer in sources.outside:
         piece = rendering.of_outside(name, answer.source, answer.text)
         found.setdefault(piece.key, ScoredPiece(piece, answer.score))
-    hidden_ids = read.material.conversation.hidden if read.material.conversation else frozenset()
-    session_id = read.material.conversation.session_id if read.material.conversation else None
+    hidden_ids = sources.material.conversation.hidden if sources.material.conversation else frozenset()
+    session_id = sources.material.conversation.session_id if sources.material.conversation else None
     out = {f"message:{session_id}/{one}" for one in hidden_ids}
     return [one for key, one in found.items() if key not in out]
 
 
-def _as_result(packer: Packer, read: ContextMaterial, result: Result) -> ScoredPiece | None:
+def _as_result(packer: Packer, sources: ContextMaterial, result: Result) -> ScoredPiece | None:
     score = max(0.0, result.ranked.score)
     if result.memory is not None:
         row = result.memory
-        return ScoredPiece(rendering.of_memory(row), score, row.occurred_at, _contradictions(read, row.id))
+        return ScoredPiece(rendering.of_memory(row), score, row.occurred_at, _contradictions(sources, row.id))
     if result.message is not None:
         quote = rendering.of_quote(result.message, superseded=result.superseded)
         short = _quotable(quote.text, packer.counter)
@@ -252,5 +256,5 @@ def _quotable(text: str, counter: Counter) -> str:
     return "" if output.screened_output(short).hostile else short
 
 
-def _contradictions(read: ContextMaterial, memory_id: UUID) -> frozenset[str]:
-    return frozenset(f"memory:{one}" for one in read.disputes.get(memory_id, ()))
+def _contradictions(sources: ContextMaterial, memory_id: UUID) -> frozenset[str]:
+    return frozenset(f"memory:{one}" for one in sources.disputes.get(memory_id, ()))

@@ -130,56 +130,58 @@ class ContextDeps:
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
 
 
-def build(reads: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
+def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
     """Build the context within its limit."""
-    request, read, results, chosen_depth = _read(reads, tenant_id, request)
-    accept_unconfirmed = reads.settings.instructions == "heard"
+    request, sources, results, chosen_depth = _read(deps, tenant_id, request)
+    accept_unconfirmed = deps.settings.instructions == "heard"
     packer = Packer(
         cached_counter(request.model),
         split_limit(request.limit, request.budget),
-        read.query,
+        sources.query,
         chosen_depth.k,
         accept_unconfirmed,
     )
-    sheet, rendered, tokens = _render_within(packer, read, request)
-    if sheet.chosen is not None and request.session_id is not None and sheet.chosen != read.earlier:
-        with reads.db.tenant(tenant_id) as tx:
-            stable_selection.keep(tx, tenant_id, request.session_id, request.reader, sheet.chosen)
-    return Context(sheet, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
+    assembled, rendered, tokens = _render_within(packer, sources, request)
+    if assembled.chosen is not None and request.session_id is not None and assembled.chosen != sources.earlier:
+        with deps.db.tenant(tenant_id) as tx:
+            stable_selection.keep(tx, tenant_id, request.session_id, request.reader, assembled.chosen)
+    return Context(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
 
 
 def _read(
-    reads: ContextDeps, tenant_id: str, request: ContextQuery
+    deps: ContextDeps, tenant_id: str, request: ContextQuery
 ) -> tuple[ContextQuery, ContextMaterial, Sequence[query.SearchResult], Depth]:
     """Read everything that the context could show to its audience, and the depth of the query."""
-    at_hand = _at_hand(reads, tenant_id, request)
-    with reads.db.tenant(tenant_id) as tx:
+    cached = _at_hand(deps, tenant_id, request)
+    with deps.db.tenant(tenant_id) as tx:
         newest = (
-            recent_messages.read(tx, request.session_id, at_hand, reads.settings.recent_messages)
+            recent_messages.read(tx, request.session_id, cached, deps.settings.recent_messages)
             if request.session_id
-            else at_hand
+            else cached
         )
-        window = _in_steps(newest, reads.settings.recent_messages)
+        window = _in_steps(newest, deps.settings.recent_messages)
         request = request.within(window)
         stored_profile = profile.get(tx, request.owner)
-        read = _read_material(tx, request, stored_profile.attributes if stored_profile else {}, window, reads.settings)
-    if reads.recent is not None and request.session_id is not None:
-        reads.recent.renew(reads.db, tenant_id, request.session_id, at_hand, newest)
+        sources = _read_material(
+            tx, request, stored_profile.attributes if stored_profile else {}, window, deps.settings
+        )
+    if deps.recent is not None and request.session_id is not None:
+        deps.recent.renew(deps.db, tenant_id, request.session_id, cached, newest)
     if stored_profile is None:
         # Not stored: `profile_builder` does that, and a context must not fail because memories change meanwhile.
-        read = replace(read, profile=profile.build(reads.db, tenant_id, request.owner).attributes)
-    question = request.query if request.query is not None else _last_words(read.material.conversation)
+        sources = replace(sources, profile=profile.build(deps.db, tenant_id, request.owner).attributes)
+    question = request.query if request.query is not None else _last_words(sources.material.conversation)
     chosen_depth = depth(question) if request.adaptive else Depth(USUAL_K, ())
-    results = _search(reads, tenant_id, request, question, chosen_depth.k * READ)
+    results = _search(deps, tenant_id, request, question, chosen_depth.k * READ)
     results = results if request.raw else _screen(results)
     elsewhere = context_retrievers.RetrieverQuery(
         tenant_id, request.user_id, request.group_id, question, chosen_depth.k
     )
-    outside = _outside(context_retrievers.ask(reads.retrievers, elsewhere)) if question.strip() else ()
-    read = _filter_results(
-        reads.db, tenant_id, request, replace(read, query=question, results=results, outside=outside)
+    outside = _outside(context_retrievers.ask(deps.retrievers, elsewhere)) if question.strip() else ()
+    sources = _filter_results(
+        deps.db, tenant_id, request, replace(sources, query=question, results=results, outside=outside)
     )
-    return request, read, read.results, chosen_depth
+    return request, sources, sources.results, chosen_depth
 
 
 def _screen(results: Sequence[query.SearchResult]) -> list[query.SearchResult]:
@@ -222,27 +224,27 @@ def _read_material(
     )
 
 
-def _filter_results(db: Database, tenant_id: str, request: ContextQuery, read: ContextMaterial) -> ContextMaterial:
+def _filter_results(db: Database, tenant_id: str, request: ContextQuery, sources: ContextMaterial) -> ContextMaterial:
     """Filter the results, and read contradictions among memories, with those that were not found."""
-    conversation, results = read.material.conversation, read.results
+    conversation, results = sources.material.conversation, sources.results
     session_id = conversation.session_id if conversation else None  # What is hidden there is known already.
     places = [(m.session_id, m.id) for one in results if (m := one.message) and m.session_id != session_id]
-    rows = [*(one.memory for one in results if one.memory is not None), *read.standing.values()]
+    rows = [*(one.memory for one in results if one.memory is not None), *sources.standing.values()]
     disputed = [row.id for row in rows if row.trust == Trust.DISPUTED]
     if not disputed and not places:
-        return replace(read, results=_to_show(results, frozenset()))
+        return replace(sources, results=_to_show(results, frozenset()))
     with db.tenant(tenant_id) as tx:
         disputes = context_reader.disputes(tx, disputed)
         denied = sorted({one for ones in disputes.values() for one in ones})
         others = context_reader.active_memories(tx, request.user_id, request.group_id, denied)
         shown = _to_show(results, context_reader.hidden_among(tx, places))
-    return replace(read, results=shown, disputes=disputes, others=others)
+    return replace(sources, results=shown, disputes=disputes, others=others)
 
 
-def _at_hand(reads: ContextDeps, tenant_id: str, request: ContextQuery) -> RecentWindow:
-    if reads.recent is None or request.session_id is None:
+def _at_hand(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> RecentWindow:
+    if deps.recent is None or request.session_id is None:
         return recent_messages.EMPTY
-    return reads.recent.ask(tenant_id, request.session_id)
+    return deps.recent.ask(tenant_id, request.session_id)
 
 
 def _in_steps(newest: RecentWindow, most: int) -> RecentWindow:
@@ -255,12 +257,12 @@ def _in_steps(newest: RecentWindow, most: int) -> RecentWindow:
 
 
 def _search(
-    reads: ContextDeps, tenant_id: str, request: ContextQuery, question: str, limit: int
+    deps: ContextDeps, tenant_id: str, request: ContextQuery, question: str, limit: int
 ) -> Sequence[query.SearchResult]:
     if not question.strip():
         return ()
     search_query = Question(question, request.user_id, request.group_id, limit, each=True)
-    return query.search(reads.db, tenant_id, search_query, reads.embedder).results
+    return query.search(deps.db, tenant_id, search_query, deps.embedder).results
 
 
 def _last_words(conversation: context_reader.SessionSlice | None) -> str:
@@ -288,16 +290,18 @@ def _holds(row: Any, now: datetime) -> bool:
     return (row.valid_from is None or row.valid_from <= now) and (row.valid_to is None or row.valid_to > now)
 
 
-def _render_within(packer: Packer, read: ContextMaterial, request: ContextQuery) -> tuple[Assembled, Json, int]:
+def _render_within(packer: Packer, sources: ContextMaterial, request: ContextQuery) -> tuple[Assembled, Json, int]:
     """Render within the limit. The size of separators is known only afterwards; the allowance shrinks accordingly."""
     room = float(request.limit - formats.OVERHEAD)
     for left in reversed(range(ATTEMPTS)):
         within = replace(packer, allowance=split_limit(max(0, int(room)), request.budget))
-        sheet = assembly.assemble(within, read if left else replace(read, results=(), material=read.material.bare()))
-        rendered = formats.render(sheet, request.format)
+        assembled = assembly.assemble(
+            within, sources if left else replace(sources, results=(), material=sources.material.bare())
+        )
+        rendered = formats.render(assembled, request.format)
         tokens = formats.tokens(rendered, packer.counter)
         most = request.limit - (int(request.limit * request.budget.reserve) if left else 0)
         if tokens <= most:
-            return sheet, rendered, tokens
+            return assembled, rendered, tokens
         room *= SHRINK * most / tokens
     return Assembled([], None), formats.nothing(request.format), 0

@@ -39,23 +39,23 @@ def background(packer: Packer, conversation: SessionSlice | None, allowed: int) 
     return summary_section, packer.first(SectionName.PLAN, allowed // 6, steps)
 
 
-def recent(written: RenderedMessages | None, allowed: int, since: int = 0) -> Section:
+def recent(rendered: RenderedMessages | None, allowed: int, since: int = 0) -> Section:
     """Return the newest messages from a start that moves seldom and is not before `since`, without hidden ones."""
-    if written is None:
+    if rendered is None:
         return Section(SectionName.RECENT, "", 0, allowed)
-    packer, conversation = written.packer, written.conversation
+    packer, conversation = rendered.packer, rendered.conversation
     seen = [
         message
         for message in conversation.messages
         if message.id not in conversation.hidden and message.content.strip()
     ]
     late = [message for message in seen if message.position >= since]
-    ends = written.ends()
+    ends = rendered.ends()
     block = max(1, packer.allowance.short_term // window.BLOCKS)
-    shown = window.fit_window(late, [ends[m.id] for m in late], TokenWindow(allowed, block), written.cost)
-    pieces = [rendering.of_message(message, written(message)) for message in shown]
+    shown = window.fit_window(late, [ends[m.id] for m in late], TokenWindow(allowed, block), rendered.cost)
+    pieces = [rendering.of_message(message, rendered(message)) for message in shown]
     if not pieces and seen:
-        pieces = _cut_last_message(packer, seen[-1], written(seen[-1]), allowed)
+        pieces = _cut_last_message(packer, seen[-1], rendered(seen[-1]), allowed)
     left_out = [
         LeftOut(rendering.message_ref(m), "older than what there is room for") for m in seen[: len(seen) - len(pieces)]
     ]

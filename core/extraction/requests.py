@@ -142,11 +142,11 @@ class PendingRequests:
 
 
 def remember(
-    gate: Consolidation, tenant_id: str, candidates_by_owner: Mapping[Owner, Sequence[Candidate]]
+    consolidation: Consolidation, tenant_id: str, candidates_by_owner: Mapping[Owner, Sequence[Candidate]]
 ) -> PendingRequests:
     """Decide what statements change that someone asked to keep. No transaction is open while models run."""
     changes = {
-        owner: pipeline.consolidate(gate, tenant_id, owner, candidates, explicit=True)
+        owner: pipeline.consolidate(consolidation, tenant_id, owner, candidates, explicit=True)
         for owner, candidates in candidates_by_owner.items()
     }
     return PendingRequests(tenant_id, changes)

@@ -163,26 +163,32 @@ class SessionExtraction:
 
 
 def extract_new(
-    gate: Consolidation, tenant_id: str, session_id: str, reader: SessionReader, *, limit: int, link: bool = False
+    consolidation: Consolidation,
+    tenant_id: str,
+    session_id: str,
+    reader: SessionReader,
+    *,
+    limit: int,
+    link: bool = False,
 ) -> SessionExtraction:
     """Read the new messages of a session, at most `limit`, and decide what they change.
 
     A window that cannot be read is returned as failed, and the cursor moves past it. `link`: relate new statements to
     those they refine. Later: read all of it again. No transaction is open while the extractor and the embedder run.
     """
-    with gate.db.tenant(tenant_id) as tx:
+    with consolidation.db.tenant(tenant_id) as tx:
         row = sessions.get(tx, session_id)
         start = row.extracted_to
         before, fresh, hidden = _transcript(tx, session_id, start, reader.most(limit), reader.sizes.overlap)
         known_people = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
     read_to = max((m.position for m in [*fresh, *hidden]), default=start)
     windows = reader.windows(before, fresh, known_people)
-    read = _read(reader, windows, _skippable(gate, tenant_id, reader, windows))
+    read = _read(reader, windows, _skippable(consolidation, tenant_id, reader, windows))
     assistant, changes = generated_ids(fresh), []
     for owner, candidates in by_owner(fresh, read.candidates):
-        decided = pipeline.consolidate(gate, tenant_id, owner, candidates, assistant=assistant, link=link)
+        decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
         changes.append((owner, decided))
-    changes += _confirmations(gate, tenant_id, fresh, read.known)
+    changes += _confirmations(consolidation, tenant_id, fresh, read.known)
     return SessionExtraction(
         tenant_id,
         session_id,
@@ -198,7 +204,7 @@ def extract_new(
 
 
 def extract_range(
-    gate: Consolidation,
+    consolidation: Consolidation,
     tenant_id: str,
     session_id: str,
     reader: SessionReader,
@@ -210,7 +216,7 @@ def extract_range(
 
     The cursor stays where it is. Never: the range cannot be read this time either.
     """
-    with gate.db.tenant(tenant_id) as tx:
+    with consolidation.db.tenant(tenant_id) as tx:
         start = sessions.get(tx, session_id).extracted_to
         length = where.last - where.first + 1
         before, fresh, _ = _transcript(tx, session_id, where.first - 1, length, reader.sizes.overlap)
@@ -221,7 +227,12 @@ def extract_range(
     for failed in read.failed:
         raise Never(failed.reason)
     changes = [
-        (owner, pipeline.consolidate(gate, tenant_id, owner, candidates, assistant=generated_ids(fresh), link=link))
+        (
+            owner,
+            pipeline.consolidate(
+                consolidation, tenant_id, owner, candidates, assistant=generated_ids(fresh), link=link
+            ),
+        )
         for owner, candidates in by_owner(fresh, read.candidates)
     ]
     return SessionExtraction(
@@ -283,25 +294,25 @@ def _transcript(
 
 
 def _skippable(
-    gate: Consolidation, tenant_id: str, reader: SessionReader, cut: Sequence[Window]
+    consolidation: Consolidation, tenant_id: str, reader: SessionReader, cut: Sequence[Window]
 ) -> Sequence[Skipped | None]:
     """Return for each window why it need not be read; empty for an extractor that costs nothing."""
     if not reader.is_paid:
         return []
     return window_filter.sift(
-        gate, tenant_id, cut, least_characters=reader.least_characters, least_novelty=reader.least_novelty
+        consolidation, tenant_id, cut, least_characters=reader.least_characters, least_novelty=reader.least_novelty
     )
 
 
 def _confirmations(
-    gate: Consolidation, tenant_id: str, messages: Sequence[Message], known_windows: Sequence[Window]
+    consolidation: Consolidation, tenant_id: str, messages: Sequence[Message], known_windows: Sequence[Window]
 ) -> list[tuple[Owner, Sequence[Change]]]:
     """Return what is confirmed by windows that were skipped as known: found by rules, without a model.
 
     Only confirmations: a statement in other words than the model's would be stored twice.
     """
     found = [one for window in known_windows for one in RULES.read(window, lambda _: None).candidates]
-    silent = replace(gate, opinion=None)
+    silent = replace(consolidation, opinion=None)
     confirmed: list[tuple[Owner, Sequence[Change]]] = []
     for owner, candidates in by_owner(messages, found):
         decided = pipeline.consolidate(silent, tenant_id, owner, candidates, assistant=generated_ids(messages))

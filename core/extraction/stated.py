@@ -74,7 +74,7 @@ class StatementOutcome:
 
 
 def remember_all(
-    gate: Consolidation, tenant_id: str, author: Author, statements: Sequence[RequestedStatement]
+    consolidation: Consolidation, tenant_id: str, author: Author, statements: Sequence[RequestedStatement]
 ) -> list[StatementOutcome]:
     """Judge statements and write what they change, all or nothing; return their outcomes in order.
 
@@ -82,13 +82,13 @@ def remember_all(
     """
     attempts = 0
     while True:
-        with gate.db.tenant(tenant_id) as tx:
+        with consolidation.db.tenant(tenant_id) as tx:
             earlier = _earlier_outcomes(tx, statements)
         if earlier is not None:
             return earlier
-        changes, outcomes = _decide(gate, tenant_id, statements)
+        changes, outcomes = _decide(consolidation, tenant_id, statements)
         try:
-            with gate.db.tenant(tenant_id) as tx:
+            with consolidation.db.tenant(tenant_id) as tx:
                 counts = changes.write(tx, author)
                 _announce(tx, tenant_id, statements, outcomes)
         except Conflict:
@@ -101,7 +101,7 @@ def remember_all(
 
 
 def _decide(
-    gate: Consolidation, tenant_id: str, statements: Sequence[RequestedStatement]
+    consolidation: Consolidation, tenant_id: str, statements: Sequence[RequestedStatement]
 ) -> tuple[PendingRequests, list[tuple[StatementOutcome, CandidateChange]]]:
     """Return what the statements change, and for each statement its outcome and the change that it ended in."""
     by_owner: defaultdict[Owner, list[RequestedStatement]] = defaultdict(list)
@@ -110,7 +110,7 @@ def _decide(
     candidates_by_owner = {
         owner: [statement.marked for statement in own_statements] for owner, own_statements in by_owner.items()
     }
-    remembered = requests.remember(gate, tenant_id, candidates_by_owner)
+    remembered = requests.remember(consolidation, tenant_id, candidates_by_owner)
     places = dict(
         outcome
         for owner, own_statements in by_owner.items()

@@ -135,7 +135,7 @@ Narrate = Callable[[SessionSlice, Sequence[EpisodeDraft]], Mapping[str, str]]
 """Retells a talk for participants, by their names; nobody is left out but by failure."""
 
 
-def by_rules(_talk: SessionSlice, _told: Sequence[EpisodeDraft]) -> Mapping[str, str]:
+def by_rules(_session_slice: SessionSlice, _drafts: Sequence[EpisodeDraft]) -> Mapping[str, str]:
     """Return no narratives: every episode is worded by `core.reflection.episode_narrative`."""
     return {}
 
@@ -143,13 +143,13 @@ def by_rules(_talk: SessionSlice, _told: Sequence[EpisodeDraft]) -> Mapping[str,
 def by_model(client: ChatClient, on_call: OnCall) -> Narrate:
     """Return a narrator that asks a model. Narratives that it refuses, or that add something, are left out."""
 
-    def narrate(session_slice: SessionSlice, several: Sequence[EpisodeDraft]) -> Mapping[str, str]:
+    def narrate(session_slice: SessionSlice, drafts: Sequence[EpisodeDraft]) -> Mapping[str, str]:
         transcript = _transcript(session_slice)
-        names = "\n".join(draft.account.name for draft in several)
+        names = "\n".join(draft.account.name for draft in drafts)
         answer = ask.ask(client, on_call, PROMPT, f"People:\n{names}\n\nTranscript:\n{transcript}")
         if isinstance(answer, ModelRefused):
             return {}
-        sources_of = {draft.account.name: [transcript, episode_narrative.narrate(draft.account)] for draft in several}
+        sources_of = {draft.account.name: [transcript, episode_narrative.narrate(draft.account)] for draft in drafts}
         return {
             one.participant: one.narrative
             for one in answer.episodes
@@ -160,20 +160,22 @@ def by_model(client: ChatClient, on_call: OnCall) -> Narrate:
     return narrate
 
 
-def session(gate: Consolidation, tenant_id: str, session_id: str, narrate: Narrate = by_rules) -> PendingEpisodes:
+def session(
+    consolidation: Consolidation, tenant_id: str, session_id: str, narrate: Narrate = by_rules
+) -> PendingEpisodes:
     """Plan the changes to the episodes of a session. NotFound: there is no such session."""
-    session_slice = read(gate.db, tenant_id, session_id)
-    several = drafts_of(session_slice)
-    with gate.db.tenant(tenant_id) as tx:
-        rows = [upsert.find(tx, one.owner, one.account.name, _slot(session_slice)) for one in several]
-    news = [(one, row) for one, row in zip(several, rows, strict=True) if _is_news(session_slice, one, row)]
+    session_slice = read(consolidation.db, tenant_id, session_id)
+    drafts = drafts_of(session_slice)
+    with consolidation.db.tenant(tenant_id) as tx:
+        rows = [upsert.find(tx, one.owner, one.account.name, _slot(session_slice)) for one in drafts]
+    news = [(one, row) for one, row in zip(drafts, rows, strict=True) if _is_news(session_slice, one, row)]
     words = narrate(session_slice, [one for one, _ in news]) if news else {}
     upserts = []
     for one, row in news:
         candidate = _candidate(session_slice, one, words.get(one.account.name))
         reason = "A conversation ended." if row is None else "The conversation went on, or its outcome is known now."
-        upserts.append(upsert.upsert(gate, tenant_id, one.owner, candidate, row, reason, used=False))
-    return PendingEpisodes(len(several), upserts)
+        upserts.append(upsert.upsert(consolidation, tenant_id, one.owner, candidate, row, reason, used=False))
+    return PendingEpisodes(len(drafts), upserts)
 
 
 def read(db: Database, tenant_id: str, session_id: str) -> SessionSlice:
@@ -202,8 +204,8 @@ def drafts_of(session_slice: SessionSlice) -> list[EpisodeDraft]:
     if not any(people.values()):
         return []
     actions = spoken_actions.actions_of(session_slice.messages)
-    several = [_draft(session_slice, user, name, people, actions) for user, name in people]
-    return [one for one in several if one.account.topics]
+    drafts = [_draft(session_slice, user, name, people, actions) for user, name in people]
+    return [one for one in drafts if one.account.topics]
 
 
 def _people(session_slice: SessionSlice) -> dict[tuple[str, str], list[Message]]:

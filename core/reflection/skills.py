@@ -191,9 +191,9 @@ def chain(tx: Tx, event: Event, name: str) -> Attempt | str:
     )
 
 
-def learn(gate: Consolidation, tenant_id: str, one: Attempt) -> LearningResult:
+def learn(consolidation: Consolidation, tenant_id: str, one: Attempt) -> LearningResult:
     """Plan how an attempt changes its skill. An event that was counted is not counted again."""
-    with gate.db.tenant(tenant_id) as tx:
+    with consolidation.db.tenant(tenant_id) as tx:
         row = upsert.find(tx, Owner(one.user_id, one.group_id), one.user_id, slot(one.name))
         evidence = memories.evidence(tx, [row.id]).get(row.id, []) if row is not None else []
     if row is not None and upsert.is_closed(row):
@@ -203,7 +203,7 @@ def learn(gate: Consolidation, tenant_id: str, one: Attempt) -> LearningResult:
     record = add_attempt(row.structured if row is not None else {}, one)
     owner = Owner(one.user_id, row.group_id if row is not None else one.group_id)
     reason = f"{one.name}: {'it worked' if one.worked else 'it failed'}."
-    pending = upsert.upsert(gate, tenant_id, owner, _candidate(one, record), row, reason, used=one.worked)
+    pending = upsert.upsert(consolidation, tenant_id, owner, _candidate(one, record), row, reason, used=one.worked)
     return LearningResult(pending, reason, record)
 
 

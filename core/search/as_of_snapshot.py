@@ -81,15 +81,15 @@ def _versions_then(tx: Tx, keys: Sequence[str], known_at: datetime) -> dict[str,
 def _all_rows(view: Snapshot) -> Columns:
     """Return all live rows in one segment."""
     read = columns.none(view.dimension)
-    for layer in view.layers:
+    for layer in view.segments:
         read = segments.merge(read, layer.columns)
     return read
 
 
 def _replace_rows(view: Snapshot, read: Columns) -> Snapshot:
     """Return a snapshot of other rows. Not under the lock, so the shared interners must not grow."""
-    registers = Interners(view.registers.rows)
-    return Snapshot(registers, [segments.segment(registers, read)], view.cites)
+    interners = Interners(view.interners.rows)
+    return Snapshot(interners, [segments.segment(interners, read)], view.cites)
 
 
 _RECEIVED_LATER = text("""

@@ -106,27 +106,28 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
     with metrics.SEARCH.labels(question.method).time():
         vector = _vector(embedder, question)
         now = question.now or question.filters.moment.known_at or datetime.now(UTC)
-        asking, thinking = (
+        opening, question_filter = (
             _opening_queries(cache.of(db.engine), tenant_id, question, embedder),
             _QuestionFilter(question, vector, now),
         )
         # Rows with vectors of another dimension are read again
-        ahead = partial(thinking.over, asking.check.state.view) if asking.check.usable else None
-        with db.asking(tenant_id, *asking.statements, meanwhile=ahead) as (tx, answers):
-            first = _opening_reads(tx, question, asking, answers)
-            sifted = _select_candidates(tx, question, first, thinking)
-            passages = _passages(tx, question, first.passages, vector)
-            ideal = sum(first.own.values())
-            ranking_query = ranking.RankingQuery(sifted.analysis, ideal, question.recipe, now.timestamp())
+        ahead = partial(question_filter.over, opening.check.state.view) if opening.check.usable else None
+        with db.asking(tenant_id, *opening.statements, meanwhile=ahead) as (tx, answers):
+            opening_reads = _opening_reads(tx, question, opening, answers)
+            filtered = _select_candidates(tx, question, opening_reads, question_filter)
+            passages = _passages(tx, question, opening_reads.passages, vector)
+            ideal = sum(opening_reads.own.values())
+            ranking_query = ranking.RankingQuery(filtered.analysis, ideal, question.recipe, now.timestamp())
             scores = _add_associations(
-                tx, question, sifted.found, ranking.score_candidates(sifted.found, ranking_query)
+                tx, question, filtered.found, ranking.score_candidates(filtered.found, ranking_query)
             )
-            scores = _raise_successors(tx, question, sifted.found, scores)
+            scores = _raise_successors(tx, question, filtered.found, scores)
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
-            shelved = ordering.score_passages(passages, sifted.found, scores, ideal)
-            shown = ordering.cut_page(sifted.found, scores, shelved, page, sifted.vectors)
+            scored_passages = ordering.score_passages(passages, filtered.found, scores, ideal)
+            ranked_page = ordering.cut_page(filtered.found, scores, scored_passages, page, filtered.vectors)
             return SearchAnswer(
-                _read_results(tx, shown, question.filters.moment), {**sifted.considered, "document": len(passages)}
+                _read_results(tx, ranked_page, question.filters.moment),
+                {**filtered.considered, "document": len(passages)},
             )
 
 
@@ -158,15 +159,17 @@ class _OpeningQueries:
     """Statements sent with the opening of the transaction: word counts, unindexed messages, changed rows."""
 
     words: Sequence[str]
-    shelf: OwnerCache
+    owner_cache: OwnerCache
     check: Validation
     statements: Sequence[BoundStatement]
 
 
-def _opening_queries(shelves: ResidentCache, tenant_id: str, question: Question, embedder: Embedder) -> _OpeningQueries:
+def _opening_queries(
+    resident_cache: ResidentCache, tenant_id: str, question: Question, embedder: Embedder
+) -> _OpeningQueries:
     user_id, group_id = question.user_id, question.group_id
     words = [] if question.method == "vector" else asked_terms(question.query)
-    owner_cache = shelves.owner(tenant_id, user_id, group_id)
+    owner_cache = resident_cache.owner(tenant_id, user_id, group_id)
     check = owner_cache.check(embedder.dimension)
     counting = search_passages.counts_query(user_id, group_id, words)
     return _OpeningQueries(
@@ -178,19 +181,19 @@ def _opening_queries(shelves: ResidentCache, tenant_id: str, question: Question,
 
 
 def _opening_reads(
-    tx: Tx, question: Question, asking: _OpeningQueries, answers: Sequence[Sequence[Any]]
+    tx: Tx, question: Question, opening: _OpeningQueries, answers: Sequence[Sequence[Any]]
 ) -> _OpeningReads:
     counted_rows, waiting, changed = answers
     counted = search_passages.counts_by_owner(question.user_id, question.group_id, counted_rows)
     count = next(iter(counted.values()))
-    own = query_weights(asking.words, count, count.get(DOCUMENTS, 0)) if asking.words else {}
+    own = query_weights(opening.words, count, count.get(DOCUMENTS, 0)) if opening.words else {}
     # Passages belong to no session.
     with_passages = "documents" in question.filters.include and question.filters.session_id is None
     total = search_passages.sum_counts(counted) if with_passages else None
-    passages = None if total is None else query_weights(asking.words, total, total[DOCUMENTS])
+    passages = None if total is None else query_weights(opening.words, total, total[DOCUMENTS])
     # Unindexed messages have no vector, so none is similar enough.
     seen = "messages" in question.filters.include and question.filters.min_similarity is None
-    view = asking.shelf.view(tx, asking.check, changed[0])
+    view = opening.owner_cache.view(tx, opening.check, changed[0])
     return _OpeningReads(own, passages, unindexed.hits(waiting, own) if seen else [], view)
 
 
@@ -198,7 +201,7 @@ def _opening_reads(
 class _FilteredQuestion:
     """Rows of a snapshot that pass the filters, and the analysis of the question."""
 
-    sifted: FilteredRows
+    filtered: FilteredRows
     analysis: Analysis
 
 
@@ -212,12 +215,12 @@ class _QuestionFilter:
     _last: _FilteredQuestion | None = None
 
     def over(self, view: Snapshot) -> _FilteredQuestion:
-        if self._last is None or self._last.sifted.view is not view:
+        if self._last is None or self._last.filtered.view is not view:
             found = search_filters.filter_rows(view, self.question.filters, self.vector)
-            self._last = _FilteredQuestion(found, self.told(view.registers.speakers.numbers))
+            self._last = _FilteredQuestion(found, self.analysis_for(view.interners.speakers.numbers))
         return self._last
 
-    def told(self, speakers: Iterable[str]) -> Analysis:
+    def analysis_for(self, speakers: Iterable[str]) -> Analysis:
         """Analyse the question, given the names of speakers."""
         return analyse(self.question.query, self.now, list(speakers))
 
@@ -241,24 +244,28 @@ class _Selection:
         return rows
 
 
-def _select_candidates(tx: Tx, question: Question, first: _OpeningReads, thinking: _QuestionFilter) -> _Selection:
+def _select_candidates(
+    tx: Tx, question: Question, opening_reads: _OpeningReads, question_filter: _QuestionFilter
+) -> _Selection:
     """Return the messages and memories that pass the filters, or the best of them, and their number."""
     if not question.filters.include & {"messages", "memories"}:
         return _Selection(candidates.of(()), {}, EMPTY, PLAIN)
-    view, own = first.view, first.own
+    view, own = opening_reads.view, opening_reads.own
     worded: Mapping[str, str] = {}
     if question.filters.moment.known_at is not None:
         view, worded = as_of_snapshot.snapshot_at(tx, view, question.filters.moment.known_at, question.parameters)
-    thought, lexical = thinking.over(view), view.lexical(own)
+    thought, lexical = question_filter.over(view), view.lexical(own)
     for key, words in worded.items():
         if (index := view.place(key)) is not None:
             lexical[index] = unindexed.lexical(own, document_weights(terms(words)))
-    passing = thought.sifted.places
-    new = [hit for hit in first.waiting if view.place(hit.key) is None]
+    passing = thought.filtered.places
+    new = [hit for hit in opening_reads.waiting if view.place(hit.key) is None]
     remembered = int(np.count_nonzero(view.fields["memory"][passing]))
     considered = {"memory": remembered, "message": len(passing) - remembered + len(new)}
-    found = search_filters.merge_unindexed(search_filters.select(thought.sifted, lexical), new)
-    return _Selection(found, considered, view, thinking.told(found.speakers) if new else thought.analysis)
+    found = search_filters.merge_unindexed(search_filters.select(thought.filtered, lexical), new)
+    return _Selection(
+        found, considered, view, question_filter.analysis_for(found.speakers) if new else thought.analysis
+    )
 
 
 def _add_associations(tx: Tx, question: Question, found: Candidates, scores: Scores) -> Scores:
@@ -304,9 +311,9 @@ def _passages(tx: Tx, question: Question, query_terms: Mapping[int, float] | Non
     ]
 
 
-def _read_results(tx: Tx, shown: RankedPage, moment: Moment) -> list[SearchResult]:
+def _read_results(tx: Tx, page: RankedPage, moment: Moment) -> list[SearchResult]:
     """Read texts and evidence of the ranked hits, in order, without what was erased meanwhile."""
-    of_type = {type_: [key for one, key in shown.keys if one == type_] for type_ in ordering.TYPES}
+    of_type = {type_: [key for one, key in page.keys if one == type_] for type_ in ordering.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
     remembered, quoted, message_rows, passed = run_together(
         tx,
@@ -314,14 +321,14 @@ def _read_results(tx: Tx, shown: RankedPage, moment: Moment) -> list[SearchResul
         as_of.evidence_statement(ids, moment.known_at) if ids else None,
         _messages_query(of_type["message"]) if of_type["message"] else None,
         search_passages.passages_query(of_type["document"]) if of_type["document"] else None,
-        meanwhile=lambda: shown.ranked,
+        meanwhile=lambda: page.ranked,
         last=True,
     )
     rows, evidence = {str(row.id): row for row in remembered}, memories.evidence_by_memory(quoted)
     spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in message_rows}
     passages = search_passages.passages_by_key(passed)
     found = []
-    for item in shown.ranked:
+    for item in page.ranked:
         if item.hit.type == "memory" and (row := rows.get(item.hit.key)) is not None:
             found.append(SearchResult(item, evidence.get(row.id, []), memory=row))
         elif (message := spoken.get(item.hit.key)) is not None:

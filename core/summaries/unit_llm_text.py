@@ -39,13 +39,13 @@ class EarlierModelText:
 
 
 def unit_text(
-    messages: Sequence[Message], retold: Sequence[ExtractedUnit] = (), earlier: EarlierModelText | None = None
+    messages: Sequence[Message], extracted_units: Sequence[ExtractedUnit] = (), earlier: EarlierModelText | None = None
 ) -> UnitText:
-    """Return the text of one unit; `retold`: slices of it in the words of a model."""
+    """Return the text of one unit; `extracted_units`: slices of it in the words of a model."""
     plain = list(unit_rule_text.screen_messages(messages))
     lines = list(unit_rule_text.lines(plain))
     rule_text = unit_rule_text.rule_text(plain, lines)
-    model_units = [one for one in (_drop_unsaid(one, rule_text, plain) for one in retold) if one is not None]
+    model_units = [one for one in (_drop_unsaid(one, rule_text, plain) for one in extracted_units) if one is not None]
     if earlier is None and not model_units:
         return rule_text
     return _with(rule_text, lines, model_units, earlier)

@@ -119,16 +119,19 @@ class PendingUnits:
             raise Conflict("Something was erased in this session meanwhile.")
 
 
-def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[ExtractedUnit] = ()) -> SessionSlice:
-    """Read the messages without a unit, and the units that `retold` covers. NotFound: no such session."""
+def read(tx: Tx, session_id: str, *, limit: int = READ, extracted_units: Sequence[ExtractedUnit] = ()) -> SessionSlice:
+    """Read the messages without a unit, and the units that `extracted_units` covers. NotFound: no such session."""
     session = sessions.get(tx, session_id)
     fresh: defaultdict[Audience, list[Message]] = defaultdict(list)
     rows = tx.execute(_FRESH, {"session": session_id, "limit": limit}).all()
     for row in rows:
         fresh[_audience(row)].append(sessions.message_of(row))
     last = {_audience(row): _unit(row) for row in tx.execute(_LAST, {"session": session_id})} if fresh else {}
-    parameters = {"session": session_id, "ids": sorted({one for slice_ in retold for one in slice_.message_ids})}
-    closed = {row.id: row for row in tx.execute(_CITED, parameters)} if retold else {}
+    parameters = {
+        "session": session_id,
+        "ids": sorted({one for slice_ in extracted_units for one in slice_.message_ids}),
+    }
+    closed = {row.id: row for row in tx.execute(_CITED, parameters)} if extracted_units else {}
     within = _within(tx, [*(last[one].id for one in fresh if one in last), *closed])
     pieces = []
     for audience, messages in fresh.items():
@@ -144,15 +147,15 @@ def plan(
     session_slice: SessionSlice,
     embedder: Embedder,
     gap_seconds: float,
-    retold: Sequence[ExtractedUnit] = (),
+    extracted_units: Sequence[ExtractedUnit] = (),
 ) -> PendingUnits:
-    """Cut the messages and word each unit; `retold`: slices in the words of a model.
+    """Cut the messages and word each unit; `extracted_units`: slices in the words of a model.
 
     A slice goes to the unit that it shares most messages with; a slice that mixes audiences goes to none. No
     transaction may be open. Raises Later or Never from the embedder.
     """
     cut = [unit for piece in session_slice.pieces for unit in _cut(piece, embedder, timedelta(seconds=gap_seconds))]
-    slices = _assign_slices(cut, retold)
+    slices = _assign_slices(cut, extracted_units)
     drafts = [
         UnitDraft(unit, unit_llm_text.unit_text(unit.messages, slices[index], _earlier(unit)))
         for index, unit in enumerate(cut)
@@ -229,12 +232,12 @@ def _cut(piece: AudienceSlice, embedder: Embedder, gap: timedelta) -> list[Audie
 
 
 def _assign_slices(
-    units: Sequence[AudienceSlice], retold: Sequence[ExtractedUnit]
+    units: Sequence[AudienceSlice], extracted_units: Sequence[ExtractedUnit]
 ) -> Mapping[int, list[ExtractedUnit]]:
     """Assign each slice to the unit that it shares most messages with, of two the earlier one."""
     places = {m.id: index for index, unit in enumerate(units) for m in unit.messages}
     found: defaultdict[int, list[ExtractedUnit]] = defaultdict(list)
-    for one in retold:
+    for one in extracted_units:
         shared = Counter(places[message_id] for message_id in one.message_ids if message_id in places)
         if len({units[index].audience for index in shared}) == 1:
             most = max(shared, key=lambda index: (shared[index], -index))

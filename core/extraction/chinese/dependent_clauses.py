@@ -25,26 +25,26 @@ _INTO = lazy_regex(
 """“手机换了，现在用小米”: what it was changed into."""
 
 
-def ends_statement_before(own: Subject, masked: str, text: str, flow: ClauseContext, *, listed: bool) -> bool:
+def ends_statement_before(own: Subject, masked: str, text: str, context: ClauseContext, *, listed: bool) -> bool:
     """Return whether a clause (masked, as said) ends the one before. `listed`: both are in a list under a heading."""
-    if _goes_on(masked, flow):
+    if _goes_on(masked, context):
         return True
-    if own.sort in {Sort.NONE, Sort.THING} and _CHANGED.search(flow.before) and _INTO.match(masked):
+    if own.sort in {Sort.NONE, Sort.THING} and _CHANGED.search(context.before) and _INTO.match(masked):
         return True
-    if own.sort not in {Sort.NONE, Sort.THING} or not flow.before or (listed and not re.match(r"不过|但", masked)):
-        return claims.is_advice(masked) and bool(flow.before)
-    if not joins.depends_on_clause_before(masked) or _names_the_speaker(masked, flow):
+    if own.sort not in {Sort.NONE, Sort.THING} or not context.before or (listed and not re.match(r"不过|但", masked)):
+        return claims.is_advice(masked) and bool(context.before)
+    if not joins.depends_on_clause_before(masked) or _names_the_speaker(masked, context):
         return False
     if re.match("住", masked):
-        return joins.is_trip(flow.before)
-    return not _has_a_slot(masked) and (_is_of_the_dead(flow) or not _is_alone(masked, text, flow))
+        return joins.is_trip(context.before)
+    return not _has_a_slot(masked) and (_is_of_the_dead(context) or not _is_alone(masked, text, context))
 
 
-def _goes_on(masked: str, flow: ClauseContext) -> bool:
+def _goes_on(masked: str, context: ClauseContext) -> bool:
     """Return whether it continues a statement: “我才写完第二部分” a plan, “每周二晚上” a habit."""
-    if flow.last_statement is None:
+    if context.last_statement is None:
         return False
-    over = flow.last_statement.fact is not None and flow.last_statement.fact.over
+    over = context.last_statement.fact is not None and context.last_statement.fact.over
     return bool(
         (re.match(r"我(?:才|已经|刚|都)", masked) and joins.depends_on_clause_before(masked))
         or (re.search(durable.FREQUENCY, masked) and len(things.key(masked)) < 2)
@@ -52,8 +52,8 @@ def _goes_on(masked: str, flow: ClauseContext) -> bool:
     )
 
 
-def _names_the_speaker(masked: str, flow: ClauseContext) -> bool:
-    return masked.startswith("叫") and flow.subject.sort is Sort.SPEAKER and not naming.HAS.search(flow.before)
+def _names_the_speaker(masked: str, context: ClauseContext) -> bool:
+    return masked.startswith("叫") and context.subject.sort is Sort.SPEAKER and not naming.HAS.search(context.before)
 
 
 def _has_a_slot(masked: str) -> bool:
@@ -65,9 +65,9 @@ def _has_a_slot(masked: str) -> bool:
     return fact.attribute.startswith(("work.", "weight")) or bool(fact.over and things.key(masked)) or bool(numbered)
 
 
-def _is_of_the_dead(flow: ClauseContext) -> bool:
-    return bool(re.search(r"走了|去世", flow.before))
+def _is_of_the_dead(context: ClauseContext) -> bool:
+    return bool(re.search(r"走了|去世", context.before))
 
 
-def _is_alone(masked: str, text: str, flow: ClauseContext) -> bool:
-    return any(slot.attribute in ALONE for slot in slots.slots_of(text, masked, flow.subject))
+def _is_alone(masked: str, text: str, context: ClauseContext) -> bool:
+    return any(slot.attribute in ALONE for slot in slots.slots_of(text, masked, context.subject))

@@ -89,12 +89,12 @@ _OF_WHOM = lazy_regex(rf"(?P<kin>{people.KIN_WORDS}|新娘|新郎)$")
 _FIRST_NAME = lazy_regex(rf"(?:叫|名叫)?(?P<name>{_WHOLE_NAME.pattern})")
 
 
-def _bare_name(masked: str, flow: ClauseContext, known_people: People) -> NamedInApposition | None:
+def _bare_name(masked: str, context: ClauseContext, known_people: People) -> NamedInApposition | None:
     """Return a bare name right after a mention: “就一个儿子，郭晨，…”."""
     name = _FIRST_NAME.fullmatch(masked)
     if name is None or name["name"] in known_people.named or dictionary_count(name["name"]):
         return None
-    of_whom = _OF_WHOM.search(flow.before)
+    of_whom = _OF_WHOM.search(context.before)
     return NamedInApposition(of_whom["kin"], name["name"], len(masked)) if of_whom else None
 
 
@@ -110,10 +110,10 @@ _OTHERS = next(one for one in rows.SLOTS if one.attribute.startswith("relation.{
 _BEFORE_NAME = lazy_regex(rf"(?:{people.ROLES_AROUND})(?=[\u4e00-\u9fff]{{2}})")
 
 
-def introduce(masked: str, flow: ClauseContext, known_people: People) -> NamedInApposition | None:
+def introduce(masked: str, context: ClauseContext, known_people: People) -> NamedInApposition | None:
     """Register who gets a name in a clause; return who gets it in apposition."""
     both: NamedInApposition | None = None
-    if bare := _bare_name(masked, flow, known_people):
+    if bare := _bare_name(masked, context, known_people):
         known_people.introduce(bare.name, Sort.PERSON, bare.kin)
         known_people.note(bare.name, bare.kin)
         return bare
@@ -125,13 +125,13 @@ def introduce(masked: str, flow: ClauseContext, known_people: People) -> NamedIn
         known_people.introduce(both.name, Sort.PERSON, both.kin)
         known_people.note(both.name, both.kin)
     elif (
-        (has := HAS.search(flow.before) or flow.had)
+        (has := HAS.search(context.before) or context.had)
         and (found := _NAME_ONLY.match(masked))
         and re.match(r"取名|起名|叫|名|小名|大名", masked)
     ):
         pet = re.fullmatch(people.PET_KINDS, has["kin"])
         known_people.introduce(found["name"], Sort.PET if pet else Sort.PERSON, None if pet else has["kin"])
-        flow.subject = Subject(Sort.PET if pet else Sort.PERSON, found["name"])
+        context.subject = Subject(Sort.PET if pet else Sort.PERSON, found["name"])
     elif (near := _BEFORE_NAME.search(masked)) and (name := people.leading_name(masked[near.end() :])):
         known_people.introduce(people.nickname(name), Sort.PERSON)
     if found and found.re.pattern != _NAME_ONLY.pattern and re.fullmatch(people.PET_KINDS, found["kin"]) is None:

@@ -32,23 +32,23 @@ class Conversation:
         if speaker not in self._people:
             self._people[speaker] = naming.register_acquaintances(People(speaker), acquaintances)
 
-    def hear(self, text: str, speaker: str, question: str | None, flow: ClauseContext) -> list[ClauseStatement]:
+    def hear(self, text: str, speaker: str, question: str | None, context: ClauseContext) -> list[ClauseStatement]:
         """Return the lasting statements of a message."""
         known_people = self._people.setdefault(speaker, People(speaker))
         if self._plays(clauses.mask_quotations(text)) or claims.is_test(text):
             return []
         if question:
             _note_names_in_question(clauses.mask_quotations(question), known_people)
-        flow.told_of = self._told_of.get(speaker, flow.told_of)
+        context.told_of = self._told_of.get(speaker, context.told_of)
         answer = _slotted_answer(question, text)
-        found: list[ClauseStatement] = read(answer.quote, answer.statement, flow, known_people) if answer else []
+        found: list[ClauseStatement] = read(answer.quote, answer.statement, context, known_people) if answer else []
         spaced = clauses.is_spaced(text)
         for position, quote in enumerate(_sentences(text)):
             if not (found and answer and quote == answer.quote):
                 found = self._read_sentence(
-                    quote, clauses.with_commas(quote) if spaced else quote, position, found, flow, known_people
+                    quote, clauses.with_commas(quote) if spaced else quote, position, found, context, known_people
                 )
-        self._told_of[speaker] = flow.told_of
+        self._told_of[speaker] = context.told_of
         self._last, self._before = found or self._last, found
         return found
 
@@ -66,7 +66,7 @@ class Conversation:
         sentence: str,
         position: int,
         found: list[ClauseStatement],
-        flow: ClauseContext,
+        context: ClauseContext,
         known_people: People,
     ) -> list[ClauseStatement]:
         """Return `found` with the statements of a sentence. `quote`: the sentence as written in the message."""
@@ -78,10 +78,12 @@ class Conversation:
         if claims.disbelieves(masked) and len(masked) <= claims.REMARK:
             self.withdrawn += [one for one in before[-1:] if one.subject != known_people.speaker]
             return found
-        flow.corrects = claims.corrects(sentence)
-        rest = _apply_correction(sentence, claims.after_correction(sentence, masked), before if flow.corrects else [])
-        new = read(quote, rest, flow, known_people)
-        if flow.corrects:
+        context.corrects = claims.corrects(sentence)
+        rest = _apply_correction(
+            sentence, claims.after_correction(sentence, masked), before if context.corrects else []
+        )
+        new = read(quote, rest, context, known_people)
+        if context.corrects:
             self.withdrawn += [one for one in before if any(_sets_right(statement, one) for statement in new)]
             found = [one for one in found if not any(one is withdrawn for withdrawn in self.withdrawn)]
         return [*found, *new]

@@ -79,18 +79,18 @@ _GOES_ON = lazy_regex(
 """How a clause goes on about the thing of the one before."""
 
 
-def content(words: str, part: clauses.Clause, subject: Subject, flow: ClauseContext, known_people: People) -> str:
+def content(words: str, part: clauses.Clause, subject: Subject, context: ClauseContext, known_people: People) -> str:
     """Return the stored form of a statement, with its dates written out."""
-    found = list(dates.find(words, flow.said_at, chinese=True))
+    found = list(dates.find(words, context.said_at, chinese=True))
     name = known_people.speaker
     text = third_person(dates.written_out(words, found), name)
     if part.head:
-        head = dates.written_out(part.head, list(dates.find(part.head, flow.said_at, chinese=True)))
+        head = dates.written_out(part.head, list(dates.find(part.head, context.said_at, chinese=True)))
         text = f"{third_person(head, name)}：{text}"
-    elif flow.thing and flow.thing not in words and _GOES_ON.match(words):
-        text = f"{flow.thing}{text}"
+    elif context.thing and context.thing not in words and _GOES_ON.match(words):
+        text = f"{context.thing}{text}"
     if name not in text and subject.sort is Sort.SPEAKER and not re.match(r"[A-Za-z]{1,6}-?\d", text):
-        text = f"{name}{_link(text, flow.thing)}{text}"
+        text = f"{name}{_link(text, context.thing)}{text}"
     return f"{text.rstrip('。！!.，, ')}。"
 
 

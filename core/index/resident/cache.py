@@ -235,33 +235,33 @@ def _changed_rows(changes: Changes) -> list[tuple[str, str, str]]:
 
 
 def _load_snapshot(tx: Tx, read: Columns, rows: Rows) -> Snapshot:
-    registers = Interners()
-    only = segments.segment(registers, read)
+    interners = Interners()
+    only = segments.segment(interners, read)
     memories = only.keys[read.fields["memory"]].tolist()
-    return Snapshot(registers, [only], _citations(tx, registers, memories, rows))
+    return Snapshot(interners, [only], _citations(tx, interners, memories, rows))
 
 
 def _update_snapshot(tx: Tx, view: Snapshot, read: Columns, memories: Sequence[str], rows: Rows) -> Snapshot:
     """Return a snapshot with the rows read in the place of the old ones, without memories that have gone."""
-    registers = view.registers
-    left = [one.columns for one in view.layers]
+    interners = view.interners
+    left = [one.columns for one in view.segments]
     removed = set(memories) - set(read.keys)
     if any(view.place(key) is not None for key in removed):
         left = [segments.without(one, removed) for one in left]
-    unchanged = view.layers[: segments.count_unchanged(view.layers, left, len(read))]
+    unchanged = view.segments[: segments.count_unchanged(view.segments, left, len(read))]
     top = read
     for below in reversed(left[len(unchanged) :]):
         top = segments.merge(below, top)
-    others = view.cites[~np.isin(view.cites[:, 0], registers.rows.of(memories))]
-    cites = _citations(tx, registers, [key for key in memories if key not in removed], rows)
-    return Snapshot(registers, [*unchanged, segments.segment(registers, top)], np.concatenate([others, cites]))
+    others = view.cites[~np.isin(view.cites[:, 0], interners.rows.of(memories))]
+    cites = _citations(tx, interners, [key for key in memories if key not in removed], rows)
+    return Snapshot(interners, [*unchanged, segments.segment(interners, top)], np.concatenate([others, cites]))
 
 
-def _citations(tx: Tx, registers: Interners, memories: Sequence[str], rows: Rows) -> Places:
+def _citations(tx: Tx, interners: Interners, memories: Sequence[str], rows: Rows) -> Places:
     """Return the pairs of these memories and the messages they cite; none where no messages are cached."""
     if "message" not in rows.types:
         return NO_PAIRS
-    pairs, of = loading.citations(tx, memories), registers.rows.of
+    pairs, of = loading.citations(tx, memories), interners.rows.of
     read = [np.stack([of(citing), of(message_key)], axis=1) for citing, message_key in pairs]
     return np.concatenate([NO_PAIRS, *read])
 

@@ -55,23 +55,23 @@ class Segment:
         return len(self.keys)
 
 
-def segment(registers: Interners, read: Columns) -> Segment:
+def segment(interners: Interners, read: Columns) -> Segment:
     """Intern rows and return them as a segment."""
     return Segment(
         read,
         texts(read.keys),
-        registers.rows.of(read.keys),
-        registers.sessions.of(read.sessions),
-        registers.speakers.of(read.speakers),
+        interners.rows.of(read.keys),
+        interners.sessions.of(read.sessions),
+        interners.speakers.of(read.speakers),
     )
 
 
-def count_unchanged(layers: Sequence[Segment], left: Sequence[Columns], new: int) -> int:
+def count_unchanged(segments: Sequence[Segment], left: Sequence[Columns], new: int) -> int:
     """Return how many of the lowest segments stay when `new` rows come on top of what is left of each."""
     # A segment that lost a row is merged anew, with all above it.
-    same = next((index for index, one in enumerate(layers) if one.columns is not left[index]), len(layers))
+    same = next((index for index, one in enumerate(segments) if one.columns is not left[index]), len(segments))
     size = new
-    for index in reversed(range(len(layers))):
+    for index in reversed(range(len(segments))):
         if index < same and len(left[index]) > MERGE_FACTOR * size:
             return index + 1
         size += len(left[index])
