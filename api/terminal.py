@@ -21,10 +21,10 @@ _HIDDEN: Final = re.compile(
     "\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # what reorders text, or is not seen
     "\U000e0000-\U000e007f]"  # invisible copies of ASCII
 )
-"""What a terminal obeys, or what reads otherwise than it is stored."""
+"""Characters that control a terminal, or that display differently from how they are stored."""
 
 _PICTURES: Final = 0x2400
-"""Where Unicode's pictures of the C0 controls begin: U+241B is ␛."""
+"""First code point of Unicode's pictures of the C0 controls: U+241B is ␛."""
 
 _FIRST_PRINTABLE: Final = 0x20
 _DELETE: Final = 0x7F

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 ModelUse = Literal["opinion", "answer", "extraction"]
-"""How an agent uses a language model, where one is configured.
+"""Use of a language model by an agent, if one is configured.
 
 `opinion`: it may ask for a second opinion, and runs without a grant. `answer`: it starts only with a grant for one
 answer. `extraction`: it reads the new messages of a session, starts only with a grant for all of them, and asks no
-model where the extractor is set to `offline`.
+model if the extractor is set to `offline`.
 """
 
 

@@ -16,7 +16,7 @@ Rule = Annotated[str | None, typer.Option(help="Only actions of this rule.")]
 Limit = Annotated[int, typer.Option(min=1, max=500)]
 Id = Annotated[str, typer.Argument(help="Id as shown by `imprint approvals list`.")]
 WORDS = 60
-"""How many characters of an action are shown."""
+"""Maximum characters shown of an action."""
 
 Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Comment, stored with the decision.")]
 

@@ -21,7 +21,7 @@ BAR = 40
 """Characters of the longest bar."""
 
 DAYS = 31
-"""Of more days the bars are those of months."""
+"""Maximum days with a bar each; longer periods have a bar per month."""
 
 SHOWN_RULES = 10
 

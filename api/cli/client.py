@@ -22,7 +22,7 @@ TIMEOUT_SECONDS = 70
 """Longer than the longest settle."""
 
 SETTLE_STEP_SECONDS = 0.25
-"""How long one question for what is still pending may take, so that a waiting command can show how it goes on."""
+"""Maximum duration of one request for pending work, so that a waiting command can show its progress."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

@@ -29,7 +29,7 @@ SETTLE_LIMIT_S = 600
 """Longest wait for the memories of one conversation; with a slow model it may take minutes."""
 
 BORROWED = ("IMPRINT_LLM_", "IMPRINT_EMBEDDING")
-"""What the demo takes over from the environment: who thinks and who embeds. Never anyone's database or broker."""
+"""Settings that the demo takes from the environment: model and embedding, never a database or broker."""
 
 File = Annotated[Path | None, typer.Option(help="Your own conversation in LoCoMo format.")]
 Conversation = Annotated[str | None, typer.Option(help="Conversation in that file; default: the first.")]

@@ -18,7 +18,7 @@ commands = typer.Typer(help="The knowledge base: documents.", no_args_is_help=Tr
 STDIN = Path("-")
 
 SUFFIXES = {".md": "text/markdown", ".markdown": "text/markdown", ".txt": "text/plain"}
-"""What a file's name says of it; of others the content does."""
+"""Media types by file extension; for others the content decides."""
 
 Files = Annotated[list[Path], typer.Argument(help="Text or Markdown files; - for standard input.")]
 User = Annotated[str | None, typer.Option(help="Owner; without user and group, the whole tenant can find them.")]

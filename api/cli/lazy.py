@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 CommandTable = Mapping[str, tuple[str, str]]
-"""Where each command is, as `module:name`, and its line in the overview."""
+"""Location of each command, as `module:name`, and its help line."""
 
 
 class LazyGroup(TyperGroup):

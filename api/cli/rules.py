@@ -254,7 +254,7 @@ def allow_high_risk(switch: Switch) -> None:
 
 
 Files = Mapping[str, tuple[Path, str]]
-"""What is to be put in force: by the name that the server gets, the file and its text."""
+"""Files to import: by the name sent to the server, the path and the content."""
 
 
 def _files(place: Path) -> Files:

@@ -32,7 +32,7 @@ from rules.engine.similarity import Meanings
 router = APIRouter(prefix="/v1", tags=["events"], route_class=Route)
 
 BACKLOG_SECONDS = 1.0
-"""How long a count of what waits for the router is believed."""
+"""Seconds for which a count of waiting events is cached."""
 
 
 class AcceptedEvent(BaseModel):

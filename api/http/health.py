@@ -22,7 +22,7 @@ router = APIRouter(tags=["service"], route_class=Route)
 PUBLIC = Bounds(public=True)
 
 READY_SECONDS = 1.0
-"""How long a positive answer is cached: however many ask, the database is asked once a second."""
+"""Seconds for which a positive answer is cached: the database is queried at most once a second."""
 
 
 @router.get("/healthz")

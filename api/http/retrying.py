@@ -14,7 +14,7 @@ from core.storage.db import Database, Tx
 Done = TypeVar("Done")
 
 ATTEMPTS: Final = 5
-"""How often an erasure is tried while others keep writing what it is to erase."""
+"""Attempts while others keep writing the same rows."""
 
 
 def run_with_retries(db: Database, tenant_id: str, work: Callable[[Tx], Done]) -> Done:

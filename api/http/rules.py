@@ -42,7 +42,7 @@ RuleName = Annotated[str, StringConstraints(max_length=100)]
 Limit = Annotated[int, Query(ge=1, le=500)]
 
 FOLDER_BYTES = 8 * 1024 * 1024
-"""Of a folder of rules: as many as a tenant may have, at 8 kB each."""
+"""Maximum size of a folder of rules: as many as a tenant may have, at 8 kB each."""
 
 
 class Trial(BaseModel):

@@ -53,7 +53,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = False
         self._refused = False
         self._lines = self._length = 0
-        """Of the head, as far as it is parsed."""
+        """Bytes of the head parsed so far."""
         self._unparsed = 0
         """Bytes since something was parsed that bounds itself: the beginning of a head, or a piece of a body."""
         self._discarded = 0

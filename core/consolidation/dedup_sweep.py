@@ -182,7 +182,7 @@ _UNSEEN = text(f"""
     LEFT JOIN search_index i ON i.type = 'memory' AND i.session_id = '' AND i.ref = page.id::text
     ORDER BY page.recorded_at, page.id
 """)
-"""Of one owner, one writer at a time records and commits: what is committed later was recorded later."""
+"""One writer per owner records and commits at a time, so a later commit has a later recording time."""
 
 _OLDER = text(f"""
     SELECT p.id AS asked, {memories.KNOWN} FROM json_to_recordset(cast(:pairs AS json)) AS p (id uuid, other uuid)
@@ -191,7 +191,7 @@ _OLDER = text(f"""
          AND m.group_id IS NOT DISTINCT FROM a.group_id
     WHERE NOT {_APART}
 """)
-"""Of the nearest memories of each those that are older."""
+"""Older memories among the nearest of each."""
 
 _SAME = text(f"""
     SELECT a.id AS asked, {memories.KNOWN} FROM memories a CROSS JOIN LATERAL (

@@ -111,7 +111,7 @@ _DECIDE = text("""
     WHERE id = :id AND status = 'held' AND hold = 'approval' AND (expires_at IS NULL OR expires_at > clock_timestamp())
     RETURNING *
 """)
-"""Of several concurrent decisions, one finds the row held."""
+"""Only one of several concurrent decisions finds the row held."""
 
 _CANCEL = text("""
     UPDATE dispatches SET status = 'cancelled', hold = NULL, wake_at = NULL, lease = NULL,

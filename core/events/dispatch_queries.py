@@ -15,7 +15,7 @@ from core.storage.db import Tx
 from core.types import Event
 
 GATHER_EVENTS: Final = 100_000
-"""How many events later a flow that gathered an event is still looked for."""
+"""Number of later events searched for a flow that gathered an event."""
 
 
 @dataclass(frozen=True, slots=True)

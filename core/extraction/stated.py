@@ -27,7 +27,7 @@ STATED: Final = "memory.stated"
 """Type of the event that records a request to remember something."""
 
 ATTEMPTS: Final = 5
-"""How often a request is judged, if someone else writes about the same in between."""
+"""Attempts to judge a request while others write about the same."""
 
 CandidateChange = Add | Confirm | Merge | Replace | Ignore
 """Changes that carry a candidate."""

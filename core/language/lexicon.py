@@ -112,7 +112,7 @@ BOUND_STEMS = frozenset(
     "neighbor "
     "neighbour roommat parent joke rumour rumor novel fiction claim alleg suppos".split()
 )
-"""Where one of these is added, the statement is not the same with more to it, but another."""
+"""Stems whose addition makes a different statement rather than a more detailed one."""
 
 DIRECTED = frozenset("than over from to before after instead rather for by 比 从 到 给 被 把".split())
 DISLIKES = frozenset("hate dislik detest loath".split())

@@ -21,7 +21,7 @@ from core.tenancy import tenants
 from core.types import Json
 
 RETRY_SECONDS: Final = 30
-"""When to try again at the limit of concurrent rebuilds: one takes seconds to minutes."""
+"""Retry-After at the limit of concurrent rebuilds: one takes seconds to minutes."""
 
 
 def request(tx: Tx, tenant_id: str, user_id: str, params: Json, author: Author, *, limit: int) -> Any:

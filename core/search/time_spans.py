@@ -33,7 +33,7 @@ LATER = 3.0
 """Factor by which a message may be later than a span rather than earlier, and fit as well."""
 
 REACH = timedelta(days=90)
-"""How far back "before May" goes."""
+"""Length of the span of "before May"."""
 
 OPEN = 0.5
 """Certainty of a span of which the question names one end alone."""

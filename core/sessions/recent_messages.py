@@ -44,7 +44,7 @@ from core.types import Message
 log = structlog.get_logger()
 
 PATIENCE_SECONDS: Final = 0.05
-"""How long Redis may take to connect or to answer: after that, PostgreSQL would have been faster."""
+"""Timeout of Redis: after that, PostgreSQL would have been faster."""
 
 PAUSE_SECONDS: Final = 5.0
 """Seconds without a request to Redis after it has failed, so that nobody waits for it again and again."""

@@ -7,4 +7,4 @@ from typing import Final
 NAME: Final = r"^[a-z0-9][a-z0-9_.-]{0,99}$"
 
 MASK: Final = "••••••••"
-"""Of fixed length, so that it does not show the length of a value."""
+"""Mask of fixed length, so that it does not show the length of a value."""

@@ -20,7 +20,7 @@ from core.tenancy.vault import Vault
 from core.types import Json
 
 Kind = Literal["header", "channel", "signing"]
-"""What a secret is for: a header of webhooks, the address of a channel, the signing of what is sent."""
+"""Purpose of a secret: a webhook header, the address of a channel, or signing."""
 
 SECRETS: Final = 100
 """Most secrets of one kind in one tenant: whoever needs more stores something else here."""

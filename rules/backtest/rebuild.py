@@ -218,4 +218,4 @@ _MESSAGES = text("""
 _APPLIED = text("""
     UPDATE rebuilds SET status = 'applied', ended_at = clock_timestamp() WHERE id = :id AND status = 'ready'
 """)
-"""Of several concurrent requests to apply or drop it, one succeeds. The shadow is deleted after the commit."""
+"""Only one of several concurrent requests to apply or drop it succeeds. The shadow is deleted after the commit."""

@@ -148,7 +148,7 @@ class Rule(Model):
     ]
     action_mode: Annotated[
         Literal["auto", "approve", "shadow"],
-        Field(description="How the actions are carried out: at once, after approval, or not at all"),
+        Field(description="Mode of the actions: carried out at once, after approval, or not at all"),
     ] = "auto"
     risk_level: Annotated[
         Literal["low", "medium", "high"],
@@ -177,7 +177,7 @@ class Rule(Model):
     repeat: Annotated[
         bool,
         Field(
-            description="Whether the rule may react to consequences of its own action; the chain still ends at the "
+            description="Allow the rule to react to consequences of its own action; the chain still ends at the "
             "hop limit"
         ),
     ] = False

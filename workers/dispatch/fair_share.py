@@ -120,8 +120,9 @@ _ROOM: Final = """
     FROM unnest(cast(:tenants AS text[]), cast(:queues AS text[])) AS w (tenant_id, queue)
     LEFT JOIN tenant_settings s ON s.tenant_id = w.tenant_id AND s.name = 'limits'
 """
-"""How many more may be sent. A running dispatch whose lease is no longer renewed has lost its process: the tenant must
-not wait for it until the lease ends. `least` ignores nulls: no limit chosen, no worker known."""
+"""Number of further dispatches that may be sent. A running dispatch whose lease is no longer renewed has lost its
+process: the tenant must not wait for it until the lease ends. `least` ignores nulls: no limit chosen, no worker known.
+"""
 
 _WITH_ROOM: Final = text(f"SELECT tenant_id, queue FROM ({_ROOM}) AS room WHERE free > 0")
 

@@ -24,7 +24,7 @@ RENEWALS_PER_LEASE = 3
 
 
 CHECK_SECONDS = 1.0
-"""How often a running attempt checks whether it was cancelled."""
+"""Interval at which a running attempt checks whether it was cancelled."""
 
 
 @contextmanager

@@ -35,7 +35,7 @@ PREFETCH = 50
 """Unacknowledged messages; each is one transaction, so this bounds what a restart delivers again."""
 
 REDECLARE_SECONDS = 5.0
-"""How often the queue is bound again: a flush of Redis deletes bindings, and events would be lost."""
+"""Interval at which the queue is bound again: a flush of Redis deletes bindings, and events would be lost."""
 
 HASH_DIGITS = 16
 """Digits of a hash that are logged: enough to find one message among all of a day."""

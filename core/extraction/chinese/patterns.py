@@ -140,7 +140,7 @@ _EMPLOYERS_AT_LARGE = frozenset(
 _LONGEST_MEMBER = 6
 """Characters of a thing in a list."""
 _SEVERAL = frozenset({"allergy", "language", "avoids", "likes", "dislikes"})
-"""What may be listed: 猫毛和花粉."""
+"""Things that may be listed: 猫毛和花粉."""
 _EMPTY = lazy_regex(r"^(?:你|他|她|它|这|那|这个|那个|吃|喝|什么|一个人|自己|上|了|得|的|说|在|看|听)$|^(?:这|那)|你")
 
 

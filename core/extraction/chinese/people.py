@@ -333,7 +333,7 @@ _OF_NO_NAME = lazy_regex(
 
 
 RARE = 60
-"""How often the dictionary has a syllable said twice that is somebody's name rather than a word (悄悄, 慢慢)."""
+"""Maximum dictionary count of a doubled syllable that is a name rather than a word (悄悄, 慢慢)."""
 
 
 def _checked_name(name: str, behind: str) -> str | None:

@@ -76,7 +76,7 @@ _GOES_ON = lazy_regex(
     r"时间|(?:\d{1,2}月)?\d{1,2}[号日](?:住|换到|入住)|每晚(?=\d)|一晚(?=\d)|里面|一共|做(?!手术|饭)|主要|卖|负责|要(?:到|在)|不(?:报|去|买|"
     r"考|办|订|续|做)(?:了|$)|取消|推迟|提前|延期"
 )
-"""How a clause goes on about the thing of the one before."""
+"""Beginnings of clauses about the thing of the previous clause."""
 
 
 def content(words: str, part: clauses.Clause, subject: Subject, context: ClauseContext, known_people: People) -> str:
