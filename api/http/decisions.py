@@ -7,9 +7,10 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from api.http.memory_requests import Content
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import memory_json
@@ -31,10 +32,8 @@ Kind = Literal["confirm", "merge", "replace", "supersede", "predates", "contradi
 Reason = Annotated[str, Field(max_length=2_000, description="Kept in the history")]
 
 
-class UndoRequest(BaseModel):
+class UndoRequest(RequestBody):
     """Why a change is taken back."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Reason = ""
     keep: bool = Field(
@@ -42,10 +41,8 @@ class UndoRequest(BaseModel):
     )
 
 
-class UndoLatestRequest(BaseModel):
+class UndoLatestRequest(RequestBody):
     """Which change of a memory is taken back, and why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Reason = ""
     version: int | None = Field(
@@ -53,10 +50,8 @@ class UndoLatestRequest(BaseModel):
     )
 
 
-class MergeRequest(BaseModel):
+class MergeRequest(RequestBody):
     """Which memories are one."""
-
-    model_config = ConfigDict(extra="forbid")
 
     ids: list[UUID] = Field(
         min_length=2, max_length=manual_merge.MOST_MERGED, description="The first stays, with its id."

@@ -8,8 +8,9 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Reader, RuleEditor, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import dispatch_json
@@ -25,18 +26,14 @@ router = APIRouter(prefix="/v1", tags=["dispatches"], route_class=Route)
 Limit = Annotated[int, Query(ge=1, le=500)]
 
 
-class Remark(BaseModel):
+class Remark(RequestBody):
     """What someone has to say to their decision."""
-
-    model_config = ConfigDict(extra="forbid")
 
     comment: Annotated[str | None, Field(max_length=2_000)] = None
 
 
-class Letters(BaseModel):
+class Letters(RequestBody):
     """Which dispatches are meant; `from` and `to` are about when they were given up."""
-
-    model_config = ConfigDict(extra="forbid")
 
     status: Literal["dead", "cancelled"] = "dead"
     rule: str | None = None
@@ -46,10 +43,8 @@ class Letters(BaseModel):
     until: Annotated[AwareDatetime | None, Field(alias="to", description="Up to but without this moment")] = None
 
 
-class Replay(BaseModel):
+class Replay(RequestBody):
     """What is to be tried again, and how much of it at once."""
-
-    model_config = ConfigDict(extra="forbid")
 
     filter: Letters = Letters()
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100

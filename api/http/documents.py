@@ -8,8 +8,9 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -44,10 +45,8 @@ WithPassages = Annotated[bool, Query(description="Show its passages, too")]
 SHOWN: Final = "id user_id group_id title uri media_type metadata version created_at updated_at".split()
 
 
-class DocumentRequest(BaseModel):
+class DocumentRequest(RequestBody):
     """A document. With neither `user_id` nor `group_id` everyone in the tenant finds it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: Content
     title: Annotated[Title | None, Field(description="Default: by its front matter, first heading or first words")] = (
@@ -59,7 +58,7 @@ class DocumentRequest(BaseModel):
     )
     user_id: Who | None = None
     group_id: Who | None = None
-    metadata: Json = {}
+    metadata: Json = Field({})
 
 
 BODY: Final[Json] = {

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
 from api import provenance
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import memory_json
@@ -38,10 +39,8 @@ SeenVersion = Annotated[
 ]
 
 
-class MemoryListRequest(BaseModel):
+class MemoryListRequest(RequestBody):
     """Which memories to list."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name | None = None
     group_id: Name | None = None
@@ -66,19 +65,15 @@ class MemoryListRequest(BaseModel):
     limit: Annotated[int, Field(ge=1, le=500)] = 50
 
 
-class RestoreRequest(BaseModel):
+class RestoreRequest(RequestBody):
     """Why something comes back."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Reason = None
     version: SeenVersion = None
 
 
-class PinRequest(BaseModel):
+class PinRequest(RequestBody):
     """Pin of a memory: it never fades and does not count for the limit of its user."""
-
-    model_config = ConfigDict(extra="forbid")
 
     pinned: bool = True
     reason: Reason = None

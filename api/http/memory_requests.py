@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
+from api.ingress.bodies import RequestBody
 from core.errors import Problem
 from core.events.parsing import ENCODER, NESTING, NUL, YEARS, Name, Who
 from core.extraction import requests
@@ -79,12 +80,6 @@ Structured = Annotated[Json, AfterValidator(_storable)]
 Version = Annotated[int, Field(ge=1, description="The version that was looked at; refused if it is another now")]
 
 
-class RequestBody(BaseModel):
-    """Base of request bodies: unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 class CitedMessage(RequestBody):
     """A stored message as evidence; `quote` must occur in it, and is all of it by default."""
 
@@ -120,7 +115,7 @@ class StatementRequest(RequestBody):
     occurred_at: Annotated[
         Time | None, Field(description="Default: the day that the words name, or when its evidence was said, or now")
     ] = None
-    evidence: Annotated[list[CitedMessage], Field(max_length=50)] = []
+    evidence: list[CitedMessage] = Field([], max_length=50)
 
     def problems(self) -> Iterator[Problem]:
         """Yield contradictions between fields."""

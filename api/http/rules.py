@@ -8,8 +8,9 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Dependencies, Deps, Reader, RuleEditor, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -55,10 +56,8 @@ class Trial(BaseModel):
     event: dict[str, Any] = Field(description="As it would be published, native or CloudEvents 1.0")
 
 
-class Folder(BaseModel):
+class Folder(RequestBody):
     """A folder of JSON files, and how to put it in force."""
-
-    model_config = ConfigDict(extra="forbid")
 
     files: dict[str, str] = Field(description="The text of each file by its name: a rule, or a list of rules")
     prune: bool = Field(False, description="Delete the rules that no file has")
@@ -69,10 +68,8 @@ class Folder(BaseModel):
     )
 
 
-class Rollback(BaseModel):
+class Rollback(RequestBody):
     """An earlier version to put in force again."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version: int = Field(ge=1)
     comment: str | None = Field(None, max_length=1_000, description="Why, for the rule's history")

@@ -9,10 +9,11 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from api.http import retrying
 from api.ingress import raw_access as unscreened
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
@@ -37,10 +38,8 @@ LONGEST_TTL: Final = 366 * 86_400
 """Seconds; longer than this is not working memory."""
 
 
-class SessionListRequest(BaseModel):
+class SessionListRequest(RequestBody):
     """Which sessions to list."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Annotated[Name | None, Field(description="Whose session it is: who was named in it first")] = None
     group_id: Name | None = None
@@ -49,18 +48,14 @@ class SessionListRequest(BaseModel):
     limit: Annotated[int, Field(ge=1, le=500)] = 50
 
 
-class HideRequest(BaseModel):
+class HideRequest(RequestBody):
     """Why a message shall not be shown."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Annotated[Content | None, Field(max_length=2_000)] = None
 
 
-class Put(BaseModel):
+class Put(RequestBody):
     """What to keep, and for how long."""
-
-    model_config = ConfigDict(extra="forbid")
 
     value: Annotated[Any, Field(description="Any JSON")]
     ttl_seconds: Annotated[float | None, Field(gt=0, le=LONGEST_TTL, description="Default: until the session ends")] = (

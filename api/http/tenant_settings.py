@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Path
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+from pydantic import Field, SecretStr, StringConstraints
 
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, author, scope
 from api.ingress.large_json import Route
 from core.settings import secret_names
@@ -19,10 +20,8 @@ router = APIRouter(prefix="/v1", tags=["tenant"], route_class=Route)
 Admin = Annotated[Caller, Depends(scope("admin"))]
 
 
-class TenantPatch(BaseModel):
+class TenantPatch(RequestBody):
     """What is to be changed of a tenant."""
-
-    model_config = ConfigDict(extra="forbid")
 
     allow_high_risk: bool = Field(description="Let rules of high risk run as `auto`, without anyone's approval")
 
@@ -32,10 +31,8 @@ ChannelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,100}$
 SecretName = Annotated[str, Path(pattern=secret_names.NAME, description="What rules call it")]
 
 
-class WebhooksPut(BaseModel):
+class WebhooksPut(RequestBody):
     """Where the tenant's rules may send something; what is left out stays as it is."""
-
-    model_config = ConfigDict(extra="forbid")
 
     hosts: Annotated[
         list[Host] | None,
@@ -61,10 +58,8 @@ class WebhooksPut(BaseModel):
     ] = None
 
 
-class SecretPut(BaseModel):
+class SecretPut(RequestBody):
     """A secret to be stored."""
-
-    model_config = ConfigDict(extra="forbid")
 
     value: Annotated[SecretStr, Field(description="What the header shall say, such as `Bearer …`; it is never shown")]
 
