@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, Self
 
-import structlog
 from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import TypeAdapter
@@ -28,9 +27,6 @@ from core.storage.db import Database
 from core.tenancy import tenants
 from core.tenancy.tenants import Caller
 from core.types import Json
-
-log = structlog.get_logger()
-
 
 ANSWER: Final = TypeAdapter(Json)
 """Serializer of an endpoint's answer."""

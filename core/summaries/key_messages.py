@@ -22,8 +22,6 @@ Kind = Literal["task", "instruction", "decision", "commitment", "constraint"]
 MOST: Final = 12
 """Sentences of one message that count: a longer list is a document, and stays searchable as one."""
 
-ASSISTANT: Final = "assistant"
-
 
 @dataclass(frozen=True, slots=True)
 class KeyMessage:

@@ -79,12 +79,10 @@ _SORTS = (
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A corrected statement; `old` is the value taken back, `instead` the one in its place."""
+    """A statement with its value corrected, and the statement that was said before."""
 
     statement: str
     said: str
-    old: str
-    instead: str
 
 
 def _match_correction(text: str) -> re.Match[str] | None:
@@ -119,7 +117,7 @@ def correct(text: str, before: Sequence[str]) -> Correction | None:
         old = denied if denied and denied in statement else _same_kind_value(new, statement)
         new = new if not old or old == denied else _ARTICLE.sub("", new)
         if old and old.lower() != new.lower():
-            return Correction(statement.replace(old, new, 1), statement, old, new)
+            return Correction(statement.replace(old, new, 1), statement)
     return None
 
 

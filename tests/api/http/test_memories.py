@@ -10,7 +10,6 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.consolidation.echo import Served
-from core.events import log
 from core.memory import listing as memory_listing
 from core.memory.changes import Archive, Edit, Owner
 from core.memory.listing import MemoryFilter
@@ -20,7 +19,7 @@ from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Topic, Trust
 from tests.databases import analyzed
 from tests.doors import Doors, key_of, opened
-from tests.factories import a_memory, carry_out, expire, memory_row
+from tests.factories import a_memory, carry_out, events_since, expire, memory_row
 from tests.samples import TENANT
 from tests.works import at_work
 
@@ -44,7 +43,7 @@ def found(door: Doors, **asked: Any) -> list[Json]:
 
 def recalled(app: Database) -> list[Json]:
     with app.tenant(TENANT) as tx:
-        return [e.payload for e in log.since(tx, 0, 100) if e.event_type == "memory.recalled"]
+        return [e.payload for e in events_since(tx, 0, 100) if e.event_type == "memory.recalled"]
 
 
 def test_a_pinned_memory_does_not_fade_until_it_is_unpinned(door: Doors, cat: UUID) -> None:

@@ -21,7 +21,7 @@ from core.storage.db import Database
 from core.types import Evidence, Json
 from core.undo import undo
 from rules.registry import store
-from tests.factories import EMBEDDER, a_memory, carry_out, changes_of, event_types, memory_row
+from tests.factories import EMBEDDER, a_memory, carry_out, changes_of, event_types, events_since, memory_row
 from tests.faults.model import serving
 from tests.outcomes import carried_out
 from tests.rules.samples import a_document
@@ -44,7 +44,7 @@ def kept(app: Database, owner: profile.ProfileOwner) -> Profile | None:
 
 def payloads(app: Database, kind: str) -> list[Json]:
     with app.tenant(TENANT) as tx:
-        return [e.payload for e in log.since(tx, 0, 1000) if e.event_type == kind]
+        return [e.payload for e in events_since(tx, 0, 1000) if e.event_type == kind]
 
 
 def quotes(app: Database, one: Any) -> list[tuple[str, str]]:
