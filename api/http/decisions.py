@@ -11,7 +11,7 @@ from pydantic import Field
 
 from api.http.memory_requests import Content
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
+from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import memory_json
 from core.consolidation import manual_merge
@@ -25,7 +25,6 @@ from core.undo import undo
 
 router = APIRouter(prefix="/v1/memories", tags=["memory"], route_class=Route)
 
-Limit = Annotated[int, Query(ge=1, le=500)]
 
 Kind = Literal["confirm", "merge", "replace", "supersede", "predates", "contradict", "ignore", "undo"]
 

@@ -6,12 +6,12 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from fastapi import Body as JsonBody
 from pydantic import AwareDatetime, Field
 
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Dependencies, Deps, Reader, RuleEditor, Writer, author
+from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import dispatch_json
 from core.events import dispatch_control, dispatch_queries, dispatch_retries
@@ -22,8 +22,6 @@ from core.tenancy.tenants import Caller
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["dispatches"], route_class=Route)
-
-Limit = Annotated[int, Query(ge=1, le=500)]
 
 
 class Remark(RequestBody):

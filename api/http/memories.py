@@ -30,7 +30,6 @@ from core.types import Category, Json, Kind, Status, Topic, Trust
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
-Limit = Annotated[int, Query(ge=1, le=500)]
 AsOf = Annotated[AwareDatetime | None, Query(description="What was true then, superseded by now or not")]
 KnownAt = Annotated[AwareDatetime | None, Query(description="What was recorded then, in its words of then")]
 Reason = Annotated[str | None, Field(max_length=2_000, description="Kept in the history")]

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Body, Dependencies, Deps, Reader, RuleEditor, author
+from api.ingress.dependencies import Body, Dependencies, Deps, Limit, Reader, RuleEditor, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import Invalid, NotFound, Problem
@@ -40,7 +40,6 @@ TRIED: Final = 100
 IfMatch = Annotated[str | None, Header(description="The version you edited, as its ETag")]
 Comment = Annotated[str | None, Query(max_length=1_000, description="Why, for the rule's history")]
 RuleName = Annotated[str, StringConstraints(max_length=100)]
-Limit = Annotated[int, Query(ge=1, le=500)]
 
 FOLDER_BYTES = 8 * 1024 * 1024
 """Of a folder of rules: as many as a tenant may have, at 8 kB each."""

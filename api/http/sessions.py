@@ -14,7 +14,7 @@ from pydantic import Field
 from api.http import retrying
 from api.ingress import raw_access as unscreened
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Deps, Reader, Writer, author
+from api.ingress.dependencies import Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
 from api.serializers import message_json
@@ -31,7 +31,6 @@ from core.types import Json, Message
 
 router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
-Limit = Annotated[int, Query(ge=1, le=500)]
 Keys = Annotated[int, Query(ge=1, le=working_memory.KEYS)]
 
 LONGEST_TTL: Final = 366 * 86_400

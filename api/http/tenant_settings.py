@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Path
 from pydantic import Field, SecretStr, StringConstraints
 
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Deps, Reader, author, scope
+from api.ingress.dependencies import Admin, Deps, Reader, author
 from api.ingress.large_json import Route
 from core.settings import secret_names
 from core.tenancy import destinations, limits, secrets, tenants, vault
@@ -16,8 +16,6 @@ from core.tenancy.tenants import Caller
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["tenant"], route_class=Route)
-
-Admin = Annotated[Caller, Depends(scope("admin"))]
 
 
 class TenantPatch(RequestBody):
