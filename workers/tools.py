@@ -1,8 +1,8 @@
-"""Dependencies of the agents, and what they record."""
+"""Agents: their interface, their dependencies, and what they record."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,7 +16,7 @@ from core.inference.client import Call
 from core.inference.embedders import Embedder
 from core.storage.db import Database
 from core.types import Json
-from workers.dispatch.model import Job
+from workers.dispatch.model import Job, Outcome
 
 TOKENS_PRICED: Final = 1_000_000
 """Tokens that a price is for."""
@@ -41,6 +41,21 @@ class Tools:
     def gate(self) -> Consolidation:
         """Settings of the consolidation, without a model."""
         return pipeline.from_settings(self.db, self.embedder, self.settings)
+
+
+AgentFunction = Callable[[Tools, Job], Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A named unit of work: its function and its queue. Entry points of the group `imprint.agents` name one.
+
+    `seconds`: time limit of one attempt, where it differs from that of its queue.
+    """
+
+    run: AgentFunction
+    queue: str
+    seconds: float | None = None
 
 
 def count_changes(counts: Mapping[str, int]) -> None:

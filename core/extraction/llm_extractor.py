@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from core.events.parsing import YEARS
 from core.extraction import rule_extractor
-from core.extraction.protocol import Reading, Retold, Window
+from core.extraction.protocol import ExtractedUnit, Reading, Window
 from core.inference import prompts as prompt_texts
 from core.inference.client import ChatClient, OnCall
 from core.language import sentences
@@ -226,13 +226,15 @@ def _slot(stated: ModelStatement) -> tuple[str | None, str | None]:
     return (attribute, stated.value) if attribute and stated.value else (None, None)
 
 
-def _unit(told: ModelUnit, fresh: Mapping[int, Message], prompt: str) -> Retold | None:
+def _unit(told: ModelUnit, fresh: Mapping[int, Message], prompt: str) -> ExtractedUnit | None:
     """Return a unit of the new messages; None if it covers none of them or is empty."""
     ids = [fresh[number].id for number in dict.fromkeys(told.messages) if number in fresh]
     if not ids or not told.summary:
         return None
     keywords = list(dict.fromkeys(_words(told.keywords)))
-    return Retold(ids, told.subject or told.summary, told.summary, told.narrative or told.summary, keywords, prompt)
+    return ExtractedUnit(
+        ids, told.subject or told.summary, told.summary, told.narrative or told.summary, keywords, prompt
+    )
 
 
 def _words(keywords: Sequence[str]) -> Iterator[str]:

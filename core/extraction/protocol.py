@@ -25,10 +25,10 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Retold:
+class ExtractedUnit:
     """A part of a conversation on one topic: its messages by id, and their summary.
 
-    `prompt`: name and version of the prompt by which a model told it; None: by rules.
+    `prompt`: name and version of the prompt that a model summarised it by; None: rules did.
     """
 
     message_ids: Sequence[str]
@@ -47,7 +47,7 @@ class Reading:
     """
 
     candidates: Sequence[Candidate]
-    units: Sequence[Retold] = ()
+    units: Sequence[ExtractedUnit] = ()
     refused: int = 0
 
 

@@ -15,7 +15,7 @@ from core.extraction import recalled_people, window_filter
 from core.extraction import windows as extraction_windows
 from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.known_people import NOBODY, AcquaintancesByUser
-from core.extraction.protocol import Extractor, Reading, Retold, Window
+from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
 from core.extraction.window_filter import Skipped
 from core.extraction.windows import USUAL, Sizes
 from core.inference.client import OnCall
@@ -101,7 +101,7 @@ class WindowResults:
     """Results of reading windows one after the other."""
 
     candidates: list[Candidate] = field(default_factory=list)
-    retold: list[Retold] = field(default_factory=list)
+    retold: list[ExtractedUnit] = field(default_factory=list)
     failed: list[FailedWindow] = field(default_factory=list)
     known: list[Window] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
@@ -138,7 +138,7 @@ class SessionExtraction:
     more: bool
     changes: ChangesByOwner
     messages: Sequence[Message] = ()
-    retold: Sequence[Retold] = ()
+    retold: Sequence[ExtractedUnit] = ()
     failed: Sequence[FailedWindow] = ()
     seen: Mapping[str, object] = field(default_factory=dict)
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.extraction.protocol import Retold
+from core.extraction.protocol import ExtractedUnit
 from core.language import grounding
 from core.screening import screen
 from core.summaries import unit_rule_text
@@ -39,7 +39,7 @@ class EarlierModelText:
 
 
 def unit_text(
-    messages: Sequence[Message], retold: Sequence[Retold] = (), earlier: EarlierModelText | None = None
+    messages: Sequence[Message], retold: Sequence[ExtractedUnit] = (), earlier: EarlierModelText | None = None
 ) -> UnitText:
     """Return the text of one unit; `retold`: slices of it in the words of a model."""
     plain = list(unit_rule_text.screen_messages(messages))
@@ -51,7 +51,7 @@ def unit_text(
     return _with(told, lines, kept, earlier)
 
 
-def _drop_unsaid(one: Retold, told: UnitText, messages: Sequence[Message]) -> Retold | None:
+def _drop_unsaid(one: ExtractedUnit, told: UnitText, messages: Sequence[Message]) -> ExtractedUnit | None:
     """Drop secrets, and a subject or summary that nobody said, from the model's text; None: nothing is left."""
     seen = [screen.screen(" ".join(said.split())) for said in (one.subject, one.summary, one.narrative, *one.keywords)]
     subject, summary, narrative, *keywords = (said.text for said in seen)
@@ -62,7 +62,7 @@ def _drop_unsaid(one: Retold, told: UnitText, messages: Sequence[Message]) -> Re
     if not narrative or not _is_bounded(narrative, sources) or any(said.hostile for said in seen):
         return None
     subject, summary = (said if _is_bounded(said, sources) else "" for said in (subject, summary))
-    return Retold(one.message_ids, subject, summary, narrative, [word for word in keywords if word], one.prompt)
+    return ExtractedUnit(one.message_ids, subject, summary, narrative, [word for word in keywords if word], one.prompt)
 
 
 def _is_bounded(said: str, sources: Sequence[str]) -> bool:
@@ -70,7 +70,7 @@ def _is_bounded(said: str, sources: Sequence[str]) -> bool:
 
 
 def _with(
-    told: UnitText, lines: Sequence[RuleLine], kept: Sequence[Retold], earlier: EarlierModelText | None
+    told: UnitText, lines: Sequence[RuleLine], kept: Sequence[ExtractedUnit], earlier: EarlierModelText | None
 ) -> UnitText:
     """Replace the rules' text by the model's for the same messages."""
     before = earlier.told if earlier else None
@@ -95,7 +95,7 @@ def _with(
     )
 
 
-def _is_most(one: Retold, lines: Sequence[RuleLine]) -> bool:
+def _is_most(one: ExtractedUnit, lines: Sequence[RuleLine]) -> bool:
     return 2 * len({line.message_id for line in lines} & set(one.message_ids)) > len(lines)
 
 

@@ -20,7 +20,7 @@ from uuid_utils import uuid7
 
 from core.errors import Conflict
 from core.events.publishing import Author
-from core.extraction.protocol import Retold
+from core.extraction.protocol import ExtractedUnit
 from core.inference.embedders import Embedder
 from core.sessions import sessions
 from core.storage.db import Tx, recordset
@@ -119,7 +119,7 @@ class PendingUnits:
             raise Conflict("Something was erased in this session meanwhile.")
 
 
-def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Retold] = ()) -> SessionSlice:
+def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[ExtractedUnit] = ()) -> SessionSlice:
     """Read the messages without a unit, and the units that `retold` covers. NotFound: no such session."""
     stands = sessions.get(tx, session_id)
     fresh: defaultdict[Audience, list[Message]] = defaultdict(list)
@@ -140,7 +140,7 @@ def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Retold]
 
 
 def plan(
-    tenant_id: str, talk: SessionSlice, embedder: Embedder, gap_seconds: float, retold: Sequence[Retold] = ()
+    tenant_id: str, talk: SessionSlice, embedder: Embedder, gap_seconds: float, retold: Sequence[ExtractedUnit] = ()
 ) -> PendingUnits:
     """Cut the messages and word each unit; `retold`: slices in the words of a model.
 
@@ -222,10 +222,12 @@ def _cut(piece: AudienceSlice, embedder: Embedder, gap: timedelta) -> list[Audie
     ]
 
 
-def _assign_slices(units: Sequence[AudienceSlice], retold: Sequence[Retold]) -> Mapping[int, list[Retold]]:
+def _assign_slices(
+    units: Sequence[AudienceSlice], retold: Sequence[ExtractedUnit]
+) -> Mapping[int, list[ExtractedUnit]]:
     """Assign each slice to the unit that it shares most messages with, of two the earlier one."""
     places = {m.id: place for place, unit in enumerate(units) for m in unit.messages}
-    found: defaultdict[int, list[Retold]] = defaultdict(list)
+    found: defaultdict[int, list[ExtractedUnit]] = defaultdict(list)
     for one in retold:
         shared = Counter(places[message_id] for message_id in one.message_ids if message_id in places)
         if len({units[place].audience for place in shared}) == 1:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGES = ("core", "rules", "workers", "api")
+PACKAGES = ("core", "rules", "workers", "api", "imprint")
 
 
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef

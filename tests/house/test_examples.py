@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -63,6 +64,17 @@ def connected(settings: Settings) -> dict[str, str]:
         "IMPRINT_HOME": str(settings.home),
         "IMPRINT_EMBEDDING": "hash",
     }
+
+
+def test_the_package_imports_one_module_of_the_service(root: Path) -> None:
+    imported = {
+        node.module
+        for path in (root / EXAMPLE / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module is not None
+    }
+    assert "imprint.plugins" in imported
+    assert not {name.partition(".")[0] for name in imported} & {"api", "core", "rules", "workers"}
 
 
 def test_everything_that_the_package_claims_can_be_had(installed: Path, root: Path) -> None:

@@ -57,6 +57,7 @@ WITHOUT_A_TEST_OF_ITS_OWN = {
     "core/extraction/pattern_types": "types without behaviour",
     "core/memory/changes": "types without behaviour",
     "api/cli/serve": "entry point, run by the tests of the stack",
+    "imprint/plugins": "re-exports; the example package is tested against them",
     "api/stack/launch": "entry point, run by the tests of the stack",
     "workers/__main__": "entry point, run by the tests of the stack",
     "workers/app": "wiring of Celery",

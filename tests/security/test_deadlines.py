@@ -20,7 +20,7 @@ from tests.samples import TENANT
 from tests.workers.dispatch.owing import deaths, mark, marks, owe, row_of, rush, swept
 from workers.agents import table
 from workers.dispatch import deadline, lease, ledger
-from workers.dispatch.model import Agent, Job, Ledger, LedgerPolicy, Outcome
+from workers.dispatch.model import BoundAgent, Job, Ledger, LedgerPolicy, Outcome
 
 POLICY = LedgerPolicy(lease=3, resend=0.01, retry_base=0.01, retry_max=600, attempts=8)
 SECONDS = 0.5
@@ -28,7 +28,7 @@ SECONDS = 0.5
 pytestmark = pytest.mark.timeout(60, method="thread")
 
 
-def a_worker(app: Database, agent: Agent, seconds: float | None = SECONDS) -> Ledger:
+def a_worker(app: Database, agent: BoundAgent, seconds: float | None = SECONDS) -> Ledger:
     """A ledger in a process of its own, as a worker has it."""
     limits = {} if seconds is None else {"agent": seconds}
     return Ledger(app, {"agent": agent}, {"agent": "io"}, POLICY, seconds=limits, interrupts=True)
@@ -49,7 +49,7 @@ def sleeps(_job: Job) -> Outcome:
 
 
 @pytest.mark.parametrize("agent", [computes, sleeps])
-def test_an_attempt_that_takes_too_long_is_ended_and_the_second_was_the_last(app: Database, agent: Agent) -> None:
+def test_an_attempt_that_takes_too_long_is_ended_and_the_second_was_the_last(app: Database, agent: BoundAgent) -> None:
     one = owe(app)
     began = time.monotonic()
     ledger.run(a_worker(app, agent), TENANT, one)

@@ -13,7 +13,7 @@ from core.events.pending import Pending
 from core.events.publishing import Author
 from core.extraction import configured_extractor, requests
 from core.extraction import session as extraction
-from core.extraction.protocol import Retold
+from core.extraction.protocol import ExtractedUnit
 from core.extraction.session import FailedWindow, MessageRange, SessionReader
 from core.storage.db import Tx
 from core.summaries import units
@@ -70,7 +70,7 @@ class _WithUnits:
             return result
 
 
-def _units(tools: Tools, job: Job, session_id: str, retold: Sequence[Retold]) -> Pending:
+def _units(tools: Tools, job: Job, session_id: str, retold: Sequence[ExtractedUnit]) -> Pending:
     """Return the session's units, with those that the model has written in its own words."""
     with tools.db.tenant(job.tenant_id) as tx:
         talk = units.read(tx, session_id, retold=retold)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 
 from core import agents, plugins
@@ -23,22 +22,7 @@ from workers.agents import (
     units,
 )
 from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools
-
-AgentFunction = Callable[[Tools, Job], Outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """A named unit of work: its function and its queue. Entry points of the group `imprint.agents` name one.
-
-    `seconds`: time limit of one attempt, where it differs from that of its queue.
-    """
-
-    run: AgentFunction
-    queue: str
-    seconds: float | None = None
-
+from workers.tools import Agent, AgentFunction, Tools
 
 FUNCTIONS: Mapping[str, AgentFunction] = {
     "memory_extractor": extraction.extract_session,

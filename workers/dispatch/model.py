@@ -150,7 +150,8 @@ class LaneFull(Exception):
     """The lane of a dispatch has no room."""
 
 
-Agent = Callable[[Job], Outcome]
+BoundAgent = Callable[[Job], Outcome]
+"""An agent with its dependencies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class Ledger:
     """
 
     db: Database
-    agents: Mapping[str, Agent]
+    agents: Mapping[str, BoundAgent]
     queues: Mapping[str, str]
     policy: LedgerPolicy
     gate: AdmissionControl | None = None

@@ -12,7 +12,7 @@ from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later, Never
 from core.events.publishing import Author
 from core.extraction import session as extraction
-from core.extraction.protocol import Reading, Retold, Window
+from core.extraction.protocol import ExtractedUnit, Reading, Window
 from core.extraction.session import FailedWindow, MessageRange, SessionReader
 from core.inference.client import Call, OnCall
 from core.inference.embedders import HashEmbedder
@@ -46,7 +46,7 @@ class Believing:
             if message.content in self.unwilling:
                 raise Never(f"Not {message.content!r}.")
         stated = [statement(m) for m in window.fresh if m.role in self.roles]
-        told = Retold([m.id for m in window.fresh], "All", "All.", "All of it.", (), self.prompt)
+        told = ExtractedUnit([m.id for m in window.fresh], "All", "All.", "All of it.", (), self.prompt)
         return Reading(stated, [told])
 
 
@@ -309,7 +309,9 @@ def test_what_rests_on_nothing_that_is_new_is_refused_whoever_says_it(app: Datab
             shown = [*window.before, *window.fresh]
             invented = replace(statement(shown[0]), evidence=(Evidence("s1", "nobody", "e", "x"),))
             nothing = replace(statement(shown[0]), evidence=())
-            return Reading([*map(statement, shown), invented, nothing], [Retold(["nobody"], "", "", "")], refused=1)
+            return Reading(
+                [*map(statement, shown), invented, nothing], [ExtractedUnit(["nobody"], "", "", "")], refused=1
+            )
 
     accept(app, said("Ada keeps 2 bees."))
     with app.tenant(TENANT) as tx:

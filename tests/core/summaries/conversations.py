@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from core.events.publishing import Author
-from core.extraction.protocol import Retold
+from core.extraction.protocol import ExtractedUnit
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.summaries import units
@@ -60,7 +60,7 @@ def talk(lines: Sequence[str], start: float = 0, **more: Any) -> list[Json]:
     return [said(one, time=at(start + n), message_id=f"m{start + n:g}", **more) for n, one in enumerate(lines)]
 
 
-def planned(app: Database, session: str = "s1", retold: Sequence[Retold] = (), **more: Any) -> PendingUnits:
+def planned(app: Database, session: str = "s1", retold: Sequence[ExtractedUnit] = (), **more: Any) -> PendingUnits:
     with app.tenant(TENANT) as tx:
         found = units.read(tx, session, retold=retold, **more)
     return units.plan(TENANT, found, HashEmbedder(), GAP, retold)
@@ -71,7 +71,7 @@ def write(app: Database, plan: PendingUnits) -> Json:
         return plan.write(tx, Author("unit_writer"))
 
 
-def wrote(app: Database, session: str = "s1", retold: Sequence[Retold] = ()) -> Json:
+def wrote(app: Database, session: str = "s1", retold: Sequence[ExtractedUnit] = ()) -> Json:
     return write(app, planned(app, session, retold))
 
 
@@ -90,7 +90,9 @@ def words(found: Sequence[Unit]) -> str:
     return str([(u.subject, u.summary, u.narrative, u.participants, u.keywords, u.facts) for u in found])
 
 
-def a_slice(*minutes: int, subject: str = "Hiking", narrative: str = "They planned a hike.", **more: Any) -> Retold:
+def a_slice(
+    *minutes: int, subject: str = "Hiking", narrative: str = "They planned a hike.", **more: Any
+) -> ExtractedUnit:
     ids = [f"m{minute}" for minute in minutes]
     summary, keywords = more.get("summary", f"In short: {narrative}"), more.get("keywords", ["hike"])
-    return Retold(ids, subject, summary, narrative, keywords, "p")
+    return ExtractedUnit(ids, subject, summary, narrative, keywords, "p")

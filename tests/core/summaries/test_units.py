@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from core.errors import Conflict, NotFound
-from core.extraction.protocol import Retold
+from core.extraction.protocol import ExtractedUnit
 from core.storage.db import Database
 from core.summaries import units
 from core.types import Json
@@ -225,7 +225,9 @@ def test_a_model_may_come_after_the_rules_and_tell_a_unit_that_is_closed(app: Da
 
 def test_a_slice_goes_to_the_unit_that_it_shares_most_messages_with(app: Database) -> None:
     accept_all(app, [*talk(HIKE), *talk(TAXES, 100)])
-    told = Retold(["m4", "m5", "m100", "m101", "m102", "none"], "Taxes", "Taxes.", "They spoke of taxes.", [], "p")
+    told = ExtractedUnit(
+        ["m4", "m5", "m100", "m101", "m102", "none"], "Taxes", "Taxes.", "They spoke of taxes.", [], "p"
+    )
     wrote(app, retold=[told])
     hike, taxes = seen(app)
     assert (hike.prompt, taxes.prompt, taxes.subject) == (None, "p", "Taxes")

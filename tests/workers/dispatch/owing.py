@@ -15,7 +15,7 @@ from core.types import DispatchStatus, Json
 from tests.outcomes import Writing
 from tests.samples import TENANT, accept, event
 from workers.dispatch import insertion, sweep
-from workers.dispatch.model import Agent, Job, Ledger, LedgerPolicy, NewDispatch, Outcome
+from workers.dispatch.model import BoundAgent, Job, Ledger, LedgerPolicy, NewDispatch, Outcome
 
 POLICY = LedgerPolicy(lease=5, resend=0.01, retry_base=0.01, retry_max=600, attempts=3)
 
@@ -63,7 +63,7 @@ def deaths(app: Database) -> list[Json]:
         return [row.payload for row in rows]
 
 
-def a_ledger(app: Database, agents: Mapping[str, Agent], policy: LedgerPolicy = POLICY) -> Ledger:
+def a_ledger(app: Database, agents: Mapping[str, BoundAgent], policy: LedgerPolicy = POLICY) -> Ledger:
     return Ledger(app, agents, dict.fromkeys(agents, "io"), policy)
 
 
@@ -99,7 +99,7 @@ def expired(queue: Database) -> int:
         return sweep.expire(tx)
 
 
-def failing(error: Exception) -> Agent:
+def failing(error: Exception) -> BoundAgent:
     def fail(_job: Job) -> Outcome:
         raise error
 

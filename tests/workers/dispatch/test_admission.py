@@ -32,7 +32,7 @@ from workers import wiring
 from workers.agents import table
 from workers.dispatch import admission, insertion, ledger, sweep
 from workers.dispatch.admission import RESERVE, AdmissionControl
-from workers.dispatch.model import Agent, Job, Ledger, NewDispatch, Outcome
+from workers.dispatch.model import BoundAgent, Job, Ledger, NewDispatch, Outcome
 from workers.tools import Tools, note_call
 
 OTHER = "globex"
@@ -53,7 +53,7 @@ def a_gate(requests: float | None = None, tokens: float | None = None, **more: A
     return replace(GATE, provider=provider, **more)
 
 
-def guarded(app: Database, agent: Agent, gate: AdmissionControl = GATE) -> Ledger:
+def guarded(app: Database, agent: BoundAgent, gate: AdmissionControl = GATE) -> Ledger:
     names = ("agent", "reader", "free", agents.KEEPER)
     return Ledger(app, dict.fromkeys(names, agent), dict.fromkeys(names, "io"), PATIENT, gate)
 

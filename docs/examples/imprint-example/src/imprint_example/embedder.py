@@ -1,4 +1,4 @@
-"""An embedder: groups of three letters, hashed. Words that are written alike are near each other."""
+"""Embedder that hashes trigrams of letters: words that are spelled alike are near each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from core.config import Settings
+from imprint.plugins import Settings
 
 
 class Letters:
@@ -18,10 +18,10 @@ class Letters:
     dimension = 256
 
     def __init__(self, settings: Settings) -> None:
-        """`settings`: those of the installation; this embedder needs none of them."""
+        """Take the settings of the installation; this embedder needs none of them."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row of length 1 for each text, in the order given."""
+        """Return one row of length 1 for each text, in the given order."""
         rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             framed = f" {text.casefold()} "

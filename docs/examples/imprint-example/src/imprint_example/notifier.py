@@ -1,23 +1,21 @@
-"""A notifier: `spool:/a/file.jsonl` collects notices for whoever reads that file."""
+"""Notifier that appends notices to a file: `spool:/a/file.jsonl`."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from core.config import Settings
-from core.errors import Later
-from workers.delivery.notifiers import Notice
+from imprint.plugins import Later, Notice, Settings
 
 
 class Spool:
     """Writes one line for each notice."""
 
     def __init__(self, settings: Settings) -> None:
-        """`settings`: those of the installation; this notifier needs none of them."""
+        """Take the settings of the installation; this notifier needs none of them."""
 
     def send(self, notice: Notice) -> None:
-        """Append it, unless an attempt that seemed to fail did it before."""
+        """Append the notice, unless an attempt that seemed to fail has done so."""
         path = Path(notice.address.partition(":")[2])
         line = json.dumps({"id": str(notice.id), "subject": notice.subject, "text": notice.text}, ensure_ascii=False)
         try:

@@ -1,0 +1,1 @@
+"""Public Python interface: what packages that extend Imprint import."""
