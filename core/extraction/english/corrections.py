@@ -128,7 +128,8 @@ def _likeliest_first(new: str, before: Sequence[str]) -> list[str]:
     """Return the statements, the latest first, but before all others those with another "Hall" where `new` is one."""
     head, _, rest = _ARTICLE.sub("", new).partition(" ")
     other = re.compile(rf"\b{re.escape(head)} [\w-]") if rest and head[:1].isupper() else None
-    return sorted(before[::-1], key=lambda one: not (other and other.search(one)))
+    latest = before[::-1]
+    return sorted(latest, key=lambda one: not (other and other.search(one)))
 
 
 def withdrawn_statement(text: str, before: Sequence[str]) -> str | None:

@@ -33,3 +33,31 @@ from core.extraction.english import clauses
 )
 def test_a_sentence_is_cut_into_what_stands_alone(sentence: str, pieces: list[str]) -> None:
     assert clauses.split(sentence) == pieces
+
+
+@pytest.mark.parametrize(
+    ("sentence", "pieces"),
+    [
+        ("Leo is a nurse in Porto", ["Leo is a nurse", "Leo works in Porto"]),
+        ("I have a boat from 1985, in Faro", ["I have a boat", "The boat is from 1985", "The boat is in Faro"]),
+        ("My bike is red; it is fast", ["My bike is red", "My bike is fast"]),
+        ("My meeting is between noon and one", ["My meeting is between noon and one"]),
+        ("She asked, I said yes", ["She asked, I said yes"]),
+        ("Keep it short, I am busy", ["Keep it short", "I am busy"]),
+    ],
+)
+def test_two_things_that_are_said_of_one_subject_both_name_it(sentence: str, pieces: list[str]) -> None:
+    assert clauses.split(sentence) == pieces
+
+
+@pytest.mark.parametrize(
+    ("statement", "kept"),
+    [
+        ("I moved to Lisbon, believe it or not", "I moved to Lisbon"),
+        ("I drink tea, which is odd", "I drink tea"),
+        ("I met Tom, which is what Ada called him", "I met Tom, which is what Ada called him"),
+        ("My rent is due, which is 900 euros", "My rent is due, which is 900 euros"),
+    ],
+)
+def test_a_comment_is_dropped_unless_it_names_or_counts_something(statement: str, kept: str) -> None:
+    assert clauses.without_comment(statement) == kept

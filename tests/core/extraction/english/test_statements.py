@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.extraction.english import pretence
 from core.extraction.known_people import NOBODY, Acquaintance, AcquaintancesByUser
 from core.extraction.rule_extractor import statements_of_rules
 from core.language import identification
@@ -116,7 +115,6 @@ def test_after_a_game_words_count_again() -> None:
         "I'm allergic to nuts.",
     )
     assert told(*game) == ["Ada is allergic to nuts."]
-    assert pretence.in_earnest(game) == [False, False, False, True]
 
 
 @pytest.mark.parametrize(
