@@ -45,7 +45,7 @@ def dispute(app: Database, one: Add, other: Add) -> None:
 
 def settle(app: Database, one: Add, other: Add, keep: Add | None = None) -> Json:
     with app.tenant(TENANT) as tx:
-        case = dispute_resolution.find(tx, one.id, other.id, keep and keep.id)
+        case = dispute_resolution.find(tx, one.id, other.id, keep.id if keep else None)
         assert case is not None
         return case.write(tx, Author("conflict_resolver"))
 

@@ -26,7 +26,12 @@ def test_nothing_is_compiled_before_the_first_use() -> None:
 def test_a_pattern_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     compiled = re.compile
-    monkeypatch.setattr(re, "compile", lambda *given: calls.append(given[0]) or compiled(*given))
+
+    def count(pattern: str, flags: int) -> re.Pattern[str]:
+        calls.append(pattern)
+        return compiled(pattern, flags)
+
+    monkeypatch.setattr(re, "compile", count)
     lazy = lazy_regex("tea")
     assert calls == []
     assert lazy.search("tea")

@@ -9,7 +9,7 @@ from pydantic import AnyUrl, SecretStr
 from core.config import Settings
 from core.errors import Invalid
 from core.storage.db import Database, Tx
-from core.tenancy import destinations, tenants
+from core.tenancy import destinations, tenants, vault
 from core.tenancy import secrets as tenancy_secrets
 from core.tenancy.destinations import OutletChanges
 from core.tenancy.tenants import DEFAULT
@@ -130,7 +130,7 @@ def test_a_view_says_who_changed_it_and_shows_no_secret(given: Settings, tx: Tx)
 
 
 def test_headers_that_a_rule_may_use_are_named_and_not_told(given: Settings, tx: Tx) -> None:
-    sealer = destinations.vault.load(given)
+    sealer = vault.load(given)
     tenancy_secrets.put(tx, sealer, TENANT, "header", "crm", "Bearer hush", by="key:1")
     assert list(destinations.of(tx, given, TENANT).secrets) == ["crm"]
     assert "hush" not in str(destinations.view(tx, given, TENANT))
