@@ -45,6 +45,14 @@ def ready() -> None: ...
 def odd(caller: Anyone, anything: str) -> None: ...
 
 
+rest = APIRouter()
+
+
+@rest.get("/{page}")
+@with_bounds(Bounds(public=True))
+def a_page(page: str) -> None: ...
+
+
 def table(settings: Settings, *routers: APIRouter) -> RouteTable:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     for one in routers or (router,):
@@ -73,6 +81,7 @@ def test_what_a_route_declares_is_by_the_settings_and_others_have_the_default(pl
 
 
 def test_a_route_that_begins_with_a_parameter_is_found_behind_the_others(plain: Settings) -> None:
+    assert table(plain, router, rest).find("GET", "/help").public
     assert table(plain).find("GET", "/v1/dogs/odd").scope is None
     assert table(plain).find("GET", "/v1/cats/odd").scope == "read"
 

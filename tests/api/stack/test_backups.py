@@ -23,7 +23,7 @@ def filled(folder: Path, *statements: str) -> Path:
     try:
         with psycopg.connect(postgres.url, autocommit=True) as db:
             for statement in statements:
-                db.execute(statement)  # type: ignore[call-overload]
+                db.execute(statement)
     finally:
         postgres.stop()
     (folder / "receipt.key").write_text("private")

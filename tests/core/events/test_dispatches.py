@@ -63,16 +63,17 @@ def test_what_was_to_follow_is_cancelled_with_the_reason_and_other_chains_go_on(
 
 
 def test_the_oldest_that_waits_for_the_lane_of_an_ended_one_is_due_now(app: Database) -> None:
-    ended, first, second = in_lane(app, 3)
+    ended, sent, first, second = in_lane(app, 4)
     late = text("UPDATE dispatches SET turn = NULL, wake_at = clock_timestamp() + interval '1 hour'")
     due = text("SELECT id FROM dispatches WHERE wake_at <= clock_timestamp()")
     with app.tenant(TENANT) as tx:
         tx.execute(late)
         tx.execute(text("UPDATE dispatches SET status = 'cancelled' WHERE id = :id"), {"id": ended})
+        tx.execute(text("UPDATE dispatches SET turn = 'sent' WHERE id = :id"), {"id": sent})
     with app.tenant(TENANT) as tx:
         dispatches.wake_waiting(tx, row_of(app, ended))
         assert list(tx.execute(due).scalars()) == [first]
-    assert statuses(app, [first, second]) == ["pending", "pending"]
+    assert statuses(app, [sent, first, second]) == ["pending"] * 3
 
 
 def test_one_without_a_key_or_a_lane_wakes_nobody(app: Database) -> None:

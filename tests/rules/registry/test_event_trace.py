@@ -10,11 +10,12 @@ from core.events import log
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from rules.engine.similarity import Meanings
-from rules.registry import event_trace
+from rules.registry import event_trace, run_now, store
 from rules.registry.event_trace import TracedRule
+from rules.registry.run_now import RunRequest
 from tests.rules.registry.samples import emits
 from tests.rules.registry.stored import save
-from tests.rules.samples import a_document, a_leaf
+from tests.rules.samples import NOON, a_document, a_leaf
 from tests.samples import TENANT, accept, event
 from tests.works import Works
 
@@ -53,13 +54,16 @@ def test_a_rule_that_acted_and_one_that_did_not_show_the_values_they_saw(app: Da
 def test_rules_for_other_types_and_of_other_schedules_are_not_considered(app: Database, works: Works) -> None:
     save(app, LARGE)
     save(app, a_document(name="other", event_type="order.refused"))
-    nightly = {"cron": "0 3 * * *", "timezone": "UTC"}
+    nightly = {"schedule": {"cron": "0 3 * * *", "timezone": "UTC"}, "actions": LARGE["actions"]}
     for name in ("one", "two"):
-        document = {key: value for key, value in LARGE.items() if key not in {"event_type", "conditions"}}
-        save(app, {**document, "name": name, "schedule": nightly})
+        save(app, {"name": name, **nightly})
+    with app.tenant(TENANT) as tx:
+        (due,) = [stored for stored in store.in_force(tx) if stored.name == "one"]
+        (tick,) = run_now.run(tx, TENANT, due, RunRequest("key:1", NOON, 10)).ids
     one = placed(app, 9)
     works.settle()
     assert verdicts(app, one) == {"r": "fired"}
+    assert verdicts(app, tick) == {"one": "fired"}
 
 
 def test_an_event_is_explained_by_the_rules_of_its_time(app: Database, works: Works) -> None:
