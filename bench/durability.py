@@ -49,7 +49,7 @@ def of_talk(name: str) -> Iterator[Sentence]:
             if turn["role"] == "user":
                 for place, one in enumerate(turn["sentences"]):
                     features = durability.features(
-                        one["text"], name[:2], asked=asked if place == 0 else "", place=place
+                        one["text"], name[:2], question=asked if place == 0 else "", position=place
                     )
                     keep = bool(core.intersection(one["facts"]))
                     yield Sentence(Row(ngrams.buckets(features), keep), bool(one["facts"]))

@@ -64,11 +64,11 @@ def _identity(candidate: Candidate) -> tuple[str, ...]:
 
 
 def join_verdicts(
-    candidates: Sequence[Candidate], kept: Sequence[Candidate], decided: Sequence[Change]
+    candidates: Sequence[Candidate], merged: Sequence[Candidate], decided: Sequence[Change]
 ) -> list[Joined]:
     """Return one verdict on each wording that `merge_candidates` joined to others, and that is stored nowhere."""
     into = {_identity(one): memory_id for change in decided for one, memory_id in _candidates_stored_by(change)}
-    stored = {(_identity(c), c.content) for c in kept}
+    stored = {(_identity(c), c.content) for c in merged}
     joined: dict[tuple[tuple[str, ...], str], Candidate] = {}
     for c in candidates:
         wording = _identity(c), c.content
@@ -90,29 +90,29 @@ def decide(
     vectors: Vectors,
     neighbours: Sequence[Sequence[KnownMemory]],
     thresholds: Thresholds = judge.USUAL,
-    said: Answers = no_answer,
+    answers: Answers = no_answer,
     *,
     explicit: bool = False,
 ) -> list[Change]:
     """Decide what a merged batch, in the order said, changes in what is known. `explicit`: someone asked for it."""
     replaced_at = _replaced_within(candidates)
     batch = _Batch(thresholds, vectors.copy())
-    for place, candidate in enumerate(candidates):
-        known = batch.current(neighbours[place], vectors[place])
-        within = [] if candidate.attribute else batch.near(candidate, vectors[place])
-        verdict = _verdict(candidate, [*known, *within], thresholds, said)
-        ends = batch.ended_by(candidate, known, vectors[place])
+    for index, candidate in enumerate(candidates):
+        known = batch.current(neighbours[index], vectors[index])
+        within = [] if candidate.attribute else batch.near(candidate, vectors[index])
+        verdict = _verdict(candidate, [*known, *within], thresholds, answers)
+        ends = batch.ended_by(candidate, known, vectors[index])
         if ends and (verdict.kind is Kind.ADD or verdict.known in [one.known for one in ends]):
             verdict = Verdict(Kind.SUPERSEDE, *ends[0])
         if explicit and verdict.kind is Kind.IGNORE:
             verdict = Verdict(Kind.ADD, None, "New: someone asked for it to be kept.")
-        until = replaced_at.get(place)
+        until = replaced_at.get(index)
         if until is None or verdict.kind in {Kind.CONFIRM, Kind.MERGE}:
-            batch.take(place, candidate, verdict)
-            batch.retire(place, ends)
+            batch.take(index, candidate, verdict)
+            batch.retire(index, ends)
         else:
             reason = "True until something later in the same batch."
-            batch.adds[place] = Add(candidate, reason, vectors[place], past=until)
+            batch.adds[index] = Add(candidate, reason, vectors[index], past=until)
     return batch.changes()
 
 
@@ -123,18 +123,18 @@ def unclear(
     thresholds: Thresholds = judge.USUAL,
 ) -> list[Pair]:
     """Return the pairs that `decide` would ask a model about, as far as they are known before its first answer."""
-    asked: list[Pair] = []
-    decide(candidates, vectors, neighbours, thresholds, asked.append)
-    return asked
+    pairs: list[Pair] = []
+    decide(candidates, vectors, neighbours, thresholds, pairs.append)
+    return pairs
 
 
-def _verdict(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thresholds, said: Answers) -> Verdict:
+def _verdict(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thresholds, answers: Answers) -> Verdict:
     """Return the judge's verdict or, where it finds nothing alike, the model's within the guards."""
     verdict = judge.judge(candidate, near, thresholds)
     if verdict.kind is not Kind.ADD:
         return verdict
     pairs = [Pair(candidate, known) for known in judge.undecided(candidate, near, thresholds)]
-    return judge.verdict_from_opinions(candidate, [(pair.known, said(pair)) for pair in pairs]) or verdict
+    return judge.verdict_from_opinions(candidate, [(pair.known, answers(pair)) for pair in pairs]) or verdict
 
 
 @dataclass(slots=True)
@@ -146,11 +146,11 @@ class _Batch:
     adds: dict[int, Add] = field(default_factory=dict)
     others: list[Change] = field(default_factory=list)
     worded: dict[UUID, tuple[KnownMemory, Vector]] = field(default_factory=dict)
-    gone: set[UUID] = field(default_factory=set)
+    retired_ids: set[UUID] = field(default_factory=set)
 
     def current(self, neighbours: Sequence[KnownMemory], vector: Vector) -> list[KnownMemory]:
         """Return known memories with the wording that this batch has given them, less those it has superseded."""
-        active = [n for n in neighbours if n.id not in self.gone]
+        active = [n for n in neighbours if n.id not in self.retired_ids]
         return [
             replace(self.worded[n.id][0], similarity=float(self.worded[n.id][1] @ vector)) if n.id in self.worded else n
             for n in active
@@ -164,10 +164,10 @@ class _Batch:
         cosines = self.vectors[places] @ vector
         takes_back = read(candidate.content).ended
         return [
-            replace(_as_known(self.adds[places[at]]), similarity=float(cosines[at]))
-            for rank, at in enumerate(np.argsort(-cosines, kind="stable"))
-            if (rank < NEAREST and cosines[at] >= self.thresholds.novelty)
-            or self.adds[places[at]].candidate.attribute
+            replace(_as_known(self.adds[places[near_index]]), similarity=float(cosines[near_index]))
+            for rank, near_index in enumerate(np.argsort(-cosines, kind="stable"))
+            if (rank < NEAREST and cosines[near_index] >= self.thresholds.novelty)
+            or self.adds[places[near_index]].candidate.attribute
             or takes_back
         ]
 
@@ -177,74 +177,82 @@ class _Batch:
             return []
         places = [p for p, a in self.adds.items() if not a.past]
         nearest = np.argsort(-(self.vectors[places] @ vector), kind="stable")[:NEAREST_TO_END] if places else ()
-        return judge.find_ended(candidate, [*known, *(_as_known(self.adds[places[at]]) for at in nearest)])
+        return judge.find_ended(
+            candidate, [*known, *(_as_known(self.adds[places[near_index]]) for near_index in nearest)]
+        )
 
-    def retire(self, place: int, ends: Sequence[Revised]) -> None:
+    def retire(self, index: int, ends: Sequence[Revised]) -> None:
         """Let the addition at a place end what it revises; nothing if it was not added."""
-        add = self.adds.get(place)
+        add = self.adds.get(index)
         if add is None or add.past:
             return
         for known, reason in ends:
-            mine = next((at for at, one in self.adds.items() if one.id == known.id), None)
-            if mine is None and known.id not in self.gone:
-                self.gone.add(known.id)
-                self.adds[place] = add = replace(add, also=[*add.also, Revised(known, reason)])
-            elif mine is not None and not self.adds[mine].past:
-                self.adds[mine] = replace(self.adds[mine], reason=_ended_reason(reason), past=_since(add.candidate))
-                self.others.append(Link(add.id, Relation.SUPERSEDES, known.id, self.adds[mine].change_id))
+            addition = next((position for position, one in self.adds.items() if one.id == known.id), None)
+            if addition is None and known.id not in self.retired_ids:
+                self.retired_ids.add(known.id)
+                self.adds[index] = add = replace(add, also=[*add.also, Revised(known, reason)])
+            elif addition is not None and not self.adds[addition].past:
+                self.adds[addition] = replace(
+                    self.adds[addition], reason=_ended_reason(reason), past=_since(add.candidate)
+                )
+                self.others.append(Link(add.id, Relation.SUPERSEDES, known.id, self.adds[addition].change_id))
 
-    def take(self, place: int, candidate: Candidate, verdict: Verdict) -> None:
+    def take(self, index: int, candidate: Candidate, verdict: Verdict) -> None:
         """Record the change that a verdict makes."""
-        mine = next((at for at, add in self.adds.items() if verdict.known and add.id == verdict.known.id), None)
-        if mine is not None:
-            self._take_within(place, candidate, verdict, mine)
+        addition = next(
+            (position for position, add in self.adds.items() if verdict.known and add.id == verdict.known.id), None
+        )
+        if addition is not None:
+            self._take_within(index, candidate, verdict, addition)
             return
         if verdict.kind is Kind.CONTRADICT and verdict.known:
-            added = self._added(place, candidate, verdict)
+            added = self._added(index, candidate, verdict)
             self.others.append(Dispute(_as_known(added), verdict.known, verdict.reason))
             return
-        change = _change(candidate, self.vectors[place], verdict)
+        change = _change(candidate, self.vectors[index], verdict)
         if isinstance(change, Add):
-            self.adds[place] = change
+            self.adds[index] = change
             if change.supersedes:
-                self.gone.add(change.supersedes.id)
+                self.retired_ids.add(change.supersedes.id)
         else:
             self.others.append(change)
         if isinstance(change, Merge | Replace):
-            self.worded[change.known.id] = (replace(change.known, content=candidate.content), self.vectors[place])
+            self.worded[change.known.id] = (replace(change.known, content=candidate.content), self.vectors[index])
 
-    def _take_within(self, place: int, candidate: Candidate, verdict: Verdict, mine: int) -> None:
+    def _take_within(self, index: int, candidate: Candidate, verdict: Verdict, addition: int) -> None:
         """Record the change of a verdict about an addition of this batch."""
-        add = self.adds[mine]
+        add = self.adds[addition]
         if verdict.kind is Kind.CONFIRM:
-            self.adds[mine] = replace(add, candidate=_with_evidence(add.candidate, candidate))
+            self.adds[addition] = replace(add, candidate=_with_evidence(add.candidate, candidate))
             self.others.append(Joined(add.id, candidate, verdict.reason))
         elif verdict.kind in {Kind.MERGE, Kind.REPLACE}:
             self.others.append(Joined(add.id, add.candidate, verdict.reason, merged=True))
             richer = replace(candidate, occurred_at=add.candidate.occurred_at, said_at=candidate.told_at)
-            self.adds[mine] = replace(add, candidate=_with_evidence(richer, add.candidate), vector=self.vectors[place])
-            self.vectors[mine] = self.vectors[place]
+            self.adds[addition] = replace(
+                add, candidate=_with_evidence(richer, add.candidate), vector=self.vectors[index]
+            )
+            self.vectors[addition] = self.vectors[index]
         elif verdict.kind is Kind.CONTRADICT:
-            added = self._added(place, candidate, verdict)
+            added = self._added(index, candidate, verdict)
             self.others.append(Dispute(_as_known(added), _as_known(add), verdict.reason))
         elif verdict.kind is Kind.PREDATES:
             past = candidate.valid_to or _since(add.candidate)
-            self.adds[place] = Add(candidate, verdict.reason, self.vectors[place], past=past)
+            self.adds[index] = Add(candidate, verdict.reason, self.vectors[index], past=past)
         else:
-            self.adds[mine] = replace(add, reason=_ended_reason(verdict.reason), past=_since(candidate))
-            added = self._added(place, candidate, verdict)
+            self.adds[addition] = replace(add, reason=_ended_reason(verdict.reason), past=_since(candidate))
+            added = self._added(index, candidate, verdict)
             self.others.append(Link(added.id, Relation.SUPERSEDES, add.id, added.change_id))
 
-    def _added(self, place: int, candidate: Candidate, verdict: Verdict) -> Add:
-        self.adds[place] = Add(candidate, verdict.reason, self.vectors[place])
-        return self.adds[place]
+    def _added(self, index: int, candidate: Candidate, verdict: Verdict) -> Add:
+        self.adds[index] = Add(candidate, verdict.reason, self.vectors[index])
+        return self.adds[index]
 
     def changes(self) -> list[Change]:
         """Return all changes, additions first, without disputes about what this batch has ended."""
         adds = _each_superseded_once(list(self.adds.values()))
-        past = self.gone | {a.id for a in adds if a.past}
-        kept = [c for c in self.others if not (isinstance(c, Dispute) and {c.one.id, c.other.id} & past)]
-        return [*adds, *kept]
+        past = self.retired_ids | {a.id for a in adds if a.past}
+        others = [c for c in self.others if not (isinstance(c, Dispute) and {c.one.id, c.other.id} & past)]
+        return [*adds, *others]
 
 
 def link_related(
@@ -306,10 +314,10 @@ def _as_known(add: Add) -> KnownMemory:
 def _replaced_within(candidates: Sequence[Candidate]) -> dict[int, datetime]:
     """Return the places of candidates whose slot gets another value later in the batch, with the time of that."""
     slots: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-    for place, candidate in enumerate(candidates):
+    for index, candidate in enumerate(candidates):
         if candidate.attribute is not None and not judge.is_over(candidate):
-            slots[candidate.subject, candidate.attribute].append(place)
-    return {place: _since(candidates[following]) for places in slots.values() for place, following in pairwise(places)}
+            slots[candidate.subject, candidate.attribute].append(index)
+    return {index: _since(candidates[following]) for places in slots.values() for index, following in pairwise(places)}
 
 
 def _each_superseded_once(adds: Sequence[Add]) -> list[Add]:

@@ -90,27 +90,27 @@ def find_merges(stored: Sequence[UnseenMemory], thresholds: Thresholds = judge.U
     """Return merges of new memories, oldest first, into older ones that say the same."""
     found: list[Merge] = []
     worded: dict[UUID, tuple[KnownMemory, Vector | None]] = {}
-    gone: set[UUID] = set()
+    merged_ids: set[UUID] = set()
     for one in stored:
-        near = [_as_worded(n, one.vector, worded) for n in one.near if n.id not in gone]
+        near = [_as_worded(n, one.vector, worded) for n in one.near if n.id not in merged_ids]
         verdict = judge.judge(one.candidate, near, thresholds)
         if verdict.known is None or verdict.kind not in {Kind.CONFIRM, Kind.MERGE}:
             continue
         richer = one.vector if verdict.kind is Kind.MERGE else None
         found.append(Merge(verdict.known, one.candidate, verdict.reason, richer, absorbs=one.known))
-        gone.add(one.known.id)
+        merged_ids.add(one.known.id)
         if richer is not None:
             worded[verdict.known.id] = (replace(verdict.known, content=one.known.content), richer)
     return found
 
 
 def _as_worded(
-    known: KnownMemory, vector: Vector | None, worded: Mapping[UUID, tuple[KnownMemory, Vector | None]]
+    memory: KnownMemory, vector: Vector | None, worded: Mapping[UUID, tuple[KnownMemory, Vector | None]]
 ) -> KnownMemory:
     """Return an older memory with the wording that this run has given it, and the cosine with that."""
-    if known.id not in worded:
-        return known
-    again, other = worded[known.id]
+    if memory.id not in worded:
+        return memory
+    again, other = worded[memory.id]
     return replace(again, similarity=None if vector is None or other is None else float(vector @ other))
 
 
@@ -133,7 +133,7 @@ def _neighbours(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, list[Kn
         found[row.asked][row.id] = memories.known_of(row, cosines[row.asked, row.id])
     for row in tx.execute(_SAME, {"user": user_id, "ids": list(found)}):
         found[row.asked].setdefault(row.id, memories.known_of(row))
-    return {asked: list(by_id.values()) for asked, by_id in found.items()}
+    return {memory_id: list(by_id.values()) for memory_id, by_id in found.items()}
 
 
 def _nearest(tx: Tx, user_id: str, rows: Sequence[Any]) -> dict[UUID, nearest_vectors.Near]:

@@ -55,12 +55,12 @@ class ResolvedDispute:
 
     def _changes(self, winner: Side, loser: Side, change_id: UUID) -> list[Change]:
         # The loser was true until the winner began to be or, if it was said after that, never.
-        gone = {"status": Status.SUPERSEDED.value, "valid_to": max(winner.since, loser.since)}
+        superseded = {"status": Status.SUPERSEDED.value, "valid_to": max(winner.since, loser.since)}
         lost = f"Gave way to memory {winner.id}. {self.ruling.reason}"
         won = f"Holds against memory {loser.id}. {self.ruling.reason}"
         trust = Trust.DISPUTED if self.third else Trust.CONFIRMED
         return [
-            Edit(loser.id, loser.version, gone, lost, change_id=change_id),
+            Edit(loser.id, loser.version, superseded, lost, change_id=change_id),
             Edit(winner.id, winner.version, {"trust": trust.value}, won, change_id=change_id),
             Link(winner.id, Relation.SUPERSEDES, loser.id, change_id),
         ]
@@ -72,8 +72,8 @@ def find(tx: Tx, one: UUID, other: UUID, keep: UUID | None = None) -> ResolvedDi
     if len(rows) < len({one, other}) or one == other or not all(map(_is_disputed, rows.values())):
         return None
     evidence = memories.evidence(tx, [one, other])
-    mine, theirs = (_side(rows[i], evidence.get(i, ()), memories.history(tx, i)) for i in (one, other))
-    ruling = dispute_rules.settle(mine, theirs) if keep is None else dispute_rules.rule_for(mine, theirs, keep)
+    side, other_side = (_side(rows[i], evidence.get(i, ()), memories.history(tx, i)) for i in (one, other))
+    ruling = dispute_rules.settle(side, other_side) if keep is None else dispute_rules.rule_for(side, other_side, keep)
     third = ruling.winner is not None and _is_denied_by_another(tx, ruling.winner.id, [one, other])
     return ResolvedDispute(rows[one].tenant_id, Owner(rows[one].user_id, rows[one].group_id), ruling, third)
 
@@ -95,8 +95,8 @@ def _is_persons(version: MemoryVersion) -> bool:
     """Return whether a person wrote this version, or asked to remember it: such a request is confirmed at once."""
     if version.change not in CONTENT_CHANGES:
         return False
-    asked = version.version == 1 and version.snapshot.get("trust") == Trust.CONFIRMED
-    return asked or str(version.author.get("name", "")).startswith(PERSON_PREFIXES)
+    requested = version.version == 1 and version.snapshot.get("trust") == Trust.CONFIRMED
+    return requested or str(version.author.get("name", "")).startswith(PERSON_PREFIXES)
 
 
 def _is_disputed(row: Any) -> bool:

@@ -45,10 +45,10 @@ class Ruling:
 def settle(one: Side, other: Side) -> Ruling:
     """Apply the first rule that distinguishes the sides: a person's word, evidence, time, confidence."""
     for name, preferred, words in _RULES:
-        mine, theirs = preferred(one), preferred(other)
-        if mine - theirs >= _LEAST.get(name, 0) and mine > theirs:
+        score, other_score = preferred(one), preferred(other)
+        if score - other_score >= _LEAST.get(name, 0) and score > other_score:
             return Ruling(words(one, other), one, other)
-        if theirs - mine >= _LEAST.get(name, 0) and theirs > mine:
+        if other_score - score >= _LEAST.get(name, 0) and other_score > score:
             return Ruling(words(other, one), other, one)
     return Ruling("Undecided: neither a person's word, nor evidence, time or confidence speaks for one of them.")
 

@@ -75,26 +75,30 @@ def echo_reasons(
     tx: Tx,
     user_id: str,
     candidates: Sequence[Candidate],
-    known: Sequence[Sequence[KnownMemory]],
+    neighbours: Sequence[Sequence[KnownMemory]],
     within_seconds: float,
     now: datetime | None = None,
 ) -> list[str | None]:
     """Return for each candidate why it is an echo of what was handed out to its user; None: it is none.
 
-    `known`: memories near each. Only what was handed out within that time before now, or before it was said, counts.
+    `neighbours`: memories near each. Only what was handed out within that time before now, or before it was said,
+    counts.
     """
     if not candidates or within_seconds <= 0:
         return [None] * len(candidates)
-    at, within = now or memory_memories.now(), timedelta(seconds=within_seconds)
-    asked = [_keys_of(candidate, near) for candidate, near in zip(candidates, known, strict=True)]
+    moment, within = now or memory_memories.now(), timedelta(seconds=within_seconds)
+    echo_keys = [_keys_of(candidate, near) for candidate, near in zip(candidates, neighbours, strict=True)]
     values = {
         "user": user_id,
-        "since": min(at, *(one.said_at for one in asked)) - within,
-        "hashes": sorted(set().union(*(one.hashes() for one in asked))),
-        "ids": sorted(set().union(*(one.memories for one in asked))),
+        "since": min(moment, *(one.said_at for one in echo_keys)) - within,
+        "hashes": sorted(set().union(*(one.hashes() for one in echo_keys))),
+        "ids": sorted(set().union(*(one.memories for one in echo_keys))),
     }
     rows = tx.execute(_SERVED, values).all()
-    return [_reason(one, [(r.hash, r.memory_id) for r in rows if _is_recent(r.at, one, at, within)]) for one in asked]
+    return [
+        _reason(one, [(r.hash, r.memory_id) for r in rows if _is_recent(r.at, one, moment, within)])
+        for one in echo_keys
+    ]
 
 
 def forget(tx: Tx, older_than: datetime, page: int = FORGET_PAGE) -> int:
@@ -103,27 +107,27 @@ def forget(tx: Tx, older_than: datetime, page: int = FORGET_PAGE) -> int:
 
 
 @memoized_in_scope
-def digest(said: str) -> str:
+def digest(statement_text: str) -> str:
     """Hash a text without case, width, spaces, punctuation and person: "I moved" equals "you moved"."""
-    spoken = _SHORT.sub(lambda m: _LONG[m[1].lower()], said.replace("\u2019", "'"))
+    spoken = _SHORT.sub(lambda m: _LONG[m[1].lower()], statement_text.replace("\u2019", "'"))
     return identity.statement_key("", _PERSON.sub(lambda m: _ONE_PERSON[m[0].lower()], spoken))
 
 
-def _texts(said: str) -> frozenset[str]:
+def _texts(statement_text: str) -> frozenset[str]:
     """Return hashes of a text and of its sentences that are long enough."""
-    return _hashes([said, *_ENDS.split(said)])
+    return _hashes([statement_text, *_ENDS.split(statement_text)])
 
 
-def _sentences(said: str) -> frozenset[str]:
-    return _hashes(_ENDS.split(said))
+def _sentences(statement_text: str) -> frozenset[str]:
+    return _hashes(_ENDS.split(statement_text))
 
 
-def _hashes(said: Iterable[str]) -> frozenset[str]:
-    return frozenset(digest(one) for one in set(said) if _says_enough(one))
+def _hashes(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(digest(one) for one in set(texts) if _says_enough(one))
 
 
-def _says_enough(said: str) -> bool:
-    words = _WORD.findall(said)
+def _says_enough(statement_text: str) -> bool:
+    words = _WORD.findall(statement_text)
     han = sum(len(word) for word in words if has_han(word))
     return han >= LEAST_HAN or sum(word.lower() not in STOPWORDS for word in words) >= LEAST_WORDS
 
@@ -140,8 +144,8 @@ def _is_same(candidate: Candidate, known: KnownMemory) -> bool:
         return False
     if candidate.attribute is not None and candidate.attribute == known.attribute:
         return succession.normal_value(candidate.value) == succession.normal_value(known.value)
-    mine, theirs = (identity.statement_key(one.subject, one.content) for one in (candidate, known))
-    return mine == theirs or judge.sameness(candidate, known) is not None
+    key, known_key = (identity.statement_key(one.subject, one.content) for one in (candidate, known))
+    return key == known_key or judge.sameness(candidate, known) is not None
 
 
 def _is_recent(served_at: datetime, one: _EchoKeys, now: datetime, within: timedelta) -> bool:

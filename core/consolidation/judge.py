@@ -109,18 +109,19 @@ def judge(candidate: Candidate, neighbours: Sequence[KnownMemory], thresholds: T
 
     Of two statements about one thing the one that was said later holds, whatever time they refer to.
     """
-    mine = [n for n in neighbours if same_subject(n.subject, candidate.subject)]
+    about_subject = [n for n in neighbours if same_subject(n.subject, candidate.subject)]
     near = sorted(
-        (n for n in mine if (n.similarity or 0) >= thresholds.novelty), key=lambda n: (-(n.similarity or 0), n.id.int)
+        (n for n in about_subject if (n.similarity or 0) >= thresholds.novelty),
+        key=lambda n: (-(n.similarity or 0), n.id.int),
     )
     return (
-        _said_before(candidate, mine)
+        _said_before(candidate, about_subject)
         or _empty(candidate)
-        or _same_slot(candidate, mine)
+        or _same_slot(candidate, about_subject)
         or _same_meaning(candidate, near, thresholds)
         or _corrected_word(candidate, near, thresholds)
-        or _withdrawal_verdict(candidate, mine)
-        or _denial_verdict(candidate, mine if read(candidate.content).ended else near)
+        or _withdrawal_verdict(candidate, about_subject)
+        or _denial_verdict(candidate, about_subject if read(candidate.content).ended else near)
         or _renumbering_verdict(candidate, near)
         or _revision_verdict(candidate, neighbours)
         or _new(near)
@@ -156,10 +157,10 @@ def undecided(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thr
 
 @memo_scope()
 def verdict_from_opinions(
-    candidate: Candidate, said: Sequence[tuple[KnownMemory, OpinionKind | None]]
+    candidate: Candidate, opinions: Sequence[tuple[KnownMemory, OpinionKind | None]]
 ) -> Verdict | None:
     """Return the strongest verdict that a model's answers give and the guards allow; None: there is none."""
-    verdicts = [verdict for known, word in said if word and (verdict := _guarded_verdict(candidate, known, word))]
+    verdicts = [verdict for known, word in opinions if word and (verdict := _guarded_verdict(candidate, known, word))]
     return min(verdicts, key=lambda v: STRONGEST.index(v.kind), default=None)
 
 
@@ -175,8 +176,8 @@ def conflict_between(one: str, other: str) -> str | None:
     """Return what forbids treating two statements as one, however close their vectors; None: nothing does."""
     if one == other:
         return None
-    mine, theirs = read(one), read(other)
-    return comparison.denial(mine, theirs) or comparison.difference(mine, theirs)
+    wording, other_wording = read(one), read(other)
+    return comparison.denial(wording, other_wording) or comparison.difference(wording, other_wording)
 
 
 def sameness(candidate: Candidate, known: KnownMemory, thresholds: Thresholds = USUAL) -> Verdict | None:
@@ -292,11 +293,11 @@ def _denial_verdict(candidate: Candidate, near: Sequence[KnownMemory]) -> Verdic
 
 def _withdrawal_verdict(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
     """Detect a statement that ends or denies a value of a slot or a list."""
-    mine = gathered_list(candidate.structured)
+    gathered = gathered_list(candidate.structured)
     for known in neighbours:
-        if why := succession.ends(candidate, mine, known, known.gathered):
+        if why := succession.ends(candidate, gathered, known, known.gathered):
             return _in_order(candidate, known, why)
-        if why := succession.denies(mine, known.gathered):
+        if why := succession.denies(gathered, known.gathered):
             return Verdict(Kind.CONTRADICT, known, f"Contradicts what is known: {why}.")
     return None
 
@@ -374,20 +375,20 @@ def _is_paraphrase(one: Wording, other: Wording) -> bool:
 
     Where nearly all words are the same, those that differ are decisive: `first` and `second`.
     """
-    mine, theirs = Counter(one.spoken), Counter(other.spoken)
-    if (mine - theirs).total() + (theirs - mine).total() <= FEW_WORDS:
+    words, other_words = Counter(one.spoken), Counter(other.spoken)
+    if (words - other_words).total() + (other_words - words).total() <= FEW_WORDS:
         return False
-    names, dates, others = one.names | other.names, DATED.intersection(mine), DATED.intersection(theirs)
+    names, dates, others = one.names | other.names, DATED.intersection(words), DATED.intersection(other_words)
     # Another order of names may exchange who did it to whom.
-    in_order = [list(dict.fromkeys(w for w in said.spoken if w in names)) for said in (one, other)]
+    in_order = [list(dict.fromkeys(w for w in wording.spoken if w in names)) for wording in (one, other)]
     return in_order[0] == in_order[1] and not (dates - others and others - dates)
 
 
-def _by_signs(word: OpinionKind, mine: frozenset[str], theirs: frozenset[str]) -> OpinionKind:
+def _by_signs(word: OpinionKind, signs: frozenset[str], other_signs: frozenset[str]) -> OpinionKind:
     """Correct the answer if one statement has all Chinese characters of the other and more."""
-    if mine == theirs:
+    if signs == other_signs:
         return word
-    return OpinionKind.MORE if mine > theirs else OpinionKind.SAME
+    return OpinionKind.MORE if signs > other_signs else OpinionKind.SAME
 
 
 def _new(near: Sequence[KnownMemory]) -> Verdict:

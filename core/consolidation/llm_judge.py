@@ -48,19 +48,19 @@ def opinion_of(client: ChatClient, on_call: OnCall) -> Opinion:
 
 def _ask(client: ChatClient, on_call: OnCall, pairs: Sequence[Pair]) -> list[OpinionKind | None]:
     """Ask once. A model that fails, for now or for good, gives no answers: a write does not wait for one."""
-    shown = sorted(range(len(pairs)), key=lambda at: -(pairs[at].known.similarity or 0))[:PAIRS]
-    table = "\n".join(_line(number, pairs[at]) for number, at in enumerate(shown, start=1))
+    shown = sorted(range(len(pairs)), key=lambda index: -(pairs[index].known.similarity or 0))[:PAIRS]
+    table = "\n".join(_line(number, pairs[index]) for number, index in enumerate(shown, start=1))
     answer = ask.ask(client, on_call, PROMPT, table)
     if isinstance(answer, ModelRefused):
         return [None] * len(pairs)
-    said = {one.pair: one.verdict for one in answer.opinions}
-    words = {at: said.get(number) for number, at in enumerate(shown, start=1)}
-    return [words.get(at) for at in range(len(pairs))]
+    verdicts = {one.pair: one.verdict for one in answer.opinions}
+    words = {index: verdicts.get(number) for number, index in enumerate(shown, start=1)}
+    return [words.get(index) for index in range(len(pairs))]
 
 
 def _line(number: int, pair: Pair) -> str:
     candidate, known = pair
-    plain = {
+    fields = {
         "pair": number,
         "about": known.subject,
         "known": known.content,
@@ -68,4 +68,4 @@ def _line(number: int, pair: Pair) -> str:
         "new": candidate.content,
         "new_said": f"{candidate.occurred_at:%Y-%m-%d}",
     }
-    return json.dumps(plain, ensure_ascii=False)
+    return json.dumps(fields, ensure_ascii=False)

@@ -57,8 +57,8 @@ def merge(
     keeper, change_id = rows[0], uuid7()
     merges = [_merge_one(keeper, row, reason, change_id) for row in rows[1:]]
     if content:
-        said = replace(merges[-1].candidate, content=content)
-        merges[-1] = replace(merges[-1], candidate=said, vector=embedder.embed([content])[0])
+        reworded = replace(merges[-1].candidate, content=content)
+        merges[-1] = replace(merges[-1], candidate=reworded, vector=embedder.embed([content])[0])
     with db.tenant(tenant_id) as tx:
         writer.apply(tx, tenant_id, Owner(keeper.user_id, keeper.group_id), merges, author)
         updates.refuse_collisions(tx, [keeper.id] if content else [])
@@ -95,7 +95,7 @@ def _slot(row: Any) -> tuple[str, str | None, str]:
 def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
     """Return the memories in the order given, after checking each."""
     problems = [
-        Problem(f"/ids/{place}", "Stands in the list before.") for place, one in enumerate(ids) if one in ids[:place]
+        Problem(f"/ids/{index}", "Stands in the list before.") for index, one in enumerate(ids) if one in ids[:index]
     ]
     if problems:
         raise Invalid(problems)
@@ -104,13 +104,13 @@ def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
     if missing:
         raise NotFound(f"There is no memory {missing[0]} in this tenant.")
     rows = [found[one] for one in ids]
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         if row.user_id != rows[0].user_id:
-            problems.append(Problem(f"/ids/{place}", "Belongs to another user than the first; merge within one user."))
+            problems.append(Problem(f"/ids/{index}", "Belongs to another user than the first; merge within one user."))
         elif row.group_id != rows[0].group_id:
-            problems.append(Problem(f"/ids/{place}", "Was said in another group than the first; merge within one."))
+            problems.append(Problem(f"/ids/{index}", "Was said in another group than the first; merge within one."))
         elif row.status != Status.ACTIVE or row.trust in {Trust.REJECTED, Trust.QUARANTINED}:
-            problems.append(Problem(f"/ids/{place}", f"Is {row.status} and {row.trust}; restore or confirm it first."))
+            problems.append(Problem(f"/ids/{index}", f"Is {row.status} and {row.trust}; restore or confirm it first."))
     if problems:
         raise Invalid(problems)
     return rows

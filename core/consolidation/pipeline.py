@@ -58,7 +58,7 @@ def from_settings(db: Database, embedder: Embedder, settings: Settings, ask: Opi
 
 @memo_scope()
 def consolidate(
-    gate: Consolidation,
+    consolidation: Consolidation,
     tenant_id: str,
     owner: Owner,
     candidates: Sequence[Candidate],
@@ -74,21 +74,23 @@ def consolidate(
     `explicit`: someone asked to keep these. `assistant`: ids of messages that no person wrote, in which a repetition is
     an echo. `link`: relate new statements to those they refine.
     """
-    plain, hostile, refused = _divide([_screen(candidate) for candidate in candidates], gate.secrets)
-    contents = list(dict.fromkeys(c.content for c in plain))
-    vectors = dict(zip(contents, gate.embedder.embed(contents), strict=True)) if contents else {}
-    with gate.db.tenant(tenant_id) as tx:
+    accepted, hostile, refused = _divide([_screen(candidate) for candidate in candidates], consolidation.secrets)
+    contents = list(dict.fromkeys(c.content for c in accepted))
+    vectors = dict(zip(contents, consolidation.embedder.embed(contents), strict=True)) if contents else {}
+    with consolidation.db.tenant(tenant_id) as tx:
         apart = _quarantine_once(tx, owner.user_id, hostile)
-        plain = plain if explicit else [judge.normalized_slot(candidate) for candidate in plain]
-        plain, buried = _drop_erased(tx, tenant_id, owner.user_id, plain, explicit=explicit)
-        plain, echoes = _drop_echoes(tx, owner.user_id, plain, vectors, frozenset(assistant), gate.echo_seconds)
-        merged = batch.merge_candidates(plain)
-        stacked = _stack(merged, vectors, gate.embedder.dimension)
-        known = memories.neighbours(tx, owner.user_id, merged, stacked, owner.group_id) if merged else []
-    said = _ask_model(gate, merged, stacked, known)
-    decided = batch.decide(merged, stacked, known, gate.thresholds, said, explicit=explicit)
-    links = batch.link_related(decided, merged, known) if link else []
-    decided = [*decided, *batch.join_verdicts(plain, merged, decided)]
+        accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]
+        accepted, buried = _drop_erased(tx, tenant_id, owner.user_id, accepted, explicit=explicit)
+        accepted, echoes = _drop_echoes(
+            tx, owner.user_id, accepted, vectors, frozenset(assistant), consolidation.echo_seconds
+        )
+        merged = batch.merge_candidates(accepted)
+        stacked = _stack(merged, vectors, consolidation.embedder.dimension)
+        neighbours = memories.neighbours(tx, owner.user_id, merged, stacked, owner.group_id) if merged else []
+    answers = _ask_model(consolidation, merged, stacked, neighbours)
+    decided = batch.decide(merged, stacked, neighbours, consolidation.thresholds, answers, explicit=explicit)
+    links = batch.link_related(decided, merged, neighbours) if link else []
+    decided = [*decided, *batch.join_verdicts(accepted, merged, decided)]
     wished = _apply_request(decided) if explicit else decided
     return [*refused, *buried, *echoes, *apart, *wished, *links]
 
@@ -149,7 +151,7 @@ def _redact(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:
 
 def _divide(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
     """Divide candidates into those to judge, those to quarantine, and those refused."""
-    plain: list[Candidate] = []
+    accepted: list[Candidate] = []
     hostile: list[Add] = []
     refused: list[Ignore] = []
     for one in screened:
@@ -160,8 +162,8 @@ def _divide(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate
             # Without a vector: copies of one text would displace known memories among the nearest of a candidate.
             hostile.append(Add(_quarantine(one.candidate), f"Set apart until someone has looked at it: {why}."))
         else:
-            plain.append(one.candidate)
-    return plain, hostile, refused
+            accepted.append(one.candidate)
+    return accepted, hostile, refused
 
 
 def _quarantine(candidate: Candidate) -> Candidate:
@@ -192,16 +194,16 @@ def _drop_erased(
     buried = tombstones.are_erased(tx, tenant_id, user_id, candidates)
     keys = [identity.statement_key(c.subject, c.content) for c in candidates]
     rejected = set(tx.execute(_REJECTED, {"user": user_id, "keys": keys}).scalars())
-    kept: list[Candidate] = []
+    remaining: list[Candidate] = []
     ignored: list[Ignore] = []
-    for candidate, gone, key in zip(candidates, buried, keys, strict=True):
-        if gone:
+    for candidate, erased, key in zip(candidates, buried, keys, strict=True):
+        if erased:
             ignored.append(Ignore(_without_words(candidate), "It was erased."))
         elif key in rejected:
             ignored.append(Ignore(candidate, "Someone has rejected it."))
         else:
-            kept.append(candidate)
-    return kept, ignored
+            remaining.append(candidate)
+    return remaining, ignored
 
 
 def _without_words(candidate: Candidate) -> Candidate:
@@ -222,8 +224,10 @@ def _drop_echoes(
     suspects = [c for c in candidates if c.evidence and {e.message_id for e in c.evidence} <= assistant]
     if not suspects:
         return list(candidates), []
-    known = memories.neighbours(tx, user_id, suspects, np.stack([vectors[c.content] for c in suspects]), anywhere=True)
-    reasons = echo.echo_reasons(tx, user_id, suspects, known, within_seconds)
+    neighbours = memories.neighbours(
+        tx, user_id, suspects, np.stack([vectors[c.content] for c in suspects]), anywhere=True
+    )
+    reasons = echo.echo_reasons(tx, user_id, suspects, neighbours, within_seconds)
     echoes = {id(c): reason for c, reason in zip(suspects, reasons, strict=True) if reason}
     ignored = [Ignore(c, echoes[id(c)]) for c in suspects if id(c) in echoes]
     return [c for c in candidates if id(c) not in echoes], ignored
@@ -235,15 +239,18 @@ def _stack(candidates: Sequence[Candidate], vectors: Mapping[str, Vector], dimen
 
 
 def _ask_model(
-    gate: Consolidation, candidates: Sequence[Candidate], vectors: Vectors, known: Sequence[Sequence[KnownMemory]]
+    consolidation: Consolidation,
+    candidates: Sequence[Candidate],
+    vectors: Vectors,
+    neighbours: Sequence[Sequence[KnownMemory]],
 ) -> Answers:
     """Ask the model about all undecided pairs at once."""
-    if gate.opinion is None:
+    if consolidation.opinion is None:
         return batch.no_answer
-    pairs = batch.unclear(candidates, vectors, known, gate.thresholds)
+    pairs = batch.unclear(candidates, vectors, neighbours, consolidation.thresholds)
     if not pairs:
         return batch.no_answer
-    words = dict(zip((pair.texts for pair in pairs), gate.opinion(pairs), strict=True))
+    words = dict(zip((pair.texts for pair in pairs), consolidation.opinion(pairs), strict=True))
     return lambda pair: words.get(pair.texts)
 
 
@@ -268,12 +275,12 @@ def _with_tags(change: Change) -> Change:
 
 
 def _requested_fields(candidate: Candidate) -> dict[str, object]:
-    asked = {
+    values = {
         "pinned": candidate.pinned or None,
         "expires_at": candidate.expires_at,
         "half_life_days": candidate.half_life_days,
     }
-    return {name: value for name, value in asked.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _steps(changes: Sequence[Change]) -> Counter[UUID]:

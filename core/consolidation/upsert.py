@@ -49,58 +49,67 @@ def is_closed(row: Any) -> bool:
 
 
 def upsert(
-    gate: Consolidation, tenant_id: str, owner: Owner, candidate: Candidate, row: Any | None, reason: str, *, used: bool
+    consolidation: Consolidation,
+    tenant_id: str,
+    owner: Owner,
+    candidate: Candidate,
+    row: Any | None,
+    reason: str,
+    *,
+    used: bool,
 ) -> PendingUpsert:
     """Return the changes that make the memory say what the candidate says; `row`: the memory as it was found.
 
     The consolidation removes secrets and quarantines instructions. `used`: count a use.
     """
-    change = _screen(gate, tenant_id, owner, candidate)
+    change = _screen(consolidation, tenant_id, owner, candidate)
     if isinstance(change, Ignore):
         return PendingUpsert(tenant_id, owner, [change])
-    wanted = _with_distinct_words(change, row)
-    if wanted.attribute is None:
-        return PendingUpsert(tenant_id, owner, [Ignore(wanted, "Its name holds a secret.")])
-    hostile = wanted.trust is Trust.QUARANTINED
-    vector = None if hostile else gate.embedder.embed([wanted.content])[0]  # A quarantined memory has no vector.
+    distinct = _with_distinct_words(change, row)
+    if distinct.attribute is None:
+        return PendingUpsert(tenant_id, owner, [Ignore(distinct, "Its name holds a secret.")])
+    hostile = distinct.trust is Trust.QUARANTINED
+    vector = (
+        None if hostile else consolidation.embedder.embed([distinct.content])[0]
+    )  # A quarantined memory has no vector.
     if row is None:
-        return PendingUpsert(tenant_id, owner, [Add(wanted, reason, vector)])
+        return PendingUpsert(tenant_id, owner, [Add(distinct, reason, vector)])
     uses = [Use(row.id)] if used and not hostile else []
-    fields = _changed_fields(row, wanted)
+    fields = _changed_fields(row, distinct)
     if not fields:
         return PendingUpsert(tenant_id, owner, uses)
     edit = Edit(row.id, row.version, fields, reason, vector if {"content", "occurred_at"} & fields.keys() else None)
     return PendingUpsert(
-        tenant_id, owner, [edit, *uses], [Citation(row.id, e, edit.change_id) for e in wanted.evidence]
+        tenant_id, owner, [edit, *uses], [Citation(row.id, e, edit.change_id) for e in distinct.evidence]
     )
 
 
 def _screen(
-    gate: Consolidation, tenant_id: str, owner: Owner, candidate: Candidate
+    consolidation: Consolidation, tenant_id: str, owner: Owner, candidate: Candidate
 ) -> Add | Confirm | Merge | Replace | Ignore:
     """Return the change that the consolidation makes of the candidate, which holds its screened form."""
-    judged = pipeline.consolidate(gate, tenant_id, owner, [candidate])
+    judged = pipeline.consolidate(consolidation, tenant_id, owner, [candidate])
     return next(c for c in judged if isinstance(c, Add | Confirm | Merge | Replace | Ignore))
 
 
 def _with_distinct_words(change: Add | Confirm | Merge | Replace, row: Any | None) -> Candidate:
     """Return the candidate in words that no other memory has: two conversations may be alike."""
-    wanted, known = change.candidate, None if isinstance(change, Add) else change.known
+    candidate, known = change.candidate, None if isinstance(change, Add) else change.known
     if known is None or (row is not None and known.id == row.id):
-        return wanted
-    mine, theirs = (identity.statement_key(one.subject, one.content) for one in (wanted, known))
-    return replace(wanted, content=f"{wanted.content} ({wanted.value})") if mine == theirs else wanted
+        return candidate
+    key, known_key = (identity.statement_key(one.subject, one.content) for one in (candidate, known))
+    return replace(candidate, content=f"{candidate.content} ({candidate.value})") if key == known_key else candidate
 
 
-def _changed_fields(row: Any, wanted: Candidate) -> Json:
+def _changed_fields(row: Any, candidate: Candidate) -> Json:
     """Return the columns that change, with their values."""
-    asked = {name: getattr(wanted, name) for name in FOLLOWING_FIELDS}
-    if wanted.valid_from is not None:
-        asked["valid_from"] = wanted.valid_from
-    asked["importance"] = max(row.importance, wanted.importance)
-    if wanted.trust is Trust.QUARANTINED:
-        asked |= {"trust": wanted.trust.value, "importance": wanted.importance}
-    fields = {name: value for name, value in asked.items() if getattr(row, name) != value}
+    values = {name: getattr(candidate, name) for name in FOLLOWING_FIELDS}
+    if candidate.valid_from is not None:
+        values["valid_from"] = candidate.valid_from
+    values["importance"] = max(row.importance, candidate.importance)
+    if candidate.trust is Trust.QUARANTINED:
+        values |= {"trust": candidate.trust.value, "importance": candidate.importance}
+    fields = {name: value for name, value in values.items() if getattr(row, name) != value}
     if fields and row.status == Status.ARCHIVED:
         fields["status"] = Status.ACTIVE.value
     return fields

@@ -101,15 +101,15 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
 def depth(query: str) -> Depth:
     """Return the number of memories that `query` (English, Chinese) asks for by its words."""
     found = [(cue.adds, cue.reason) for cue in _CUES if cue.pattern.search(query)]
-    found += [said for said in (_things(query), _conjunctions(query), _names(query), _length(query)) if said]
+    found += [finding for finding in (_things(query), _conjunctions(query), _names(query), _length(query)) if finding]
     k = min(MOST, FEWEST + sum(adds for adds, _ in found))
     return Depth(k, tuple(f"{reason} (+{adds})" for adds, reason in found) or ("asks for one thing",))
 
 
 def _things(query: str) -> tuple[int, str] | None:
     """Return the question words and question marks beyond the first."""
-    asked = max(len(_ASKED.findall(query)), len(re.findall(r"[?？]+", query)))
-    return (min(4, 2 * (asked - 1)), f"asks {asked} things") if asked > 1 else None
+    questions = max(len(_ASKED.findall(query)), len(re.findall(r"[?？]+", query)))
+    return (min(4, 2 * (questions - 1)), f"asks {questions} things") if questions > 1 else None
 
 
 def _conjunctions(query: str) -> tuple[int, str] | None:

@@ -42,22 +42,22 @@ QUOTE_TOKENS: Final = 80
 class ContextMaterial:
     """Everything a context could show.
 
-    `held` with `standing` and `passages`: the earlier selection, as it is now. `disputes`: contradictions among
+    `earlier` with `standing` and `passages`: the earlier selection, as it is now. `disputes`: contradictions among
     memories; `others`: those of them that the query did not find; `outside`: results of third-party retrievers;
-    `gone`: memories of the profile that are no longer valid.
+    `inactive`: memories of the profile that are no longer valid.
     """
 
     query: str
     material: OwnerMaterial
     profile: Json
     results: Sequence[Result]
-    held: StableSelection | None
+    earlier: StableSelection | None
     standing: Mapping[UUID, Any]
     passages: Mapping[str, Any]
     disputes: Mapping[UUID, frozenset[UUID]]
     others: Mapping[UUID, Any]
     outside: Sequence[tuple[str, Outside]] = ()
-    gone: Collection[str] = frozenset()
+    inactive: Collection[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +75,10 @@ class Assembled:
 class Inputs:
     """Inputs of the layout: the conversation and the results of the query."""
 
-    desk: Packer
-    read: ContextMaterial
+    packer: Packer
+    sources: ContextMaterial
     found: Sequence[ScoredPiece]
-    written: RenderedMessages | None
+    rendered: RenderedMessages | None
     background: Sequence[Section]
 
 
@@ -100,102 +100,113 @@ class Layout:
         return not news or (not self.begun and news * PAID <= behind)
 
 
-def assemble(desk: Packer, read: ContextMaterial) -> Assembled:
+def assemble(packer: Packer, sources: ContextMaterial) -> Assembled:
     """Assemble the context: instructions, profile, memories, the conversation and what the query found."""
-    talk = read.material.talk
-    told = background(desk, talk, desk.allowance.short_term if talk else 0)
-    table = Inputs(desk, read, _as_results(desk, read), RenderedMessages(desk, talk) if talk else None, told)
-    choice = _layout(table)
+    conversation = sources.material.conversation
+    summary_and_plan = background(packer, conversation, packer.allowance.short_term if conversation else 0)
+    inputs = Inputs(
+        packer,
+        sources,
+        _as_results(packer, sources),
+        RenderedMessages(packer, conversation) if conversation else None,
+        summary_and_plan,
+    )
+    layout = _layout(inputs)
 
     focus = []
-    if talk is not None:
-        seen = choice.base.seen.union(*map(_keys, (choice.memories, choice.knowledge, choice.now)))
-        space = room(desk.allowance, choice.base.tokens, session=True)
-        focus = [desk.best(SectionName.FOCUS, space.focus, _beside(table.found, seen))]
-    before = (choice.base.always, choice.base.profile, choice.memories, choice.knowledge, *told)
-    sections = [*before, choice.now, choice.base.since, *focus]
+    if conversation is not None:
+        seen = layout.base.seen.union(*map(_keys, (layout.memories, layout.knowledge, layout.now)))
+        space = room(packer.allowance, layout.base.tokens, session=True)
+        focus = [packer.best(SectionName.FOCUS, space.focus, _beside(inputs.found, seen))]
+    before = (layout.base.always, layout.base.profile, layout.memories, layout.knowledge, *summary_and_plan)
+    sections = [*before, layout.now, layout.base.since, *focus]
     return Assembled(
-        [one for one in sections if one.pieces or one.left_out], _stable_selection(choice, talk) if talk else None
+        [one for one in sections if one.pieces or one.left_out],
+        _stable_selection(layout, conversation) if conversation else None,
     )
 
 
-def _layout(table: Inputs) -> Layout:
+def _layout(inputs: Inputs) -> Layout:
     """Keep the earlier layout; make a new one once something of it is invalid or news should move into it."""
-    read = table.read
-    known = list(profile_lines.lines(read.profile, read.gone))
-    fresh = instructions.lay_out(table.desk, read.material.instructions, known)
-    if read.held is not None:
-        held = (read.held, read.standing)
-        kept = instructions.keep_layout(table.desk, read.material.instructions, known, *held, fresh)
-        choice = _lay_out(table, kept) if kept else None
-        if choice and choice.lasting:
-            return choice
-    return _lay_out(table, fresh)
+    sources = inputs.sources
+    facts = list(profile_lines.lines(sources.profile, sources.inactive))
+    fresh = instructions.lay_out(inputs.packer, sources.material.instructions, facts)
+    if sources.earlier is not None:
+        earlier = (sources.earlier, sources.standing)
+        earlier_layout = instructions.keep_layout(inputs.packer, sources.material.instructions, facts, *earlier, fresh)
+        layout = _lay_out(inputs, earlier_layout) if earlier_layout else None
+        if layout and layout.lasting:
+            return layout
+    return _lay_out(inputs, fresh)
 
 
-def _lay_out(table: Inputs, base: FixedSections) -> Layout:
+def _lay_out(inputs: Inputs, base: FixedSections) -> Layout:
     """Lay out memories and messages; they are chosen for this query once the window of messages moves."""
-    desk, read, talk = table.desk, table.read, table.read.material.talk
-    space = room(desk.allowance, base.tokens, session=talk is not None)
-    used = sum(one.tokens for one in table.background)
-    memories, knowledge = _keep_selection(desk, space.memories, read, base.stable)
+    packer, sources, conversation = inputs.packer, inputs.sources, inputs.sources.material.conversation
+    space = room(packer.allowance, base.tokens, session=conversation is not None)
+    used = sum(one.tokens for one in inputs.background)
+    memories, knowledge = _keep_selection(packer, space.memories, sources, base.stable)
     count = len(memories.pieces) + len(knowledge.pieces)
-    since = read.held.from_position if read.held else 0
-    now = recent(table.written, space.recent(memories.tokens + knowledge.tokens + used), since)
-    if count and read.held and read.held.from_position == _start(now, talk):
-        begun = count < len(read.held.memory_ids) + len(read.held.passages)
+    since = sources.earlier.from_position if sources.earlier else 0
+    now = recent(inputs.rendered, space.recent(memories.tokens + knowledge.tokens + used), since)
+    if count and sources.earlier and sources.earlier.from_position == _start(now, conversation):
+        begun = count < len(sources.earlier.memory_ids) + len(sources.earlier.passages)
         return Layout(base, memories, knowledge, now, begun)
     # What was said or found elsewhere is shown for one question; only what is kept here can be held on to.
-    others = _beside(table.found, base.seen | _keys(now))
+    others = _beside(inputs.found, base.seen | _keys(now))
     memories, knowledge = _choose(
-        desk, space.memories, [one for one in others if talk is None or one.piece.source["type"] in KEPT_HERE]
+        packer, space.memories, [one for one in others if conversation is None or one.piece.source["type"] in KEPT_HERE]
     )
-    since = _start(now, talk) if now.pieces else 0
-    now = recent(table.written, space.recent(memories.tokens + knowledge.tokens + used), since)
-    begun = bool(memories.pieces or knowledge.pieces) or read.held is None or read.held.from_position != since
+    since = _start(now, conversation) if now.pieces else 0
+    now = recent(inputs.rendered, space.recent(memories.tokens + knowledge.tokens + used), since)
+    begun = (
+        bool(memories.pieces or knowledge.pieces) or sources.earlier is None or sources.earlier.from_position != since
+    )
     return Layout(base, memories, knowledge, now, begun)
 
 
 def _keep_selection(
-    desk: Packer, allowed: int, read: ContextMaterial, seen: AbstractSet[str]
+    packer: Packer, allowed: int, sources: ContextMaterial, seen: AbstractSet[str]
 ) -> tuple[Section, Section]:
     """Return the earlier selection in order, without what is invalid or shown above."""
-    ids = read.held.memory_ids if read.held else ()
-    refs = read.held.passages if read.held else ()
-    rows = [read.standing[one] for one in ids if one in read.standing and f"memory:{one}" not in seen]
-    memories = desk.first(SectionName.MEMORIES, allowed, map(rendering.of_memory, rows))
+    ids = sources.earlier.memory_ids if sources.earlier else ()
+    refs = sources.earlier.passages if sources.earlier else ()
+    rows = [sources.standing[one] for one in ids if one in sources.standing and f"memory:{one}" not in seen]
+    memories = packer.first(SectionName.MEMORIES, allowed, map(rendering.of_memory, rows))
     # Sent anew, a document may have other words in the same place.
     places = [(one.split("@")[0], one) for one in refs]
-    known = [(read.passages[place], one) for place, one in places if place in read.passages]
-    passages = [piece for row, one in known if _reference(piece := rendering.of_passage(row)) == one]
-    return memories, desk.first(SectionName.KNOWLEDGE, max(0, allowed - memories.tokens), passages)
+    passage_rows = [(sources.passages[passage_id], one) for passage_id, one in places if passage_id in sources.passages]
+    passages = [piece for row, one in passage_rows if _reference(piece := rendering.of_passage(row)) == one]
+    return memories, packer.first(SectionName.KNOWLEDGE, max(0, allowed - memories.tokens), passages)
 
 
-def _choose(desk: Packer, allowed: int, found: Sequence[ScoredPiece]) -> tuple[Section, Section]:
+def _choose(packer: Packer, allowed: int, found: Sequence[ScoredPiece]) -> tuple[Section, Section]:
     """Choose from the results: passages may take what memories leave, at least half of the room."""
     passages = [one for one in found if one.piece.source["type"] in KNOWLEDGE]
     others = [one for one in found if one.piece.source["type"] not in KNOWLEDGE]
-    half = desk.best(SectionName.KNOWLEDGE, allowed // 2, passages) if passages else None
-    memories = desk.best(SectionName.MEMORIES, allowed - (half.tokens if half else 0), others)
-    return memories, desk.best(SectionName.KNOWLEDGE, allowed - memories.tokens, passages)
+    half = packer.best(SectionName.KNOWLEDGE, allowed // 2, passages) if passages else None
+    memories = packer.best(SectionName.MEMORIES, allowed - (half.tokens if half else 0), others)
+    return memories, packer.best(SectionName.KNOWLEDGE, allowed - memories.tokens, passages)
 
 
-def _stable_selection(choice: Layout, talk: SessionSlice) -> StableSelection:
+def _stable_selection(layout: Layout, conversation: SessionSlice) -> StableSelection:
     """Return the selection by id alone: texts are read again each time."""
-    ids = [UUID(piece.source["id"]) for piece in choice.memories.pieces]
-    kept = [_reference(piece) for piece in choice.knowledge.pieces if piece.source["type"] == "document"]
-    return StableSelection(_start(choice.now, talk), ids, kept, choice.base.instructions, choice.base.order)
+    ids = [UUID(piece.source["id"]) for piece in layout.memories.pieces]
+    passage_keys = [_reference(piece) for piece in layout.knowledge.pieces if piece.source["type"] == "document"]
+    return StableSelection(
+        _start(layout.now, conversation), ids, passage_keys, layout.base.instructions, layout.base.order
+    )
 
 
 def _reference(passage: SectionPiece) -> str:
     return f"{passage.key.removeprefix('document:')}@{passage.source['version']}"
 
 
-def _start(now: Section, talk: SessionSlice | None) -> int:
+def _start(now: Section, conversation: SessionSlice | None) -> int:
     """Return the position of the first message shown in full; one past the last if there is none."""
     if now.pieces:
         return int(now.pieces[0].source["position"])
-    return talk.messages[-1].position + 1 if talk and talk.messages else 0
+    return conversation.messages[-1].position + 1 if conversation and conversation.messages else 0
 
 
 def _keys(section: Section) -> set[str]:
@@ -207,41 +218,43 @@ def _beside(found: Sequence[ScoredPiece], seen: AbstractSet[str]) -> list[Scored
     return [one for one in found if one.piece.key not in seen]
 
 
-def _as_results(desk: Packer, read: ContextMaterial) -> list[ScoredPiece]:
+def _as_results(packer: Packer, sources: ContextMaterial) -> list[ScoredPiece]:
     """Return the results of the query; with a disputed memory those that contradict it."""
-    found = {one.piece.key: one for result in read.results if (one := _as_result(desk, read, result)) is not None}
-    for row in read.others.values():
+    found = {
+        one.piece.key: one for result in sources.results if (one := _as_result(packer, sources, result)) is not None
+    }
+    for row in sources.others.values():
         key = f"memory:{row.id}"
         denied = [one for one in found.values() if key in one.conflicts]
         if key not in found and denied:
             best, conflicts = max(one.score for one in denied), frozenset(one.piece.key for one in denied)
             found[key] = ScoredPiece(rendering.of_memory(row), best, row.occurred_at, conflicts)
-    for name, answer in read.outside:
+    for name, answer in sources.outside:
         piece = rendering.of_outside(name, answer.source, answer.text)
         found.setdefault(piece.key, ScoredPiece(piece, answer.score))
-    hidden = read.material.talk.hidden if read.material.talk else frozenset()
-    mine = read.material.talk.session_id if read.material.talk else None
-    out = {f"message:{mine}/{one}" for one in hidden}
+    hidden_ids = sources.material.conversation.hidden if sources.material.conversation else frozenset()
+    session_id = sources.material.conversation.session_id if sources.material.conversation else None
+    out = {f"message:{session_id}/{one}" for one in hidden_ids}
     return [one for key, one in found.items() if key not in out]
 
 
-def _as_result(desk: Packer, read: ContextMaterial, result: Result) -> ScoredPiece | None:
+def _as_result(packer: Packer, sources: ContextMaterial, result: Result) -> ScoredPiece | None:
     score = max(0.0, result.ranked.score)
     if result.memory is not None:
         row = result.memory
-        return ScoredPiece(rendering.of_memory(row), score, row.occurred_at, _contradictions(read, row.id))
+        return ScoredPiece(rendering.of_memory(row), score, row.occurred_at, _contradictions(sources, row.id))
     if result.message is not None:
         quote = rendering.of_quote(result.message, superseded=result.superseded)
-        short = _quotable(quote.text, desk.counter)
+        short = _quotable(quote.text, packer.counter)
         return ScoredPiece(replace(quote, text=short), score, result.message.occurred_at) if short else None
     return ScoredPiece(rendering.of_passage(result.passage), score)
 
 
-def _quotable(said: str, counter: Counter) -> str:
+def _quotable(text: str, counter: Counter) -> str:
     """Return the beginning to quote; empty for hostile text, which would speak with the voice of the system."""
-    short = cut(said, QUOTE_TOKENS, counter)
+    short = cut(text, QUOTE_TOKENS, counter)
     return "" if output.screened_output(short).hostile else short
 
 
-def _contradictions(read: ContextMaterial, memory_id: UUID) -> frozenset[str]:
-    return frozenset(f"memory:{one}" for one in read.disputes.get(memory_id, ()))
+def _contradictions(sources: ContextMaterial, memory_id: UUID) -> frozenset[str]:
+    return frozenset(f"memory:{one}" for one in sources.disputes.get(memory_id, ()))

@@ -86,8 +86,8 @@ class ContextQuery:
     def reader(self) -> str:
         """Key of the stable selection: reader and limit."""
         # As JSON: a user who is called "None" is not nobody.
-        told = json.dumps([self.user_id, self.group_id, self.listener, self.limit, self.model, str(self.budget)])
-        return hashlib.sha256(told.encode()).hexdigest()[:32]
+        identity = json.dumps([self.user_id, self.group_id, self.listener, self.limit, self.model, str(self.budget)])
+        return hashlib.sha256(identity.encode()).hexdigest()[:32]
 
     def within(self, window: RecentWindow) -> ContextQuery:
         """Return what is asked once the session is known: for a group, its memory in place of the user's own.
@@ -130,54 +130,66 @@ class ContextDeps:
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
 
 
-def build(reads: ContextDeps, tenant_id: str, asked: ContextQuery) -> Context:
+def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
     """Build the context within its limit."""
-    asked, read, results, wanted = _read(reads, tenant_id, asked)
-    heard = reads.settings.instructions == "heard"
-    desk = Packer(cached_counter(asked.model), split_limit(asked.limit, asked.budget), read.query, wanted.k, heard)
-    sheet, rendered, tokens = _render_within(desk, read, asked)
-    if sheet.chosen is not None and asked.session_id is not None and sheet.chosen != read.held:
-        with reads.db.tenant(tenant_id) as tx:
-            stable_selection.keep(tx, tenant_id, asked.session_id, asked.reader, sheet.chosen)
-    return Context(sheet, rendered, tokens, asked.limit, desk.counter, wanted, results)
+    request, sources, results, chosen_depth = _read(deps, tenant_id, request)
+    accept_unconfirmed = deps.settings.instructions == "heard"
+    packer = Packer(
+        cached_counter(request.model),
+        split_limit(request.limit, request.budget),
+        sources.query,
+        chosen_depth.k,
+        accept_unconfirmed,
+    )
+    assembled, rendered, tokens = _render_within(packer, sources, request)
+    if assembled.chosen is not None and request.session_id is not None and assembled.chosen != sources.earlier:
+        with deps.db.tenant(tenant_id) as tx:
+            stable_selection.keep(tx, tenant_id, request.session_id, request.reader, assembled.chosen)
+    return Context(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
 
 
 def _read(
-    reads: ContextDeps, tenant_id: str, asked: ContextQuery
+    deps: ContextDeps, tenant_id: str, request: ContextQuery
 ) -> tuple[ContextQuery, ContextMaterial, Sequence[query.SearchResult], Depth]:
     """Read everything that the context could show to its audience, and the depth of the query."""
-    at_hand = _at_hand(reads, tenant_id, asked)
-    with reads.db.tenant(tenant_id) as tx:
+    cached = _at_hand(deps, tenant_id, request)
+    with deps.db.tenant(tenant_id) as tx:
         newest = (
-            recent_messages.read(tx, asked.session_id, at_hand, reads.settings.recent_messages)
-            if asked.session_id
-            else at_hand
+            recent_messages.read(tx, request.session_id, cached, deps.settings.recent_messages)
+            if request.session_id
+            else cached
         )
-        window = _in_steps(newest, reads.settings.recent_messages)
-        asked = asked.within(window)
-        kept = profile.get(tx, asked.owner)
-        read = _read_material(tx, asked, kept.attributes if kept else {}, window, reads.settings)
-    if reads.recent is not None and asked.session_id is not None:
-        reads.recent.renew(reads.db, tenant_id, asked.session_id, at_hand, newest)
-    if kept is None:
+        window = _in_steps(newest, deps.settings.recent_messages)
+        request = request.within(window)
+        stored_profile = profile.get(tx, request.owner)
+        sources = _read_material(
+            tx, request, stored_profile.attributes if stored_profile else {}, window, deps.settings
+        )
+    if deps.recent is not None and request.session_id is not None:
+        deps.recent.renew(deps.db, tenant_id, request.session_id, cached, newest)
+    if stored_profile is None:
         # Not stored: `profile_builder` does that, and a context must not fail because memories change meanwhile.
-        read = replace(read, profile=profile.build(reads.db, tenant_id, asked.owner).attributes)
-    question = asked.query if asked.query is not None else _last_words(read.material.talk)
-    wanted = depth(question) if asked.adaptive else Depth(USUAL_K, ())
-    results = _search(reads, tenant_id, asked, question, wanted.k * READ)
-    results = results if asked.raw else _screen(results)
-    elsewhere = context_retrievers.RetrieverQuery(tenant_id, asked.user_id, asked.group_id, question, wanted.k)
-    outside = _outside(context_retrievers.ask(reads.retrievers, elsewhere)) if question.strip() else ()
-    read = _filter_results(reads.db, tenant_id, asked, replace(read, query=question, results=results, outside=outside))
-    return asked, read, read.results, wanted
+        sources = replace(sources, profile=profile.build(deps.db, tenant_id, request.owner).attributes)
+    question = request.query if request.query is not None else _last_words(sources.material.conversation)
+    chosen_depth = depth(question) if request.adaptive else Depth(USUAL_K, ())
+    results = _search(deps, tenant_id, request, question, chosen_depth.k * READ)
+    results = results if request.raw else _screen(results)
+    elsewhere = context_retrievers.RetrieverQuery(
+        tenant_id, request.user_id, request.group_id, question, chosen_depth.k
+    )
+    outside = _outside(context_retrievers.ask(deps.retrievers, elsewhere)) if question.strip() else ()
+    sources = _filter_results(
+        deps.db, tenant_id, request, replace(sources, query=question, results=results, outside=outside)
+    )
+    return request, sources, sources.results, chosen_depth
 
 
 def _screen(results: Sequence[query.SearchResult]) -> list[query.SearchResult]:
     """Mask secrets in messages, and drop hostile messages."""
     shown: list[query.SearchResult] = []
     for one in results:
-        said = output.messages([one.message] if one.message is not None else [])
-        shown += [one] if one.message is None else [replace(one, message=message) for message in said]
+        screened = output.messages([one.message] if one.message is not None else [])
+        shown += [one] if one.message is None else [replace(one, message=message) for message in screened]
     return shown
 
 
@@ -189,50 +201,50 @@ def _outside(
 
 
 def _read_material(
-    tx: Tx, asked: ContextQuery, attributes: Json, window: RecentWindow, settings: Settings
+    tx: Tx, request: ContextQuery, attributes: Json, window: RecentWindow, settings: Settings
 ) -> ContextMaterial:
     """Read what is independent of the query, and what is still valid of the earlier selection and the profile."""
-    reader = ContextReader(asked.user_id, asked.group_id, asked.listener)
+    reader = ContextReader(request.user_id, request.group_id, request.listener)
     wishes = settings.instructions != "none"
-    material = context_reader.material(tx, reader, asked.session_id, window, instructions=wishes)
-    before = stable_selection.get(tx, asked.session_id, asked.reader) if asked.session_id else None
-    named = profile_lines.names(attributes)
-    ids = [*before.memory_ids, *(one for one in map(UUID, before.profile) if one not in named)] if before else []
+    material = context_reader.material(tx, reader, request.session_id, window, instructions=wishes)
+    before = stable_selection.get(tx, request.session_id, request.reader) if request.session_id else None
+    profile_ids = profile_lines.names(attributes)
+    ids = [*before.memory_ids, *(one for one in map(UUID, before.profile) if one not in profile_ids)] if before else []
     return ContextMaterial(
         "",
         material,
         attributes,
         (),
         before,
-        context_reader.active_memories(tx, asked.user_id, asked.group_id, ids),
+        context_reader.active_memories(tx, request.user_id, request.group_id, ids),
         passages.passages(tx, [one.split("@")[0] for one in before.passages]) if before else {},
         {},
         {},
-        gone=context_reader.inactive_ids(tx, list(named)),
+        inactive=context_reader.inactive_ids(tx, list(profile_ids)),
     )
 
 
-def _filter_results(db: Database, tenant_id: str, asked: ContextQuery, read: ContextMaterial) -> ContextMaterial:
+def _filter_results(db: Database, tenant_id: str, request: ContextQuery, sources: ContextMaterial) -> ContextMaterial:
     """Filter the results, and read contradictions among memories, with those that were not found."""
-    talk, results = read.material.talk, read.results
-    mine = talk.session_id if talk else None  # What is hidden there is known already.
-    places = [(m.session_id, m.id) for one in results if (m := one.message) and m.session_id != mine]
-    rows = [*(one.memory for one in results if one.memory is not None), *read.standing.values()]
+    conversation, results = sources.material.conversation, sources.results
+    session_id = conversation.session_id if conversation else None  # What is hidden there is known already.
+    places = [(m.session_id, m.id) for one in results if (m := one.message) and m.session_id != session_id]
+    rows = [*(one.memory for one in results if one.memory is not None), *sources.standing.values()]
     disputed = [row.id for row in rows if row.trust == Trust.DISPUTED]
     if not disputed and not places:
-        return replace(read, results=_to_show(results, frozenset()))
+        return replace(sources, results=_to_show(results, frozenset()))
     with db.tenant(tenant_id) as tx:
         disputes = context_reader.disputes(tx, disputed)
         denied = sorted({one for ones in disputes.values() for one in ones})
-        others = context_reader.active_memories(tx, asked.user_id, asked.group_id, denied)
+        others = context_reader.active_memories(tx, request.user_id, request.group_id, denied)
         shown = _to_show(results, context_reader.hidden_among(tx, places))
-    return replace(read, results=shown, disputes=disputes, others=others)
+    return replace(sources, results=shown, disputes=disputes, others=others)
 
 
-def _at_hand(reads: ContextDeps, tenant_id: str, asked: ContextQuery) -> RecentWindow:
-    if reads.recent is None or asked.session_id is None:
+def _at_hand(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> RecentWindow:
+    if deps.recent is None or request.session_id is None:
         return recent_messages.EMPTY
-    return reads.recent.ask(tenant_id, asked.session_id)
+    return deps.recent.ask(tenant_id, request.session_id)
 
 
 def _in_steps(newest: RecentWindow, most: int) -> RecentWindow:
@@ -245,18 +257,22 @@ def _in_steps(newest: RecentWindow, most: int) -> RecentWindow:
 
 
 def _search(
-    reads: ContextDeps, tenant_id: str, asked: ContextQuery, question: str, limit: int
+    deps: ContextDeps, tenant_id: str, request: ContextQuery, question: str, limit: int
 ) -> Sequence[query.SearchResult]:
     if not question.strip():
         return ()
-    wanted = Question(question, asked.user_id, asked.group_id, limit, each=True)
-    return query.search(reads.db, tenant_id, wanted, reads.embedder).results
+    search_query = Question(question, request.user_id, request.group_id, limit, each=True)
+    return query.search(deps.db, tenant_id, search_query, deps.embedder).results
 
 
-def _last_words(talk: context_reader.SessionSlice | None) -> str:
+def _last_words(conversation: context_reader.SessionSlice | None) -> str:
     """Return the last words of the user, which serve as the query if none is given."""
-    said = [m.content for m in talk.messages if m.role == "user" and m.id not in talk.hidden] if talk else []
-    return said[-1][-LONGEST_QUESTION:] if said else ""
+    user_messages = (
+        [m.content for m in conversation.messages if m.role == "user" and m.id not in conversation.hidden]
+        if conversation
+        else []
+    )
+    return user_messages[-1][-LONGEST_QUESTION:] if user_messages else ""
 
 
 def _to_show(results: Sequence[query.SearchResult], hidden: AbstractSet[tuple[str, str]]) -> list[query.SearchResult]:
@@ -274,16 +290,18 @@ def _holds(row: Any, now: datetime) -> bool:
     return (row.valid_from is None or row.valid_from <= now) and (row.valid_to is None or row.valid_to > now)
 
 
-def _render_within(desk: Packer, read: ContextMaterial, asked: ContextQuery) -> tuple[Assembled, Json, int]:
+def _render_within(packer: Packer, sources: ContextMaterial, request: ContextQuery) -> tuple[Assembled, Json, int]:
     """Render within the limit. The size of separators is known only afterwards; the allowance shrinks accordingly."""
-    room = float(asked.limit - formats.OVERHEAD)
+    room = float(request.limit - formats.OVERHEAD)
     for left in reversed(range(ATTEMPTS)):
-        within = replace(desk, allowance=split_limit(max(0, int(room)), asked.budget))
-        sheet = assembly.assemble(within, read if left else replace(read, results=(), material=read.material.bare()))
-        rendered = formats.render(sheet, asked.format)
-        tokens = formats.tokens(rendered, desk.counter)
-        most = asked.limit - (int(asked.limit * asked.budget.reserve) if left else 0)
+        within = replace(packer, allowance=split_limit(max(0, int(room)), request.budget))
+        assembled = assembly.assemble(
+            within, sources if left else replace(sources, results=(), material=sources.material.bare())
+        )
+        rendered = formats.render(assembled, request.format)
+        tokens = formats.tokens(rendered, packer.counter)
+        most = request.limit - (int(request.limit * request.budget.reserve) if left else 0)
         if tokens <= most:
-            return sheet, rendered, tokens
+            return assembled, rendered, tokens
         room *= SHRINK * most / tokens
-    return Assembled([], None), formats.nothing(asked.format), 0
+    return Assembled([], None), formats.nothing(request.format), 0

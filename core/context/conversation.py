@@ -31,44 +31,52 @@ WORD_TOKENS: Final = 8
 """Least tokens worth showing of a message."""
 
 
-def background(desk: Packer, talk: SessionSlice | None, allowed: int) -> tuple[Section, Section]:
+def background(packer: Packer, conversation: SessionSlice | None, allowed: int) -> tuple[Section, Section]:
     """Return the summary of what is no longer shown, and the plan: half of the allowance at most."""
-    summary = list(_summary(talk)) if talk else []
-    told = desk.first(SectionName.SUMMARY, allowed // 3, summary)
-    steps = [] if talk is None else [_plan(plan, allowed // 6, desk.counter) for plan in talk.plans]
-    return told, desk.first(SectionName.PLAN, allowed // 6, steps)
+    summary = list(_summary(conversation)) if conversation else []
+    summary_section = packer.first(SectionName.SUMMARY, allowed // 3, summary)
+    steps = [] if conversation is None else [_plan(plan, allowed // 6, packer.counter) for plan in conversation.plans]
+    return summary_section, packer.first(SectionName.PLAN, allowed // 6, steps)
 
 
-def recent(written: RenderedMessages | None, allowed: int, since: int = 0) -> Section:
+def recent(rendered: RenderedMessages | None, allowed: int, since: int = 0) -> Section:
     """Return the newest messages from a start that moves seldom and is not before `since`, without hidden ones."""
-    if written is None:
+    if rendered is None:
         return Section(SectionName.RECENT, "", 0, allowed)
-    desk, talk = written.desk, written.talk
-    seen = [message for message in talk.messages if message.id not in talk.hidden and message.content.strip()]
+    packer, conversation = rendered.packer, rendered.conversation
+    seen = [
+        message
+        for message in conversation.messages
+        if message.id not in conversation.hidden and message.content.strip()
+    ]
     late = [message for message in seen if message.position >= since]
-    ends = written.ends()
-    block = max(1, desk.allowance.short_term // window.BLOCKS)
-    shown = window.fit_window(late, [ends[m.id] for m in late], TokenWindow(allowed, block), written.cost)
-    pieces = [rendering.of_message(message, written(message)) for message in shown]
+    ends = rendered.ends()
+    block = max(1, packer.allowance.short_term // window.BLOCKS)
+    shown = window.fit_window(late, [ends[m.id] for m in late], TokenWindow(allowed, block), rendered.cost)
+    pieces = [rendering.of_message(message, rendered(message)) for message in shown]
     if not pieces and seen:
-        pieces = _cut_last_message(desk, seen[-1], written(seen[-1]), allowed)
-    gone = [
+        pieces = _cut_last_message(packer, seen[-1], rendered(seen[-1]), allowed)
+    left_out = [
         LeftOut(rendering.message_ref(m), "older than what there is room for") for m in seen[: len(seen) - len(pieces)]
     ]
-    gone += [LeftOut(rendering.message_ref(m), "hidden") for m in talk.messages if m.id in talk.hidden]
-    tokens = sum(desk.cost(piece.text) + MESSAGE_TOKENS + _mark(piece.role) for piece in pieces)
-    return Section(SectionName.RECENT, "", tokens, allowed, pieces, gone)
+    left_out += [
+        LeftOut(rendering.message_ref(m), "hidden") for m in conversation.messages if m.id in conversation.hidden
+    ]
+    tokens = sum(packer.cost(piece.text) + MESSAGE_TOKENS + _mark(piece.role) for piece in pieces)
+    return Section(SectionName.RECENT, "", tokens, allowed, pieces, left_out)
 
 
 class RenderedMessages:
     """Rendered messages, each made once: tool results shortened, in a group with the speaker."""
 
-    def __init__(self, desk: Packer, talk: SessionSlice) -> None:
-        self.desk, self.talk = desk, talk
+    def __init__(self, packer: Packer, conversation: SessionSlice) -> None:
+        self.packer, self.conversation = packer, conversation
         self._made: dict[str, str] = {}
-        self._several = len({m.user_id for m in talk.messages}) > 1 or any(m.group_id for m in talk.messages)
+        self._several = len({m.user_id for m in conversation.messages}) > 1 or any(
+            m.group_id for m in conversation.messages
+        )
         # Not of what happens to be left this time: the same result is to look the same in the next context.
-        self._most = max(WORD_TOKENS, desk.allowance.short_term // TOOL_SHARE)
+        self._most = max(WORD_TOKENS, packer.allowance.short_term // TOOL_SHARE)
 
     def __call__(self, message: Message) -> str:
         if message.id not in self._made:
@@ -76,12 +84,12 @@ class RenderedMessages:
         return self._made[message.id]
 
     def cost(self, message: Message) -> int:
-        return self.desk.cost(self(message)) + MESSAGE_TOKENS + _mark(message.role)
+        return self.packer.cost(self(message)) + MESSAGE_TOKENS + _mark(message.role)
 
     def ends(self) -> dict[str, int]:
         """Tokens up to and with each message; tool results with their rendered size at most."""
         ends, total, before = {}, 0, None
-        for message, end in zip(self.talk.messages, self.talk.ends, strict=True):
+        for message, end in zip(self.conversation.messages, self.conversation.ends, strict=True):
             size = end - before if before is not None else 0
             total += min(size, self._most) if message.role == "tool" else size
             ends[message.id], before = total, end
@@ -89,10 +97,10 @@ class RenderedMessages:
 
     def _write(self, message: Message) -> str:
         if message.role == "tool":
-            place = f"{quote(message.session_id, safe='')}/messages/{quote(message.id, safe='')}"
-            asked = self._asked_before(message)
+            message_path = f"{quote(message.session_id, safe='')}/messages/{quote(message.id, safe='')}"
+            preceding_question = self._asked_before(message)
             return shorten(
-                message.content, self._most, self.desk.counter, asked, f"GET /v1/sessions/{place}"
+                message.content, self._most, self.packer.counter, preceding_question, f"GET /v1/sessions/{message_path}"
             ).text  # fmt: skip
         if self._several and message.role == "user":
             return rendering.indent_lines(
@@ -102,8 +110,10 @@ class RenderedMessages:
 
     def _asked_before(self, message: Message) -> str:
         """Return the user's question before a tool result: the same in every context."""
-        said = [m.content for m in self.talk.messages if m.role == "user" and m.position < message.position]
-        return said[-1] if said else ""
+        earlier_questions = [
+            m.content for m in self.conversation.messages if m.role == "user" and m.position < message.position
+        ]
+        return earlier_questions[-1] if earlier_questions else ""
 
 
 def _mark(role: str) -> int:
@@ -111,27 +121,34 @@ def _mark(role: str) -> int:
     return MARK_TOKENS if role == "tool" else 0
 
 
-def _cut_last_message(desk: Packer, message: Message, said: str, allowed: int) -> list[SectionPiece]:
+def _cut_last_message(packer: Packer, message: Message, rendered: str, allowed: int) -> list[SectionPiece]:
     """Return the beginning of a last message that exceeds the whole room."""
     room = allowed - MESSAGE_TOKENS - _mark(message.role)
-    text = cut(said, room, desk.counter) if room >= WORD_TOKENS else ""
+    text = cut(rendered, room, packer.counter) if room >= WORD_TOKENS else ""
     return [rendering.of_message(message, text)] if text else []
 
 
-def _summary(talk: SessionSlice) -> Iterable[SectionPiece]:
+def _summary(conversation: SessionSlice) -> Iterable[SectionPiece]:
     """Put the key messages first, which are dropped last; then the summary of the rest."""
-    if talk.summary is None:
+    if conversation.summary is None:
         return
-    for one in talk.summary.key_messages:
-        source = {"type": "message", "session_id": talk.session_id, "id": one.message_id, "position": one.position}
+    for one in conversation.summary.key_messages:
+        source = {
+            "type": "message",
+            "session_id": conversation.session_id,
+            "id": one.message_id,
+            "position": one.position,
+        }
         seen = output.screened_output(one.quote)
         if seen.hostile:
             continue
-        said = rendering.one_line(seen.text)
-        yield SectionPiece(f"key:{one.message_id}", f"- {one.kind}, {one.by}: {said}", source, rendering.KEYS)
-    source = {"type": "summary", "session_id": talk.session_id, "to_position": talk.summary.to_position}
+        line = rendering.one_line(seen.text)
+        yield SectionPiece(f"key:{one.message_id}", f"- {one.kind}, {one.by}: {line}", source, rendering.KEYS)
+    source = {"type": "summary", "session_id": conversation.session_id, "to_position": conversation.summary.to_position}
     yield SectionPiece(
-        f"summary:{talk.session_id}", rendering.quote_lines(output.screened_output(talk.summary.content).text), source
+        f"summary:{conversation.session_id}",
+        rendering.quote_lines(output.screened_output(conversation.summary.content).text),
+        source,
     )
 
 

@@ -40,11 +40,11 @@ EARLIER: Final = "(The conversation goes on.)"
 """Content of the first turn: Anthropic requires it to be the user's."""
 
 
-def render(sheet: Assembled, form: Format) -> Json:
+def render(assembled: Assembled, form: Format) -> Json:
     """Render as `{"messages": …}`, as `{"system": …, "messages": …}`, or as `{"text": …}`."""
     if form == "text":
-        return {"text": _text(sheet)}
-    return _anthropic(sheet) if form == "anthropic" else {"messages": _openai(sheet)}
+        return {"text": _text(assembled)}
+    return _anthropic(assembled) if form == "anthropic" else {"messages": _openai(assembled)}
 
 
 def tokens(shown: Json, counter: Counter) -> int:
@@ -62,25 +62,25 @@ def nothing(form: Format) -> Json:
     return {"text": ""} if form == "text" else {"messages": []} | ({"system": []} if form == "anthropic" else {})
 
 
-def join_sections(sheet: Assembled, parts: Sequence[SectionName]) -> str:
+def join_sections(assembled: Assembled, parts: Sequence[SectionName]) -> str:
     """Join the texts of sections."""
-    return "\n\n".join(one.text for one in sheet.sections if one.part in parts and one.text)
+    return "\n\n".join(one.text for one in assembled.sections if one.part in parts and one.text)
 
 
-def _openai(sheet: Assembled) -> list[Json]:
+def _openai(assembled: Assembled) -> list[Json]:
     """Return one system message, then the conversation, with memories before its last question."""
-    stable, focus = join_sections(sheet, STABLE), join_sections(sheet, LAST)
-    talk = [{"role": SPOKEN[piece.role], "content": _turn_text(piece)} for piece in _recent_pieces(sheet)]
+    stable, focus = join_sections(assembled, STABLE), join_sections(assembled, LAST)
+    turns = [{"role": SPOKEN[piece.role], "content": _turn_text(piece)} for piece in _recent_pieces(assembled)]
     if focus:
-        talk.insert(_last_question(talk), {"role": "system", "content": focus})
-    return [*([{"role": "system", "content": stable}] if stable else []), *talk]
+        turns.insert(_last_question(turns), {"role": "system", "content": focus})
+    return [*([{"role": "system", "content": stable}] if stable else []), *turns]
 
 
-def _anthropic(sheet: Assembled) -> Json:
+def _anthropic(assembled: Assembled) -> Json:
     """Return the stable sections as a cacheable system prompt, and alternating turns that begin with the user."""
-    stable, focus = join_sections(sheet, STABLE), join_sections(sheet, LAST)
+    stable, focus = join_sections(assembled, STABLE), join_sections(assembled, LAST)
     turns: list[Json] = []
-    for piece in _recent_pieces(sheet):
+    for piece in _recent_pieces(assembled):
         role = "assistant" if piece.role == "assistant" else "user"
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"].append({"type": "text", "text": _turn_text(piece)})
@@ -96,15 +96,15 @@ def _anthropic(sheet: Assembled) -> Json:
     return {"system": [cached] if stable else [], "messages": turns}
 
 
-def _text(sheet: Assembled) -> str:
-    spoken = [rendering.indent_lines(f"{piece.role}: {_turn_text(piece)}") for piece in _recent_pieces(sheet)]
-    talk = "\n".join(["# Recent Messages", *spoken]) if spoken else ""
-    parts = (join_sections(sheet, STABLE), talk, join_sections(sheet, LAST))
+def _text(assembled: Assembled) -> str:
+    spoken = [rendering.indent_lines(f"{piece.role}: {_turn_text(piece)}") for piece in _recent_pieces(assembled)]
+    recent_messages = "\n".join(["# Recent Messages", *spoken]) if spoken else ""
+    parts = (join_sections(assembled, STABLE), recent_messages, join_sections(assembled, LAST))
     return "\n\n".join(part for part in parts if part)
 
 
-def _recent_pieces(sheet: Assembled) -> Sequence[SectionPiece]:
-    recent = sheet.section(SectionName.RECENT)
+def _recent_pieces(assembled: Assembled) -> Sequence[SectionPiece]:
+    recent = assembled.section(SectionName.RECENT)
     return recent.pieces if recent else ()
 
 
@@ -114,10 +114,10 @@ def _turn_text(piece: SectionPiece) -> str:
     return rendering.break_marks(piece.text)
 
 
-def _last_question(talk: Sequence[Json]) -> int:
+def _last_question(turns: Sequence[Json]) -> int:
     """Return the index of the last user message; the end if there is none."""
-    asked = [at for at, message in enumerate(talk) if message["role"] == "user"]
-    return asked[-1] if asked else len(talk)
+    user_turns = [index for index, message in enumerate(turns) if message["role"] == "user"]
+    return user_turns[-1] if user_turns else len(turns)
 
 
 def _texts(content: str | list[Json]) -> list[str]:

@@ -50,14 +50,14 @@ class FixedSections:
         return self.stable | _keys(self.since)
 
 
-def lay_out(desk: Packer, instructions: Sequence[Any], known: Sequence[ProfileLine]) -> FixedSections:
+def lay_out(packer: Packer, instructions: Sequence[Any], facts: Sequence[ProfileLine]) -> FixedSections:
     """Lay out instructions, then the profile, as there is room."""
-    always = desk.first(SectionName.INSTRUCTIONS, _most(desk), _instruction_pieces(desk, instructions))
-    told = _keys(always)
-    untold = [line for line in known if not all(f"memory:{one}" in told for one in line.memories)]
+    always = packer.first(SectionName.INSTRUCTIONS, _most(packer), _instruction_pieces(packer, instructions))
+    shown_keys = _keys(always)
+    untold = [line for line in facts if not all(f"memory:{one}" in shown_keys for one in line.memories)]
     order = profile_lines.order(untold)
     ordered, _ = profile_lines.split_lines(untold, order)
-    profile = desk.first(SectionName.PROFILE, _room_for_profile(desk, always), [line.piece() for line in ordered])
+    profile = packer.first(SectionName.PROFILE, _room_for_profile(packer, always), [line.piece() for line in ordered])
     keys = {piece.key for piece in profile.pieces}
     shown = {one for line in ordered if line.key in keys for one in line.memories}
     ids = [UUID(piece.source["id"]) for piece in always.pieces]
@@ -65,10 +65,10 @@ def lay_out(desk: Packer, instructions: Sequence[Any], known: Sequence[ProfileLi
 
 
 def keep_layout(
-    desk: Packer,
+    packer: Packer,
     instructions: Sequence[Any],
-    known: Sequence[ProfileLine],
-    held: StableSelection,
+    facts: Sequence[ProfileLine],
+    earlier: StableSelection,
     rows: Mapping[UUID, Any],
     fresh: FixedSections,
 ) -> FixedSections | None:
@@ -77,50 +77,50 @@ def keep_layout(
     `rows`: valid memories, for statements that are no longer among the strongest.
     """
     by_id = {row.id: row for row in instructions}
-    here = {one for line in known for one in line.memories}
-    missing = [rows.get(UUID(one)) for one in held.profile if one not in here]
+    here = {one for line in facts for one in line.memories}
+    missing = [rows.get(UUID(one)) for one in earlier.profile if one not in here]
     fell = [profile_lines.displaced_line(row) if row is not None else None for row in missing]
-    if None in fell or any(one not in by_id for one in held.instructions):
+    if None in fell or any(one not in by_id for one in earlier.instructions):
         return None
-    old, new = profile_lines.split_lines([*known, *filter(None, fell)], held.profile)
-    orders = _instruction_pieces(desk, [by_id[one] for one in held.instructions])
-    always = desk.first(SectionName.INSTRUCTIONS, _most(desk), orders)
-    profile = desk.first(SectionName.PROFILE, _room_for_profile(desk, always), [line.piece() for line in old])
-    since = _news(desk, FixedSections(always, profile, NO_NEWS, (), ()), fresh, new, held.memory_ids)
+    old, new = profile_lines.split_lines([*facts, *filter(None, fell)], earlier.profile)
+    orders = _instruction_pieces(packer, [by_id[one] for one in earlier.instructions])
+    always = packer.first(SectionName.INSTRUCTIONS, _most(packer), orders)
+    profile = packer.first(SectionName.PROFILE, _room_for_profile(packer, always), [line.piece() for line in old])
+    since = _news(packer, FixedSections(always, profile, NO_NEWS, (), ()), fresh, new, earlier.memory_ids)
     if always.left_out or profile.left_out or since.left_out:
         return None
     shown = _keys(always) | _keys(profile) | _keys(since)
     always, profile = _with_reasons(always, fresh.always, shown), _with_reasons(profile, fresh.profile, shown)
-    return FixedSections(always, profile, since, held.instructions, held.profile)
+    return FixedSections(always, profile, since, earlier.instructions, earlier.profile)
 
 
 def _news(
-    desk: Packer, old: FixedSections, fresh: FixedSections, new: Sequence[ProfileLine], memories: Sequence[UUID]
+    packer: Packer, old: FixedSections, fresh: FixedSections, new: Sequence[ProfileLine], memories: Sequence[UUID]
 ) -> Section:
     """Return the news: what a new layout would add above, without statements shown as memories."""
     above = {piece.key for piece in fresh.profile.pieces}
-    held = {f"memory:{one}" for one in memories}
+    shown = {f"memory:{one}" for one in memories}
     orders = [
         replace(one, heading=one.heading or rendering.ORDERS)
         for one in fresh.always.pieces
         if one.key not in old.stable
     ]
     facts = [line.piece(rendering.ABOUT) for line in new if line.key in above]
-    news = [*orders, *(one for one in facts if not held & _profile_statements([one]))]
-    allowed = min(int(desk.allowance.system * SINCE), max(0, _most(desk) - old.tokens))
-    return desk.first(SectionName.SINCE, allowed, news) if news else replace(NO_NEWS, allowed=allowed)
+    news = [*orders, *(one for one in facts if not shown & _profile_statements([one]))]
+    allowed = min(int(packer.allowance.system * SINCE), max(0, _most(packer) - old.tokens))
+    return packer.first(SectionName.SINCE, allowed, news) if news else replace(NO_NEWS, allowed=allowed)
 
 
-def _instruction_pieces(desk: Packer, instructions: Sequence[Any]) -> list[SectionPiece]:
-    return [rendering.of_instruction(row, heard=desk.heard) for row in instructions]
+def _instruction_pieces(packer: Packer, instructions: Sequence[Any]) -> list[SectionPiece]:
+    return [rendering.of_instruction(row, accept_unconfirmed=packer.accept_unconfirmed) for row in instructions]
 
 
-def _most(desk: Packer) -> int:
-    return desk.allowance.system + desk.allowance.long_term
+def _most(packer: Packer) -> int:
+    return packer.allowance.system + packer.allowance.long_term
 
 
-def _room_for_profile(desk: Packer, always: Section) -> int:
-    return max(0, desk.allowance.system - always.tokens)
+def _room_for_profile(packer: Packer, always: Section) -> int:
+    return max(0, packer.allowance.system - always.tokens)
 
 
 def _with_reasons(section: Section, fresh: Section, shown: set[str]) -> Section:

@@ -86,9 +86,9 @@ class _Pruner:
 
     def pruned(self, value: Any, size: _Size) -> Any:
         if isinstance(value, str):
-            kept = value[: size.characters]
+            beginning = value[: size.characters]
             over = len(value) > size.characters + _FEWEST
-            return f"{kept}{MARK} {len(value) - len(kept)} characters" if over else value
+            return f"{beginning}{MARK} {len(value) - len(beginning)} characters" if over else value
         if not isinstance(value, (dict, list)) or not value:
             return value
         if not size.levels:
@@ -104,16 +104,16 @@ class _Pruner:
         """Return entries of a list in order, with a note for each omission."""
         places = self._places(values, entries)
         listed: list[Any] = []
-        for place, following in zip(places, [*places[1:], len(values)], strict=True):
-            listed.append(self.pruned(values[place], below))
-            if following > place + 1:
-                listed.append(f"{MARK} {following - place - 1} more")
+        for position, following in zip(places, [*places[1:], len(values)], strict=True):
+            listed.append(self.pruned(values[position], below))
+            if following > position + 1:
+                listed.append(f"{MARK} {following - position - 1} more")
         return listed
 
     def _mapped(self, value: dict[str, Any], entries: int, below: _Size) -> dict[str, Any]:
-        kept = self._keys(value, entries)
-        less = {MARK: f"{len(value) - len(kept)} more keys"} if len(kept) < len(value) else {}
-        return {key: self.pruned(value[key], below) for key in kept} | less
+        kept_keys = self._keys(value, entries)
+        less = {MARK: f"{len(value) - len(kept_keys)} more keys"} if len(kept_keys) < len(value) else {}
+        return {key: self.pruned(value[key], below) for key in kept_keys} | less
 
     def _places(self, values: Sequence[Any], entries: int) -> list[int]:
         """Choose positions: the first, the highest scored (half of the room), the last, then from the beginning."""
@@ -121,8 +121,8 @@ class _Pruner:
             return list(range(len(values)))
         weights = [self._telling(value) for value in values]
         least = min(weights)
-        matching = [place for place, weight in enumerate(weights) if weight > least]
-        matching.sort(key=lambda place: (-weights[place], place))
+        matching = [position for position, weight in enumerate(weights) if weight > least]
+        matching.sort(key=lambda position: (-weights[position], position))
         chosen = dict.fromkeys([*matching[: max(1, entries // 2)], 0, len(values) - 1, *range(len(values))])
         return sorted(list(chosen)[:entries])
 
@@ -130,18 +130,18 @@ class _Pruner:
         """Choose keys in order: identifying ones, matching ones, then plain values."""
         if len(value) <= entries + 1:
             return list(value)
-        places = {key: place for place, key in enumerate(value)}
+        places = {key: position for position, key in enumerate(value)}
         weights = {key: 2 * bool(_TELLING.fullmatch(key)) + self._telling({key: value[key]}) for key in value}
         chosen = sorted(value, key=lambda k: (-weights[k], isinstance(value[k], (dict, list)), places[k]))
         return sorted(chosen[:entries], key=places.__getitem__)
 
     def _telling(self, value: Any) -> float:
-        known = self._known.get(id(value))
-        if known is None:
-            known = self._matches(" ".join(_words(value, levels=4))[:_SAID])
+        relevance = self._known.get(id(value))
+        if relevance is None:
+            relevance = self._matches(" ".join(_words(value, levels=4))[:_SAID])
             if not isinstance(value, dict) or len(value) != 1:  # those that `_keys` makes do not outlive it
-                self._known[id(value)] = known
-        return known
+                self._known[id(value)] = relevance
+        return relevance
 
 
 def _words(value: Any, levels: int) -> Iterator[str]:

@@ -27,7 +27,7 @@ class ScoredPiece:
 
     piece: SectionPiece
     score: float
-    at: datetime | None = None
+    occurred_at: datetime | None = None
     conflicts: frozenset[str] = frozenset()
 
 
@@ -35,14 +35,14 @@ class ScoredPiece:
 class Packer:
     """Fills sections: counter, allowance and query.
 
-    `heard`: unconfirmed wishes from conversations speak with the voice of the system.
+    `accept_unconfirmed`: unconfirmed wishes from conversations speak with the voice of the system.
     """
 
     counter: Counter
     allowance: Allowance
     query: str
     k: int
-    heard: bool = False
+    accept_unconfirmed: bool = False
 
     @cached_property
     def _known(self) -> dict[str, int]:
@@ -62,23 +62,23 @@ class Packer:
         self, part: SectionName, allowed: int, pieces: Sequence[SectionPiece], left: Iterable[LeftOut] = ()
     ) -> Section:
         """Make a section of pieces; the last ones are dropped while title and headings exceed the room."""
-        shown, gone = list(pieces), list(left)
-        said = rendering.section_text(part, shown)
-        while shown and self.cost(said) > allowed:
-            gone.append(LeftOut(shown.pop().key, "no room"))
-            said = rendering.section_text(part, shown)
-        return Section(part, said, self.cost(said) if said else 0, allowed, shown, gone)
+        shown, left_out = list(pieces), list(left)
+        text = rendering.section_text(part, shown)
+        while shown and self.cost(text) > allowed:
+            left_out.append(LeftOut(shown.pop().key, "no room"))
+            text = rendering.section_text(part, shown)
+        return Section(part, text, self.cost(text) if text else 0, allowed, shown, left_out)
 
     def first(self, part: SectionName, allowed: int, pieces: Iterable[SectionPiece]) -> Section:
         """Take pieces in order as there is room; a shorter one may fit behind one that does not."""
-        shown, gone, left = [], [], allowed - TITLE_TOKENS
+        shown, left_out, left = [], [], allowed - TITLE_TOKENS
         for piece in pieces:
             if (cost := self.line(piece)) <= left:
                 left -= cost
                 shown.append(piece)
             else:
-                gone.append(LeftOut(piece.key, "no room"))
-        return self.section(part, allowed, shown, gone)
+                left_out.append(LeftOut(piece.key, "no room"))
+        return self.section(part, allowed, shown, left_out)
 
     def best(
         self, part: SectionName, allowed: int, found: Sequence[ScoredPiece], left: Iterable[LeftOut] = ()
@@ -86,7 +86,7 @@ class Packer:
         """Take the cheapest set of results that says enough."""
         by_key = {one.piece.key: one for one in found}
         items = [
-            SelectionItem(key, one.piece.text, self.line(one.piece), one.score, one.at, one.conflicts)
+            SelectionItem(key, one.piece.text, self.line(one.piece), one.score, one.occurred_at, one.conflicts)
             for key, one in by_key.items()
         ]
         chosen = choose(items, max(0, allowed - TITLE_TOKENS), self.query, self.k)

@@ -24,7 +24,7 @@ LISTED: Final = ("preferences", "habits", "goals")
 class Value:
     """A value or a statement, and the memories that say so."""
 
-    said: str
+    text: str
     memories: tuple[str, ...]
 
 
@@ -45,23 +45,23 @@ class ProfileLine:
 
     def piece(self, heading: str = "") -> SectionPiece:
         section, _, name = self.name.partition(".")
-        said = one_line(", ".join(value.said for value in self.values))
+        values = one_line(", ".join(value.text for value in self.values))
         source = {"type": "profile", "entry": self.name, "memories": list(dict.fromkeys(self.memories))}
-        return SectionPiece(self.key, f"- {said}" if section in LISTED else f"- {name}: {said}", source, heading)
+        return SectionPiece(self.key, f"- {values}" if section in LISTED else f"- {name}: {values}", source, heading)
 
 
-def lines(attributes: Json, gone: Collection[str] = frozenset()) -> Iterator[ProfileLine]:
+def lines(attributes: Json, inactive: Collection[str] = frozenset()) -> Iterator[ProfileLine]:
     """Return slots, lists and statements, without people and topics, which a query brings up, and disputed ones.
 
-    `gone`: memories that are invalid while the profile still has them.
+    `inactive`: memories that are invalid while the profile still has them.
     """
     for name, slot in attributes.get("slots", {}).items():
-        yield from _line(f"slots.{name}", [slot], "value", gone)
+        yield from _line(f"slots.{name}", [slot], "value", inactive)
     for name, entries in attributes.get("lists", {}).items():
-        yield from _line(f"lists.{name}", entries, "value", gone)
+        yield from _line(f"lists.{name}", entries, "value", inactive)
     for section in LISTED:
         for one in attributes.get(section, []):
-            yield from _line(f"{section}.{one['memories'][0]}", [one], "content", gone)
+            yield from _line(f"{section}.{one['memories'][0]}", [one], "content", inactive)
 
 
 def displaced_line(row: Any) -> ProfileLine | None:
@@ -84,13 +84,13 @@ def order(shown: Sequence[ProfileLine]) -> list[str]:
     return list(found)
 
 
-def split_lines(known: Sequence[ProfileLine], before: Sequence[str]) -> tuple[list[ProfileLine], list[ProfileLine]]:
+def split_lines(current: Sequence[ProfileLine], before: Sequence[str]) -> tuple[list[ProfileLine], list[ProfileLine]]:
     """Order the lines as they were shown `before`; return also the lines of new values."""
-    places = {one: at for at, one in enumerate(before)}
+    places = {one: position for position, one in enumerate(before)}
     old: list[tuple[int, ProfileLine]] = []
     new: list[ProfileLine] = []
-    for line in known:
-        ranked = sorted((at, value) for value in line.values if (at := _place(value, places)) >= 0)
+    for line in current:
+        ranked = sorted((position, value) for value in line.values if (position := _place(value, places)) >= 0)
         if ranked:
             old.append((ranked[0][0], ProfileLine(line.name, tuple(value for _, value in ranked))))
         if rest := tuple(value for value in line.values if _place(value, places) < 0):
@@ -104,10 +104,10 @@ def names(attributes: Json) -> set[UUID]:
     return {UUID(one) for line in lines(attributes) for one in line.memories}
 
 
-def _line(name: str, entries: Sequence[Json], word: str, gone: Collection[str]) -> Iterator[ProfileLine]:
+def _line(name: str, entries: Sequence[Json], word: str, inactive: Collection[str]) -> Iterator[ProfileLine]:
     values = []
     for one in entries:
-        standing = tuple(memory for memory in one["memories"] if memory not in gone)
+        standing = tuple(memory for memory in one["memories"] if memory not in inactive)
         if standing and not one.get("disputed"):
             values.append(Value(("not " if one.get("negated") else "") + one[word], standing))
     if values:

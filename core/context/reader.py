@@ -39,15 +39,18 @@ class OwnerMaterial:
     """Instructions of a user (or a group), and the session, if one is named and exists."""
 
     instructions: Sequence[Any]
-    talk: SessionSlice | None
+    conversation: SessionSlice | None
 
     def bare(self) -> OwnerMaterial:
         """Return the newest message alone, for a context without room for more."""
-        talk = self.talk
-        if talk is None:
+        conversation = self.conversation
+        if conversation is None:
             return OwnerMaterial((), None)
         return OwnerMaterial(
-            (), replace(talk, messages=talk.messages[-1:], ends=talk.ends[-1:], summary=None, plans=())
+            (),
+            replace(
+                conversation, messages=conversation.messages[-1:], ends=conversation.ends[-1:], summary=None, plans=()
+            ),
         )
 
 
@@ -73,9 +76,9 @@ def material(
     Without `instructions` only pinned memories are read.
     """
     hears = {"user": reader.listener, "group": reader.group_id}
-    talk = _session_slice(tx, session_id, window, hears) if session_id is not None and window.messages else None
+    conversation = _session_slice(tx, session_id, window, hears) if session_id is not None and window.messages else None
     values = {"user": reader.user_id, "group": reader.group_id, "most": INSTRUCTIONS, "instructions": instructions}
-    return OwnerMaterial(tx.execute(_INSTRUCTIONS, values).all(), talk)
+    return OwnerMaterial(tx.execute(_INSTRUCTIONS, values).all(), conversation)
 
 
 def disputes(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, frozenset[UUID]]:
@@ -108,17 +111,22 @@ def _session_slice(
     tx: Tx, session_id: str, window: recent_messages.RecentWindow, reader: Mapping[str, object]
 ) -> SessionSlice | None:
     """Return what the reader heard of the session; None: nothing, or no message has arrived."""
-    asked = {**reader, "session": session_id}
+    parameters = {**reader, "session": session_id}
     others = [message.position for message in window.messages if not _is_mine(message, reader)]
-    missed = set(tx.execute(_UNHEARD, {**asked, "first": others[0], "last": others[-1]}).scalars()) if others else ()
-    heard = [at for at, message in enumerate(window.messages) if message.id not in missed]
-    if not heard:
+    missed = (
+        set(tx.execute(_UNHEARD, {**parameters, "first": others[0], "last": others[-1]}).scalars()) if others else ()
+    )
+    heard_indexes = [index for index, message in enumerate(window.messages) if message.id not in missed]
+    if not heard_indexes:
         return None
     summary = rolling.latest(tx, session_id)
-    if summary is not None and tx.execute(_UNHEARD, {**asked, "first": 1, "last": summary.to_position}).first():
+    if summary is not None and tx.execute(_UNHEARD, {**parameters, "first": 1, "last": summary.to_position}).first():
         summary = None  # It tells some of what this reader has not heard.
     own = [plan for plan in tracker.current(tx, session_id) if _is_of(plan, reader)]
-    messages, ends = [window.messages[at] for at in heard], [window.ends[at] for at in heard]
+    messages, ends = (
+        [window.messages[index] for index in heard_indexes],
+        [window.ends[index] for index in heard_indexes],
+    )
     return SessionSlice(session_id, messages, ends, hidden_messages.hidden_ids(tx, session_id), summary, own)
 
 

@@ -54,17 +54,17 @@ def of_memory(row: Any) -> SectionPiece:
     return SectionPiece(f"memory:{row.id}", text, source, HEADINGS[Category(row.category)], content=row.content)
 
 
-def of_instruction(row: Any, *, heard: bool = False) -> SectionPiece:
+def of_instruction(row: Any, *, accept_unconfirmed: bool = False) -> SectionPiece:
     """Write a standing instruction or a pinned memory: the words alone, which hold whenever they were said.
 
-    Wishes that nobody has confirmed are quoted, under a heading of their own, unless those that were merely `heard`
-    may speak with the system's voice.
+    Wishes that nobody has confirmed are quoted, under a heading of their own, unless `accept_unconfirmed` lets them
+    speak with the system's voice.
     """
     source = {"type": "memory", "id": str(row.id), "version": row.version, "pinned": row.pinned}
-    said = one_line(row.content)
-    if heard or row.pinned or row.trust == Trust.CONFIRMED:
-        return SectionPiece(f"memory:{row.id}", f"- {said}", source, content=row.content)
-    return SectionPiece(f"memory:{row.id}", f"- {_day(row.occurred_at)}: “{said}”", source, WISHES, content=row.content)
+    line = one_line(row.content)
+    if accept_unconfirmed or row.pinned or row.trust == Trust.CONFIRMED:
+        return SectionPiece(f"memory:{row.id}", f"- {line}", source, content=row.content)
+    return SectionPiece(f"memory:{row.id}", f"- {_day(row.occurred_at)}: “{line}”", source, WISHES, content=row.content)
 
 
 SUPERSEDED = " (no longer true)"
@@ -80,7 +80,7 @@ def of_quote(message: Message, *, superseded: bool = False) -> SectionPiece:
 
 def of_passage(row: Any) -> SectionPiece:
     """Render a passage with its source, quoted line by line, so that it cannot pass for a section."""
-    place = one_line(" › ".join(dict.fromkeys((row.title, *row.headings))))
+    title = one_line(" › ".join(dict.fromkeys((row.title, *row.headings))))
     source = {
         "type": "document",
         "id": str(row.document_id),
@@ -89,13 +89,15 @@ def of_passage(row: Any) -> SectionPiece:
         "uri": row.uri,
     }
     key = f"document:{row.document_id}#{row.position}"
-    return SectionPiece(key, f"[{place}]\n{quote_lines(row.content)}", source, content=row.content)
+    return SectionPiece(key, f"[{title}]\n{quote_lines(row.content)}", source, content=row.content)
 
 
-def of_outside(name: str, place: str, said: str) -> SectionPiece:
+def of_outside(name: str, result_id: str, text: str) -> SectionPiece:
     """Render a result of a third-party retriever, quoted likewise."""
-    source = {"type": "outside", "retriever": name, "id": place}
-    return SectionPiece(f"outside:{name}:{place}", f"[{one_line(place)}]\n{quote_lines(said)}", source, content=said)
+    source = {"type": "outside", "retriever": name, "id": result_id}
+    return SectionPiece(
+        f"outside:{name}:{result_id}", f"[{one_line(result_id)}]\n{quote_lines(text)}", source, content=text
+    )
 
 
 def of_message(message: Message, text: str) -> SectionPiece:
@@ -127,31 +129,31 @@ def _place(heading: str) -> int:
     return ORDER.index(heading) if heading in ORDER else -1
 
 
-def quote_lines(said: str) -> str:
+def quote_lines(text: str) -> str:
     """Quote line by line, so that the text cannot pass for a section."""
-    return "\n".join(f"> {line}" for line in said.splitlines())
+    return "\n".join(f"> {line}" for line in text.splitlines())
 
 
-def indent_lines(said: str) -> str:
+def indent_lines(text: str) -> str:
     """Indent every line but the first, so that a text cannot pass for another one or for a section."""
-    return "\n  ".join(said.splitlines())
+    return "\n  ".join(text.splitlines())
 
 
-def tool_result(name: str | None, said: str) -> str:
+def tool_result(name: str | None, text: str) -> str:
     """Quote a tool's result between marks that no message can imitate; see `break_marks`."""
     title = f"{TOOL_MARK}: {one_line(name)}]" if name else f"{TOOL_MARK}]"
-    return f"{title}\n{quote_lines(said)}\n{TOOL_END}"
+    return f"{title}\n{quote_lines(text)}\n{TOOL_END}"
 
 
-def break_marks(said: str) -> str:
+def break_marks(text: str) -> str:
     """Break the marks of a tool's result in what somebody said."""
-    return _MARKS.sub(lambda mark: f"({mark[0][1:]}", said)
+    return _MARKS.sub(lambda mark: f"({mark[0][1:]}", text)
 
 
-def one_line(said: str) -> str:
+def one_line(text: str) -> str:
     """Remove line breaks: what somebody said must not look like a section of the context."""
-    return " ".join(said.split())
+    return " ".join(text.split())
 
 
-def _day(at: datetime) -> str:
-    return at.date().isoformat()
+def _day(moment: datetime) -> str:
+    return moment.date().isoformat()

@@ -41,7 +41,7 @@ ALIKE: Final = 0.95
 class SelectionItem:
     """A candidate for the context. `key`: unique among the items. `tokens`: its size as shown, date included.
 
-    `score`: relevance, higher is better, any scale from 0 up. `at`: when it happened.
+    `score`: relevance, higher is better, any scale from 0 up. `occurred_at`: when it happened.
     `conflicts`: keys of items that contradict it. `vector`: its embedding of length 1, if there is one.
     """
 
@@ -49,7 +49,7 @@ class SelectionItem:
     text: str
     tokens: int
     score: float
-    at: datetime | None = None
+    occurred_at: datetime | None = None
     conflicts: frozenset[str] = frozenset()
     vector: Sequence[float] | None = None
 
@@ -66,13 +66,13 @@ class LeftOut:
 class Chosen:
     """`kept`: in display order, best first; contradicting items are adjacent, by date.
 
-    `said`: coverage of the kept ones, in the scale of the scores.
+    `coverage`: coverage of the kept ones, in the scale of the scores.
     """
 
     kept: tuple[SelectionItem, ...]
     left_out: tuple[LeftOut, ...]
     tokens: int
-    said: float
+    coverage: float
 
 
 @memo_scope()
@@ -97,7 +97,7 @@ def choose(
         tuple(item for unit in kept for item in unit.items),
         tuple(sorted(choice.left_out, key=lambda one: one.key)),
         choice.spent,
-        choice.said,
+        choice.coverage,
     )
 
 
@@ -136,15 +136,15 @@ class _Selection:
     limits: _Limits
     kept: list[_Unit] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
-    told: dict[Term, float] = field(default_factory=dict)
-    said: float = 0.0
+    best_shares: dict[Term, float] = field(default_factory=dict)
+    coverage: float = 0.0
     spent: int = 0
     count: int = 0
 
     def gain(self, unit: _Unit) -> float:
         """Return the gain of a unit over what is taken."""
-        told = self.told.get
-        return math.fsum([share - known for term, share in unit.says if share > (known := told(term, 0.0))])
+        best_share = self.best_shares.get
+        return math.fsum([share - covered for term, share in unit.says if share > (covered := best_share(term, 0.0))])
 
     def consider(self, unit: _Unit, gain: float) -> None:
         """Take a unit, or leave it out with the reason. Words are compared only if it could be taken."""
@@ -164,11 +164,11 @@ class _Selection:
 
     def _take(self, unit: _Unit, gain: float) -> None:
         self.kept.append(unit)
-        self.said += gain
+        self.coverage += gain
         self.spent += unit.tokens
         self.count += len(unit.items)
         for term, share in unit.says:
-            self.told[term] = max(self.told.get(term, 0.0), share)
+            self.best_shares[term] = max(self.best_shares.get(term, 0.0), share)
 
     def _leave(self, unit: _Unit, why: str) -> None:
         for item in unit.items:
@@ -183,8 +183,8 @@ def _by_gain(units: Sequence[_Unit], choice: _Selection) -> Iterator[tuple[_Unit
     heap = [(-unit.worth / unit.tokens, unit.key, 0, unit.worth, unit) for unit in units]
     heapq.heapify(heap)
     while heap:
-        _, key, known, gain, unit = heap[0]
-        if known == len(choice.kept):
+        _, key, computed_at, gain, unit = heap[0]
+        if computed_at == len(choice.kept):
             heapq.heappop(heap)
             yield unit, gain
         else:
@@ -208,17 +208,17 @@ def _cached_term_codes(text: str) -> tuple[Term, ...]:
 
 def _shares(items: Sequence[SelectionItem], query: str, highest: float) -> dict[str, Shares]:
     """Return the coverage of each item: its score divided among its terms, rarer ones more, and its query terms."""
-    said = {item.key: _term_codes(item.text) or (b"#" + item.key.encode(),) for item in items}
-    counts = Counter(term for found in said.values() for term in found)
+    terms_of_item = {item.key: _term_codes(item.text) or (b"#" + item.key.encode(),) for item in items}
+    counts = Counter(term for found in terms_of_item.values() for term in found)
     rarity = {term: math.log1p(len(items) / count) for term, count in counts.items()}
-    asked = frozenset(_term_codes(query)) if highest else frozenset()
-    worth = ASKED * highest / len(asked) if asked else 0.0
+    query_terms = frozenset(_term_codes(query)) if highest else frozenset()
+    worth = ASKED * highest / len(query_terms) if query_terms else 0.0
     shares: dict[str, Shares] = {}
     for item in items:
-        found = said[item.key]
+        found = terms_of_item[item.key]
         rare = [rarity[term] for term in found]
         score, whole = max(0.0, item.score), math.fsum(rare)
-        met = [(b"?" + term, worth) for term in sorted(asked.intersection(found))]
+        met = [(b"?" + term, worth) for term in sorted(query_terms.intersection(found))]
         shares[item.key] = [(term, score * one / whole) for term, one in zip(found, rare, strict=True)] + met
     return shares
 
@@ -231,9 +231,9 @@ def _units(items: Sequence[SelectionItem], shares: Mapping[str, Shares]) -> list
             members[one] |= members[other]
             for key in members[other]:
                 members[key] = members[one]
-    known = {item.key: item for item in items}
+    by_key = {item.key: item for item in items}
     groups = {min(group): group for group in members.values()}
-    return [_unit(key, [known[one] for one in group], shares) for key, group in sorted(groups.items())]
+    return [_unit(key, [by_key[one] for one in group], shares) for key, group in sorted(groups.items())]
 
 
 def _unit(key: str, items: Sequence[SelectionItem], shares: Mapping[str, Shares]) -> _Unit:
@@ -251,25 +251,25 @@ _FIRST: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def _date(item: SelectionItem) -> tuple[datetime, str]:
-    at = item.at or _FIRST
-    return at if at.tzinfo else at.replace(tzinfo=UTC), item.key
+    occurred_at = item.occurred_at or _FIRST
+    return occurred_at if occurred_at.tzinfo else occurred_at.replace(tzinfo=UTC), item.key
 
 
-def _twin(unit: _Unit, kept: _Unit) -> str | None:
+def _twin(unit: _Unit, other: _Unit) -> str | None:
     """Return the key of a kept item that says the same; None for contradicted items."""
     if len(unit.items) > 1:
         return None
-    return next((one.key for one in kept.items if _is_twin(unit.items[0], one)), None)
+    return next((one.key for one in other.items if _is_twin(unit.items[0], one)), None)
 
 
 def _is_twin(one: SelectionItem, other: SelectionItem) -> bool:
     """Return whether two items say the same: words or vectors agree, and nothing in their words forbids it."""
     if one.text.strip() == other.text.strip():
         return True
-    mine, theirs = read(one.text), read(other.text)
-    if not (is_same(mine, theirs) or _is_alike(one, other)):
+    analysis, other_analysis = read(one.text), read(other.text)
+    if not (is_same(analysis, other_analysis) or _is_alike(one, other)):
         return False
-    return not (denial(mine, theirs) or difference(mine, theirs))
+    return not (denial(analysis, other_analysis) or difference(analysis, other_analysis))
 
 
 def _is_alike(one: SelectionItem, other: SelectionItem) -> bool:

@@ -87,9 +87,9 @@ def shorten(result: str, limit: int, counter: Counter, query: str = "", whole: s
     if len(result) > 2 * READ:
         result = f"{result[:READ]}\n{result[-READ:]}"
     way = f"; the full text: {whole}" if whole else ""
-    asked = frozenset(terms(query))
+    query_terms = frozenset(terms(query))
     for text, left_out in chain(
-        _as_json(result, way, asked, limit, counter), _as_text(result, way, asked, limit, counter)
+        _as_json(result, way, query_terms, limit, counter), _as_text(result, way, query_terms, limit, counter)
     ):
         tokens = counter.count(text)
         if tokens <= limit:
@@ -98,38 +98,42 @@ def shorten(result: str, limit: int, counter: Counter, query: str = "", whole: s
     return Shortened(text, counter.count(text), f"{len(result) - len(text)} of {len(result)} characters")
 
 
-def _as_json(result: str, way: str, asked: frozenset[str], limit: int, counter: Counter) -> Iterator[tuple[str, str]]:
+def _as_json(
+    result: str, way: str, query_terms: frozenset[str], limit: int, counter: Counter
+) -> Iterator[tuple[str, str]]:
     """Return the largest JSON that has room, if the result is JSON."""
     value = parse_json(result)
     if value is None:
         return
-    said = f"parts of {len(result)} characters of JSON"
+    summary = f"parts of {len(result)} characters of JSON"
     for text in smaller(
         value,
-        f"{said} left out{way}",
-        lambda told: len(asked.intersection(terms(told))) + 2 * bool(_ERROR.search(told)),
+        f"{summary} left out{way}",
+        lambda part: len(query_terms.intersection(terms(part))) + 2 * bool(_ERROR.search(part)),
     ):
         if counter.count(text) <= limit:
-            yield text, said
+            yield text, summary
             return
 
 
-def _as_text(result: str, way: str, asked: frozenset[str], limit: int, counter: Counter) -> Iterator[tuple[str, str]]:
+def _as_text(
+    result: str, way: str, query_terms: frozenset[str], limit: int, counter: Counter
+) -> Iterator[tuple[str, str]]:
     """Return the highest scored lines, fewer and fewer; sizes that surely have no room are skipped."""
-    plain = _readable(result)
-    pieces = list(_pieces(plain))
-    if plain != result and counter.count(plain) <= limit:
-        yield f"{plain}\n[markup left out{way}]", "markup"
-    ranked = _rank_pieces(pieces, asked)
+    readable = _readable(result)
+    pieces = list(_pieces(readable))
+    if readable != result and counter.count(readable) <= limit:
+        yield f"{readable}\n[markup left out{way}]", "markup"
+    ranked = _rank_pieces(pieces, query_terms)
     room, taken = limit, 0
-    for place in ranked:
-        room -= max(1, counter.count(pieces[place].text) * 3 // 4)
+    for position in ranked:
+        room -= max(1, counter.count(pieces[position].text) * 3 // 4)
         if room < 0:
             break
         taken += 1
     while taken:
         shown = sorted(ranked[:taken])
-        left_out = _left_out(pieces, shown, len(plain))
+        left_out = _left_out(pieces, shown, len(readable))
         yield f"{_join_pieces(pieces, shown)}\n[{left_out} left out{way}]", left_out
         taken = min(taken - 1, taken * 15 // 16)
 
@@ -138,17 +142,17 @@ def _readable(text: str) -> str:
     """Return the text of markup without its tags; any other text unchanged."""
     if len(_MARKUP.findall(text)) < _MARKED:
         return text
-    said: list[str] = []
-    hidden, place = "", 0
+    parts: list[str] = []
+    hidden_tag, position = "", 0
     for tag in _TAG.finditer(text):
-        if not hidden:
-            said.append(text[place : tag.start()])
-            said.append("\n" if _BREAKING.match(tag.group()) else " ")
+        if not hidden_tag:
+            parts.append(text[position : tag.start()])
+            parts.append("\n" if _BREAKING.match(tag.group()) else " ")
         name = tag.group()[1:-1].strip().lower().partition(" ")[0]
-        hidden = "" if name == f"/{hidden}" else hidden or (name if name in _HIDDEN else "")
-        place = tag.end()
-    said.append("" if hidden else text[place:])
-    lines = (" ".join(line.split()) for line in unescape("".join(said)).splitlines())
+        hidden_tag = "" if name == f"/{hidden_tag}" else hidden_tag or (name if name in _HIDDEN else "")
+        position = tag.end()
+    parts.append("" if hidden_tag else text[position:])
+    lines = (" ".join(line.split()) for line in unescape("".join(parts)).splitlines())
     return "\n".join(line for line in lines if line)
 
 
@@ -163,26 +167,26 @@ def _pieces(text: str) -> Iterator[_Piece]:
         yield _Piece(number, line[start:])
 
 
-def _rank_pieces(pieces: Sequence[_Piece], asked: frozenset[str]) -> list[int]:
+def _rank_pieces(pieces: Sequence[_Piece], query_terms: frozenset[str]) -> list[int]:
     """Rank the pieces; one printed before in the same words counts less each time."""
     seen: Tally[str] = Tally()
     weights: list[float] = []
-    answers = _answers(pieces, asked)
-    for place, piece in enumerate(pieces):
+    answers = _answers(pieces, query_terms)
+    for position, piece in enumerate(pieces):
         form = _SAME.sub("0", piece.text)
-        ends = max(0, ENDS - min(place, len(pieces) - 1 - place))
-        weights.append(answers[place] + ends + _weight(piece.text) / (1 + seen[form]))
+        ends = max(0, ENDS - min(position, len(pieces) - 1 - position))
+        weights.append(answers[position] + ends + _weight(piece.text) / (1 + seen[form]))
         seen[form] += 1
     around = list(weights)
-    for place, (one, other) in enumerate(pairwise(weights)):  # What stands beside an error or an answer explains it.
-        around[place] += other / 4
-        around[place + 1] += one / 4
-    return sorted(range(len(pieces)), key=lambda place: (-around[place], place))
+    for position, (one, other) in enumerate(pairwise(weights)):  # What stands beside an error or an answer explains it.
+        around[position] += other / 4
+        around[position + 1] += one / 4
+    return sorted(range(len(pieces)), key=lambda position: (-around[position], position))
 
 
-def _answers(pieces: Sequence[_Piece], asked: frozenset[str]) -> list[float]:
+def _answers(pieces: Sequence[_Piece], query_terms: frozenset[str]) -> list[float]:
     """Return the relevance of each piece: a term counts the less, the more pieces it occurs in."""
-    met = [asked.intersection(terms(piece.text)) if asked else frozenset[str]() for piece in pieces]
+    met = [query_terms.intersection(terms(piece.text)) if query_terms else frozenset[str]() for piece in pieces]
     counts = Tally(term for found in met for term in found)
     return [math.fsum(ANSWER / (1 + math.log2(counts[term])) for term in found) for found in met]
 
@@ -190,35 +194,35 @@ def _answers(pieces: Sequence[_Piece], asked: frozenset[str]) -> list[float]:
 def _weight(text: str) -> float:
     if _RULE.fullmatch(text):
         return 0
-    said = 0.5 * bool(_FIGURE.search(text))
+    weight = 0.5 * bool(_FIGURE.search(text))
     if _ERROR.search(text):
-        return said + 8
-    return said + (3 if _WARNING.search(text) else 2 if _DEFINED.match(text) else 0)
+        return weight + 8
+    return weight + (3 if _WARNING.search(text) else 2 if _DEFINED.match(text) else 0)
 
 
 def _join_pieces(pieces: Sequence[_Piece], shown: Sequence[int]) -> str:
     """Join the shown pieces in order, with a mark for each gap that says how many lines are missing."""
-    said: list[str] = []
+    parts: list[str] = []
     before = _Piece(-1, "")
     last = -1
-    for place in shown:
-        piece = pieces[place]
-        if place > last + 1:
+    for position in shown:
+        piece = pieces[position]
+        if position > last + 1:
             missing = piece.line - before.line - 1
-            said.append(f"\n{MARK} {missing} lines\n" if missing else MARK)
-        elif piece.line != before.line and said:
-            said.append("\n")
-        said.append(piece.text)
-        before, last = piece, place
+            parts.append(f"\n{MARK} {missing} lines\n" if missing else MARK)
+        elif piece.line != before.line and parts:
+            parts.append("\n")
+        parts.append(piece.text)
+        before, last = piece, position
     missing = pieces[-1].line - before.line
-    return "".join(said).strip("\n") + (
+    return "".join(parts).strip("\n") + (
         f"\n{MARK} {missing} lines" if missing else "" if last == len(pieces) - 1 else MARK
     )
 
 
 def _left_out(pieces: Sequence[_Piece], shown: Sequence[int], length: int) -> str:
     lines = pieces[-1].line + 1
-    missing = lines - len({pieces[place].line for place in shown})
+    missing = lines - len({pieces[position].line for position in shown})
     if missing:
         return f"{missing} of {lines} lines"
-    return f"{length - sum(len(pieces[place].text) for place in shown)} of {length} characters"
+    return f"{length - sum(len(pieces[position].text) for position in shown)} of {length} characters"

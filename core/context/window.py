@@ -40,5 +40,5 @@ def fit_window(
         return messages[first:]
     # A block that began before what fits is let go whole; where one block is all there is, what fits is shown.
     broken = ends[first - 1] // size.block
-    start = next((at for at in range(first, len(messages)) if ends[at] // size.block > broken), first)
+    start = next((index for index in range(first, len(messages)) if ends[index] // size.block > broken), first)
     return messages[start:]

@@ -49,15 +49,19 @@ class Equivalents:
         return redaction.without(content, self.statements, subject) is not None
 
 
-def find(tx: Tx, user_id: str, ids: Sequence[UUID], *, drawn: Collection[UUID] = ()) -> Equivalents:
-    """Return the user's other memories that say what these say or have said, without those in `drawn`."""
-    said = tx.execute(_SAID, {"ids": list(ids)}).all()
+def find(tx: Tx, user_id: str, ids: Sequence[UUID], *, derived: Collection[UUID] = ()) -> Equivalents:
+    """Return the user's other memories that say what these say or have said, without those in `derived`."""
+    erased_rows = tx.execute(_SAID, {"ids": list(ids)}).all()
     statements = [
-        one for row in said for one in redaction.with_clauses(row.content, row.subject, gathered_list(row.structured))
+        one
+        for row in erased_rows
+        for one in redaction.with_clauses(row.content, row.subject, gathered_list(row.structured))
     ]
-    slots = {(row.subject, row.attribute, normal_value(row.value)) for row in said if row.attribute and row.value}
+    slots = {
+        (row.subject, row.attribute, normal_value(row.value)) for row in erased_rows if row.attribute and row.value
+    }
     patterns = sorted({probe for one in statements if (probe := _probe(one))})
-    values = {"user": user_id, "ids": [*ids, *drawn], "patterns": patterns, "attributes": [slot[1] for slot in slots]}
+    values = {"user": user_id, "ids": [*ids, *derived], "patterns": patterns, "attributes": [slot[1] for slot in slots]}
     whole, partly = [], []
     for row in tx.execute(_CANDIDATES, values):
         left = redaction.without(row.content, statements, row.subject)
@@ -67,8 +71,8 @@ def find(tx: Tx, user_id: str, ids: Sequence[UUID], *, drawn: Collection[UUID] =
             partly.append((row, left))
         elif left is not None:
             whole.append(row.id)
-    cited = memories.evidence(tx, [row.id for row, _ in partly])
-    found = [PartialMatch(row, left, cited.get(row.id, [])) for row, left in partly]
+    evidence = memories.evidence(tx, [row.id for row, _ in partly])
+    found = [PartialMatch(row, left, evidence.get(row.id, [])) for row, left in partly]
     return Equivalents(statements, frozenset(whole), found)
 
 
@@ -79,7 +83,7 @@ def keep_rest(
 
     `silenced`: messages (session, id) that have lost their text and can no longer be quoted.
     """
-    kept = 0
+    stored = 0
     for one in alike.partly:
         add = Add(_rest(one, alike.statements, silenced), "What is left of a statement of which a part was erased.")
         try:
@@ -87,8 +91,8 @@ def keep_rest(
                 writer.apply(tx, tenant_id, Owner(one.row.user_id, one.row.group_id), [add], author)
         except Conflict:
             continue  # Another memory says this already.
-        kept += 1
-    return kept
+        stored += 1
+    return stored
 
 
 def unquote(tx: Tx, statements: Sequence[RedactedStatement], places: Collection[tuple[str, str]]) -> int:
@@ -124,8 +128,8 @@ def _rest(
 
 def _probe(one: RedactedStatement) -> str:
     """Return a LIKE pattern that matches every text with this statement; an empty string if it contains no word."""
-    named = read(one.subject).spoken
-    spoken = [word for word in read(one.content).spoken if word not in named and read(word).words]
+    subject_words = read(one.subject).spoken
+    spoken = [word for word in read(one.content).spoken if word not in subject_words and read(word).words]
     longest = max(spoken, key=len, default="")
     word = longest[:PROBE] if len(longest) > 1 else next(iter(spoken[-1:]), "")
     escaped = word.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_")

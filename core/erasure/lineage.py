@@ -19,19 +19,19 @@ RETIRED = "archive"
 class Lineage:
     """Memories erased together.
 
-    `said`: the given ones and those that say the same. `drawn`: those derived from them, and episodes that retell them.
-    `parts`: other sources of the derived ones, which remain. `waiting`: those of the parts that were archived into a
-    derived one, with the change that did so.
+    `equal`: the given ones and those that say the same. `derived`: those derived from them, and episodes that retell
+    them. `parts`: other sources of the derived ones, which remain. `waiting`: those of the parts that were archived
+    into a derived one, with the change that did so.
     """
 
-    said: frozenset[UUID]
-    drawn: frozenset[UUID]
+    equal: frozenset[UUID]
+    derived: frozenset[UUID]
     parts: frozenset[UUID]
     waiting: frozenset[tuple[UUID, UUID]]
 
     @property
-    def gone(self) -> list[UUID]:
-        return sorted(self.said | self.drawn)
+    def ids(self) -> list[UUID]:
+        return sorted(self.equal | self.derived)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ def of(tx: Tx, ids: Sequence[UUID], *, silenced: bool = False) -> Lineage:
 
     `silenced`: the messages that they cite lose their text, so that other users' episodes of them are included.
     """
-    equal = set(tx.execute(_EQUAL, {"ids": list(ids)}).scalars()) | set(ids)
-    said = _closure(tx, equal, _says_the_same)
-    retold = set(tx.execute(_RETOLD, {"ids": list(said), "others": silenced}).scalars())
-    drawn = _closure(tx, said | retold, _rests_on) - said
-    edges = [e for e in _edges(tx, drawn) if e.whole in drawn and e.part not in said | drawn]
+    seeds = set(tx.execute(_EQUAL, {"ids": list(ids)}).scalars()) | set(ids)
+    equal = _closure(tx, seeds, _says_the_same)
+    retold = set(tx.execute(_RETOLD, {"ids": list(equal), "others": silenced}).scalars())
+    derived = _closure(tx, equal | retold, _rests_on) - equal
+    edges = [e for e in _edges(tx, derived) if e.whole in derived and e.part not in equal | derived]
     waiting = frozenset((e.part, e.change_id) for e in edges if e.how and e.change_id)
-    return Lineage(frozenset(said), frozenset(drawn), frozenset(e.part for e in edges), waiting)
+    return Lineage(frozenset(equal), frozenset(derived), frozenset(e.part for e in edges), waiting)
 
 
 def _says_the_same(edge: _Edge, found: set[UUID]) -> UUID | None:

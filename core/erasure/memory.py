@@ -73,15 +73,15 @@ def erase(tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence: 
     if not locked.issuperset(owned):
         raise Conflict("Another user's memory was derived from this in the meantime. Erase it again.")
     laid = memory_tombstones.lay(tx, tenant_id, owner.user_id, _wordings_to_bury(tx, memory_id, found, same))
-    cited = tx.execute(_CITED, {"ids": sorted(found.said)}).all()
+    cited_rows = tx.execute(_CITED, {"ids": sorted(found.equal)}).all()
     counts: Counter[str] = Counter()
     for user_id, ids in owned.items():
-        silenced = sorted(found.said) if evidence and user_id == owner.user_id else []
+        silenced = sorted(found.equal) if evidence and user_id == owner.user_id else []
         counts += delete_memories(tx, tenant_id, user_id, ids, silenced=silenced)
         if user_id != owner.user_id:
             publish_erased(tx, tenant_id, ids[0], Erased(user_id, ids), author)
     _reactivate_sources(tx, tenant_id, owner, found, author)
-    spoken = {(row.session_id, row.message_id) for row in cited}
+    spoken = {(row.session_id, row.message_id) for row in cited_rows}
     counts["rewritten"] += equivalents.keep_rest(tx, tenant_id, same, author, silenced=spoken if evidence else ())
     if spoken and not evidence:
         counts += _unquote(tx, owner, same, spoken)
@@ -115,41 +115,41 @@ def delete_memories(
     values: dict[str, Any] = {"ids": list(ids), "refs": [str(one) for one in ids], "user": user_id, "owners": [user_id]}
     values["changes"] = list(tx.execute(_CHANGES, values).scalars())
     values["ignored"] = _verdicts_with_same_words(tx, tenant_id, user_id, ids)
-    asked = list(tx.execute(_ASKED, values).scalars())
+    request_events = list(tx.execute(_ASKED, values).scalars())
     since = tx.execute(_SINCE, values).scalar_one()
     counts: Counter[str] = Counter()
     if silenced:
         runner.restart_running(tx)
         messages = _cited_messages(tx, user_id, silenced)
-        asked.extend(messages["events"])
+        request_events.extend(messages["events"])
         counts += runner.run(tx, tenant_id, ErasurePart.MESSAGES, messages)
     counts += runner.run(tx, tenant_id, ErasurePart.MEMORIES, values)
     parts = log_redaction.deleted_parts(tx, ids, since)
     since = min([since, *parts.values()])
-    return +(counts + log_redaction.redact(tx, tenant_id, [*ids, *parts], since=since, also=asked))
+    return +(counts + log_redaction.redact(tx, tenant_id, [*ids, *parts], since=since, also=request_events))
 
 
 def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Equivalents]:
     """All memories to erase, and those among them that say the same."""
-    mine = lineage.of(tx, [memory_id])
-    same = equivalents.find(tx, owner.user_id, sorted(mine.said), drawn=mine.drawn)
+    extent = lineage.of(tx, [memory_id])
+    same = equivalents.find(tx, owner.user_id, sorted(extent.equal), derived=extent.derived)
     ids = [memory_id, *sorted(same.whole), *(one.row.id for one in same.partly)]
     return lineage.of(tx, ids, silenced=evidence), same
 
 
 def _by_owner(tx: Tx, found: Lineage) -> dict[str, list[UUID]]:
     owned: defaultdict[str, list[UUID]] = defaultdict(list)
-    for memory_id, row in sorted(memories.of_ids(tx, found.gone).items()):
+    for memory_id, row in sorted(memories.of_ids(tx, found.ids).items()):
         owned[row.user_id].append(memory_id)
     return dict(owned)
 
 
 def _wordings_to_bury(tx: Tx, memory_id: UUID, found: Lineage, same: Equivalents) -> list[_Wording]:
     """Wordings that must not come back; of memories that say something else as well only these words, and no slot."""
-    gone = lineage.of(tx, [memory_id, *sorted(same.whole)]).said
-    beside = _wordings(tx, sorted(found.said - gone))
+    erased_ids = lineage.of(tx, [memory_id, *sorted(same.whole)]).equal
+    beside = _wordings(tx, sorted(found.equal - erased_ids))
     partial = [_Wording(one.content, one.subject, None, None) for one in beside if same.says(one.content, one.subject)]
-    return [*_wordings(tx, sorted(gone)), *partial]
+    return [*_wordings(tx, sorted(erased_ids)), *partial]
 
 
 def _wordings(tx: Tx, ids: Sequence[UUID]) -> list[_Wording]:
@@ -167,12 +167,12 @@ def _verdicts_with_same_words(tx: Tx, tenant_id: str, user_id: str, ids: Sequenc
 
 def _cited_messages(tx: Tx, user_id: str, ids: Sequence[UUID]) -> dict[str, Any]:
     """Values for the steps of the messages that these memories cite, and the messages' `events`."""
-    cited = [(row.session_id, row.message_id) for row in tx.execute(_CITED, {"ids": list(ids)})]
+    message_keys = [(row.session_id, row.message_id) for row in tx.execute(_CITED, {"ids": list(ids)})]
     values = {
         "user": user_id,
         "owners": [user_id],
-        "sessions": [session for session, _ in cited],
-        "messages": [message for _, message in cited],
+        "sessions": [session for session, _ in message_keys],
+        "messages": [message for _, message in message_keys],
     }
     rows = tx.execute(_MESSAGES, values).all()
     places = [(row.session_id, row.id, row.position) for row in rows]

@@ -90,9 +90,9 @@ def _forget_names(settings: Settings) -> int:
     queue, app = db.connect(db.router_url(settings), 1), db.connect(db.app_url(settings), 1)
     try:
         with queue.queue() as tx:
-            known = tenants.names(tx)
+            tenant_ids = tenants.names(tx)
         forgotten = 0
-        for tenant_id in known:
+        for tenant_id in tenant_ids:
             with app.tenant(tenant_id) as tx:
                 forgotten += user.forget_names(tx, tenant_id)
         return forgotten
@@ -104,8 +104,8 @@ def _forget_names(settings: Settings) -> int:
 @contextmanager
 def _owner_connection(url: URL) -> Iterator[psycopg.Connection[Any]]:
     """Connect in autocommit mode: VACUUM FULL cannot run in a transaction."""
-    plain = url.set(drivername="postgresql").render_as_string(hide_password=False)
-    with psycopg.connect(plain, autocommit=True) as connection:
+    dsn = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(dsn, autocommit=True) as connection:
         # A waiting VACUUM FULL blocks all that come after it.
         connection.execute(f"SET lock_timeout = {LOCK_SECONDS * 1000}")
         yield connection
@@ -113,23 +113,23 @@ def _owner_connection(url: URL) -> Iterator[psycopg.Connection[Any]]:
 
 def _rewrite(connection: psycopg.Connection[Any], table: str) -> None:
     """Rewrite a table, its indexes and its statistics; repeat while a transaction still sees deleted rows."""
-    said: list[str] = []
+    notices: list[str] = []
 
     def hear(notice: psycopg.errors.Diagnostic) -> None:
-        said.append(f"{notice.message_primary}\n{notice.message_detail}")
+        notices.append(f"{notice.message_primary}\n{notice.message_detail}")
 
-    wanted = "FULL, VERBOSE" if table == STATISTICS else "FULL, VERBOSE, ANALYZE"
-    statement = sql.SQL("VACUUM ({}) {}").format(sql.SQL(wanted), sql.Identifier(*table.split(".")))
+    options = "FULL, VERBOSE" if table == STATISTICS else "FULL, VERBOSE, ANALYZE"
+    statement = sql.SQL("VACUUM ({}) {}").format(sql.SQL(options), sql.Identifier(*table.split(".")))
     if table != STATISTICS:
         connection.execute(_FORGET_STATISTICS, (table,))
     connection.add_notice_handler(hear)
     try:
         until = time.monotonic() + WAIT_SECONDS
         while True:
-            said.clear()
+            notices.clear()
             with contextlib.suppress(psycopg.errors.LockNotAvailable):
                 connection.execute(statement)
-                if not any(int(n) for n in _UNREMOVABLE.findall("\n".join(said))):
+                if not any(int(n) for n in _UNREMOVABLE.findall("\n".join(notices))):
                     return
             if time.monotonic() > until:
                 raise Later(

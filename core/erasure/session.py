@@ -36,13 +36,13 @@ def erase(tx: Tx, tenant_id: str, session_id: str, author: Author) -> Counter[st
     runner.restart_running(tx)  # Before the owners are read, so that what was being written counts.
     owners = runner.lock_owners(tx, tenant_id, tx.execute(_OWNERS, {"session": session_id}).scalars())
     counts = _erase_episodes(tx, tenant_id, session_id, owners, author)
-    told = list(tx.execute(_TOLD, {"session": session_id}).scalars())
-    counts += log_redaction.redact(tx, tenant_id, [], since=datetime.now(UTC), also=told)
+    event_ids = list(tx.execute(_TOLD, {"session": session_id}).scalars())
+    counts += log_redaction.redact(tx, tenant_id, [], since=datetime.now(UTC), also=event_ids)
     messages = tx.execute(_MESSAGES, {"session": session_id}).all()
     values = {
         "session": session_id,
         "owners": sorted(owners),
-        "told": told,
+        "told": event_ids,
         "places": [(session_id, message.id, message.position) for message in messages],
     }
     counts += runner.run(tx, tenant_id, ErasurePart.SESSION, values)
@@ -55,10 +55,10 @@ def _erase_episodes(tx: Tx, tenant_id: str, session_id: str, owners: Collection[
     """Erase the episodes that retell the session, and what was derived from them."""
     counts: Counter[str] = Counter()
     for memory_id in tx.execute(_EPISODES, {"session": session_id}).scalars().all():
-        gone = memories.of_ids(tx, lineage.of(tx, [memory_id]).gone)
-        if not {row.user_id for row in gone.values()} <= set(owners):
+        erased = memories.of_ids(tx, lineage.of(tx, [memory_id]).ids)
+        if not {row.user_id for row in erased.values()} <= set(owners):
             raise Conflict("Something was learnt from this session in the meantime. Erase it again.")
-        if memory_id in gone:  # It may have been erased with an earlier one.
+        if memory_id in erased:  # It may have been erased with an earlier one.
             counts += memory.erase(tx, tenant_id, memory_id, author).counts
     return counts
 

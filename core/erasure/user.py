@@ -39,8 +39,8 @@ class _QuotingMemory:
     """Another user's memory that cites the user, with its quotes that are erased and those that stay."""
 
     row: MemoryRow
-    gone: Sequence[str]
-    left: Sequence[str]
+    erased: Sequence[str]
+    remaining: Sequence[str]
 
 
 def erase(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Settings) -> Erased:
@@ -55,11 +55,11 @@ def erase(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Settin
     mirror = export.forget_user(settings, tenant_id, user_id)
     counts = Counter({"mirror_files": int(mirror["files"])}) + _erase_from_others(tx, tenant_id, values, owners, author)
     runner.restart_running(tx, but=values["seqs"])
-    gone = [(row.session_id, row.id, row.position) for row in tx.execute(_SHARED_MESSAGES, values)]
+    shared_messages = [(row.session_id, row.id, row.position) for row in tx.execute(_SHARED_MESSAGES, values)]
     counts += runner.run(tx, tenant_id, ErasurePart.USER, values)
     if counts:
         tx.execute(_NOTE_ALL)
-    removal.weigh_anew(tx, gone)
+    removal.weigh_anew(tx, shared_messages)
     laid = tombstones.lay_user(tx, tenant_id, user_id)
     done = Erased(user_id, counts=counts, tombstones=laid, sessions=[*alone, *shared])
     forget_names(tx, tenant_id)
@@ -76,11 +76,13 @@ def forget_names(tx: Tx, tenant_id: str) -> int:
     return len(rows)
 
 
-def rests_on(content: str, subject: str, gone: Sequence[str], left: Sequence[str]) -> bool:
+def rests_on(content: str, subject: str, erased: Sequence[str], remaining: Sequence[str]) -> bool:
     """Return whether a statement has words that are only in the erased quotes, not in those that stay. Pure."""
-    taken, stays = (frozenset(w for quote in quotes for w in comparison.read(quote).words) for quotes in (gone, left))
+    taken, stays = (
+        frozenset(w for quote in quotes for w in comparison.read(quote).words) for quotes in (erased, remaining)
+    )
     own = frozenset(comparison.read(content).words) - frozenset(comparison.read(subject).words)
-    return not left or not own.isdisjoint(taken - stays)
+    return not remaining or not own.isdisjoint(taken - stays)
 
 
 def _locked_sessions(tx: Tx, user_id: str) -> tuple[list[str], list[str]]:
@@ -124,7 +126,7 @@ def _erase_from_others(tx: Tx, tenant_id: str, values: Json, owners: frozenset[s
     staying = []
     for one in quoted:
         drawn = one.row.level > 0 or one.row.category == Category.EPISODE
-        if drawn or rests_on(one.row.content, one.row.subject, one.gone, one.left):
+        if drawn or rests_on(one.row.content, one.row.subject, one.erased, one.remaining):
             going[one.row.user_id].append(one.row.id)
         else:
             staying.append(one)
@@ -144,21 +146,21 @@ def _quoting_memories(tx: Tx, values: Json) -> list[_QuotingMemory]:
     for row in tx.execute(_QUOTES, values):
         quotes[row.memory_id].append(row)
     return [
-        _QuotingMemory(row, [q.quote for q in cited if q.gone], [q.quote for q in cited if q.quote and not q.gone])
+        _QuotingMemory(row, [q.quote for q in quoted if q.gone], [q.quote for q in quoted if q.quote and not q.gone])
         for row in memories.of_ids(tx, sorted(quotes)).values()
-        for cited in [quotes[row.id]]
+        for quoted in [quotes[row.id]]
     ]
 
 
 def _blank_versions(tx: Tx, staying: Sequence[_QuotingMemory]) -> int:
     """Blank earlier versions that rested on the user's words, and what undos had removed from these memories."""
-    told = {one.row.id: one for one in staying}
+    by_id = {one.row.id: one for one in staying}
     blanked = []
-    for row in tx.execute(_VERSIONS, {"ids": list(told)}):
-        one = told[row.memory_id]
-        if row.content is not None and rests_on(row.content, one.row.subject, one.gone, one.left):
+    for row in tx.execute(_VERSIONS, {"ids": list(by_id)}):
+        one = by_id[row.memory_id]
+        if row.content is not None and rests_on(row.content, one.row.subject, one.erased, one.remaining):
             blanked.append({"memory_id": row.memory_id, "version": row.version})
-    tx.execute(_UNGROUND, {"ids": list(told)})
+    tx.execute(_UNGROUND, {"ids": list(by_id)})
     return tx.execute(_BLANK, {"rows": json.dumps(blanked, default=str), "gone": GONE}).rowcount
 
 

@@ -54,7 +54,7 @@ def replay(tx: Tx, wanted: RetryFilter, limit: int, *, dry_run: bool) -> Replaye
 
 
 def repeat(tx: Tx, ids: Sequence[UUID], status: str) -> list[UUID]:
-    """Begin again those of the ids that are in the status and repeatable; return which.
+    """Begin again those of the ids that are in the status and repeatable; return them in the given order.
 
     The dead letter of an event that could not be decided sends the event to the router again.
     """
@@ -65,7 +65,8 @@ def repeat(tx: Tx, ids: Sequence[UUID], status: str) -> list[UUID]:
     for row in begun:
         metrics.DISPATCHES.labels(row.target, row.status).inc()
     decided_again = list(tx.execute(_DECIDE_AGAIN, values).scalars()) if status == DispatchStatus.DEAD else []
-    return [*(row.id for row in begun), *decided_again]
+    started = {row.id for row in begun} | set(decided_again)
+    return [one for one in ids if one in started]
 
 
 def _refuse(row: Any) -> None:

@@ -26,8 +26,8 @@ def actions_of(messages: Sequence[Message]) -> Mapping[str, Sequence[str]]:
     for message in messages:
         speaker = rule_extractor.speaker_of(message)
         if speaker is not None:
-            plain = _plain(message, speaker, names - {speaker})
-            found[message.id] += [one for one in plain if not _is_said_already(one, found[message.id])]
+            plain_actions = _plain(message, speaker, names - {speaker})
+            found[message.id] += [one for one in plain_actions if not _is_said_already(one, found[message.id])]
     return {message_id: list(dict.fromkeys(ones)) for message_id, ones in found.items() if ones}
 
 
@@ -39,20 +39,20 @@ def _plain(message: Message, speaker: str, others: frozenset[str]) -> Iterator[s
         if stated is None:
             continue
         chinese = sentences.is_chinese(stated)
-        plain = sentences.cleaned_zh(stated) if chinese else informal.clean(stated, others)
-        if not (_DONE_ZH if chinese else _DONE_EN).search(plain):
+        cleaned = sentences.cleaned_zh(stated) if chinese else informal.clean(stated, others)
+        if not (_DONE_ZH if chinese else _DONE_EN).search(cleaned):
             continue
-        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
+        dated = dates.written_out(cleaned, list(dates.find(cleaned, message.occurred_at, chinese=chinese)))
         if chinese:
             yield third_person.third_person_zh(dated, speaker, addressee)
         else:
-            told = third_person.third_person(dated, speaker, addressee)
-            yield told if told.endswith((".", "!", "?")) else f"{told}."
+            sentence = third_person.third_person(dated, speaker, addressee)
+            yield sentence if sentence.endswith((".", "!", "?")) else f"{sentence}."
 
 
-def _is_said_already(one: str, known: Sequence[str]) -> bool:
+def _is_said_already(one: str, listed: Sequence[str]) -> bool:
     """Return whether it is in the list already, perhaps followed by another sentence."""
-    return any(one.rstrip(".!。！") in other for other in known)
+    return any(one.rstrip(".!。！") in other for other in listed)
 
 
 _DONE_EN = re.compile(

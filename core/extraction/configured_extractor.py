@@ -43,14 +43,14 @@ def require(settings: Settings) -> None:
 
 def load_extractor(settings: Settings, model: ChatClient | None, name: str | None = None) -> Extractor:
     """Return the named or configured extractor. Misconfigured: it does not exist, or lacks its model."""
-    wanted = name or settings.extractor
-    if wanted == AUTO:
-        wanted = ModelExtractor.name if model else RuleExtractor.name
-    if wanted == RuleExtractor.name:
+    chosen = name or settings.extractor
+    if chosen == AUTO:
+        chosen = ModelExtractor.name if model else RuleExtractor.name
+    if chosen == RuleExtractor.name:
         return RuleExtractor()
-    if wanted == ModelExtractor.name:
+    if chosen == ModelExtractor.name:
         if model is None:
             raise Misconfigured(_NO_MODEL)
         return ModelExtractor(model, settings.prompts)
-    opened: Open = plugins.load(plugins.EXTRACTORS, wanted)
+    opened: Open = plugins.load(plugins.EXTRACTORS, chosen)
     return opened(settings)

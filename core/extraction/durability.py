@@ -17,21 +17,21 @@ LENGTH_STEP: Final = {"en": 15, "zh": 5}
 LENGTHS, PLACES = 10, 2
 
 
-def probability(sentence: str, language: str, *, asked: str = "", place: int = 0) -> float:
+def probability(sentence: str, language: str, *, question: str = "", position: int = 0) -> float:
     """Return the probability, 0 to 1, that `sentence` states something that matters for months.
 
-    `language`: "en" or "zh"; `asked`: the question that it may answer; `place`: its number in the message, from 0.
+    `language`: "en" or "zh"; `question`: what it may answer; `position`: its number in the message, from 0.
     """
-    shown = features(sentence, language, asked=asked, place=place)
+    shown = features(sentence, language, question=question, position=position)
     return ngrams.logistic(ngrams.weights(file_of(language)).logit(shown))
 
 
-def features(sentence: str, language: str, *, asked: str = "", place: int = 0) -> frozenset[str]:
+def features(sentence: str, language: str, *, question: str = "", position: int = 0) -> frozenset[str]:
     """Return the n-grams of a sentence, those of the question before it marked, its length and its place."""
     grams = ngrams.of(sentence, language) | (ngrams.shapes(sentence) if language == "en" else set())
-    before = ngrams.of(asked, language, LONGEST_OF_QUESTION) if asked else set()
+    before = ngrams.of(question, language, LONGEST_OF_QUESTION) if question else set()
     length = min(len(sentence) // LENGTH_STEP[language], LENGTHS)
-    around = {f"length {length}", f"place {min(place, PLACES)}", *({"asked"} if asked else ())}
+    around = {f"length {length}", f"place {min(position, PLACES)}", *({"asked"} if question else ())}
     return frozenset({*grams, *(f"q:{gram}" for gram in before), *around})
 
 

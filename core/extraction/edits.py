@@ -22,24 +22,24 @@ READ: Final = frozenset({"attribute", "values", "negated", "date_precision"})
 """Names in `structured` that were extracted from the content, and hold for no other content."""
 
 
-def complete(row: Any, changed: Json, given: AbstractSet[str], secrets: str) -> Json:
+def complete(row: Any, changed: Json, edited: AbstractSet[str], secrets: str) -> Json:
     """Return the columns of a memory's row that an edit changes, with all that follows from it; empty: nothing does.
 
-    `changed` holds the new values that were asked for, `given` the names of all fields in the request, `secrets` the
+    `changed` holds the new values that were asked for, `edited` the names of all fields in the request, `secrets` the
     setting for content with a secret. Invalid: the edit holds a secret and is refused for it.
     """
     if not changed:
         return {}
     fields = dict(changed)
-    fields |= _trust(row, fields, given)
+    fields |= _trust(row, fields, edited)
     fields |= _screen(fields, secrets)
-    fields |= _extracted_again(row, fields, given)
+    fields |= _extracted_again(row, fields, edited)
     return {name: value for name, value in fields.items() if value != getattr(row, name)}
 
 
-def _trust(row: Any, changed: Json, given: AbstractSet[str]) -> Json:
+def _trust(row: Any, changed: Json, edited: AbstractSet[str]) -> Json:
     """Confirm what a person edits; a memory quarantined or rejected only if its content is new."""
-    if "trust" in given or (row.trust in UNSERVED and "content" not in changed):
+    if "trust" in edited or (row.trust in UNSERVED and "content" not in changed):
         return {}
     return {"trust": Trust.CONFIRMED}
 
@@ -58,15 +58,15 @@ def _screen(changed: Json, secrets: str) -> Json:
     return clean | ({"trust": Trust.QUARANTINED} if any(one.hostile for one in screened.values()) else {})
 
 
-def _extracted_again(row: Any, changed: Json, given: AbstractSet[str]) -> Json:
+def _extracted_again(row: Any, changed: Json, edited: AbstractSet[str]) -> Json:
     """Replace what was extracted from the old content: the value of the slot, and names in `structured`."""
     if "content" not in changed:
         return {}
     extracted, fields = _extract(row, changed), Json()
-    if "structured" not in given:
-        kept = {name: value for name, value in row.structured.items() if name not in READ}
-        fields["structured"] = kept | {name: value for name, value in extracted.structured.items() if name in READ}
-    if not given & {"attribute", "value"} and row.attribute and row.attribute == extracted.attribute:
+    if "structured" not in edited:
+        untouched = {name: value for name, value in row.structured.items() if name not in READ}
+        fields["structured"] = untouched | {name: value for name, value in extracted.structured.items() if name in READ}
+    if not edited & {"attribute", "value"} and row.attribute and row.attribute == extracted.attribute:
         fields["value"] = extracted.value
     return fields
 

@@ -75,20 +75,20 @@ def length(text: str) -> int:
 
 def weight(text: str) -> float:
     """Return the total weight of the words of a text; 0 if it consists of courtesies."""
-    said = comparison.read(text)
-    specific = {*said.names, *(number for number, _ in said.numbers)} - CHATTER
-    plain = {term for term in terms(text) if term not in CHATTER} - specific
-    return len(plain) + SPECIFIC * len(specific)
+    analysis = comparison.read(text)
+    specific = {*analysis.names, *(number for number, _ in analysis.numbers)} - CHATTER
+    ordinary = {term for term in terms(text) if term not in CHATTER} - specific
+    return len(ordinary) + SPECIFIC * len(specific)
 
 
 def tells(message: Message, least_characters: int) -> bool:
     """Return whether a message may hold lasting facts: an instruction, a correction, a slot, or enough words."""
     if message.role not in SPEAKERS:
         return False
-    said = message.content[:LOOKED_AT]
-    if length(said) >= least_characters and weight(said) >= LEAST:
+    text = message.content[:LOOKED_AT]
+    if length(text) >= least_characters and weight(text) >= LEAST:
         return True
-    return message.role == "user" and (is_minded(said) or states(said))
+    return message.role == "user" and (is_minded(text) or states(text))
 
 
 def is_minded(text: str) -> bool:
@@ -106,8 +106,8 @@ def messages_to_read(window: Window, least_characters: int) -> list[Message]:
 
     A "yes" means what was asked, so a question right before the fresh messages counts as one of them.
     """
-    asked = [one for one in window.before[-1:] if one.content.rstrip().endswith(("?", "？"))]
-    return [message for message in (*asked, *window.fresh) if tells(message, least_characters)]
+    questions = [one for one in window.before[-1:] if one.content.rstrip().endswith(("?", "？"))]
+    return [message for message in (*questions, *window.fresh) if tells(message, least_characters)]
 
 
 def _is_minded(sentence: str) -> bool:
@@ -121,10 +121,10 @@ def _is_minded(sentence: str) -> bool:
 
 def _read(text: str) -> list[tuple[str, Tables]]:
     """Return the sentences that assert something, in plain words, with the tables of their language."""
-    asserted = [said for one in sentences.split(text) if (said := sentences.asserted_part(one))]
+    asserted = [sentence for one in sentences.split(text) if (sentence := sentences.asserted_part(one))]
     return [
-        (sentences.cleaned_zh(said), chinese_patterns.TABLES)
-        if sentences.is_chinese(said)
-        else (informal.clean(said, frozenset()), patterns.TABLES)
-        for said in asserted
+        (sentences.cleaned_zh(sentence), chinese_patterns.TABLES)
+        if sentences.is_chinese(sentence)
+        else (informal.clean(sentence, frozenset()), patterns.TABLES)
+        for sentence in asserted
     ]

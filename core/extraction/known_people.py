@@ -40,9 +40,9 @@ def people_in(
         slots.append((listed, structured.get("values") or []))
     for slot, values in slots:
         if slot.startswith(_RELATION):
-            said = _SPOUSE.search(content) if slot == "relation.spouse" else None
+            match = _SPOUSE.search(content) if slot == "relation.spouse" else None
             yield from (
-                Acquaintance(one, said.group() if said else slot.removeprefix(_RELATION)) for one in values if one
+                Acquaintance(one, match.group() if match else slot.removeprefix(_RELATION)) for one in values if one
             )
     if subject:
         yield Acquaintance(subject)

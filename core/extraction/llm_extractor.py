@@ -63,11 +63,11 @@ def _share(number: float) -> float:
     return min(max(number, 0.0), 1.0)
 
 
-def _moment(at: datetime | None) -> datetime | None:
+def _moment(moment: datetime | None) -> datetime | None:
     """Convert to UTC, which is assumed without a zone; None outside the supported years."""
-    if at is None or at.year not in YEARS:
+    if moment is None or moment.year not in YEARS:
         return None
-    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 Text = Annotated[str, AfterValidator(_plain)]
@@ -134,8 +134,8 @@ class ModelExtractor:
         fresh = {number: message for number, message in numbered.items() if number > len(window.before)}
         answer = self._client.ask(prompt, prompt_texts.load(prompt), transcript(numbered, fresh), Extraction, on_call)
         stated = [_candidate(one, numbered, fresh) for one in answer.statements]
-        told = [_unit(one, fresh, prompt) for one in answer.units]
-        return Reading([one for one in stated if one], [one for one in told if one], stated.count(None))
+        units = [_unit(one, fresh, prompt) for one in answer.units]
+        return Reading([one for one in stated if one], [one for one in units if one], stated.count(None))
 
 
 def prompt_of(window: Window, prompts: Set) -> str:
@@ -153,14 +153,14 @@ def transcript(numbered: Mapping[int, Message], fresh: Mapping[int, Message]) ->
 
 
 def _line(number: int, message: Message) -> str:
-    plain = {
+    fields = {
         "n": number,
         "at": f"{message.occurred_at:%Y-%m-%d %H:%M %A}",
         "who": _who(message)[:NAME_CHARACTERS],
         "role": message.role,
         "text": _shorten(message.content, SHOWN.get(message.role, SHOWN["tool"])),
     }
-    return json.dumps(plain, ensure_ascii=False)
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def _who(message: Message) -> str:
@@ -179,24 +179,24 @@ def _candidate(stated: ModelStatement, shown: Mapping[int, Message], fresh: Mapp
     """Build a candidate; None if it rests on no fresh message, or on nobody who may say so."""
     cited = [fresh[number] for number in dict.fromkeys(stated.messages) if number in fresh]
     invented = any(number not in shown for number in stated.messages)
-    mine = _messages_of_one_user(cited, stated.subject)
-    if invented or not _may_say(mine, stated.category) or not 0 < len(stated.content) <= LONGEST_STATEMENT:
+    own_messages = _messages_of_one_user(cited, stated.subject)
+    if invented or not _may_say(own_messages, stated.category) or not 0 < len(stated.content) <= LONGEST_STATEMENT:
         return None
     attribute, value = _slot(stated)
-    at = stated.occurred_at or mine[0].occurred_at
+    occurred_at = stated.occurred_at or own_messages[0].occurred_at
     return Candidate(
         content=stated.content,
         category=Category(stated.category),
         topic=stated.topic,
-        subject=stated.subject[:NAME_CHARACTERS] or _who(mine[0]),
-        evidence=tuple(Evidence(m.session_id, m.id, m.event_id, m.content[:QUOTE_CHARACTERS]) for m in mine),
-        occurred_at=at,
+        subject=stated.subject[:NAME_CHARACTERS] or _who(own_messages[0]),
+        evidence=tuple(Evidence(m.session_id, m.id, m.event_id, m.content[:QUOTE_CHARACTERS]) for m in own_messages),
+        occurred_at=occurred_at,
         kind=KINDS.get(stated.category, Kind.SEMANTIC),
         importance=stated.importance,
         confidence=stated.confidence,
         attribute=attribute,
         value=value,
-        valid_from=at if attribute else None,
+        valid_from=occurred_at if attribute else None,
         corrects=stated.corrects,
     )
 
@@ -226,14 +226,14 @@ def _slot(stated: ModelStatement) -> tuple[str | None, str | None]:
     return (attribute, stated.value) if attribute and stated.value else (None, None)
 
 
-def _unit(told: ModelUnit, fresh: Mapping[int, Message], prompt: str) -> ExtractedUnit | None:
+def _unit(unit: ModelUnit, fresh: Mapping[int, Message], prompt: str) -> ExtractedUnit | None:
     """Return a unit of the new messages; None if it covers none of them or is empty."""
-    ids = [fresh[number].id for number in dict.fromkeys(told.messages) if number in fresh]
-    if not ids or not told.summary:
+    ids = [fresh[number].id for number in dict.fromkeys(unit.messages) if number in fresh]
+    if not ids or not unit.summary:
         return None
-    keywords = list(dict.fromkeys(_words(told.keywords)))
+    keywords = list(dict.fromkeys(_words(unit.keywords)))
     return ExtractedUnit(
-        ids, told.subject or told.summary, told.summary, told.narrative or told.summary, keywords, prompt
+        ids, unit.subject or unit.summary, unit.summary, unit.narrative or unit.summary, keywords, prompt
     )
 
 

@@ -22,19 +22,19 @@ def _against(text: str, statement: str, cosine: float) -> float:
     part of it which is known. Either alone is mistaken: vectors take Lisbon for Porto, and a statement in the first
     person for another one than the same in the third.
     """
-    known = frozenset(terms(statement))
-    if _is_specific(text, statement, known):
+    known_terms = frozenset(terms(statement))
+    if _is_specific(text, statement, known_terms):
         return 1.0
     meant = set(terms(text)) - CHATTER
-    unknown = math.sqrt(len(meant - known) / len(meant)) if meant else 0.0
+    unknown = math.sqrt(len(meant - known_terms) / len(meant)) if meant else 0.0
     return min(max((unknown + 1 - cosine) / 2, 0.0), 1.0)
 
 
-def _is_specific(text: str, statement: str, known: frozenset[str]) -> bool:
+def _is_specific(text: str, statement: str, known_terms: frozenset[str]) -> bool:
     """Return whether the text has a number or a name that the statement has not, or one of them denies."""
-    said, read = comparison.read(text), comparison.read(statement)
+    analysis, read = comparison.read(text), comparison.read(statement)
     return (
-        bool(said.numbers - read.numbers)
-        or any(not known.issuperset(terms(name)) for name in said.names - CHATTER)
-        or comparison.denial(said, read) is not None
+        bool(analysis.numbers - read.numbers)
+        or any(not known_terms.issuperset(terms(name)) for name in analysis.names - CHATTER)
+        or comparison.denial(analysis, read) is not None
     )

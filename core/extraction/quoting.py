@@ -54,7 +54,7 @@ class RuleStatement:
 class ReadMessage:
     """A message of a speaker: its sentences, and what the rules made of them.
 
-    `asked`: the question before it; `before`: the sentences that the speaker said last; `lost`: the sentences that a
+    `question`: the question before it; `before`: the sentences that the speaker said last; `lost`: the sentences that a
     later one took back or put right; `among_people`: somebody else than an assistant listens.
     """
 
@@ -62,7 +62,7 @@ class ReadMessage:
     speaker: str
     language: str
     sentences: Sequence[str]
-    asked: str
+    question: str
     before: Sequence[str]
     found: list[RuleStatement]
     lost: set[str]
@@ -77,11 +77,11 @@ class ReadMessage:
         self._drop([one for one in self.found if not one.plains.isdisjoint(plains)])
 
     def withdraw(self, candidates: Sequence[Candidate]) -> None:
-        self._drop([one for one in self.found if any(one.candidate is gone for gone in candidates)])
+        self._drop([one for one in self.found if any(one.candidate is withdrawn for withdrawn in candidates)])
 
-    def _drop(self, gone: Sequence[RuleStatement]) -> None:
-        self.lost.update(one.quote for one in gone)
-        self.found = [one for one in self.found if not any(one is other for other in gone)]
+    def _drop(self, dropped: Sequence[RuleStatement]) -> None:
+        self.lost.update(one.quote for one in dropped)
+        self.found = [one for one in self.found if not any(one is other for other in dropped)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,40 +157,42 @@ def is_certain_zh(candidate: Candidate, speaker: str) -> bool:
         return True
     if not fills_slot(candidate):
         return is_certain(quote, "zh")
-    named = bool(_STATED_ZH.search(quote)) if candidate.subject == speaker else subject in quote
-    return named and candidate.subject in candidate.content
+    names_subject = bool(_STATED_ZH.search(quote)) if candidate.subject == speaker else subject in quote
+    return names_subject and candidate.subject in candidate.content
 
 
 def _is_put_right(candidate: Candidate, speaker: str) -> bool:
     """Return whether a statement says what stood in an earlier sentence, which the one quoted only corrects."""
     words = _ADDED_ZH.sub("", candidate.content.replace(speaker, ""))
-    pairs = [words[at : at + 2] for at in range(len(words) - 1)]
+    pairs = [words[start : start + 2] for start in range(len(words) - 1)]
     quote = candidate.evidence[0].quote
     return candidate.corrects and sum(pair not in quote for pair in pairs) > PATCHED * len(pairs)
 
 
-def keep_or_quote(heard: ReadMessage) -> list[Candidate]:
+def keep_or_quote(reading: ReadMessage) -> list[Candidate]:
     """Return the certain statements of a message, and quotations of its other sentences that matter."""
-    places = range(len(heard.sentences))
-    of = [[one for one in heard.found if _is_of(one.quote, sentence)] for sentence in heard.sentences]
-    wrong = {place - 1 for place in places if place and not of[place] and _corrects(heard.sentences[place])}
-    chances = [1.0 if place - 1 in wrong else _chance(heard, place) for place in places]
-    kept = [
+    places = range(len(reading.sentences))
+    of = [[one for one in reading.found if _is_of(one.quote, sentence)] for sentence in reading.sentences]
+    wrong = {
+        position - 1 for position in places if position and not of[position] and _corrects(reading.sentences[position])
+    }
+    chances = [1.0 if position - 1 in wrong else _chance(reading, position) for position in places]
+    certain = [
         one
-        for one in heard.found
-        if one.certain and not _is_slight(one, of, chances) and not any(one in of[place] for place in wrong)
+        for one in reading.found
+        if one.certain and not _is_slight(one, of, chances) and not any(one in of[position] for position in wrong)
     ]
-    sure = {id(one) for one in kept}
+    sure = {id(one) for one in certain}
     quoted = [
-        place
-        for place in places
-        if place not in wrong
-        and chances[place] >= least_probability(heard.sentences[place], heard.language)
-        and not any(_is_of(heard.sentences[place], lost) for lost in heard.lost)
-        and not (of[place] and all(id(one) in sure for one in of[place]))
-        and _is_quotable(heard, place)
+        position
+        for position in places
+        if position not in wrong
+        and chances[position] >= least_probability(reading.sentences[position], reading.language)
+        and not any(_is_of(reading.sentences[position], lost) for lost in reading.lost)
+        and not (of[position] and all(id(one) in sure for one in of[position]))
+        and _is_quotable(reading, position)
     ]
-    return [*(one.candidate for one in kept), *(_quotation(heard, place, of[place]) for place in quoted)]
+    return [*(one.candidate for one in certain), *(_quotation(reading, position, of[position]) for position in quoted)]
 
 
 def _corrects(sentence: str) -> bool:
@@ -213,17 +215,19 @@ def _is_of(quote: str, sentence: str) -> bool:
     return quote in sentence or sentence in quote
 
 
-def _chance(heard: ReadMessage, place: int) -> float:
-    asked = heard.asked if place == 0 else ""
-    return durability.probability(heard.sentences[place], heard.language, asked=asked, place=place)
+def _chance(reading: ReadMessage, position: int) -> float:
+    question = reading.question if position == 0 else ""
+    return durability.probability(reading.sentences[position], reading.language, question=question, position=position)
 
 
 def _is_slight(one: RuleStatement, of: Sequence[Sequence[RuleStatement]], chances: Sequence[float]) -> bool:
     """Return whether a statement without a slot stands in a sentence that is unlikely to matter."""
     if fills_slot(one.candidate):
         return False
-    mine = [chance for chance, several in zip(chances, of, strict=True) if any(one is other for other in several)]
-    return bool(mine) and max(mine) < LEAST_STATED
+    own_chances = [
+        chance for chance, several in zip(chances, of, strict=True) if any(one is other for other in several)
+    ]
+    return bool(own_chances) and max(own_chances) < LEAST_STATED
 
 
 def fills_slot(candidate: Candidate) -> bool:
@@ -233,13 +237,13 @@ def fills_slot(candidate: Candidate) -> bool:
     )
 
 
-def _is_quotable(heard: ReadMessage, place: int) -> bool:
+def _is_quotable(reading: ReadMessage, position: int) -> bool:
     """Return whether a sentence says that something is so, in a language that is known, and enough to be understood."""
-    sentence = heard.sentences[place]
-    answers = place == 0 and bool(heard.asked)
-    if (not answers and _size(sentence, heard.language) < SHORTEST) or _is_unreal(sentence):
+    sentence = reading.sentences[position]
+    answers = position == 0 and bool(reading.question)
+    if (not answers and _size(sentence, reading.language) < SHORTEST) or _is_unreal(sentence):
         return False
-    return heard.language == "zh" or (pretence.is_meant(sentence) and not identification.is_foreign(sentence))
+    return reading.language == "zh" or (pretence.is_meant(sentence) and not identification.is_foreign(sentence))
 
 
 def _is_unreal(sentence: str) -> bool:
@@ -247,50 +251,50 @@ def _is_unreal(sentence: str) -> bool:
     return asks or language_sentences.is_hypothetical(sentence) or language_sentences.is_mostly_quoted(sentence)
 
 
-def _quotation(heard: ReadMessage, place: int, found: Sequence[RuleStatement]) -> Candidate:
+def _quotation(reading: ReadMessage, position: int, found: Sequence[RuleStatement]) -> Candidate:
     """Return the candidate that quotes a sentence, in the slot that the rules read of the speaker in it."""
-    candidate = _candidate(heard, place)
+    candidate = _candidate(reading, position)
     if (
-        heard.language == "zh"
-        and place == 0
-        and heard.asked
-        and not _SPEAKER_ZH.search(heard.asked + heard.sentences[place])
+        reading.language == "zh"
+        and position == 0
+        and reading.question
+        and not _SPEAKER_ZH.search(reading.question + reading.sentences[position])
     ):
         return candidate  # the question may be about somebody else
     read = [one.candidate for one in found if not one.certain]
-    slotted = [one for one in read if one.attribute and one.subject == heard.speaker]
+    slotted = [one for one in read if one.attribute and one.subject == reading.speaker]
     return (
         replace(candidate, attribute=slotted[0].attribute, value=slotted[0].value) if len(slotted) == 1 else candidate
     )
 
 
-def _candidate(heard: ReadMessage, place: int) -> Candidate:
-    message, words, language = heard.message, heard.sentences[place], _LANGUAGES[heard.language]
-    days = list(dates.find(words, message.occurred_at, chinese=heard.language == "zh"))
+def _candidate(reading: ReadMessage, position: int) -> Candidate:
+    message, words, language = reading.message, reading.sentences[position], _LANGUAGES[reading.language]
+    days = list(dates.find(words, message.occurred_at, chinese=reading.language == "zh"))
     relative = dates.written_out(words, days) != words
-    content = _content(heard, place, dates.day(message.occurred_at, heard.language) if relative else None)
+    content = _content(reading, position, dates.day(message.occurred_at, reading.language) if relative else None)
     return candidates.without_slot(
-        content, words, heard.speaker, message, days, language.tables, quote=words,
+        content, words, reading.speaker, message, days, language.tables, quote=words,
         corrects=bool(language.tables.correction.search(words)),
     )  # fmt: skip
 
 
-def _content(heard: ReadMessage, place: int, day: str | None) -> str:
+def _content(reading: ReadMessage, position: int, day: str | None) -> str:
     """Return the quotation with who said it, and what it needs to be understood."""
-    words, language = heard.sentences[place], _LANGUAGES[heard.language]
-    leans = refers_back(words, heard.language)
-    asked = heard.asked if place == 0 and (leans or len(words) < language.short) else ""
-    means = refers_back(asked, heard.language) if asked else leans
-    if place and _corrects(words):
-        return language.frame.around(heard.speaker, words, day=day, after=heard.sentences[place - 1])
-    after = _context_sentence(heard, place) if means else ""
-    return language.frame.around(heard.speaker, words, day=day, asked=asked, after=after)
+    words, language = reading.sentences[position], _LANGUAGES[reading.language]
+    leans = refers_back(words, reading.language)
+    question = reading.question if position == 0 and (leans or len(words) < language.short) else ""
+    means = refers_back(question, reading.language) if question else leans
+    if position and _corrects(words):
+        return language.frame.around(reading.speaker, words, day=day, after=reading.sentences[position - 1])
+    after = _context_sentence(reading, position) if means else ""
+    return language.frame.around(reading.speaker, words, day=day, asked=question, after=after)
 
 
-def _context_sentence(heard: ReadMessage, place: int) -> str:
-    """Return the sentence before `place` that explains it: the last with a name for “she”, or the last clear one."""
-    said = [*heard.before, *heard.sentences[:place]][-REACH:]
-    somebody = heard.language == "en" and _OF_SOMEBODY.search(heard.sentences[place])
-    named = [one for one in said if _NAMES.search(one)] if somebody else []
-    clear = named or [one for one in said if not refers_back(one, heard.language)] or said
+def _context_sentence(reading: ReadMessage, position: int) -> str:
+    """Return the sentence before `position` that explains it: the last with a name for “she”, or the last clear one."""
+    earlier = [*reading.before, *reading.sentences[:position]][-REACH:]
+    somebody = reading.language == "en" and _OF_SOMEBODY.search(reading.sentences[position])
+    naming = [one for one in earlier if _NAMES.search(one)] if somebody else []
+    clear = naming or [one for one in earlier if not refers_back(one, reading.language)] or earlier
     return clear[-1] if clear else ""

@@ -23,10 +23,10 @@ def acquaintances(tx: Tx, messages: Sequence[Message]) -> dict[str | None, Acqua
     found: defaultdict[str | None, dict[str, list[Acquaintance]]] = defaultdict(dict)
     for group, user in speakers:
         rows = tx.execute(_TOLD_OF_OTHERS, {"user": user, "group": group, "most": MOST})
-        told = [
+        named_people = [
             one for row in rows for one in people_in(row.attribute, row.value, row.subject, row.structured, row.content)
         ]
-        found[group][user] = list(dict.fromkeys(told))
+        found[group][user] = list(dict.fromkeys(named_people))
     return dict(found)
 
 

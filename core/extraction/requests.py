@@ -101,22 +101,22 @@ def read_request(event: Event) -> tuple[Owner, Candidate]:
         raise Never(_refusal(event, {p.pointer: p.detail for p in error.problems})) from None
 
 
-def statement(wish: Wish, user_id: str, event_id: str, at: datetime) -> Candidate:
+def statement(wish: Wish, user_id: str, event_id: str, requested_at: datetime) -> Candidate:
     """Turn a wish into a candidate whose evidence is the event that made it. Invalid: it would have expired by then."""
-    if wish.expires_at is not None and wish.expires_at <= at:
+    if wish.expires_at is not None and wish.expires_at <= requested_at:
         raise Invalid([Problem("/expires_at", "lies before the request itself; leave it out, or name a later time")])
     subject = wish.subject or user_id
     category, topic = _classify(wish.content)
-    plain = Candidate(
+    candidate = Candidate(
         content=wish.content,
         category=category,
         topic=topic,
         subject=subject,
         evidence=(Evidence("", event_id, event_id, wish.content),),
-        occurred_at=at,
+        occurred_at=requested_at,
         importance=IMPORTANCE,
     )
-    read = plain if wish.category and wish.attribute else _read_words(plain, user_id)
+    read = candidate if wish.category and wish.attribute else _read_words(candidate, user_id)
     return _apply_wish(read, wish)
 
 
@@ -135,58 +135,62 @@ class PendingRequests:
         counts: Counter[str] = Counter()
         for owner in sorted(self.changes, key=lambda owner: owner.user_id):
             counts.update(writer.apply(tx, self.tenant_id, owner, self.changes[owner], author))
-            kept = [c.candidate for c in self.changes[owner] if isinstance(c, Add | Confirm | Merge | Replace)]
-            believed = [candidate for candidate in kept if candidate.trust is not Trust.QUARANTINED]
+            stored = [c.candidate for c in self.changes[owner] if isinstance(c, Add | Confirm | Merge | Replace)]
+            believed = [candidate for candidate in stored if candidate.trust is not Trust.QUARANTINED]
             tombstones.lift(tx, self.tenant_id, owner.user_id, believed)
         return dict(counts)
 
 
-def remember(gate: Consolidation, tenant_id: str, asked: Mapping[Owner, Sequence[Candidate]]) -> PendingRequests:
+def remember(
+    consolidation: Consolidation, tenant_id: str, candidates_by_owner: Mapping[Owner, Sequence[Candidate]]
+) -> PendingRequests:
     """Decide what statements change that someone asked to keep. No transaction is open while models run."""
     changes = {
-        owner: pipeline.consolidate(gate, tenant_id, owner, candidates, explicit=True)
-        for owner, candidates in asked.items()
+        owner: pipeline.consolidate(consolidation, tenant_id, owner, candidates, explicit=True)
+        for owner, candidates in candidates_by_owner.items()
     }
     return PendingRequests(tenant_id, changes)
 
 
-def _read_words(plain: Candidate, user_id: str) -> Candidate:
+def _read_words(candidate: Candidate, user_id: str) -> Candidate:
     """Return the statement as the rule extractor reads it, if that reads all of it as one; else as it was put."""
-    said = _in_first_person(plain.content, plain.subject)
-    cited = plain.evidence[0]
-    message = Message("", cited.message_id, 1, cited.event_id, user_id, "user", said, plain.occurred_at, plain.subject)
+    spoken = _in_first_person(candidate.content, candidate.subject)
+    evidence = candidate.evidence[0]
+    message = Message(
+        "", evidence.message_id, 1, evidence.event_id, user_id, "user", spoken, candidate.occurred_at, candidate.subject
+    )
     found = rule_extractor.statements_of_rules([message])
-    if not found or found[0].evidence[0].quote != said:
-        return plain
+    if not found or found[0].evidence[0].quote != spoken:
+        return candidate
     first = found[0]
     # Put in the third person, it stays as it was put; but "next week" says nothing in a month.
-    verbatim = said != plain.content and "date_precision" not in first.structured
+    verbatim = spoken != candidate.content and "date_precision" not in first.structured
     # The extractor splits a sentence that says several things and may drop one of them; the request means all.
-    verbatim = verbatim or _says_several(said)
+    verbatim = verbatim or _says_several(spoken)
     read = replace(
         first,
-        content=plain.content if verbatim or ADDRESSED.match(first.content) else first.content,
-        evidence=plain.evidence,
+        content=candidate.content if verbatim or ADDRESSED.match(first.content) else first.content,
+        evidence=candidate.evidence,
         importance=max(first.importance, IMPORTANCE),
     )
-    return read if len(found) == 1 and not _says_several(said) else _without_slot(read)
+    return read if len(found) == 1 and not _says_several(spoken) else _without_slot(read)
 
 
-def _says_several(said: str) -> bool:
-    return not sentences.is_chinese(said) and len(clauses.split(informal.clean(said, frozenset()))) > 1
+def _says_several(text: str) -> bool:
+    return not sentences.is_chinese(text) and len(clauses.split(informal.clean(text, frozenset()))) > 1
 
 
 def _in_first_person(content: str, subject: str) -> str:
     """Rewrite a statement about the user in the first person, which is what the rule extractor reads."""
     # No pattern with a name in it: `re` caches patterns.
-    for named in ("用户", subject):
-        if content.startswith(named) and _HAN.match(content, len(named)):
-            return f"我{content[len(named) :]}"
-    for named in ("the user", "user", subject):
-        if content[: len(named)].lower() == named.lower():
-            if owns := _OWNS.match(content, len(named)):
+    for name in ("用户", subject):
+        if content.startswith(name) and _HAN.match(content, len(name)):
+            return f"我{content[len(name) :]}"
+    for name in ("the user", "user", subject):
+        if content[: len(name)].lower() == name.lower():
+            if owns := _OWNS.match(content, len(name)):
                 return f"My {content[owns.end() :]}"
-            if does := _DOES.match(content, len(named)):
+            if does := _DOES.match(content, len(name)):
                 return _first_person(does) + content[does.end() :]
     return content
 
@@ -212,7 +216,7 @@ def _apply_wish(read: Candidate, wish: Wish) -> Candidate:
     """Replace what was read by what was given. A slot read from the words is dropped if another category was given."""
     if wish.attribute is not None or wish.category not in {None, read.category}:
         read = _without_slot(read)
-    given = {name: value for name in GIVEN if (value := getattr(wish, name)) is not None}
+    explicit = {name: value for name in GIVEN if (value := getattr(wish, name)) is not None}
     kind = wish.kind or (KINDS.get(wish.category, Kind.SEMANTIC) if wish.category else read.kind)
     return replace(
         read,
@@ -222,7 +226,7 @@ def _apply_wish(read: Candidate, wish: Wish) -> Candidate:
         tags=tuple(dict.fromkeys(wish.tags)),
         structured=read.structured | wish.structured,
         pinned=wish.pinned,
-        **given,
+        **explicit,
     )
 
 

@@ -40,7 +40,7 @@ class _MessageContext:
     speaker: str
     addressee: str | None
     names: frozenset[str]
-    asked: str | None
+    question: str | None
     answers: bool
     novelty: float
     position: int
@@ -59,56 +59,60 @@ class _Assertion:
     """
 
     quote: str
-    place: int
+    position: int
     plain: str
     found: tuple[dates.DateMention, ...]
     slots: tuple[Slot, ...]
-    talk: _MessageContext
+    context: _MessageContext
     person: str | None = None
     introduces: tuple[Slot, ...] = ()
     sure: bool = False
     mends: bool = False
 
 
-def extract(messages: Sequence[Message], known: AcquaintancesByUser = NOBODY) -> list[Candidate]:
+def extract(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY) -> list[Candidate]:
     """Return the candidates of `messages` (one conversation, in order), in order of appearance.
 
-    `known`: who was spoken of by name before, by the user who did so. Among people, whose talk is mostly of the moment,
-    nothing is quoted.
+    `acquaintances`: who was spoken of by name before, by the user who did so. Among people, whose talk is mostly of the
+    moment, nothing is quoted.
     """
     return [
         one
-        for reading in read(messages, known)
+        for reading in read(messages, acquaintances)
         for one in (reading.rule_candidates() if reading.among_people else quoting.keep_or_quote(reading))
     ]
 
 
-def statements_of_rules(messages: Sequence[Message], known: AcquaintancesByUser = NOBODY) -> list[Candidate]:
+def statements_of_rules(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY) -> list[Candidate]:
     """Return all statements of the rules, certain or not, without quotations."""
-    return [one for reading in read(messages, known) for one in reading.rule_candidates()]
+    return [one for reading in read(messages, acquaintances) for one in reading.rule_candidates()]
 
 
-def read(messages: Sequence[Message], known: AcquaintancesByUser = NOBODY) -> list[ReadMessage]:
+def read(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY) -> list[ReadMessage]:
     """Read each message by rules, with the withdrawals and corrections made by the end of `messages`."""
     messages = with_assistants(messages)
     readings: list[ReadMessage] = []
     last: dict[str, _MessageAssertions] = {}
     before: defaultdict[str, list[str]] = defaultdict(list)
-    chinese = ChineseReader(known)
-    for talk in _contexts(messages, known):
-        text = _own_words(talk.message)
-        heard = _read_chinese(chinese, talk, _in_chinese(text, talk.asked))
+    chinese = ChineseReader(acquaintances)
+    for context in _contexts(messages, acquaintances):
+        text = _own_words(context.message)
+        statements = _read_chinese(chinese, context, _in_chinese(text, context.question))
         if language_sentences.is_chinese(text):
-            last.pop(talk.speaker, None)
-            readings.append(_read_message(talk, "zh", language_sentences.split(text), heard, before[talk.speaker]))
+            last.pop(context.speaker, None)
+            readings.append(
+                _read_message(context, "zh", language_sentences.split(text), statements, before[context.speaker])
+            )
         else:
-            said = _read_english(talk, last.get(talk.speaker))
-            if said.mended:
-                readings[last[talk.speaker].place].take_back(said.mended)
-            last[talk.speaker] = replace(said, place=len(readings))
-            found = [*heard, *_worth_keeping(said.statements, talk)]
-            readings.append(_read_message(talk, "en", said.sentences, found, before[talk.speaker], said.lost))
-        before[talk.speaker] = [*before[talk.speaker], *language_sentences.split(text)][-quoting.REACH :]
+            english = _read_english(context, last.get(context.speaker))
+            if english.mended:
+                readings[last[context.speaker].position].take_back(english.mended)
+            last[context.speaker] = replace(english, position=len(readings))
+            found = [*statements, *_worth_keeping(english.statements, context)]
+            readings.append(
+                _read_message(context, "en", english.sentences, found, before[context.speaker], english.lost)
+            )
+        before[context.speaker] = [*before[context.speaker], *language_sentences.split(text)][-quoting.REACH :]
     withdrawn = chinese.taken_back()
     for reading in readings:
         reading.withdraw(withdrawn)
@@ -116,7 +120,7 @@ def read(messages: Sequence[Message], known: AcquaintancesByUser = NOBODY) -> li
 
 
 def _read_message(
-    talk: _MessageContext,
+    context: _MessageContext,
     language: str,
     cut: Sequence[str],
     found: list[RuleStatement],
@@ -124,25 +128,25 @@ def _read_message(
     lost: Iterable[str] = (),
 ) -> ReadMessage:
     return ReadMessage(
-        talk.message, talk.speaker, language, cut if talk.earnest else (), talk.asked or "", tuple(before), found,
-        set(lost), bool(talk.names),
+        context.message, context.speaker, language, cut if context.earnest else (), context.question or "",
+        tuple(before), found, set(lost), bool(context.names),
     )  # fmt: skip
 
 
-def _in_chinese(text: str, asked: str | None) -> list[str]:
+def _in_chinese(text: str, question: str | None) -> list[str]:
     """Return the message if it is Chinese or a bare answer to a Chinese question, else its Chinese sentences."""
     if language_sentences.is_chinese(text) or (
-        asked and language_sentences.is_chinese(asked) and short_answers.read(asked, text)
+        question and language_sentences.is_chinese(question) and short_answers.read(question, text)
     ):
         return [text]
     return [quote for quote in language_sentences.split(text) if language_sentences.is_chinese(quote)]
 
 
-def _read_chinese(chinese: ChineseReader, talk: _MessageContext, texts: Sequence[str]) -> list[RuleStatement]:
+def _read_chinese(chinese: ChineseReader, context: _MessageContext, texts: Sequence[str]) -> list[RuleStatement]:
     return [
-        RuleStatement(one.evidence[0].quote, one, quoting.is_certain_zh(one, talk.speaker))
+        RuleStatement(one.evidence[0].quote, one, quoting.is_certain_zh(one, context.speaker))
         for text in texts
-        for one in chinese.candidates(talk.message, text, talk.speaker, talk.asked, alone=not talk.names)
+        for one in chinese.candidates(context.message, text, context.speaker, context.question, alone=not context.names)
     ]
 
 
@@ -216,16 +220,16 @@ def _contexts(messages: Sequence[Message], acquaintances: AcquaintancesByUser) -
             if speaker not in persons:
                 persons[speaker] = Persons(speaker)
                 persons[speaker].meet(acquaintances.get(message.user_id, ()))
-            known = persons[speaker]
+            known_persons = persons[speaker]
             if before is not None and speaker_of(before) != speaker:
-                known.hear(before.content[:LONGEST_MESSAGE], number - 1)
-                known.ask(_question(before, speaker) or "", number - 1)
+                known_persons.hear(before.content[:LONGEST_MESSAGE], number - 1)
+                known_persons.ask(_question(before, speaker) or "", number - 1)
             # What says the same of another number ("ticket 1205") is worth what the first of its kind was.
             shape, setting = _NUMBER.sub("#", message.content), (novelty, max(message.position, 1))
             setting = alike.setdefault(shape, setting) if shape != message.content else setting
-            asked = _question(before, speaker)
+            question = _question(before, speaker)
             yield _MessageContext(
-                message, speaker, addressee, frozenset(others), asked, asks, *setting, known, number,
+                message, speaker, addressee, frozenset(others), question, asks, *setting, known_persons, number,
                 message.id in earnest, in_group,
             )  # fmt: skip
         seen |= words
@@ -254,91 +258,106 @@ def _question(before: Message | None, speaker: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class _MessageAssertions:
-    """Assertions of a message; `asked` is the question it answers, `mended` what it takes back of the message before.
+    """Assertions of a message; `mended`: what it takes back of the message before.
 
-    `sentences`: what it was cut into; `lost`: those of them that another one put right or took back.
+    `question`: the one it answers; `sentences`: what it was cut into; `lost`: those of them that another one put right
+    or took back.
     """
 
     statements: Sequence[_Assertion] = ()
-    asked: str | None = None
+    question: str | None = None
     mended: Sequence[str] = ()
-    place: int = 0
+    position: int = 0
     sentences: Sequence[str] = ()
     lost: frozenset[str] = frozenset()
 
 
-def _read_english(talk: _MessageContext, before: _MessageAssertions | None) -> _MessageAssertions:
-    if not talk.earnest:
+def _read_english(context: _MessageContext, before: _MessageAssertions | None) -> _MessageAssertions:
+    if not context.earnest:
         return _MessageAssertions()
-    text = _own_words(talk.message)
+    text = _own_words(context.message)
     quotes = language_sentences.split(text)
-    mended = _correction_of_message_before(quotes[0], talk, before) if quotes and before else None
+    mended = _correction_of_message_before(quotes[0], context, before) if quotes and before else None
     if mended:  # what mends is no statement of its own
         quotes = [corrections.after_correction(quotes[0]), *quotes[1:]]
-    answer = None if mended else _answer(text, talk)
+    answer = None if mended else _answer(text, context)
     cut = tuple(quotes)
     quotes = [quote for quote in quotes if answer is None or quote != answer[0].quote]
-    said: list[_Assertion] = []
+    assertions: list[_Assertion] = []
     lost: set[str] = set()
-    for place, quote in enumerate(quotes, 1):
-        before_it, said = said, _add_sentence(quote, place, talk, said)
-        lost |= {one.quote for one in before_it if not any(one is other for other in said)}
+    for position, quote in enumerate(quotes, 1):
+        before_it, assertions = assertions, _add_sentence(quote, position, context, assertions)
+        lost |= {one.quote for one in before_it if not any(one is other for other in assertions)}
     if (
         quotes
         and before
         and not mended
-        and (gone := corrections.withdrawn_statement(quotes[0], [o.plain for o in before.statements]))
+        and (withdrawn := corrections.withdrawn_statement(quotes[0], [o.plain for o in before.statements]))
     ):
-        return _MessageAssertions(said, talk.asked, [gone], sentences=cut, lost=frozenset({*lost, quotes[0]}))
-    asked = talk.asked if answer else before.asked if mended and before else None
+        return _MessageAssertions(
+            assertions, context.question, [withdrawn], sentences=cut, lost=frozenset({*lost, quotes[0]})
+        )
+    question = context.question if answer else before.question if mended and before else None
     first = answer or (mended.statements if mended else [])
     return _MessageAssertions(
-        [*first, *said], asked, mended.mended if mended else (), sentences=cut, lost=frozenset(lost)
+        [*first, *assertions], question, mended.mended if mended else (), sentences=cut, lost=frozenset(lost)
     )
 
 
-def _add_sentence(quote: str, place: int, talk: _MessageContext, said: list[_Assertion]) -> list[_Assertion]:
+def _add_sentence(
+    quote: str, position: int, context: _MessageContext, assertions: list[_Assertion]
+) -> list[_Assertion]:
     """Return add a sentence to what a message asserts so far; it may set right or take back what stands before."""
-    before = [one.plain for one in said]
-    mended = corrections.correct(quote, before) if said else None
-    gone = mended.said if mended else corrections.withdrawn_statement(quote, before)
-    if gone is None:
-        return said if corrections.WITHDRAWAL_ONLY.match(quote) else [*said, *_assertions(quote, place, talk)]
-    kept = [one for one in said if one.plain != gone]
+    before = [one.plain for one in assertions]
+    mended = corrections.correct(quote, before) if assertions else None
+    withdrawn = mended.replaced if mended else corrections.withdrawn_statement(quote, before)
+    if withdrawn is None:
+        return (
+            assertions
+            if corrections.WITHDRAWAL_ONLY.match(quote)
+            else [*assertions, *_assertions(quote, position, context)]
+        )
+    remaining = [one for one in assertions if one.plain != withdrawn]
     if mended is None:
-        return kept
-    again = [replace(one, sure=True, mends=True) for one in _assertions(quote, place, talk, mended.statement)]
+        return remaining
+    again = [replace(one, sure=True, mends=True) for one in _assertions(quote, position, context, mended.statement)]
     rest = corrections.after_correction(quote)
-    return [*kept, *again, *(_assertions(rest, place, talk) if rest else [])]
+    return [*remaining, *again, *(_assertions(rest, position, context) if rest else [])]
 
 
 def _correction_of_message_before(
-    quote: str, talk: _MessageContext, before: _MessageAssertions
+    quote: str, context: _MessageContext, before: _MessageAssertions
 ) -> _MessageAssertions | None:
     """Return the correction that a message begins with, of the speaker's message before."""
     meant = corrections.corrected_words(quote)
     if meant is None:
         return None
-    answer = short_answers.read(before.asked, meant) if before.asked else None
-    taken = [one.plain for one in before.statements if one.place == 0] if answer else []
+    answer = short_answers.read(before.question, meant) if before.question else None
+    taken = [one.plain for one in before.statements if one.position == 0] if answer else []
     mended = None if answer else corrections.correct(quote, [one.plain for one in before.statements])
     stated = answer.statement if answer else mended.statement if mended else None
     if stated is None:
         return None
-    said = [replace(one, sure=True, mends=True) for one in _assertions(quote, 0, talk, stated)]
-    return _MessageAssertions(said, None, taken or [mended.said] if mended else taken)
+    assertions = [replace(one, sure=True, mends=True) for one in _assertions(quote, 0, context, stated)]
+    return _MessageAssertions(assertions, None, taken or [mended.replaced] if mended else taken)
 
 
-def _worth_keeping(said: Sequence[_Assertion], talk: _MessageContext) -> list[RuleStatement]:
+def _worth_keeping(assertions: Sequence[_Assertion], context: _MessageContext) -> list[RuleStatement]:
     """Return the candidates of a message, each with its quoted words."""
     tables = patterns.TABLES
-    instructions = [one for one in said if tables.instruction.search(one.plain)]
-    told = [one for one in said if one not in instructions]
+    instructions = [one for one in assertions if tables.instruction.search(one.plain)]
+    plain_assertions = [one for one in assertions if one not in instructions]
     # People encourage each other ("never give up"); what they ask of an assistant among them they ask plainly.
-    meant = [one for one in instructions if not talk.names or (talk.in_group and orders.PLAIN.search(one.plain))]
+    meant = [one for one in instructions if not context.names or (context.in_group and orders.PLAIN.search(one.plain))]
     wishes = [one for one in meant if not tables.one_off.search(one.plain)]
-    kept = [_rule_statement(group, one) for group in _groups_worth_keeping(told, talk) for one in _candidates(group)]
-    return [RuleStatement(one.quote, _instruction(one), True, frozenset({one.plain})) for one in wishes] + kept
+    rule_statements = [
+        _rule_statement(group, one)
+        for group in _groups_worth_keeping(plain_assertions, context)
+        for one in _candidates(group)
+    ]
+    return [
+        RuleStatement(one.quote, _instruction(one), True, frozenset({one.plain})) for one in wishes
+    ] + rule_statements
 
 
 def _rule_statement(group: list[_Assertion], candidate: Candidate) -> RuleStatement:
@@ -347,72 +366,72 @@ def _rule_statement(group: list[_Assertion], candidate: Candidate) -> RuleStatem
     return RuleStatement(first.quote, candidate, certain, frozenset(one.plain for one in group))
 
 
-def _answer(text: str, talk: _MessageContext) -> list[_Assertion] | None:
+def _answer(text: str, context: _MessageContext) -> list[_Assertion] | None:
     """Return the statement that the message makes as an answer, if it fills a slot."""
-    answer = short_answers.read(talk.asked, text) if talk.asked else None
+    answer = short_answers.read(context.question, text) if context.question else None
     if answer is None:
         return None
-    said = [replace(one, sure=answer.sure) for one in _assertions(answer.quote, 0, talk, answer.statement)]
-    tells = answer.sure or any(one.slots or one.introduces for one in said)
-    return said if said and tells else None
+    assertions = [replace(one, sure=answer.sure) for one in _assertions(answer.quote, 0, context, answer.statement)]
+    tells = answer.sure or any(one.slots or one.introduces for one in assertions)
+    return assertions if assertions and tells else None
 
 
-def _assertions(quote: str, place: int, talk: _MessageContext, stated: str | None = None) -> list[_Assertion]:
+def _assertions(quote: str, position: int, context: _MessageContext, stated: str | None = None) -> list[_Assertion]:
     """Return the assertions of a sentence, or of the statement that replaces it."""
     if language_sentences.is_chinese(stated or quote):
         return []
-    several = english_statements.read(stated or quote, talk.names, talk.persons, talk.number)
-    said: list[_Assertion] = []
+    several = english_statements.read(stated or quote, context.names, context.persons, context.number)
+    assertions: list[_Assertion] = []
     for statement in several:
-        told = _assertion(statement, quote, place, talk)
-        said += [*_own_name(statement, quote, place, talk), *([told] if told else [])]
-    return said
+        assertion = _assertion(statement, quote, position, context)
+        assertions += [*_own_name(statement, quote, position, context), *([assertion] if assertion else [])]
+    return assertions
 
 
 def _own_name(
-    statement: english_statements.Statement, quote: str, place: int, talk: _MessageContext
+    statement: english_statements.Statement, quote: str, position: int, context: _MessageContext
 ) -> list[_Assertion]:
     """Return the speaker's known name as an assertion where they say it: "I'm Grace", "I'm Grace, a nurse"."""
-    plain = f"{third_person.introduction(statement.plain, talk.speaker)}."
-    slots = tuple(patterns.slots(plain)) if len(plain) > 1 and statement.person is None and not talk.names else ()
-    return [_Assertion(quote, place, plain, (), slots, talk, sure=True)] if slots else []
+    plain = f"{third_person.introduction(statement.plain, context.speaker)}."
+    slots = tuple(patterns.slots(plain)) if len(plain) > 1 and statement.person is None and not context.names else ()
+    return [_Assertion(quote, position, plain, (), slots, context, sure=True)] if slots else []
 
 
 def _assertion(
-    statement: english_statements.Statement, quote: str, place: int, talk: _MessageContext
+    statement: english_statements.Statement, quote: str, position: int, context: _MessageContext
 ) -> _Assertion | None:
     plain = statement.plain
     if statement.person is None:
-        plain = third_person.without_own_name(plain, talk.speaker)
-        statement = statement if plain == statement.plain else english_statements.statement_of(plain, talk.persons)
-    found = tuple(dates.find(plain, talk.message.occurred_at))
-    said = _Assertion(
+        plain = third_person.without_own_name(plain, context.speaker)
+        statement = statement if plain == statement.plain else english_statements.statement_of(plain, context.persons)
+    found = tuple(dates.find(plain, context.message.occurred_at))
+    assertion = _Assertion(
         quote,
-        place,
+        position,
         plain,
         found,
         statement.slots,
-        talk,
+        context,
         statement.person,
         statement.introduces,
         statement.mends,
         statement.mends,
     )
-    return _without_known_name(said)
+    return _without_known_name(assertion)
 
 
-def _without_known_name(said: _Assertion) -> _Assertion | None:
+def _without_known_name(assertion: _Assertion) -> _Assertion | None:
     """Drop the slot of the speaker's known name and dates that are none; return None if nothing is left."""
-    again = _NAME_AGAIN.search(said.plain)
-    slots = tuple(slot for slot in said.slots if again or not _is_own_name(slot, said.talk.speaker))
-    wished = patterns.TABLES.instruction.search(said.plain)
-    if not said.plain or (said.slots and not slots and not wished):
+    again = _NAME_AGAIN.search(assertion.plain)
+    slots = tuple(slot for slot in assertion.slots if again or not _is_own_name(slot, assertion.context.speaker))
+    wished = patterns.TABLES.instruction.search(assertion.plain)
+    if not assertion.plain or (assertion.slots and not slots and not wished):
         return None
     birthdays = {slot.value[-5:] for slot in slots if slot.attribute == "birthday"}
-    found = said.found
+    found = assertion.found
     if birthdays:  # neither it nor the day that it is not has a year
-        found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays | _denied_days(said.plain, one))
-    return replace(said, slots=slots, found=found)
+        found = tuple(one for one in found if f"{one.when:%m-%d}" not in birthdays | _denied_days(assertion.plain, one))
+    return replace(assertion, slots=slots, found=found)
 
 
 def _denied_days(plain: str, one: dates.DateMention) -> set[str]:
@@ -430,36 +449,36 @@ _NAME_AGAIN = re.compile(r"^call me [A-Z].*\b(?:again|not|instead)\b", re.IGNORE
 """Who takes back a nickname says their own name as news."""
 
 
-def _groups_worth_keeping(said: list[_Assertion], talk: _MessageContext) -> list[list[_Assertion]]:
+def _groups_worth_keeping(assertions: list[_Assertion], context: _MessageContext) -> list[list[_Assertion]]:
     """Return the statements worth keeping, each with a dependent one right after it ("It helps me relax")."""
     groups: list[list[_Assertion]] = []
-    among_people = bool(talk.names)
-    wanted = _salient(said, talk) if among_people else []
-    for one in said:
+    among_people = bool(context.names)
+    salient = _salient(assertions, context) if among_people else []
+    for one in assertions:
         leans = not one.slots and _depends_on_statement_before(one) and not salience.takes_back(one.plain)
         keep = (
             any(not slot.pattern.weak for slot in one.slots)
             or one.sure
             or salience.takes_back(one.plain)
-            or (one in wanted if among_people else _is_durable(one))
+            or (one in salient if among_people else _is_durable(one))
         )
-        joins = bool(wanted) if among_people else keep
-        if leans and joins and groups and len(groups[-1]) == 1 and one.place - groups[-1][0].place in {0, 1}:
+        joins = bool(salient) if among_people else keep
+        if leans and joins and groups and len(groups[-1]) == 1 and one.position - groups[-1][0].position in {0, 1}:
             groups[-1].append(one)
         elif (keep and not leans) or one.introduces:
             groups.append([one])
     return groups
 
 
-def _salient(said: list[_Assertion], talk: _MessageContext) -> list[_Assertion]:
+def _salient(assertions: list[_Assertion], context: _MessageContext) -> list[_Assertion]:
     """Return the statements of a message among people, if its total salience is high enough."""
-    told = [one for one in said if one.slots or _states(one)]
+    stating = [one for one in assertions if one.slots or _states(one)]
     setting = salience.Setting(
-        talk.message.content, talk.position, talk.answers, any(one.found for one in told), talk.novelty
+        context.message.content, context.position, context.answers, any(one.found for one in stating), context.novelty
     )
-    if not told or salience.message_weight([one.plain for one in told], setting) < salience.THRESHOLD:
+    if not stating or salience.message_weight([one.plain for one in stating], setting) < salience.THRESHOLD:
         return []
-    return [one for one in told if salience.is_worth_a_line(one.plain)]
+    return [one for one in stating if salience.is_worth_a_line(one.plain)]
 
 
 def _states(one: _Assertion) -> bool:
@@ -484,7 +503,7 @@ def _is_durable(one: _Assertion) -> bool:
     if not salience.is_statement(one.plain, of_a_person=one.person is not None):
         return False
     least = max(quoting.LEAST_STATED, quoting.least_probability(one.quote, "en"))
-    return durability.probability(one.quote, "en", place=max(one.place - 1, 0)) >= least
+    return durability.probability(one.quote, "en", position=max(one.position - 1, 0)) >= least
 
 
 def _candidates(group: list[_Assertion]) -> list[Candidate]:
@@ -494,9 +513,9 @@ def _candidates(group: list[_Assertion]) -> list[Candidate]:
     plainly = [_slot_sentence(base, slots, first) for slots in extraction_slots.by_attribute(first.introduces)]
     filled = [
         _slot_sentence(base, slots, first)
-        if place or slots[0].attribute.startswith("name.")
-        else extraction_slots.fill_slot(base, slots, _about(first.talk.speaker, slots[0]))
-        for place, slots in enumerate(extraction_slots.by_attribute(first.slots))
+        if position or slots[0].attribute.startswith("name.")
+        else extraction_slots.fill_slot(base, slots, _about(first.context.speaker, slots[0]))
+        for position, slots in enumerate(extraction_slots.by_attribute(first.slots))
     ]
     if filled or (plainly and (_ONLY_NAMED.match(first.plain) or not _is_durable(first))):
         return [*filled, *plainly]
@@ -511,12 +530,12 @@ _ONLY_NAMED = re.compile(
 """A statement that says no more than who somebody is: "Jonas is my partner"."""
 
 
-def _slot_sentence(base: Candidate, slots: list[Slot], said: _Assertion) -> Candidate:
-    told = extraction_slots.fill_slot(base, slots, _about(said.talk.speaker, slots[0]))
-    if _is_own_name(slots[0], said.talk.speaker):
-        return replace(told, content=f"{told.subject}'s name is {slots[0].value}.")
+def _slot_sentence(base: Candidate, slots: list[Slot], assertion: _Assertion) -> Candidate:
+    filled = extraction_slots.fill_slot(base, slots, _about(assertion.context.speaker, slots[0]))
+    if _is_own_name(slots[0], assertion.context.speaker):
+        return replace(filled, content=f"{filled.subject}'s name is {slots[0].value}.")
     return replace(
-        told, content=extraction_slots.slot_sentence(told.subject, slots, patterns.TABLES, " and ", said.plain)
+        filled, content=extraction_slots.slot_sentence(filled.subject, slots, patterns.TABLES, " and ", assertion.plain)
     )
 
 
@@ -525,13 +544,13 @@ def _content(group: list[_Assertion]) -> str:
 
 
 def _sentence(one: _Assertion) -> str:
-    text, talk = dates.written_out(one.plain, list(one.found)), one.talk
-    text = third_person.third_person(text, talk.speaker, talk.addressee)
+    text, context = dates.written_out(one.plain, list(one.found)), one.context
+    text = third_person.third_person(text, context.speaker, context.addressee)
     return text if text.endswith((".", "!", "?", "”")) else f"{text}."
 
 
 def _quote(group: list[_Assertion]) -> str:
-    content, quote = group[0].talk.message.content, group[0].quote
+    content, quote = group[0].context.message.content, group[0].quote
     start, last = content.find(quote), group[-1].quote
     if start >= 0 and last != quote:
         return content[start : content.find(last, start) + len(last)]
@@ -539,12 +558,12 @@ def _quote(group: list[_Assertion]) -> str:
 
 
 def _instruction(one: _Assertion) -> Candidate:
-    wish, speaker = one.plain.rstrip(".!。！"), one.talk.speaker
+    wish, speaker = one.plain.rstrip(".!。！"), one.context.speaker
     content = f"{speaker}'s standing instruction: {wish}."
     topic = next((name for name, words in orders.TOPICS if words.search(wish)), None)
     return Candidate(
-        content, Category.INSTRUCTION, Topic.PREFERENCE, speaker, candidates.evidence(one.talk.message, one.quote),
-        one.talk.message.occurred_at,
+        content, Category.INSTRUCTION, Topic.PREFERENCE, speaker, candidates.evidence(one.context.message, one.quote),
+        one.context.message.occurred_at,
         importance=0.9, confidence=0.85, attribute=f"instruction.{topic}" if topic else None,
         value=wish if topic else None, corrects=bool(orders.LIFTS.search(wish)),
     )  # fmt: skip
@@ -554,8 +573,8 @@ def _statement(group: list[_Assertion]) -> Candidate:
     first = group[0]
     correction = patterns.TABLES.correction
     return candidates.without_slot(
-        _content(group), first.plain, first.person or first.talk.speaker, first.talk.message,
-        [one for said in group for one in said.found], patterns.TABLES, quote=_quote(group),
+        _content(group), first.plain, first.person or first.context.speaker, first.context.message,
+        [one for assertion in group for one in assertion.found], patterns.TABLES, quote=_quote(group),
         corrects=first.mends or bool(correction.search(first.plain) or correction.search(first.quote)),
     )  # fmt: skip
 
@@ -564,5 +583,5 @@ def _about(speaker: str, slot: Slot) -> str:
     if not slot.about:
         return speaker
     chinese = re.search(r"[\u4e00-\u9fff]", slot.about)
-    named = slot.about[0].isupper()
-    return slot.about if named else f"{speaker}的{slot.about}" if chinese else f"{speaker}'s {slot.about}"
+    is_name = slot.about[0].isupper()
+    return slot.about if is_name else f"{speaker}的{slot.about}" if chinese else f"{speaker}'s {slot.about}"

@@ -60,22 +60,28 @@ class SessionReader:
         self,
         before: Sequence[Message],
         fresh: Sequence[Message],
-        known: Mapping[str | None, AcquaintancesByUser] | None = None,
+        known_people: Mapping[str | None, AcquaintancesByUser] | None = None,
     ) -> list[Window]:
         """Cut messages into windows. Messages of different groups never share one.
 
-        Rules cost nothing per window and find more in one piece, so for them a group is one window. `known`: people
-        mentioned earlier, by group.
+        Rules cost nothing per window and find more in one piece, so for them a group is one window. `known_people`:
+        those mentioned earlier, by group.
         """
         return [
             window
             for group in dict.fromkeys(message.group_id for message in fresh)
-            for window in self._cut(_of_group(group, before), _of_group(group, fresh), (known or {}).get(group, NOBODY))
+            for window in self._cut(
+                _of_group(group, before), _of_group(group, fresh), (known_people or {}).get(group, NOBODY)
+            )
         ]
 
-    def _cut(self, before: Sequence[Message], fresh: Sequence[Message], known: AcquaintancesByUser) -> list[Window]:
+    def _cut(
+        self, before: Sequence[Message], fresh: Sequence[Message], known_people: AcquaintancesByUser
+    ) -> list[Window]:
         return (
-            list(extraction_windows.cut(before, fresh, self.sizes)) if self.is_paid else [Window(before, fresh, known)]
+            list(extraction_windows.cut(before, fresh, self.sizes))
+            if self.is_paid
+            else [Window(before, fresh, known_people)]
         )
 
 
@@ -111,10 +117,10 @@ class WindowResults:
     def take(self, window: Window, reading: Reading) -> None:
         """Add an extractor's reading of a window, without whatever does not rest on the window's fresh messages."""
         fresh = {message.id for message in window.fresh}
-        kept = [c for c in reading.candidates if c.evidence and fresh.issuperset(e.message_id for e in c.evidence)]
-        self.candidates += kept
+        grounded = [c for c in reading.candidates if c.evidence and fresh.issuperset(e.message_id for e in c.evidence)]
+        self.candidates += grounded
         self.retold += [unit for unit in reading.units if unit.message_ids and fresh.issuperset(unit.message_ids)]
-        self.refused += reading.refused + len(reading.candidates) - len(kept)
+        self.refused += reading.refused + len(reading.candidates) - len(grounded)
 
     def as_json(self) -> Json:
         """Return counts of windows for the result of the dispatch."""
@@ -150,33 +156,39 @@ class SessionExtraction:
             raise Conflict("Another worker has extracted this session meanwhile.")
         counts: Json = {"messages": self.read_to - self.read_from, **self.seen}
         # Each owner is locked while written: without one order, sessions shared by the same people would deadlock.
-        for owner, wanted in sorted(self.changes, key=lambda change: change[0].user_id):
-            for name, n in writer.apply(tx, self.tenant_id, owner, wanted, author).items():
+        for owner, changes in sorted(self.changes, key=lambda change: change[0].user_id):
+            for name, n in writer.apply(tx, self.tenant_id, owner, changes, author).items():
                 counts[name] = counts.get(name, 0) + n
         return counts
 
 
 def extract_new(
-    gate: Consolidation, tenant_id: str, session_id: str, reader: SessionReader, *, limit: int, link: bool = False
+    consolidation: Consolidation,
+    tenant_id: str,
+    session_id: str,
+    reader: SessionReader,
+    *,
+    limit: int,
+    link: bool = False,
 ) -> SessionExtraction:
     """Read the new messages of a session, at most `limit`, and decide what they change.
 
     A window that cannot be read is returned as failed, and the cursor moves past it. `link`: relate new statements to
     those they refine. Later: read all of it again. No transaction is open while the extractor and the embedder run.
     """
-    with gate.db.tenant(tenant_id) as tx:
+    with consolidation.db.tenant(tenant_id) as tx:
         row = sessions.get(tx, session_id)
         start = row.extracted_to
         before, fresh, hidden = _transcript(tx, session_id, start, reader.most(limit), reader.sizes.overlap)
-        known = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
+        known_people = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
     read_to = max((m.position for m in [*fresh, *hidden]), default=start)
-    windows = reader.windows(before, fresh, known)
-    read = _read(reader, windows, _skippable(gate, tenant_id, reader, windows))
+    windows = reader.windows(before, fresh, known_people)
+    read = _read(reader, windows, _skippable(consolidation, tenant_id, reader, windows))
     assistant, changes = generated_ids(fresh), []
     for owner, candidates in by_owner(fresh, read.candidates):
-        decided = pipeline.consolidate(gate, tenant_id, owner, candidates, assistant=assistant, link=link)
+        decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
         changes.append((owner, decided))
-    changes += _confirmations(gate, tenant_id, fresh, read.known)
+    changes += _confirmations(consolidation, tenant_id, fresh, read.known)
     return SessionExtraction(
         tenant_id,
         session_id,
@@ -192,7 +204,7 @@ def extract_new(
 
 
 def extract_range(
-    gate: Consolidation,
+    consolidation: Consolidation,
     tenant_id: str,
     session_id: str,
     reader: SessionReader,
@@ -204,18 +216,23 @@ def extract_range(
 
     The cursor stays where it is. Never: the range cannot be read this time either.
     """
-    with gate.db.tenant(tenant_id) as tx:
+    with consolidation.db.tenant(tenant_id) as tx:
         start = sessions.get(tx, session_id).extracted_to
         length = where.last - where.first + 1
         before, fresh, _ = _transcript(tx, session_id, where.first - 1, length, reader.sizes.overlap)
-        known = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
+        known_people = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
     fresh = [message for message in _of_group(where.group_id, fresh) if message.position <= where.last]
-    window = Window(_of_group(where.group_id, before), fresh, known.get(where.group_id, NOBODY))
+    window = Window(_of_group(where.group_id, before), fresh, known_people.get(where.group_id, NOBODY))
     read = _read(reader, [window] if fresh else [], [])
     for failed in read.failed:
         raise Never(failed.reason)
     changes = [
-        (owner, pipeline.consolidate(gate, tenant_id, owner, candidates, assistant=generated_ids(fresh), link=link))
+        (
+            owner,
+            pipeline.consolidate(
+                consolidation, tenant_id, owner, candidates, assistant=generated_ids(fresh), link=link
+            ),
+        )
         for owner, candidates in by_owner(fresh, read.candidates)
     ]
     return SessionExtraction(
@@ -247,9 +264,9 @@ def by_owner(messages: Sequence[Message], candidates: Sequence[Candidate]) -> li
     by_id = {m.id: m for m in messages}
     found: defaultdict[Owner, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
-        said = by_id[candidate.evidence[0].message_id]
+        message = by_id[candidate.evidence[0].message_id]
         times = [by_id[e.message_id].occurred_at for e in candidate.evidence if e.message_id in by_id]
-        found[Owner(said.user_id, said.group_id)].append(replace(candidate, said_at=max(times)))
+        found[Owner(message.user_id, message.group_id)].append(replace(candidate, said_at=max(times)))
     return list(found.items())
 
 
@@ -266,36 +283,36 @@ def _transcript(
 ) -> tuple[list[Message], list[Message], list[Message]]:
     """Return the messages up to a position, the visible ones after it, and the hidden ones, which are not read."""
     earlier = max(after - overlap, 0)
-    said = sessions.transcript(tx, session_id, after=earlier, limit=limit + after - earlier)
-    fresh = [message for message in said if message.position > after][:limit]
+    messages = sessions.transcript(tx, session_id, after=earlier, limit=limit + after - earlier)
+    fresh = [message for message in messages if message.position > after][:limit]
     away = hidden_messages.hidden_ids(tx, session_id)
     return (
-        [m for m in said if m.position <= after and m.id not in away],
+        [m for m in messages if m.position <= after and m.id not in away],
         [m for m in fresh if m.id not in away],
         [m for m in fresh if m.id in away],
     )
 
 
 def _skippable(
-    gate: Consolidation, tenant_id: str, reader: SessionReader, cut: Sequence[Window]
+    consolidation: Consolidation, tenant_id: str, reader: SessionReader, cut: Sequence[Window]
 ) -> Sequence[Skipped | None]:
     """Return for each window why it need not be read; empty for an extractor that costs nothing."""
     if not reader.is_paid:
         return []
     return window_filter.sift(
-        gate, tenant_id, cut, least_characters=reader.least_characters, least_novelty=reader.least_novelty
+        consolidation, tenant_id, cut, least_characters=reader.least_characters, least_novelty=reader.least_novelty
     )
 
 
 def _confirmations(
-    gate: Consolidation, tenant_id: str, messages: Sequence[Message], known: Sequence[Window]
+    consolidation: Consolidation, tenant_id: str, messages: Sequence[Message], known_windows: Sequence[Window]
 ) -> list[tuple[Owner, Sequence[Change]]]:
     """Return what is confirmed by windows that were skipped as known: found by rules, without a model.
 
     Only confirmations: a statement in other words than the model's would be stored twice.
     """
-    found = [one for window in known for one in RULES.read(window, lambda _: None).candidates]
-    silent = replace(gate, opinion=None)
+    found = [one for window in known_windows for one in RULES.read(window, lambda _: None).candidates]
+    silent = replace(consolidation, opinion=None)
     confirmed: list[tuple[Owner, Sequence[Change]]] = []
     for owner, candidates in by_owner(messages, found):
         decided = pipeline.consolidate(silent, tenant_id, owner, candidates, assistant=generated_ids(messages))
@@ -307,8 +324,8 @@ def _confirmations(
 def _merge_by_owner(changes: ChangesByOwner) -> ChangesByOwner:
     """Join the changes of each owner: each is locked and written once."""
     merged: defaultdict[Owner, list[Change]] = defaultdict(list)
-    for owner, wanted in changes:
-        merged[owner] += wanted
+    for owner, owned in changes:
+        merged[owner] += owned
     return list(merged.items())
 
 

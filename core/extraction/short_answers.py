@@ -82,8 +82,8 @@ class _QuestionForm:
 
 def question_in(text: str) -> str | None:
     """Return the last question of a message, which the next message may answer."""
-    asked = _QUESTION.findall(text[-sentences.LONGEST :])
-    return asked[-1].strip() if asked and not re.search(r"[\"“「]", asked[-1]) else None
+    questions = _QUESTION.findall(text[-sentences.LONGEST :])
+    return questions[-1].strip() if questions and not re.search(r"[\"“「]", questions[-1]) else None
 
 
 def read(question: str, text: str) -> ShortAnswer | None:
@@ -104,27 +104,29 @@ def read(question: str, text: str) -> ShortAnswer | None:
 
 def _answer_words(text: str, end: int) -> str:
     """Return the words up to `end`, with the full stop behind them."""
-    said = text[:end].rstrip(" ,，、")
-    stops = len(text[len(said) :]) - len(text[len(said) :].lstrip(".!。！"))
-    return text[: len(said) + stops].strip()
+    words = text[:end].rstrip(" ,，、")
+    stops = len(text[len(words) :]) - len(text[len(words) :].lstrip(".!。！"))
+    return text[: len(words) + stops].strip()
 
 
 def _complete(asks: _QuestionForm, match: re.Match[str], first: re.Match[str], *, chinese: bool) -> str | None:
-    asked = {name: (value or "").strip() for name, value in match.groupdict().items()}
+    groups = {name: (value or "").strip() for name, value in match.groupdict().items()}
     if asks.on:
-        return asks.form.format(**asked) if first[asks.on] else None
-    said = first["rest"].strip()
+        return asks.form.format(**groups) if first[asks.on] else None
+    answer = first["rest"].strip()
     if not chinese:
-        said = _TAIL.sub("", _LEAD.sub("", said))
+        answer = _TAIL.sub("", _LEAD.sub("", answer))
     if asks.lead:
-        said = asks.lead.sub("", said, count=1)
-    said = said.strip(" ,，")
-    if first["no"] or not said or len(said) > LONGEST or (_EVADES_ZH if chinese else _EVADES).search(said):
+        answer = asks.lead.sub("", answer, count=1)
+    answer = answer.strip(" ,，")
+    if first["no"] or not answer or len(answer) > LONGEST or (_EVADES_ZH if chinese else _EVADES).search(answer):
         return None
-    if asks.wants and not asks.wants(said):
+    if asks.wants and not asks.wants(answer):
         return None
-    said = _small(said) if asks.common else said
-    stated = asks.form.format(a=said, an=said if _ARTICLE.match(said) else third_person.with_article(said), **asked)
+    answer = _small(answer) if asks.common else answer
+    stated = asks.form.format(
+        a=answer, an=answer if _ARTICLE.match(answer) else third_person.with_article(answer), **groups
+    )
     return _PAST.sub(lambda found: _past(found[1]), stated)
 
 
@@ -137,18 +139,18 @@ def _past(verb: str) -> str:
     )
 
 
-def _small(said: str) -> str:
+def _small(answer: str) -> str:
     """Lower the first letter: of "Software developer", not of "Senior Product Manager" or "CEO"."""
-    word, _, rest = said.partition(" ")
+    word, _, rest = answer.partition(" ")
     small = word[1:].islower() and (
         word.lower() in {"at", "for", "with", "by", "on", "in", "since", "from", "about"} or not rest[:1].isupper()
     )
-    return said[:1].lower() + said[1:] if small else said
+    return answer[:1].lower() + answer[1:] if small else answer
 
 
-def _is_role(said: str) -> object:
+def _is_role(answer: str) -> object:
     """Return whether this is what someone works as: an occupation, or a word that is made like one after an article."""
-    role = re.split(r" (?:at|for|in|with|by|and)\b|,", said)[0]
+    role = re.split(r" (?:at|for|in|with|by|and)\b|,", answer)[0]
     made = re.search(r"(?:[a-z]{2}(?:er|or|ist|ian|eer|man|woman|ant|wright|smith))$", role) and role.count(" ") < 4
     return slot_values.is_role(role) or (_ARTICLE.match(role) and made)
 

@@ -56,8 +56,8 @@ class RequestedStatement:
         """The candidate with the request among its evidence, so that the change it ends in can be found."""
         if not self.rests_on_others:
             return self.candidate
-        asked = Evidence("", self.event_id, self.event_id, self.words)
-        return replace(self.candidate, evidence=(*self.candidate.evidence, asked))
+        request_evidence = Evidence("", self.event_id, self.event_id, self.words)
+        return replace(self.candidate, evidence=(*self.candidate.evidence, request_evidence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class StatementOutcome:
 
 
 def remember_all(
-    gate: Consolidation, tenant_id: str, author: Author, statements: Sequence[RequestedStatement]
+    consolidation: Consolidation, tenant_id: str, author: Author, statements: Sequence[RequestedStatement]
 ) -> list[StatementOutcome]:
     """Judge statements and write what they change, all or nothing; return their outcomes in order.
 
@@ -82,13 +82,13 @@ def remember_all(
     """
     attempts = 0
     while True:
-        with gate.db.tenant(tenant_id) as tx:
+        with consolidation.db.tenant(tenant_id) as tx:
             earlier = _earlier_outcomes(tx, statements)
         if earlier is not None:
             return earlier
-        changes, outcomes = _decide(gate, tenant_id, statements)
+        changes, outcomes = _decide(consolidation, tenant_id, statements)
         try:
-            with gate.db.tenant(tenant_id) as tx:
+            with consolidation.db.tenant(tenant_id) as tx:
                 counts = changes.write(tx, author)
                 _announce(tx, tenant_id, statements, outcomes)
         except Conflict:
@@ -101,20 +101,24 @@ def remember_all(
 
 
 def _decide(
-    gate: Consolidation, tenant_id: str, statements: Sequence[RequestedStatement]
+    consolidation: Consolidation, tenant_id: str, statements: Sequence[RequestedStatement]
 ) -> tuple[PendingRequests, list[tuple[StatementOutcome, CandidateChange]]]:
     """Return what the statements change, and for each statement its outcome and the change that it ended in."""
     by_owner: defaultdict[Owner, list[RequestedStatement]] = defaultdict(list)
     for statement in statements:
         by_owner[statement.owner].append(statement)
-    asked = {owner: [statement.marked for statement in theirs] for owner, theirs in by_owner.items()}
-    remembered = requests.remember(gate, tenant_id, asked)
+    candidates_by_owner = {
+        owner: [statement.marked for statement in own_statements] for owner, own_statements in by_owner.items()
+    }
+    remembered = requests.remember(consolidation, tenant_id, candidates_by_owner)
     places = dict(
-        place for owner, theirs in by_owner.items() for place in _outcomes_by_request(theirs, remembered.changes[owner])
+        outcome
+        for owner, own_statements in by_owner.items()
+        for outcome in _outcomes_by_request(own_statements, remembered.changes[owner])
     )
-    given = {statement.event_id for statement in statements if statement.rests_on_others}
+    event_ids = {statement.event_id for statement in statements if statement.rests_on_others}
     unmarked = {
-        owner: [_without_requests(change, given) for change in made] for owner, made in remembered.changes.items()
+        owner: [_without_requests(change, event_ids) for change in made] for owner, made in remembered.changes.items()
     }
     return PendingRequests(tenant_id, unmarked), [places[statement.event_id] for statement in statements]
 
@@ -152,12 +156,12 @@ def _outcome(change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> State
             return StatementOutcome(change.id, verdict, change.reason, change.change_id)
 
 
-def _without_requests(change: Change, given: Collection[str]) -> Change:
+def _without_requests(change: Change, event_ids: Collection[str]) -> Change:
     """Return the change without the requests that cited messages as their evidence."""
     if not isinstance(change, CandidateChange):
         return change
-    kept = tuple(e for e in change.candidate.evidence if e.session_id or e.event_id not in given)
-    return replace(change, candidate=replace(change.candidate, evidence=kept))
+    remaining = tuple(e for e in change.candidate.evidence if e.session_id or e.event_id not in event_ids)
+    return replace(change, candidate=replace(change.candidate, evidence=remaining))
 
 
 def _announce(
@@ -183,9 +187,9 @@ def _announcement(statement: RequestedStatement, outcome: StatementOutcome, chan
     if payload.get("content") != statement.words:
         payload["characters"] = len(statement.words)
     subject = f"memory:{outcome.memory_id}" if outcome.memory_id else None
-    plain = {name: value for name, value in payload.items() if value not in (None, [], (), {})}
+    non_empty = {name: value for name, value in payload.items() if value not in (None, [], (), {})}
     extensions = {FINGERPRINT: statement.fingerprint}
-    return Announcement(statement.event_id, STATED, datetime.now(UTC), plain, subject, extensions)
+    return Announcement(statement.event_id, STATED, datetime.now(UTC), non_empty, subject, extensions)
 
 
 def _fields(statement: RequestedStatement, change: CandidateChange) -> Json:
@@ -198,16 +202,18 @@ def _fields(statement: RequestedStatement, change: CandidateChange) -> Json:
 
 def _earlier_outcomes(tx: Tx, statements: Sequence[RequestedStatement]) -> list[StatementOutcome] | None:
     """Return the outcomes of these requests, if they were carried out before; None: they are new."""
-    asked = {statement.event_id: statement for statement in statements}
-    rows = tx.execute(_STATED, {"ids": list(asked), "type": STATED, "source": log.SOURCE}).all()
+    by_event_id = {statement.event_id: statement for statement in statements}
+    rows = tx.execute(_STATED, {"ids": list(by_event_id), "type": STATED, "source": log.SOURCE}).all()
     if not rows:
         return None
-    known = {event.id: event for event in (log.event_of(row[:-1]) for row in rows)}
-    if len(known) < len(asked) or any(row.fingerprint not in {None, asked[row.id].fingerprint} for row in rows):
+    stored_events = {event.id: event for event in (log.event_of(row[:-1]) for row in rows)}
+    if len(stored_events) < len(by_event_id) or any(
+        row.fingerprint not in {None, by_event_id[row.id].fingerprint} for row in rows
+    ):
         raise Conflict("This Idempotency-Key was used for another request. Send a new one with a new request.")
-    decisions = [_id(event.payload, "decision_id") for event in known.values()]
+    decisions = [_id(event.payload, "decision_id") for event in stored_events.values()]
     reasons = {row.id: row.reason for row in tx.execute(_REASONS, {"ids": decisions})}
-    return [_outcome_of_event(known[statement.event_id], reasons) for statement in statements]
+    return [_outcome_of_event(stored_events[statement.event_id], reasons) for statement in statements]
 
 
 def _outcome_of_event(event: Event, reasons: Mapping[UUID, str]) -> StatementOutcome:

@@ -26,7 +26,12 @@ class Skipped(StrEnum):
 
 
 def sift(
-    gate: Consolidation, tenant_id: str, windows: Sequence[Window], *, least_characters: int, least_novelty: float
+    consolidation: Consolidation,
+    tenant_id: str,
+    windows: Sequence[Window],
+    *,
+    least_characters: int,
+    least_novelty: float,
 ) -> list[Skipped | None]:
     """Return for each window the reason to skip it; None if it must be read.
 
@@ -35,8 +40,8 @@ def sift(
     """
     telling = [informativeness.messages_to_read(window, least_characters) for window in windows]
     doubted = [bool(messages) and least_novelty > 0 and not any(map(_is_minded, messages)) for messages in telling]
-    asked = [one for doubt, messages in zip(doubted, telling, strict=True) if doubt for one in messages]
-    new = _novelties(gate, tenant_id, asked)
+    doubtful = [one for doubt, messages in zip(doubted, telling, strict=True) if doubt for one in messages]
+    new = _novelties(consolidation, tenant_id, doubtful)
     return [
         _verdict([new.get(one.id, 1.0) for one in messages] if doubt else [1.0] * len(messages), least_novelty)
         for doubt, messages in zip(doubted, telling, strict=True)
@@ -60,28 +65,28 @@ def _is_minded(message: Message) -> bool:
     return message.role == "user" and informativeness.is_minded(message.content)
 
 
-def _novelties(gate: Consolidation, tenant_id: str, messages: Sequence[Message]) -> dict[str, float]:
+def _novelties(consolidation: Consolidation, tenant_id: str, messages: Sequence[Message]) -> dict[str, float]:
     """Return the novelty of each message by id, against what is known of its user in its group; none if nothing is."""
     owned: defaultdict[Owner, dict[str, Message]] = defaultdict(dict)
     for message in messages:
         owned[Owner(message.user_id, message.group_id)][message.id] = message
     found: dict[str, float] = {}
-    for owner, mine in owned.items():
-        found |= _novelties_of(gate, tenant_id, owner, mine)
+    for owner, own_messages in owned.items():
+        found |= _novelties_of(consolidation, tenant_id, owner, own_messages)
     return found
 
 
 @memo_scope()
 def _novelties_of(
-    gate: Consolidation, tenant_id: str, owner: Owner, messages: Mapping[str, Message]
+    consolidation: Consolidation, tenant_id: str, owner: Owner, messages: Mapping[str, Message]
 ) -> dict[str, float]:
-    with gate.db.tenant(tenant_id) as tx:
+    with consolidation.db.tenant(tenant_id) as tx:
         if not memories.count(tx, owner.user_id):
             return {}
-    vectors = gate.embedder.embed([message.content[:EMBEDDED_CHARACTERS] for message in messages.values()])
-    place = {"group": owner.group_id, "anywhere": False}
-    with gate.db.tenant(tenant_id) as tx:
-        near, rows = memories.nearest_active(tx, owner.user_id, vectors, memories.NEIGHBOURS, place)
+    vectors = consolidation.embedder.embed([message.content[:EMBEDDED_CHARACTERS] for message in messages.values()])
+    scope = {"group": owner.group_id, "anywhere": False}
+    with consolidation.db.tenant(tenant_id) as tx:
+        near, rows = memories.nearest_active(tx, owner.user_id, vectors, memories.NEIGHBOURS, scope)
     return {
         name: novelty.novelty_of(message.content, [(rows[one].content, cosine) for one, cosine in ones])
         for (name, message), ones in zip(messages.items(), near, strict=True)

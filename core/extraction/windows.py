@@ -44,10 +44,10 @@ def cut(before: Sequence[Message], fresh: Sequence[Message], sizes: Sizes) -> It
 
     Where nothing was said before, the first window is fresh as a whole.
     """
-    talk = [*before, *fresh]
+    messages = [*before, *fresh]
     end = len(before)
-    while end < len(talk):
+    while end < len(messages):
         start = max(end - sizes.overlap, 0)
-        upto = min(start + sizes.messages, len(talk))
-        yield Window(talk[start:end], talk[end:upto])
+        upto = min(start + sizes.messages, len(messages))
+        yield Window(messages[start:end], messages[end:upto])
         end = upto

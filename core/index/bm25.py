@@ -38,13 +38,13 @@ def asked_terms(question: str) -> list[str]:
     found = terms(question)
     if not has_han(question):
         return found
-    asked = [term for term in found if term not in _ASKING]
-    alone = [sign for term in asked if len(term) > 1 and has_han(term) for sign in term if _tells(sign)]
-    signs = [term for term in asked if len(term) == 1]
+    query_terms = [term for term in found if term not in _ASKING]
+    alone = [sign for term in query_terms if len(term) > 1 and has_han(term) for sign in term if _tells(sign)]
+    signs = [term for term in query_terms if len(term) == 1]
     joined = [first + second for first, second in pairwise(signs) if dictionary_count(first + second)]
-    there = frozenset(asked)  # A question may be pages long.
+    there = frozenset(query_terms)  # A question may be pages long.
     more = dict.fromkeys(term for term in [*alone, *joined] if term not in there)
-    return [*asked, *more] or found
+    return [*query_terms, *more] or found
 
 
 def _tells(sign: str) -> bool:
@@ -70,13 +70,13 @@ def document_weights(
     return {term_id(term): count * (K1 + 1) / (count + norm) for term, count in ranked}
 
 
-def query_weights(asked: Sequence[str], df: Mapping[int, int], n_docs: int) -> dict[int, float]:
+def query_weights(query_terms: Sequence[str], df: Mapping[int, int], n_docs: int) -> dict[int, float]:
     """Return the sparse vector of a query: term id to IDF times how often it is asked.
 
     `df`: by term id, in how many of the user's `n_docs` messages a term occurs *itself* (neighbours not counted);
     the inner product with `document_weights` is the BM25 score. The IDF is the one that cannot be negative.
     """
-    return {term: count * _idf(df.get(term, 0), n_docs) for term, count in Counter(map(term_id, asked)).items()}
+    return {term: count * _idf(df.get(term, 0), n_docs) for term, count in Counter(map(term_id, query_terms)).items()}
 
 
 def _idf(having: int, n_docs: int) -> float:

@@ -25,12 +25,14 @@ class IndexedPassage:
     content: str
 
 
-def plan(user_id: str | None, group_id: str | None, at: datetime, passages: Sequence[IndexedPassage]) -> list[Row]:
+def plan(
+    user_id: str | None, group_id: str | None, occurred_at: datetime, passages: Sequence[IndexedPassage]
+) -> list[Row]:
     """Plan the index rows of passages. Title and headings count half, as a message's neighbours do."""
     rows, read = [], cache(terms)  # What many passages stand under is read once.
     for one in passages:
         weights = document_weights(
-            terms(one.content), [read(said) for said in dict.fromkeys((one.title, *one.headings))]
+            terms(one.content), [read(text) for text in dict.fromkeys((one.title, *one.headings))]
         )
         row = Row(
             type="document",
@@ -39,7 +41,7 @@ def plan(user_id: str | None, group_id: str | None, at: datetime, passages: Sequ
             position=one.position,
             user_id=user_id,
             group_id=group_id,
-            occurred_at=at,
+            occurred_at=occurred_at,
             weights=weights,
             own_terms=sorted(weights),
         )
@@ -49,10 +51,10 @@ def plan(user_id: str | None, group_id: str | None, at: datetime, passages: Sequ
 
 def put(tx: Tx, tenant_id: str, document_id: UUID, rows: Sequence[Row]) -> None:
     """Replace the index rows of a document. Under `lock`."""
-    gone, new = removal.forget_passages(tx, str(document_id)), search_index.count_terms(rows)
+    removed, new = removal.forget_passages(tx, str(document_id)), search_index.count_terms(rows)
     search_index.put(tx, tenant_id, [replace(row, session_id=str(document_id)) for row in rows])
-    search_index.count_up(tx, tenant_id, new - gone)
-    removal.count_down(tx, gone - new)
+    search_index.count_up(tx, tenant_id, new - removed)
+    removal.count_down(tx, removed - new)
 
 
 def forget(tx: Tx, document_id: UUID) -> None:

@@ -30,16 +30,16 @@ def open_database(settings: Settings, pool: int) -> Database:
     try:
         with asking.queue() as tx:
             ready = tx.execute(text("SELECT to_regclass('deployment')")).scalar() is not None
-            place = of(tx, model) if ready else None
+            space = of(tx, model) if ready else None
     finally:
         asking.close()
-    return db.connect(db.app_url(settings), pool, SCHEMAS[place or FIRST])
+    return db.connect(db.app_url(settings), pool, SCHEMAS[space or FIRST])
 
 
-def fill(database: Database, tenant_id: str, embedder: Embedder, told: Callable[[int], None]) -> int:
+def fill(database: Database, tenant_id: str, embedder: Embedder, report_progress: Callable[[int], None]) -> int:
     """Embed the rows of a tenant that lack a vector in the vector space of `database`; return how many.
 
-    `told` is called with the size of each page. Rows written meanwhile come with the next page.
+    `report_progress` is called with the size of each page. Rows written meanwhile come with the next page.
     """
     made, after = 0, ("", "", "")
     while True:
@@ -52,7 +52,7 @@ def fill(database: Database, tenant_id: str, embedder: Embedder, told: Callable[
             search_index.put_vectors(tx, rows, vectors)
         after = (rows[-1].type, rows[-1].session_id, rows[-1].ref)
         made += len(rows)
-        told(len(rows))
+        report_progress(len(rows))
 
 
 def clear(database: Database, tenant_id: str) -> int:

@@ -18,14 +18,14 @@ Place = tuple[str, str, int]
 """A message: session, id in it, position."""
 
 
-def forget(tx: Tx, gone: Sequence[Place]) -> int:
+def forget(tx: Tx, erased: Sequence[Place]) -> int:
     """Remove messages whose text was erased, as their rows in `messages` show already; return how many were indexed."""
-    if not gone:
+    if not erased:
         return 0
-    asked = recordset([{"session": session, "id": message_id} for session, message_id, _ in gone])
-    rows = tx.execute(_TAKE, {"rows": asked}).all()
+    message_rows = recordset([{"session": session, "id": message_id} for session, message_id, _ in erased])
+    rows = tx.execute(_TAKE, {"rows": message_rows}).all()
     count_down(tx, search_index.count_terms(rows))
-    weigh_anew(tx, gone)
+    weigh_anew(tx, erased)
     return len(rows)
 
 
@@ -57,22 +57,22 @@ def count_down(tx: Tx, counts: Mapping[tuple[str, int], int]) -> None:
         tx.execute(statement, values)
 
 
-def weigh_anew(tx: Tx, gone: Sequence[Place]) -> None:
+def weigh_anew(tx: Tx, erased: Sequence[Place]) -> None:
     """Reweight the rows beside removed messages, which had taken words of them."""
     places: defaultdict[str, set[int]] = defaultdict(set)
-    for session_id, _, position in gone:
+    for session_id, _, position in erased:
         places[session_id].add(position)
     rows = [row for session_id, positions in places.items() for row in _around(tx, session_id, positions)]
     if rows:
         tx.execute(_REWEIGH, {"rows": recordset(rows)})
 
 
-def _around(tx: Tx, session_id: str, gone: set[int]) -> Iterator[Json]:
-    first = max(0, min(gone) - 2 * REACH - 1)
-    span = max(gone) + 2 * REACH - first
+def _around(tx: Tx, session_id: str, erased: set[int]) -> Iterator[Json]:
+    first = max(0, min(erased) - 2 * REACH - 1)
+    span = max(erased) + 2 * REACH - first
     messages = sessions.transcript(tx, session_id, after=first, limit=span)
     whole = replace(sessions.get(tx, session_id), indexed_to=0)
-    near = {position + step for position in gone for step in range(-REACH, REACH + 1)} - gone
+    near = {position + step for position in erased for step in range(-REACH, REACH + 1)} - erased
     for row in search_index.plan(whole, messages):
         if row.position in near:
             yield {"session": session_id, "ref": row.ref, "terms": search_index.sparse_literal(row.weights)}

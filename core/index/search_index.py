@@ -75,14 +75,14 @@ class Row:
 class Unembedded:
     """A row without a vector, and the text to embed.
 
-    `at`: its time. A passage that has been replaced meanwhile has another one.
+    `occurred_at`: its time. A passage that has been replaced meanwhile has another one.
     """
 
     type: str
     session_id: str
     ref: str
     text: str
-    at: datetime
+    occurred_at: datetime
 
 
 def put_memories(tx: Tx, tenant_id: str, user_id: str, group_id: str | None, entries: Sequence[MemoryEntry]) -> None:
@@ -105,7 +105,7 @@ def plan(session: Session, messages: Sequence[Message]) -> list[Row]:
     """
     spoken = [message_terms(m.content, m.speaker) for m in messages]
     first = session.indexed_to - REACH + 1
-    return [_message_row(m, spoken, place) for place, m in enumerate(messages) if m.position >= first]
+    return [_message_row(m, spoken, position) for position, m in enumerate(messages) if m.position >= first]
 
 
 def unindexed_messages(tx: Tx, session: Session) -> list[Message]:
@@ -148,7 +148,7 @@ def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]
         "types": [row.type for row in rows],
         "sessions": [row.session_id for row in rows],
         "refs": [row.ref for row in rows],
-        "moments": [row.at for row in rows],
+        "moments": [row.occurred_at for row in rows],
         "vectors": [vector_literal(v) for v in vectors],
     }
     tx.execute(_VECTORS, values)
@@ -203,8 +203,8 @@ def put(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
         tx.execute(_PUT, {"tenant": tenant_id, "rows": recordset([_as_json(row) for row in rows])})
 
 
-def _message_row(message: Message, spoken: Sequence[Sequence[str]], place: int) -> Row:
-    near, further = ([spoken[at] for at in _beside(place, reach, len(spoken))] for reach in (1, REACH))
+def _message_row(message: Message, spoken: Sequence[Sequence[str]], position: int) -> Row:
+    near, further = ([spoken[index] for index in _beside(position, reach, len(spoken))] for reach in (1, REACH))
     return Row(
         type="message",
         session_id=message.session_id,
@@ -213,8 +213,8 @@ def _message_row(message: Message, spoken: Sequence[Sequence[str]], place: int) 
         user_id=message.user_id,
         group_id=message.group_id,
         occurred_at=message.occurred_at,
-        weights=document_weights(spoken[place], near, further),
-        own_terms=sorted({term_id(word) for word in spoken[place]}),
+        weights=document_weights(spoken[position], near, further),
+        own_terms=sorted({term_id(word) for word in spoken[position]}),
         told=count_stated_terms(message.content),
         timed=tells_time(message.content),
         asks=has_question(message.content),
@@ -222,14 +222,16 @@ def _message_row(message: Message, spoken: Sequence[Sequence[str]], place: int) 
     )
 
 
-def _beside(place: int, distance: int, count: int) -> list[int]:
-    return [at for at in (place - distance, place + distance) if 0 <= at < count]
+def _beside(position: int, distance: int, count: int) -> list[int]:
+    return [index for index in (position - distance, position + distance) if 0 <= index < count]
 
 
 def _to_embed(row: Any) -> Unembedded:
     passage = row.type == "document"
-    said = passage_text(row.title, row.headings, row.content) if passage else embedded_text(row.content, row.speaker)
-    return Unembedded(row.type, row.session_id, row.ref, said, row.occurred_at)
+    embedded = (
+        passage_text(row.title, row.headings, row.content) if passage else embedded_text(row.content, row.speaker)
+    )
+    return Unembedded(row.type, row.session_id, row.ref, embedded, row.occurred_at)
 
 
 def _as_json(row: Row) -> dict[str, object]:

@@ -48,16 +48,16 @@ def groups(
     taken: set[int] = set()
     for bound in bounds:
         by_key: defaultdict[Hashable, list[int]] = defaultdict(list)
-        for place, key in enumerate(keys):
-            if place not in taken:
-                by_key[key].append(place)
+        for index, key in enumerate(keys):
+            if index not in taken:
+                by_key[key].append(index)
         grouped = [
             [places[one] for one in group]
             for places in by_key.values()
             for group in _groups_within(vectors[places], bound)
         ]
         found += [group for group in grouped if len(group) >= smallest]
-        taken.update(place for group in found for place in group)
+        taken.update(index for group in found for index in group)
     return sorted(found, key=lambda group: (-len(group), min(group)))
 
 
@@ -70,14 +70,14 @@ def bunches(vectors: Vectors, count: int) -> list[Group]:
         middles.append(int(np.argmin(nearest)))
     around = np.argmax(vectors @ vectors[middles].T, axis=1)
     around[middles] = np.arange(len(middles))
-    return [[int(place) for place in np.flatnonzero(around == bunch)] for bunch in range(len(middles))]
+    return [[int(index) for index in np.flatnonzero(around == bunch)] for bunch in range(len(middles))]
 
 
 def _groups_within(vectors: Vectors, bound: float) -> Iterator[Group]:
     """Yield groups: the one with the most and nearest neighbours begins, ungrouped neighbours follow, nearest first."""
     near = list(_near(vectors, bound))
     taken: set[int] = set()
-    for middle in sorted(range(len(near)), key=lambda place: (-near[place][1], place)):
+    for middle in sorted(range(len(near)), key=lambda index: (-near[index][1], index)):
         if middle in taken:
             continue
         group = _around(middle, [one for one in near[middle][0] if one not in taken], vectors, bound)
@@ -99,8 +99,8 @@ def _near(vectors: Vectors, bound: float) -> Iterator[tuple[list[int], float]]:
     """Yield, for each statement, the nearest others within the bound (`MOST` with itself), and their cosines' sum."""
     for start in range(0, len(vectors), ROWS):
         cosines = vectors[start : start + ROWS] @ vectors.T
-        for at, row in enumerate(cosines):
-            row[start + at] = -np.inf
+        for row_index, row in enumerate(cosines):
+            row[start + row_index] = -np.inf
             within = np.flatnonzero(row >= bound)
             nearest = within[np.argsort(-row[within], kind="stable")]
-            yield [int(place) for place in nearest[: MOST - 1]], round(float(row[within].sum()), 4)
+            yield [int(index) for index in nearest[: MOST - 1]], round(float(row[within].sum()), 4)

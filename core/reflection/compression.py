@@ -111,38 +111,38 @@ class PendingCompression:
     def write(self, tx: Tx, author: Author) -> Json:
         """Apply the changes. Conflict: one of the memories has been changed meanwhile."""
         counts: Counter[str] = Counter(looked_at=self.looked_at)
-        for owner, wanted in self.changes:
-            counts.update(writer.apply(tx, self.tenant_id, owner, wanted, author))
+        for owner, changes in self.changes:
+            counts.update(writer.apply(tx, self.tenant_id, owner, changes, author))
         if self.archived:
-            raised = [change.id for _, wanted in self.changes for change in wanted if isinstance(change, Add)]
+            raised = [change.id for _, changes in self.changes for change in changes if isinstance(change, Add)]
             tx.execute(_RAISE, {"ids": raised})
         return dict(counts)
 
 
-def next_user(tx: Tx, asked: CompressionPage) -> str | None:
+def next_user(tx: Tx, page: CompressionPage) -> str | None:
     """Return the next user of the tenant, behind the one named, with enough memories to compress; None: no more."""
-    values = _values(asked) | {"smallest": STAGES[0].smallest}
-    found: str | None = tx.execute(_NEXT_PUT_AWAY if asked.archived else _NEXT_USER, values).scalar_one_or_none()
+    values = _values(page) | {"smallest": STAGES[0].smallest}
+    found: str | None = tx.execute(_NEXT_PUT_AWAY if page.archived else _NEXT_USER, values).scalar_one_or_none()
     return found
 
 
 def plan(
-    db: Database, tenant_id: str, embedder: Embedder, asked: CompressionPage, condenser: Condenser
+    db: Database, tenant_id: str, embedder: Embedder, page: CompressionPage, condenser: Condenser
 ) -> PendingCompression:
     """Read one page of a user's memories and group what belongs together; nothing is written yet."""
     with db.tenant(tenant_id) as tx:
-        rows: Sequence[Any] = tx.execute(_PUT_AWAY if asked.archived else _UNUSED, _values(asked)).all()
-        evidence = memories.evidence(tx, [row.id for row in rows]) if asked.archived else {}
-    made = [([group[place] for place in core.parts], core.content) for group, core in _cores(rows, asked, condenser)]
-    if asked.archived:
-        made = _unsaid(db, tenant_id, asked.user_id, made)
+        rows: Sequence[Any] = tx.execute(_PUT_AWAY if page.archived else _UNUSED, _values(page)).all()
+        evidence = memories.evidence(tx, [row.id for row in rows]) if page.archived else {}
+    made = [([group[index] for index in core.parts], core.content) for group, core in _cores(rows, page, condenser)]
+    if page.archived:
+        made = _unsaid(db, tenant_id, page.user_id, made)
     vectors = embedder.embed([content for _, content in made]) if made else ()
     by_owner: defaultdict[Owner, list[Change]] = defaultdict(list)
     for (parts, content), vector in zip(made, vectors, strict=True):
-        away = _archive_core(content, parts, vector, evidence) if asked.archived else [_derive(content, parts, vector)]
-        by_owner[Owner(asked.user_id, parts[0].group_id)].extend(away)
+        away = _archive_core(content, parts, vector, evidence) if page.archived else [_derive(content, parts, vector)]
+        by_owner[Owner(page.user_id, parts[0].group_id)].extend(away)
     last = [rows[-1].category, rows[-1].subject, str(rows[-1].id)] if len(rows) == PAGE else None
-    return PendingCompression(tenant_id, asked.user_id, len(rows), last, list(by_owner.items()), asked.archived)
+    return PendingCompression(tenant_id, page.user_id, len(rows), last, list(by_owner.items()), page.archived)
 
 
 def _unsaid(
@@ -151,8 +151,8 @@ def _unsaid(
     """Drop statements that an active memory holds word for word."""
     keys = [identity.statement_key(parts[0].subject, content) for parts, content in made]
     with db.tenant(tenant_id) as tx:
-        said = set(tx.execute(_SAID, {"user": user_id, "keys": keys}).scalars())
-    return [one for one, key in zip(made, keys, strict=True) if key not in said]
+        active_keys = set(tx.execute(_SAID, {"user": user_id, "keys": keys}).scalars())
+    return [one for one, key in zip(made, keys, strict=True) if key not in active_keys]
 
 
 def extractive(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> list[Core]:
@@ -160,13 +160,13 @@ def extractive(group: Sequence[IdleMemory], members: Sequence[int], count: int) 
     made: list[Core] = []
     vectors = _vectors(group)
     for bunch in clustering.bunches(vectors[list(members)], count):
-        rest = [members[place] for place in bunch]
+        rest = [members[index] for index in bunch]
         while len(rest) > 1 and len(made) < CORES:
             core = _fitting_core(group, rest)
             if core is None:
                 break
             made.append(core)
-            rest = [place for place in rest if place not in core.parts]
+            rest = [index for index in rest if index not in core.parts]
     return made
 
 
@@ -174,7 +174,7 @@ def by_model(client: ChatClient, on_call: OnCall) -> Condenser:
     """Return a condenser in a model's words, where they keep all numbers, names and dates and bring none."""
 
     def condense_group(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> Sequence[Core]:
-        if any(has_han(group[place].content) for place in members):
+        if any(has_han(group[index].content) for index in members):
             return extractive(
                 group, members, count
             )  # Nothing marks its names, so nothing could tell whether one got lost.
@@ -214,20 +214,20 @@ def _cores_of(answer: _CompressionAnswer, members: Sequence[int]) -> list[Core]:
 
 
 def _cores(
-    rows: Sequence[IdleMemory], asked: CompressionPage, condenser: Condenser
+    rows: Sequence[IdleMemory], page: CompressionPage, condenser: Condenser
 ) -> Iterator[tuple[Sequence[IdleMemory], Core]]:
     """Yield cores stage by stage; a memory compressed by one stage is not offered to the next."""
     taken: set[UUID] = set()
-    for stage in STAGES[:1] if asked.archived else STAGES:
-        since = asked.now - asked.unused * stage.share
-        group = [row for row in rows if row.id not in taken and (asked.archived or row.last <= since)]
+    for stage in STAGES[:1] if page.archived else STAGES:
+        since = page.now - page.unused * stage.share
+        group = [row for row in rows if row.id not in taken and (page.archived or row.last <= since)]
         keys = [(row.category, row.subject, row.group_id, row.kind) for row in group]
         for found in clustering.groups(keys, _vectors(group), stage.smallest):
-            members = sorted(found, key=lambda place: (group[place].occurred_at, group[place].id))
+            members = sorted(found, key=lambda index: (group[index].occurred_at, group[index].id))
             for core in condenser(group, members, stage.cores):
                 # What is left over from others, or does not fit, is no group.
                 if len(core.parts) >= (stage.smallest if stage.cores == 1 else 2):
-                    taken.update(group[place].id for place in core.parts)
+                    taken.update(group[index].id for index in core.parts)
                     yield group, core
 
 
@@ -235,7 +235,7 @@ def _fitting_core(group: Sequence[IdleMemory], members: Sequence[int]) -> Core |
     """Return one core for as many members as fit, leaving out a quarter again and again."""
     count = len(members)
     while count > 1:
-        content = condense.condense_all([group[place].content for place in members[:count]])
+        content = condense.condense_all([group[index].content for index in members[:count]])
         if content is not None:
             return Core(content, members[:count])
         count = count * 3 // 4
@@ -244,19 +244,19 @@ def _fitting_core(group: Sequence[IdleMemory], members: Sequence[int]) -> Core |
 
 def _keeps_marks(group: Sequence[IdleMemory], members: Sequence[int], cores: Sequence[Core]) -> bool:
     """Return whether each member went into one core, with exactly the numbers, names and dates of its parts."""
-    if sorted(place for core in cores for place in core.parts) != sorted(members):
+    if sorted(index for core in cores for index in core.parts) != sorted(members):
         return False
     for core in cores:
-        said = [group[place].content for place in core.parts]
-        there = frozenset[str]().union(*map(condense.marks, said))
-        words = frozenset[str]().union(*map(condense.words_of, [*said, group[core.parts[0]].subject]))
+        contents = [group[index].content for index in core.parts]
+        there = frozenset[str]().union(*map(condense.marks, contents))
+        words = frozenset[str]().union(*map(condense.words_of, [*contents, group[core.parts[0]].subject]))
         if not there <= condense.words_of(core.content) or not condense.marks(core.content) <= words:
             return False
     return True
 
 
 def _numbered_list(group: Sequence[IdleMemory], members: Sequence[int], count: int) -> str:
-    rows = [group[place] for place in members]
+    rows = [group[index] for index in members]
     lines = [f"{n}. ({row.occurred_at:%Y-%m-%d}) {row.content}" for n, row in enumerate(rows, 1)]
     return "\n".join([*lines, "", f"Statements to write, if so few can hold it all: {count}."])
 
@@ -271,8 +271,8 @@ def _archive_core(
     content: str, parts: Sequence[IdleMemory], vector: Vector, evidence: dict[UUID, list[Evidence]]
 ) -> Iterator[Change]:
     """Yield changes for a core of archived memories, which is archived itself: nobody has missed them."""
-    cited = tuple(dict.fromkeys(one for row in parts for one in evidence.get(row.id, ())))
-    add = Add(_candidate(content, parts, cited), _reason(parts), vector)
+    cited_evidence = tuple(dict.fromkeys(one for row in parts for one in evidence.get(row.id, ())))
+    add = Add(_candidate(content, parts, cited_evidence), _reason(parts), vector)
     yield add
     yield from (Link(add.id, Relation.DERIVED_FROM, row.id, add.change_id) for row in parts)
     yield Archive(add.id, 1, "It stands for archived memories.", add.change_id)
@@ -307,13 +307,13 @@ def _vectors(rows: Sequence[IdleMemory]) -> clustering.Vectors:
     return clustering.vectors_of([row.vector for row in rows])
 
 
-def _values(asked: CompressionPage) -> Json:
-    category, subject, last = asked.after or ("", "", str(UUID(int=0)))
+def _values(page: CompressionPage) -> Json:
+    category, subject, last = page.after or ("", "", str(UUID(int=0)))
     share = min(stage.share for stage in STAGES)
     return {
-        "user": asked.user_id,
-        "before": asked.now - asked.unused * (1 if asked.archived else share),
-        "uses": asked.uses,
+        "user": page.user_id,
+        "before": page.now - page.unused * (1 if page.archived else share),
+        "uses": page.uses,
         "category": category,
         "subject": subject,
         "id": last,

@@ -114,8 +114,8 @@ def _enumerate(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
-def _is_chinese(said: str) -> bool:
-    return has_han(said) and len(_HAN.findall(said)) >= len(_LATIN.findall(said))
+def _is_chinese(text: str) -> bool:
+    return has_han(text) and len(_HAN.findall(text)) >= len(_LATIN.findall(text))
 
 
 _MINUTE = datetime(2000, 1, 1, 0, 1) - datetime(2000, 1, 1)  # noqa: DTZ001 - a length of time has no zone

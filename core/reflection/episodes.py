@@ -99,14 +99,14 @@ class PendingEpisodes:
     """Changes to the episodes of a session, ready to be written."""
 
     episodes: int
-    kept: Sequence[PendingUpsert]
+    upserts: Sequence[PendingUpsert]
 
     def write(self, tx: Tx, author: Author) -> Json:
         """Apply the changes. Conflict: one of the episodes has been changed meanwhile."""
         counts: Json = {"episodes": self.episodes}
         # Each owner is locked while written, so in one order: the same people meet in other sessions, too.
-        for kept in sorted(self.kept, key=lambda one: one.owner.user_id):
-            for name, n in kept.write(tx, author).items():
+        for pending in sorted(self.upserts, key=lambda one: one.owner.user_id):
+            for name, n in pending.write(tx, author).items():
                 counts[name] = counts.get(name, 0) + n
         return counts
 
@@ -135,7 +135,7 @@ Narrate = Callable[[SessionSlice, Sequence[EpisodeDraft]], Mapping[str, str]]
 """Retells a talk for participants, by their names; nobody is left out but by failure."""
 
 
-def by_rules(_talk: SessionSlice, _told: Sequence[EpisodeDraft]) -> Mapping[str, str]:
+def by_rules(_session_slice: SessionSlice, _drafts: Sequence[EpisodeDraft]) -> Mapping[str, str]:
     """Return no narratives: every episode is worded by `core.reflection.episode_narrative`."""
     return {}
 
@@ -143,126 +143,128 @@ def by_rules(_talk: SessionSlice, _told: Sequence[EpisodeDraft]) -> Mapping[str,
 def by_model(client: ChatClient, on_call: OnCall) -> Narrate:
     """Return a narrator that asks a model. Narratives that it refuses, or that add something, are left out."""
 
-    def narrate(talk: SessionSlice, several: Sequence[EpisodeDraft]) -> Mapping[str, str]:
-        transcript = _transcript(talk)
-        names = "\n".join(told.account.name for told in several)
+    def narrate(session_slice: SessionSlice, drafts: Sequence[EpisodeDraft]) -> Mapping[str, str]:
+        transcript = _transcript(session_slice)
+        names = "\n".join(draft.account.name for draft in drafts)
         answer = ask.ask(client, on_call, PROMPT, f"People:\n{names}\n\nTranscript:\n{transcript}")
         if isinstance(answer, ModelRefused):
             return {}
-        known = {told.account.name: [transcript, episode_narrative.narrate(told.account)] for told in several}
+        sources_of = {draft.account.name: [transcript, episode_narrative.narrate(draft.account)] for draft in drafts}
         return {
             one.participant: one.narrative
             for one in answer.episodes
-            if one.participant in known
-            and grounding.is_grounded(one.narrative, one.participant, known[one.participant])
+            if one.participant in sources_of
+            and grounding.is_grounded(one.narrative, one.participant, sources_of[one.participant])
         }
 
     return narrate
 
 
-def session(gate: Consolidation, tenant_id: str, session_id: str, narrate: Narrate = by_rules) -> PendingEpisodes:
+def session(
+    consolidation: Consolidation, tenant_id: str, session_id: str, narrate: Narrate = by_rules
+) -> PendingEpisodes:
     """Plan the changes to the episodes of a session. NotFound: there is no such session."""
-    talk = read(gate.db, tenant_id, session_id)
-    several = drafts_of(talk)
-    with gate.db.tenant(tenant_id) as tx:
-        rows = [upsert.find(tx, one.owner, one.account.name, _slot(talk)) for one in several]
-    news = [(one, row) for one, row in zip(several, rows, strict=True) if _is_news(talk, one, row)]
-    words = narrate(talk, [one for one, _ in news]) if news else {}
-    kept = []
+    session_slice = read(consolidation.db, tenant_id, session_id)
+    drafts = drafts_of(session_slice)
+    with consolidation.db.tenant(tenant_id) as tx:
+        rows = [upsert.find(tx, one.owner, one.account.name, _slot(session_slice)) for one in drafts]
+    news = [(one, row) for one, row in zip(drafts, rows, strict=True) if _is_news(session_slice, one, row)]
+    words = narrate(session_slice, [one for one, _ in news]) if news else {}
+    upserts = []
     for one, row in news:
-        candidate = _candidate(talk, one, words.get(one.account.name))
+        candidate = _candidate(session_slice, one, words.get(one.account.name))
         reason = "A conversation ended." if row is None else "The conversation went on, or its outcome is known now."
-        kept.append(upsert.upsert(gate, tenant_id, one.owner, candidate, row, reason, used=False))
-    return PendingEpisodes(len(several), kept)
+        upserts.append(upsert.upsert(consolidation, tenant_id, one.owner, candidate, row, reason, used=False))
+    return PendingEpisodes(len(drafts), upserts)
 
 
 def read(db: Database, tenant_id: str, session_id: str) -> SessionSlice:
     """Read the messages of a session that all its participants heard. NotFound: there is no such session."""
     with db.tenant(tenant_id) as tx:
-        stands = sessions.get(tx, session_id)
-        after = max(0, stands.message_count - READ)
+        session_row = sessions.get(tx, session_id)
+        after = max(0, session_row.message_count - READ)
         found = sessions.transcript(tx, session_id, after=after, limit=READ)
         names = list(tx.execute(_LISTENERS, {"session": session_id}).scalars())
         listeners = list(tx.execute(_USERS, {"names": names}).scalars()) if names else []
         reports = [log.event_of(row) for row in tx.execute(_REPORTS, {"session": session_id})]
-    group = stands.group_id or next((m.group_id for m in found if m.group_id), None)
-    heard = [m for m in found if m.role in {"user", "assistant"} and m.content.strip() and m.group_id == group]
-    said = output.messages(heard)
-    started = said[0].occurred_at if said and not after else stands.started_at
+    group = session_row.group_id or next((m.group_id for m in found if m.group_id), None)
+    heard_by_all = [m for m in found if m.role in {"user", "assistant"} and m.content.strip() and m.group_id == group]
+    screened = output.messages(heard_by_all)
+    started = screened[0].occurred_at if screened and not after else session_row.started_at
     return SessionSlice(
-        session_id, group, rule_extractor.with_assistants(said), listeners if group else [], started, reports
+        session_id, group, rule_extractor.with_assistants(screened), listeners if group else [], started, reports
     )
 
 
-def drafts_of(talk: SessionSlice) -> list[EpisodeDraft]:
+def drafts_of(session_slice: SessionSlice) -> list[EpisodeDraft]:
     """Return an episode for each participant; none where nothing was said that is worth one."""
-    if len(talk.messages) < FEWEST:
+    if len(session_slice.messages) < FEWEST:
         return []
-    people = _people(talk)
+    people = _people(session_slice)
     if not any(people.values()):
         return []
-    actions = spoken_actions.actions_of(talk.messages)
-    several = [_draft(talk, user, name, people, actions) for user, name in people]
-    return [one for one in several if one.account.topics]
+    actions = spoken_actions.actions_of(session_slice.messages)
+    drafts = [_draft(session_slice, user, name, people, actions) for user, name in people]
+    return [one for one in drafts if one.account.topics]
 
 
-def _people(talk: SessionSlice) -> dict[tuple[str, str], list[Message]]:
+def _people(session_slice: SessionSlice) -> dict[tuple[str, str], list[Message]]:
     """Return the participants, by user and name, with their messages; none for those who only listened."""
-    said: defaultdict[tuple[str, str], list[Message]] = defaultdict(list)
+    messages_of: defaultdict[tuple[str, str], list[Message]] = defaultdict(list)
     names: dict[tuple[str, str], str] = {}
-    for message in talk.messages:
+    for message in session_slice.messages:
         name = rule_extractor.speaker_of(message)
         if name is not None:
             first = names.setdefault((message.user_id, name.casefold()), name)
-            said[message.user_id, first].append(message)
-    heard = {word.casefold() for user, name in said for word in (user, name)}
+            messages_of[message.user_id, first].append(message)
+    speaking = {word.casefold() for user, name in messages_of for word in (user, name)}
     silent: dict[tuple[str, str], list[Message]] = {
-        (name, name): [] for name in talk.listeners if name.casefold() not in heard
+        (name, name): [] for name in session_slice.listeners if name.casefold() not in speaking
     }
-    return dict(said) | silent
+    return dict(messages_of) | silent
 
 
 def _draft(
-    talk: SessionSlice,
+    session_slice: SessionSlice,
     user: str,
     name: str,
     people: Mapping[tuple[str, str], Sequence[Message]],
     actions: Mapping[str, Sequence[str]],
 ) -> EpisodeDraft:
     own = people[user, name]
-    spoken = [m for m in talk.messages if rule_extractor.speaker_of(m) is not None]
+    spoken = [m for m in session_slice.messages if rule_extractor.speaker_of(m) is not None]
     others = [other for _, other in people if other != name]
-    others += [ASSISTANT] if len(spoken) < len(talk.messages) else []
-    ending = _reported_ending(talk.reports, user) or episode_narrative.ending_of(spoken)
-    ending = replace(ending, reward=_reward(talk.reports, user))
-    mine = [action for m in own for action in actions.get(m.id, ())]
+    others += [ASSISTANT] if len(spoken) < len(session_slice.messages) else []
+    ending = _reported_ending(session_slice.reports, user) or episode_narrative.ending_of(spoken)
+    ending = replace(ending, reward=_reward(session_slice.reports, user))
+    own_actions = [action for m in own for action in actions.get(m.id, ())]
     account = EpisodeFacts(
         name=name,
         others=others,
-        topics=_topics(talk, own, [name, *others]),
-        started_at=talk.started_at.astimezone(UTC),
-        ended_at=max(m.occurred_at for m in talk.messages).astimezone(UTC),
-        messages=len(talk.messages),
+        topics=_topics(session_slice, own, [name, *others]),
+        started_at=session_slice.started_at.astimezone(UTC),
+        ended_at=max(m.occurred_at for m in session_slice.messages).astimezone(UTC),
+        messages=len(session_slice.messages),
         opening=own[0].content if own else None,
-        actions=list(dict.fromkeys(mine))[:KEPT_ACTIONS],
+        actions=list(dict.fromkeys(own_actions))[:KEPT_ACTIONS],
         ending=ending,
     )
-    quotes = list(_quotes(talk, own, actions, ending))[:QUOTES]
-    return EpisodeDraft(Owner(user, talk.group_id), account, quotes, _importance(own, account))
+    quotes = list(_quotes(session_slice, own, actions, ending))[:QUOTES]
+    return EpisodeDraft(Owner(user, session_slice.group_id), account, quotes, _importance(own, account))
 
 
-def _topics(talk: SessionSlice, own: Sequence[Message], names: Sequence[str]) -> list[str]:
-    mine = {m.id for m in own}
-    others = [m.content for m in talk.messages if m.id not in mine]
+def _topics(session_slice: SessionSlice, own: Sequence[Message], names: Sequence[str]) -> list[str]:
+    own_ids = {m.id for m in own}
+    others = [m.content for m in session_slice.messages if m.id not in own_ids]
     return topics.topics([m.content for m in own], others, names)
 
 
 def _quotes(
-    talk: SessionSlice, own: Sequence[Message], actions: Mapping[str, Sequence[str]], ending: Ending
+    session_slice: SessionSlice, own: Sequence[Message], actions: Mapping[str, Sequence[str]], ending: Ending
 ) -> Iterator[Message]:
     """Yield the messages that an episode cites, once each: its opening, ending, actions, and words to all."""
-    mine = {m.id for m in own}
-    others = [m for m in talk.messages if m.id not in mine]
+    own_ids = {m.id for m in own}
+    others = [m for m in session_slice.messages if m.id not in own_ids]
     ranked = [*own[:1], *([ending.message] if ending.message else []), *(m for m in own if m.id in actions)]
     ranked += [*others[:1], *others[-1:], *own[-1:]]
     yield from {m.id: m for m in ranked}.values()
@@ -284,30 +286,30 @@ def _reported_ending(reports: Sequence[Event], user: str) -> Ending | None:
 def _reward(reports: Sequence[Event], user: str) -> float | None:
     """Return the last reward that an event of this user reports."""
     for event in reversed(reports):
-        given = event.payload.get("reward")
-        if event.user_id == user and isinstance(given, int | float) and not isinstance(given, bool):
-            return float(given) if math.isfinite(given) else None
+        reward = event.payload.get("reward")
+        if event.user_id == user and isinstance(reward, int | float) and not isinstance(reward, bool):
+            return float(reward) if math.isfinite(reward) else None
     return None
 
 
 def _importance(own: Sequence[Message], account: EpisodeFacts) -> float:
     """Weigh a conversation: more where something was done, or the outcome is known."""
-    plain = 0.4 + 0.1 * bool(account.actions) + 0.1 * (account.ending.success is not None)
-    return round(max(plain, *(m.importance or 0 for m in own), 0), 2)
+    base = 0.4 + 0.1 * bool(account.actions) + 0.1 * (account.ending.success is not None)
+    return round(max(base, *(m.importance or 0 for m in own), 0), 2)
 
 
-def _slot(talk: SessionSlice) -> str:
-    return f"episode:{talk.session_id}"
+def _slot(session_slice: SessionSlice) -> str:
+    return f"episode:{session_slice.session_id}"
 
 
-def _is_news(talk: SessionSlice, one: EpisodeDraft, row: Any | None) -> bool:
+def _is_news(session_slice: SessionSlice, one: EpisodeDraft, row: Any | None) -> bool:
     """Return whether the episode differs from the stored one."""
     if row is None:
         return True
-    return not upsert.is_closed(row) and row.structured != one.structured(talk.session_id)
+    return not upsert.is_closed(row) and row.structured != one.structured(session_slice.session_id)
 
 
-def _candidate(talk: SessionSlice, one: EpisodeDraft, narrative: str | None) -> Candidate:
+def _candidate(session_slice: SessionSlice, one: EpisodeDraft, narrative: str | None) -> Candidate:
     return Candidate(
         content=narrative or episode_narrative.narrate(one.account),
         category=Category.EPISODE,
@@ -318,15 +320,19 @@ def _candidate(talk: SessionSlice, one: EpisodeDraft, narrative: str | None) -> 
         kind=Kind.EPISODIC,
         importance=one.importance,
         confidence=0.8,
-        attribute=_slot(talk),
-        value=talk.session_id,
+        attribute=_slot(session_slice),
+        value=session_slice.session_id,
         valid_from=one.account.started_at,
-        structured=one.structured(talk.session_id),
+        structured=one.structured(session_slice.session_id),
     )
 
 
-def _transcript(talk: SessionSlice) -> str:
-    shown = talk.messages if len(talk.messages) <= SHOWN else [*talk.messages[:10], *talk.messages[10 - SHOWN :]]
+def _transcript(session_slice: SessionSlice) -> str:
+    shown = (
+        session_slice.messages
+        if len(session_slice.messages) <= SHOWN
+        else [*session_slice.messages[:10], *session_slice.messages[10 - SHOWN :]]
+    )
     return "\n".join(
         f"{m.occurred_at:%Y-%m-%d %H:%M} {rule_extractor.speaker_of(m) or ASSISTANT}: {m.content[:QUOTE_CHARACTERS]}"
         for m in shown

@@ -50,14 +50,14 @@ class RecordedMemory(GroupedMemory, Protocol):
 class DerivedStatement(NamedTuple):
     """A statement drawn from memories: its category, its words, and the memories that it rests on.
 
-    `cited`: the evidence of this many members, the first, is cited; the others are only counted. `theme`: the recurring
-    theme, and the number of its `days`.
+    `cited_count`: the evidence of this many members, the first, is cited; the others are only counted. `theme`: the
+    recurring theme, and the number of its `days`.
     """
 
     category: Category
     content: str
     members: Sequence[GroupedMemory]
-    cited: int
+    cited_count: int
     theme: str | None = None
     days: int = 0
 
@@ -66,7 +66,7 @@ class MemoryGroup(NamedTuple):
     """Memories that belong together, and the finding by rules; None: only a model may find one."""
 
     members: Sequence[GroupedMemory]
-    plain: DerivedStatement | None
+    by_rules: DerivedStatement | None
 
 
 Wording = Callable[[MemoryGroup], DerivedStatement | None]
@@ -75,7 +75,7 @@ Wording = Callable[[MemoryGroup], DerivedStatement | None]
 
 def by_rules(group: MemoryGroup) -> DerivedStatement | None:
     """Return the finding by rules."""
-    return group.plain
+    return group.by_rules
 
 
 def by_model(client: ChatClient, on_call: OnCall) -> Wording:
@@ -84,10 +84,10 @@ def by_model(client: ChatClient, on_call: OnCall) -> Wording:
     def describe(group: MemoryGroup) -> DerivedStatement | None:
         rows = group.members[: clustering.MOST]
         listed = "\n".join(f"{n}. ({row.occurred_at:%Y-%m-%d}) {row.content}" for n, row in enumerate(rows, 1))
-        bare = group.plain or DerivedStatement(Category.PATTERN, "", group.members, len(group.members))
+        bare = group.by_rules or DerivedStatement(Category.PATTERN, "", group.members, len(group.members))
         answer = ask.ask(client, on_call, PROMPT, listed, lambda one: _is_grounded(one, bare.members))
         if isinstance(answer, ModelRefused):
-            return group.plain
+            return group.by_rules
         if answer.category == "none":
             return None
         return bare._replace(category=Category(answer.category), content=answer.statement.strip())
@@ -121,9 +121,9 @@ def _is_grounded(answer: _GeneralizationAnswer, members: Sequence[GroupedMemory]
     statement = answer.statement.strip()
     there = [*(row.content for row in members), members[0].subject]
     words = frozenset[str]().union(*map(condense.words_of, there))
-    said = {term for text in there for term in terms(text)} | OFTEN
+    source_terms = {term for text in there for term in terms(text)} | OFTEN
     han = {term for term in terms(statement) if len(term) > 1 and has_han(term)}
-    return bool(statement) and condense.marks(statement) <= words and han <= said
+    return bool(statement) and condense.marks(statement) <= words and han <= source_terms
 
 
 OFTEN: Final = frozenset("经常 常常 通常 总是 习惯 喜欢 每天 每周 每月 多次 反复 一直 规律 偏好".split())

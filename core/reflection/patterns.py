@@ -51,8 +51,8 @@ class PendingPatterns:
     def write(self, tx: Tx, author: Author) -> Json:
         """Apply the changes. Conflict: one of the memories has been changed meanwhile."""
         counts: Counter[str] = Counter(looked_at=self.looked_at)
-        for owner, wanted in self.changes:
-            counts.update(writer.apply(tx, self.tenant_id, owner, wanted, author))
+        for owner, changes in self.changes:
+            counts.update(writer.apply(tx, self.tenant_id, owner, changes, author))
         return dict(counts)
 
 
@@ -60,14 +60,14 @@ class PendingPatterns:
 class _Read:
     """New memories and those near them, with their vectors, and the existing patterns with their parts.
 
-    `known`: all memories of their subjects, with the times at which they were said.
+    `subject_memories`: all memories of their subjects, with the times at which they were said.
     """
 
     rows: Sequence[RecordedMemory]
     new: frozenset[UUID]
     vectors: clustering.Vectors
     patterns: Sequence[Any]
-    known: Sequence[Any] = ()
+    subject_memories: Sequence[Any] = ()
 
 
 def find(
@@ -79,11 +79,11 @@ def find(
     """
     with db.tenant(tenant_id) as tx:
         read = _read(tx, user_id, None if since is None else datetime.fromisoformat(since))
-    due = [group for group in _groups(read) if _is_due(group.plain, read.patterns)]
+    due = [group for group in _groups(read) if _is_due(group.by_rules, read.patterns)]
     found = [finding for group in due if (finding := wording(group)) is not None]
     fresh = [(one, _existing_pattern(one, read.patterns)) for one in found]
-    wanted = _select_findings(fresh)
-    by_owner = _changes(db, tenant_id, user_id, embedder, wanted)
+    findings = _select_findings(fresh)
+    by_owner = _changes(db, tenant_id, user_id, embedder, findings)
     last = max((row.recorded_at for row in read.rows if row.id in read.new), default=None)
     more = since is not None and last is not None and len(read.new) == NEW
     return PendingPatterns(
@@ -101,8 +101,10 @@ def _read(tx: Tx, user_id: str, since: datetime | None) -> _Read:
     near = nearest_vectors.nearest(tx, user_id, _vectors(new), BESIDE + 1)
     beside = {one for ones in near for one, cosine in ones if cosine >= clustering.BOUNDS[-1]} - ids
     rows = sorted([*new, *tx.execute(_BESIDE, {"user": user_id, "ids": list(beside)})], key=lambda row: row.id)
-    known = tx.execute(_KNOWN, {"user": user_id, "subjects": list({row.subject for row in new}), "limit": READ}).all()
-    return _Read(rows, frozenset(ids), _vectors(rows), patterns, known)
+    subject_memories = tx.execute(
+        _KNOWN, {"user": user_id, "subjects": list({row.subject for row in new}), "limit": READ}
+    ).all()
+    return _Read(rows, frozenset(ids), _vectors(rows), patterns, subject_memories)
 
 
 def _groups(read: _Read) -> list[MemoryGroup]:
@@ -111,7 +113,7 @@ def _groups(read: _Read) -> list[MemoryGroup]:
     taken = [{row.id for row in group.members} for group in recurrent]
     keys = [(row.subject, row.group_id) for row in read.rows]
     groups = [
-        [read.rows[place] for place in found] for found in clustering.groups(keys, read.vectors, generalization.SUPPORT)
+        [read.rows[index] for index in found] for found in clustering.groups(keys, read.vectors, generalization.SUPPORT)
     ]
     alike = [
         MemoryGroup(group, None)
@@ -123,16 +125,17 @@ def _groups(read: _Read) -> list[MemoryGroup]:
 
 def _recurrent(read: _Read) -> Iterator[MemoryGroup]:
     by_key: defaultdict[tuple[str, str | None], dict[UUID, Any]] = defaultdict(dict)
-    for row in read.known:
+    for row in read.subject_memories:
         by_key[row.subject, row.group_id][row.id] = row
-    names = {name for row in read.known for name in (row.subject.casefold(), *row.speakers)}
+    names = {name for row in read.subject_memories for name in (row.subject.casefold(), *row.speakers)}
     for (subject, group_id), rows in sorted(by_key.items(), key=lambda item: (item[0][0], item[0][1] or "")):
-        mine = [one for one in read.patterns if (one.subject, one.group_id) == (subject, group_id)]
-        themes = {theme for one in mine if (theme := _theme(one))}
+        own_patterns = [one for one in read.patterns if (one.subject, one.group_id) == (subject, group_id)]
+        themes = {theme for one in own_patterns if (theme := _theme(one))}
         for one in recurrence.recurrences([_statement(row) for row in rows.values()], subject, names, themes):
             members = [rows[member] for member in one.members]  # All: whoever erases one erases what counts it.
             yield MemoryGroup(
-                members, DerivedStatement(Category.PATTERN, one.content, members, one.cited, one.theme, len(one.days))
+                members,
+                DerivedStatement(Category.PATTERN, one.content, members, one.cited_count, one.theme, len(one.days)),
             )
 
 
@@ -140,11 +143,11 @@ def _statement(row: Any) -> DatedStatement:
     return DatedStatement(row.id, row.content, row.occurred_at, [_occasion(row, one) for one in row.said])
 
 
-def _occasion(row: Any, said: Json) -> Utterance:
+def _occasion(row: Any, source: Json) -> Utterance:
     """Read one occasion; a message without a name is about its user."""
-    speaker = said["speaker"] or (row.user_id if said["role"] in {"user", None} else "")
-    at = datetime.fromisoformat(said["at"]) if said["at"] else None
-    return Utterance(said["quote"], at, said["role"], own=speaker.casefold() == row.subject.casefold())
+    speaker = source["speaker"] or (row.user_id if source["role"] in {"user", None} else "")
+    moment = datetime.fromisoformat(source["at"]) if source["at"] else None
+    return Utterance(source["quote"], moment, source["role"], own=speaker.casefold() == row.subject.casefold())
 
 
 def _shares(members: Sequence[GroupedMemory], ids: Collection[UUID]) -> bool:
@@ -154,29 +157,31 @@ def _shares(members: Sequence[GroupedMemory], ids: Collection[UUID]) -> bool:
 def _select_findings(found: Sequence[tuple[DerivedStatement, Any | None]]) -> list[tuple[DerivedStatement, Any | None]]:
     """Return new findings, and of each pattern that grows the first that would reword it."""
     growing: dict[UUID, tuple[DerivedStatement, Any | None]] = {}
-    for one, known in found:
-        if known is not None and _grows(one, known):
-            growing.setdefault(known.id, (one, known))
-    return [(one, known) for one, known in found if known is None] + list(growing.values())
+    for one, existing in found:
+        if existing is not None and _grows(one, existing):
+            growing.setdefault(existing.id, (one, existing))
+    return [(one, existing) for one, existing in found if existing is None] + list(growing.values())
 
 
 def _existing_pattern(finding: DerivedStatement, patterns: Sequence[Any]) -> Any | None:
     """Return the existing pattern of this theme, or for these memories, whatever its status."""
-    first, mine = finding.members[0], {row.id for row in finding.members}
+    first, member_ids = finding.members[0], {row.id for row in finding.members}
     for one in patterns:
         here = (one.subject, one.group_id) == (first.subject, first.group_id)
         if here and finding.theme is not None and _theme(one) == finding.theme:
             return one
     rests = [(one, _rests_on(one)) for one in patterns]
-    return next((one for one, parts in rests if len(mine & parts) >= ALIKE * min(len(mine), len(parts)) > 0), None)
+    return next(
+        (one for one, parts in rests if len(member_ids & parts) >= ALIKE * min(len(member_ids), len(parts)) > 0), None
+    )
 
 
 def _is_due(finding: DerivedStatement | None, patterns: Sequence[Any]) -> bool:
     """Return whether words are needed: for a known theme that has not grown they would be thrown away."""
     if finding is None or finding.theme is None:
         return True
-    known = _existing_pattern(finding, patterns)
-    return known is None or _grows(finding._replace(category=Category(known.category)), known)
+    existing = _existing_pattern(finding, patterns)
+    return existing is None or _grows(finding._replace(category=Category(existing.category)), existing)
 
 
 def _theme(pattern: Any) -> str | None:
@@ -189,15 +194,15 @@ def _rests_on(pattern: Any) -> set[UUID]:
     return set(pattern.parts) | {UUID(one) for one in pattern.structured["pattern"]["parts"]}
 
 
-def _grows(finding: DerivedStatement, known: Any) -> bool:
+def _grows(finding: DerivedStatement, existing: Any) -> bool:
     """Return whether a pattern is to be reworded: it has more parts, and nobody has archived or edited it."""
-    kept = known.structured["pattern"]
-    if known.status != "active" or kept["key"] != identity.statement_key(known.subject, known.content):
+    stored = existing.structured["pattern"]
+    if existing.status != "active" or stored["key"] != identity.statement_key(existing.subject, existing.content):
         return False
-    if known.category != finding.category or _theme(known) not in {None, finding.theme}:
+    if existing.category != finding.category or _theme(existing) not in {None, finding.theme}:
         return False
-    more = {row.id for row in finding.members} - _rests_on(known)
-    return finding.days > kept.get("days", 0) if finding.theme else bool(more)
+    more = {row.id for row in finding.members} - _rests_on(existing)
+    return finding.days > stored.get("days", 0) if finding.theme else bool(more)
 
 
 def _changes(
@@ -205,70 +210,72 @@ def _changes(
     tenant_id: str,
     user_id: str,
     embedder: Embedder,
-    wanted: Sequence[tuple[DerivedStatement, Any | None]],
+    findings: Sequence[tuple[DerivedStatement, Any | None]],
 ) -> Mapping[Owner, list[Change]]:
     """Return changes for new patterns, unless the judge finds them known, and for existing ones that grow."""
     by_owner: defaultdict[Owner, list[Change]] = defaultdict(list)
-    if not wanted:
+    if not findings:
         return by_owner
-    vectors = embedder.embed([finding.content for finding, _ in wanted])
+    vectors = embedder.embed([finding.content for finding, _ in findings])
     with db.tenant(tenant_id) as tx:
-        cited = [row.id for finding, _ in wanted for row in finding.members[: finding.cited]]
-        evidence = memories.evidence(tx, cited + [known.id for _, known in wanted if known is not None])
-        candidates = [_candidate(finding, known, evidence) for finding, known in wanted]
+        cited_ids = [row.id for finding, _ in findings for row in finding.members[: finding.cited_count]]
+        evidence = memories.evidence(tx, cited_ids + [existing.id for _, existing in findings if existing is not None])
+        candidates = [_candidate(finding, existing, evidence) for finding, existing in findings]
         near = [
-            memories.neighbours(tx, user_id, [one], vectors[at : at + 1], finding.members[0].group_id)[0]
-            for at, (one, (finding, _)) in enumerate(zip(candidates, wanted, strict=True))
+            memories.neighbours(tx, user_id, [one], vectors[offset : offset + 1], finding.members[0].group_id)[0]
+            for offset, (one, (finding, _)) in enumerate(zip(candidates, findings, strict=True))
         ]
-    for place, (finding, known) in enumerate(wanted):
+    for index, (finding, existing) in enumerate(findings):
         owner = Owner(user_id, finding.members[0].group_id)
-        if known is not None:
-            by_owner[owner] += _reworded_pattern(finding, known, candidates[place], vectors[place])
-        elif judge.judge(candidates[place], near[place]).kind is judge.Kind.ADD:
-            by_owner[owner] += _new_pattern(finding, candidates[place], vectors[place])
+        if existing is not None:
+            by_owner[owner] += _reworded_pattern(finding, existing, candidates[index], vectors[index])
+        elif judge.judge(candidates[index], near[index]).kind is judge.Kind.ADD:
+            by_owner[owner] += _new_pattern(finding, candidates[index], vectors[index])
     return by_owner
 
 
 def _new_pattern(finding: DerivedStatement, candidate: Candidate, vector: Vector) -> list[Change]:
-    parts = [Part(row.id, row.version) for row in finding.members[: finding.cited]]
+    parts = [Part(row.id, row.version) for row in finding.members[: finding.cited_count]]
     change = Derive(candidate, parts, _reason(finding), vector)
-    rest = finding.members[finding.cited :]
+    rest = finding.members[finding.cited_count :]
     return [change, *(Link(change.id, Relation.DERIVED_FROM, row.id, change.change_id) for row in rest)]
 
 
-def _reworded_pattern(finding: DerivedStatement, known: Any, candidate: Candidate, vector: Vector) -> list[Change]:
-    more = [row.id for row in finding.members if row.id not in set(known.parts)]
-    change = Replace(memories.known_of(known), candidate, _reason(finding), vector)
-    return [change, *(Link(known.id, Relation.DERIVED_FROM, one, change.change_id) for one in more)]
+def _reworded_pattern(finding: DerivedStatement, existing: Any, candidate: Candidate, vector: Vector) -> list[Change]:
+    more = [row.id for row in finding.members if row.id not in set(existing.parts)]
+    change = Replace(memories.known_of(existing), candidate, _reason(finding), vector)
+    return [change, *(Link(existing.id, Relation.DERIVED_FROM, one, change.change_id) for one in more)]
 
 
-def _candidate(finding: DerivedStatement, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]) -> Candidate:
+def _candidate(
+    finding: DerivedStatement, existing: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]
+) -> Candidate:
     members, (first, last) = finding.members, _span(finding.members)
     span = {"memories": len(members), "from": first.isoformat(), "to": last.isoformat()}
     key = identity.statement_key(members[0].subject, finding.content)
-    kept = span | {"key": key, "parts": [str(row.id) for row in members]}
-    kept |= {"theme": finding.theme, "days": finding.days} if finding.theme else {}
+    stored = span | {"key": key, "parts": [str(row.id) for row in members]}
+    stored |= {"theme": finding.theme, "days": finding.days} if finding.theme else {}
     return Candidate(
         finding.content,
         finding.category,
         Topic(Counter(row.topic for row in members).most_common(1)[0][0]),
         members[0].subject,
-        _evidence_to_cite(finding, known, evidence),
+        _evidence_to_cite(finding, existing, evidence),
         last,
         importance=fmean(row.importance for row in members),
         confidence=min(1.0, fmean(row.confidence for row in members)),
-        structured={"pattern": kept},
+        structured={"pattern": stored},
     )
 
 
 def _evidence_to_cite(
-    finding: DerivedStatement, known: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]
+    finding: DerivedStatement, existing: Any | None, evidence: Mapping[UUID, Sequence[Evidence]]
 ) -> tuple[Evidence, ...]:
     """Return the evidence to cite; for a theme one quote of each memory, `CITED` with the present ones at the most."""
-    several = [evidence.get(row.id, ()) for row in finding.members[: finding.cited]]
+    several = [evidence.get(row.id, ()) for row in finding.members[: finding.cited_count]]
     if finding.theme is None:
         return tuple(dict.fromkeys(one for quotes in several for one in quotes))
-    there = set(evidence.get(known.id, ())) if known is not None else set()
+    there = set(evidence.get(existing.id, ())) if existing is not None else set()
     fresh = [quotes[-1] for quotes in several if quotes and not there & set(quotes)]
     return tuple(dict.fromkeys(fresh))[: max(0, CITED - len(there))]
 

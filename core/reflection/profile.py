@@ -127,17 +127,17 @@ def get(tx: Tx, owner: ProfileOwner) -> Profile | None:
 
 def build(db: Database, tenant_id: str, owner: ProfileOwner, now: datetime | None = None) -> PendingProfile:
     """Put the owner's standing memories together; nothing is written yet."""
-    at = now or memories.now()
+    moment = now or memories.now()
     with db.tenant(tenant_id) as tx:
-        kept = get(tx, owner)
-        rows, own = _read(tx, owner, at)
-    traits = [profile_attributes.trait(row, at) for row in rows]
+        stored = get(tx, owner)
+        rows, own = _read(tx, owner, moment)
+    traits = [profile_attributes.trait(row, moment) for row in rows]
     attributes = (
         profile_attributes.of_user(traits, own) if owner.group_id is None else profile_attributes.of_group(traits)
     )
-    before = _document(kept.attributes, kept.until) if kept else {}
+    before = _document(stored.attributes, stored.until) if stored else {}
     return PendingProfile(
-        tenant_id, owner, kept.version if kept else 0, before, attributes, profile_attributes.lapses(traits), at
+        tenant_id, owner, stored.version if stored else 0, before, attributes, profile_attributes.lapses(traits), moment
     )
 
 
@@ -156,13 +156,13 @@ def current(
     Without `keep` what is built is returned and not stored, and nothing is announced.
     Conflict: the owner's memories kept changing while it was built.
     """
-    at = now or memories.now()
+    moment = now or memories.now()
     with db.tenant(tenant_id) as tx:
-        kept = get(tx, owner)
-    if kept is not None and not fresh and not kept.lapsed(at):
-        return kept
+        stored = get(tx, owner)
+    if stored is not None and not fresh and not stored.lapsed(moment):
+        return stored
     for left in reversed(range(ATTEMPTS)):
-        built = build(db, tenant_id, owner, at)
+        built = build(db, tenant_id, owner, moment)
         if not keep:
             return Profile(built.seen, built.attributes, built.at, built.until)
         try:

@@ -94,11 +94,11 @@ def trait(row: Any, now: datetime) -> Trait:
 def of_user(traits: Sequence[Trait], own: Collection[str]) -> Json:
     """Build the attributes of a user; `own`: the names by which they speak of themselves."""
     shown = [one for one in traits if one.category not in LEFT_OUT]
-    mine = [one for one in shown if one.subject in own]
+    own_traits = [one for one in shown if one.subject in own]
     others = _by(lambda one: one.subject, (one for one in shown if one.subject not in own))
-    known = sorted(others.items(), key=lambda item: (-max(one.strength for one in item[1]), item[0]))
-    people = {subject: _person(theirs) for subject, theirs in known[:VALUES]}
-    return _without_empty({**_attributes(mine), **_sections(mine), "people": people})
+    ranked = sorted(others.items(), key=lambda item: (-max(one.strength for one in item[1]), item[0]))
+    people = {subject: _person(traits_of_person) for subject, traits_of_person in ranked[:VALUES]}
+    return _without_empty({**_attributes(own_traits), **_sections(own_traits), "people": people})
 
 
 def of_group(traits: Sequence[Trait]) -> Json:
@@ -107,14 +107,14 @@ def of_group(traits: Sequence[Trait]) -> Json:
     agreed = {Category.PLAN, Category.PROJECT, Category.INSTRUCTION}
     decided = [one for one in shown if one.category in agreed]
     happened = [one for one in shown if one.category is Category.EVENT]
-    told = [one for one in shown if one.category not in {*agreed, Category.EVENT}]
+    statements = [one for one in shown if one.category not in {*agreed, Category.EVENT}]
     return _without_empty(
         {
             "members": _members(traits),
             "shared_topics": _shared_topics(shown),
             "decisions": _lines_by_user(decided, LINES),
             "events": _lines_by_user(happened, LINES),
-            "facts": {topic: _lines_by_user(ones, STATEMENTS) for topic, ones in _topics(told)},
+            "facts": {topic: _lines_by_user(ones, STATEMENTS) for topic, ones in _topics(statements)},
         }
     )
 
@@ -132,8 +132,8 @@ def changed_names(before: Json, after: Json) -> list[str]:
 
 def confident(attributes: Json, least: float) -> Json:
     """The attributes without the entries that are less sure than that."""
-    kept: Json = _sure(attributes, least) or {}
-    return kept
+    sure: Json = _sure(attributes, least) or {}
+    return sure
 
 
 def memory_ids_in(attributes: object) -> set[str]:
@@ -142,8 +142,8 @@ def memory_ids_in(attributes: object) -> set[str]:
         return set().union(*map(memory_ids_in, attributes))
     if not isinstance(attributes, dict):
         return set()
-    mine: list[str] = attributes["memories"] if _is_entry(attributes) else []
-    return {*mine, *(one for part in attributes.values() for one in memory_ids_in(part))}
+    own_ids: list[str] = attributes["memories"] if _is_entry(attributes) else []
+    return {*own_ids, *(one for part in attributes.values() for one in memory_ids_in(part))}
 
 
 def _attributes(traits: Sequence[Trait]) -> Json:
@@ -157,15 +157,15 @@ def _attributes(traits: Sequence[Trait]) -> Json:
 
 def _sections(traits: Sequence[Trait]) -> Json:
     """Statements that fill neither a slot nor a list, each in one place."""
-    plain = [one for one in traits if not one.attribute and not one.gathered]
-    places = _by(lambda one: SECTIONS.get(one.category) or ABOUT.get(one.topic) or "topics", plain)
+    statements = [one for one in traits if not one.attribute and not one.gathered]
+    places = _by(lambda one: SECTIONS.get(one.category) or ABOUT.get(one.topic) or "topics", statements)
     topics = {topic: _lines(ones, STATEMENTS) for topic, ones in _topics(places.pop("topics", []))}
     return {"topics": topics, **{name: _lines(ones, LINES) for name, ones in sorted(places.items())}}
 
 
 def _person(traits: Sequence[Trait]) -> Json:
-    plain = [one for one in traits if not one.attribute and not one.gathered]
-    return _without_empty({**_attributes(traits), "statements": _lines(plain, STATEMENTS)})
+    statements = [one for one in traits if not one.attribute and not one.gathered]
+    return _without_empty({**_attributes(traits), "statements": _lines(statements, STATEMENTS)})
 
 
 def _slot(traits: Sequence[Trait]) -> Json:
@@ -184,14 +184,14 @@ def _slot_rank(traits: Sequence[Trait]) -> tuple[Any, ...]:
 
 def _list(traits: Sequence[Trait]) -> list[Json]:
     """The values gathered, the best supported first. What one memory says and another denies is disputed."""
-    said: defaultdict[tuple[str, bool], list[tuple[str, Trait]]] = defaultdict(list)
+    values: defaultdict[tuple[str, bool], list[tuple[str, Trait]]] = defaultdict(list)
     for one in _strongest(traits):
         for value in one.gathered[1] if one.gathered else ():
-            said[succession.normal_value(value), one.negated].append((value, one))
+            values[succession.normal_value(value), one.negated].append((value, one))
     entries = []
-    for (folded, negated), ones in said.items():
+    for (folded, negated), ones in values.items():
         entry = _entry("value", ones[0][0], [one for _, one in ones])
-        denied = {"disputed": True} if (folded, not negated) in said else {}
+        denied = {"disputed": True} if (folded, not negated) in values else {}
         entries.append({**entry, **({"negated": True} if negated else {}), **denied})
     return entries[:VALUES]
 
@@ -278,11 +278,11 @@ def _is_entry(part: Json) -> bool:
 def _sure(part: Any, least: float) -> Any:
     """A part without what is not sure enough; None where nothing is left of it."""
     if isinstance(part, list):
-        return [kept for one in part if (kept := _sure(one, least)) is not None] or None
+        return [sure for one in part if (sure := _sure(one, least)) is not None] or None
     if not isinstance(part, dict):
         return part
     if not _is_entry(part):
-        return {name: kept for name, one in part.items() if (kept := _sure(one, least)) is not None} or None
+        return {name: sure for name, one in part.items() if (sure := _sure(one, least)) is not None} or None
     if part["confidence"] < least:
         return None
     against = _sure(part.get("alternatives"), least)

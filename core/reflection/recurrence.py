@@ -45,11 +45,12 @@ ONE: Final = 0.5
 class Utterance(NamedTuple):
     """One time that something was said: the words, the time, and the role of the speaker.
 
-    `told`: the message's time; None: there is no message, and the memory's own time counts. `own`: said by its subject.
+    `said_at`: the message's time; None: there is no message, and the memory's own time counts. `own`: its subject said
+    it.
     """
 
     quote: str
-    told: datetime | None
+    said_at: datetime | None
     role: str | None
     own: bool = True
 
@@ -71,7 +72,7 @@ class Recurrence:
     theme: str
     content: str
     members: Sequence[UUID]
-    cited: int
+    cited_count: int
     days: Sequence[date]
 
 
@@ -104,12 +105,14 @@ def recurrences(
     """
     found = _themes(statements, subject, names)
     ranked = sorted(found.items(), key=lambda item: (item[0] not in known, *item[1].rank(), item[0]))
-    kept: list[Recurrence] = []
+    selected: list[Recurrence] = []
     for theme, one in ranked:
-        mine = {member.id for member in one.members}
-        if all(len(mine & set(other.members)) < ONE * min(len(mine), len(other.members)) for other in kept):
-            kept += _recurrence(theme, one, subject)
-    return kept
+        member_ids = {member.id for member in one.members}
+        if all(
+            len(member_ids & set(other.members)) < ONE * min(len(member_ids), len(other.members)) for other in selected
+        ):
+            selected += _recurrence(theme, one, subject)
+    return selected
 
 
 def _themes(statements: Sequence[DatedStatement], subject: str, names: Collection[str]) -> dict[str, _Theme]:
@@ -145,14 +148,14 @@ def _comes_again(days: Sequence[date]) -> bool:
 
 def _days(one: DatedStatement) -> frozenset[date]:
     """Return the days that a statement tells of. An assistant counts with what it says first, a tool not at all."""
-    said: set[str] = set()
+    lines_seen: set[str] = set()
     days = set()
     for occasion in one.occasions:
         line = " ".join(occasion.quote.split())
-        if occasion.role in _OTHERS or (occasion.role == "assistant" and line in said):
+        if occasion.role in _OTHERS or (occasion.role == "assistant" and line in lines_seen):
             continue
-        said.add(line)
-        days.add((occasion.told or one.occurred_at).astimezone(UTC).date())
+        lines_seen.add(line)
+        days.add((occasion.said_at or one.occurred_at).astimezone(UTC).date())
     happened = one.occurred_at.astimezone(UTC).date()
     if len(days) == 1 and not _VAGUE.search(one.content) and timedelta() <= min(days) - happened <= LATE:
         return frozenset({happened})
@@ -165,10 +168,10 @@ def _recurrence(theme: str, one: _Theme, subject: str) -> Iterator[Recurrence]:
         return
     days = one.all_days()
     often = _rate(days) or ("often" if one.share() >= OFTEN else "rarely")
-    cited = _spread(one)
-    rest = [member.id for member in one.members if member.id not in set(cited)]
+    cited_ids = _spread(one)
+    rest = [member.id for member in one.members if member.id not in set(cited_ids)]
     content = (_chinese if has_han(name) else _english)(subject, name, often, days)
-    yield Recurrence(theme, content, [*cited, *rest], len(cited), days)
+    yield Recurrence(theme, content, [*cited_ids, *rest], len(cited_ids), days)
 
 
 def _english(subject: str, name: str, often: str, days: Sequence[date]) -> str:
@@ -193,7 +196,7 @@ def _spread(one: _Theme) -> list[UUID]:
     if len(ordered) <= CITED:
         return ordered
     step = (len(ordered) - 1) / (CITED - 1)
-    return [ordered[round(place * step)] for place in range(CITED)]
+    return [ordered[round(step_number * step)] for step_number in range(CITED)]
 
 
 def _rate(days: Sequence[date]) -> str:

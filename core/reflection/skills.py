@@ -121,15 +121,15 @@ class Attempt:
 class LearningResult:
     """Result of an attempt: the change, or why there is none."""
 
-    kept: PendingUpsert | None
+    upsert: PendingUpsert | None
     reason: str
     record: Json = field(default_factory=dict)
 
 
 def report(event: Event) -> Report:
     """Read the event's report of a skill. Never: it does not have the shape for it."""
-    named = workflows.tools(event.payload.get("workflow"))
-    payload = {"tools": named, **event.payload} if named else event.payload
+    tool_names = workflows.tools(event.payload.get("workflow"))
+    payload = {"tools": tool_names, **event.payload} if tool_names else event.payload
     try:
         return Report.model_validate(payload)
     except ValidationError as error:
@@ -144,9 +144,9 @@ def attempt(tx: Tx, event: Event) -> Attempt | str:
 
     Never: its payload does not have the shape for it.
     """
-    said = report(event)
-    worked = {"skill.succeeded": True, "skill.failed": False}.get(event.event_type, said.success)
-    name = said.skill or said.task
+    parsed = report(event)
+    worked = {"skill.succeeded": True, "skill.failed": False}.get(event.event_type, parsed.success)
+    name = parsed.skill or parsed.task
     if event.user_id is None:
         raise Never(f"{event.event_type} {event.id!r} names no user, whose skill it would be.")
     if worked is None:
@@ -155,19 +155,19 @@ def attempt(tx: Tx, event: Event) -> Attempt | str:
         return "It does not say what was done: neither `skill` nor `task` is there."
     calls = _calls(tx, event) if worked else []
     used = [one for one, _ in groupby(tool for tools, _ in calls for tool in tools)]
-    own = Evidence("", event.id, event.id, (said.outcome or said.error or name)[:QUOTE_CHARACTERS])
+    own = Evidence("", event.id, event.id, (parsed.outcome or parsed.error or name)[:QUOTE_CHARACTERS])
     return Attempt(
         user_id=event.user_id,
         name=name,
         worked=worked,
         at=event.time,
         evidence=[own, *(evidence for _, evidence in calls)],
-        steps=said.way or used,
-        tools=said.tools or list(dict.fromkeys(used)),
-        goal=said.goal or said.context,
-        error=said.error if not worked else None,
-        seconds=said.duration_seconds,
-        group_id=said.group_id,
+        steps=parsed.way or used,
+        tools=parsed.tools or list(dict.fromkeys(used)),
+        goal=parsed.goal or parsed.context,
+        error=parsed.error if not worked else None,
+        seconds=parsed.duration_seconds,
+        group_id=parsed.group_id,
     )
 
 
@@ -191,20 +191,20 @@ def chain(tx: Tx, event: Event, name: str) -> Attempt | str:
     )
 
 
-def learn(gate: Consolidation, tenant_id: str, one: Attempt) -> LearningResult:
+def learn(consolidation: Consolidation, tenant_id: str, one: Attempt) -> LearningResult:
     """Plan how an attempt changes its skill. An event that was counted is not counted again."""
-    with gate.db.tenant(tenant_id) as tx:
+    with consolidation.db.tenant(tenant_id) as tx:
         row = upsert.find(tx, Owner(one.user_id, one.group_id), one.user_id, slot(one.name))
-        cited = memories.evidence(tx, [row.id]).get(row.id, []) if row is not None else []
+        evidence = memories.evidence(tx, [row.id]).get(row.id, []) if row is not None else []
     if row is not None and upsert.is_closed(row):
         return LearningResult(None, "What is known of this skill has been put aside by someone.")
-    if any(not e.session_id and e.event_id == one.evidence[0].event_id for e in cited):
+    if any(not e.session_id and e.event_id == one.evidence[0].event_id for e in evidence):
         return LearningResult(None, "This event was counted already.")
     record = add_attempt(row.structured if row is not None else {}, one)
     owner = Owner(one.user_id, row.group_id if row is not None else one.group_id)
     reason = f"{one.name}: {'it worked' if one.worked else 'it failed'}."
-    kept = upsert.upsert(gate, tenant_id, owner, _candidate(one, record), row, reason, used=one.worked)
-    return LearningResult(kept, reason, record)
+    pending = upsert.upsert(consolidation, tenant_id, owner, _candidate(one, record), row, reason, used=one.worked)
+    return LearningResult(pending, reason, record)
 
 
 def slot(name: str) -> str:
@@ -217,18 +217,18 @@ def slot(name: str) -> str:
 def add_attempt(before: Mapping[str, Any], one: Attempt) -> Json:
     """Return the skill with one more attempt. The steps of the latest success are kept."""
     record = _record(one.name, before)
-    at = one.at.isoformat()
+    moment = one.at.isoformat()
     if one.worked:
         latest = _is_latest(record["last_success"], one.at)
         record["succeeded"] += 1
-        record |= {"last_success": at} if latest else {}
+        record |= {"last_success": moment} if latest else {}
         record |= {"steps": list(one.steps), "tools": list(one.tools)} if latest and (one.steps or one.tools) else {}
         record["seconds"] = [*record["seconds"], *([one.seconds] if one.seconds is not None else [])][-RECENT:]
         record["median_seconds"] = round(statistics.median(record["seconds"]), 3) if record["seconds"] else None
     else:
         record["failed"] += 1
-        record |= {"last_failure": at} if _is_latest(record["last_failure"], one.at) else {}
-        failure = {"at": at, "error": one.error, "steps": list(one.steps)}
+        record |= {"last_failure": moment} if _is_latest(record["last_failure"], one.at) else {}
+        failure = {"at": moment, "error": one.error, "steps": list(one.steps)}
         record["failures"] = sorted([*record["failures"], failure], key=lambda f: _time(f["at"]))[-FAILURES:]
     return _as_json(record | ({"goal": one.goal} if one.goal else {}))
 
@@ -242,7 +242,7 @@ def confidence(record: Mapping[str, Any]) -> float:
 def statement_of(record: Mapping[str, Any]) -> str:
     """The skill as a sentence that can be followed."""
     name, tried = str(record["skill"]), record["succeeded"] + record["failed"]
-    steps = " ".join(f"{place}. {step.rstrip('.。')}." for place, step in enumerate(record["steps"], 1))
+    steps = " ".join(f"{number}. {step.rstrip('.。')}." for number, step in enumerate(record["steps"], 1))
     error = record["failures"][-1]["error"] if record["failures"] else None
     tools = [tool for tool in record["tools"] if tool not in record["steps"]]
     if has_han(name + steps):
@@ -265,7 +265,7 @@ def _candidate(one: Attempt, record: Json) -> Candidate:
         topic=Topic.SKILL,
         subject=one.user_id,
         evidence=tuple(one.evidence),
-        occurred_at=max(_time(at) for at in (record["last_success"], record["last_failure"]) if at),
+        occurred_at=max(_time(moment) for moment in (record["last_success"], record["last_failure"]) if moment),
         kind=Kind.PROCEDURAL,
         importance=IMPORTANCE,
         confidence=confidence(record),
@@ -290,12 +290,12 @@ def _as_json(record: Mapping[str, Any]) -> Json:
     return Record.model_validate(record).model_dump(mode="json")
 
 
-def _is_latest(last: str | None, at: datetime) -> bool:
-    return last is None or _time(last) <= at
+def _is_latest(last: str | None, moment: datetime) -> bool:
+    return last is None or _time(last) <= moment
 
 
-def _time(at: str) -> datetime:
-    return datetime.fromisoformat(at)
+def _time(timestamp: str) -> datetime:
+    return datetime.fromisoformat(timestamp)
 
 
 def _calls(tx: Tx, event: Event) -> list[tuple[list[str], Evidence]]:
@@ -304,10 +304,10 @@ def _calls(tx: Tx, event: Event) -> list[tuple[list[str], Evidence]]:
         return []
     rows = tx.execute(_CALLS, {"session": event.session_id, "seq": event.seq, "limit": CALLS}).all()
     # A result repeats the name of a call that the conversation holds already.
-    wanted = [row for row in rows if row.called] or rows
+    called_rows = [row for row in rows if row.called] or rows
     return [
         (names, Evidence(event.session_id, row.id, row.event_id, (row.content or ", ".join(names))[:QUOTE_CHARACTERS]))
-        for row in sorted(wanted, key=lambda row: row.event_seq)
+        for row in sorted(called_rows, key=lambda row: row.event_seq)
         if (names := list(_tools(row.calls)))
     ]
 

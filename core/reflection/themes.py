@@ -58,17 +58,17 @@ def mentions(statement: str, subject: str, people: AbstractSet[str]) -> list[Men
 
     `people`: from `name_words`. Quotes, code and addresses are ignored.
     """
-    said = _UNSAID.sub(" , ", statement)
-    if comparison.read(said).denials or comparison.read(said).ended or _UNREAL.search(said):
+    text = _UNSAID.sub(" , ", statement)
+    if comparison.read(text).denials or comparison.read(text).ended or _UNREAL.search(text):
         return []
-    return _of(said, subject, people)
+    return _of(text, subject, people)
 
 
 def denied_stems(statement: str) -> set[str]:
     """Return the stems that a statement says are over or untrue: the words right after the one that says so."""
     words = comparison.read(_UNSAID.sub(" , ", statement)).spoken
-    ends = [at for at, word in enumerate(words) if word in DENIALS | ENDINGS]
-    near = {word for at in ends for word in words[at + 1 : at + 1 + REACH]}
+    ends = [index for index, word in enumerate(words) if word in DENIALS | ENDINGS]
+    near = {word for index in ends for word in words[index + 1 : index + 1 + REACH]}
     if any(has_han(word) for word in near):
         near |= {one + other for one, other in pairwise(words)}
     return {term for word in near for term in terms(word)}
@@ -119,13 +119,13 @@ def _gerund(verb: str) -> str:
     return f"{verb}{verb[-1]}ing" if _DOUBLED.fullmatch(verb) else f"{verb}ing"
 
 
-def _of(said: str, subject: str, own: AbstractSet[str]) -> list[Mention]:
-    tokens = _TOKEN.findall(said)
-    found = [*_english(tokens, subject), *_chinese(said)]
+def _of(text: str, subject: str, own: AbstractSet[str]) -> list[Mention]:
+    tokens = _TOKEN.findall(text)
+    found = [*_english(tokens, subject), *_chinese(text)]
     found = [one._replace(before=_apart(one.before, own), after=_apart(one.after, own)) for one in found]
-    kept = {one.stem: one for one in reversed(found) if one.stem not in own and not _is_short_for(one.word, own)}
+    by_stem = {one.stem: one for one in reversed(found) if one.stem not in own and not _is_short_for(one.word, own)}
     doing = {one.stem: one for one in found if one.doing}
-    return list((kept | {stem: one for stem, one in doing.items() if stem in kept}).values())
+    return list((by_stem | {stem: one for stem, one in doing.items() if stem in by_stem}).values())
 
 
 def _apart(beside: str, own: AbstractSet[str]) -> str:
@@ -141,31 +141,31 @@ def _is_short_for(word: str, names: AbstractSet[str]) -> bool:
 def _english(tokens: Sequence[str], subject: str) -> Iterator[Mention]:
     words = [token.casefold() for token in tokens]
     lead = [word.casefold() for word in _TOKEN.findall(subject)]
-    for at, word in enumerate(words):
+    for index, word in enumerate(words):
         if has_han(word) or not _tells(word):
             continue
-        does = _is_deed(words, at) and _is_done(words[:at], lead)
-        if does or _is_led(words, at):
-            beside = _beside(tokens, at - 1), _beside(tokens, at + 1)
-            telling = not does and bool(_NEXT.fullmatch("".join(words[at + 1 : at + 2])))
-            form = _gerund_of(word) if does else _as_written(tokens, at)
+        does = _is_deed(words, index) and _is_done(words[:index], lead)
+        if does or _is_led(words, index):
+            beside = _beside(tokens, index - 1), _beside(tokens, index + 1)
+            telling = not does and bool(_NEXT.fullmatch("".join(words[index + 1 : index + 2])))
+            form = _gerund_of(word) if does else _as_written(tokens, index)
             # "haved" and "thé" leave no term: their forms are stop words, or look like one.
             if stems := terms(form):
-                yield Mention(stems[0], form, *beside, telling and words[at + 1] not in STOPWORDS, does)
+                yield Mention(stems[0], form, *beside, telling and words[index + 1] not in STOPWORDS, does)
 
 
-def _as_written(tokens: Sequence[str], at: int) -> str:
+def _as_written(tokens: Sequence[str], index: int) -> str:
     """Lower a word, except names, abbreviations and others with capitals that no sentence start explains."""
-    token = tokens[at]
-    return token if token[1:] != token[1:].lower() or (at and token[0].isupper()) else token.casefold()
+    token = tokens[index]
+    return token if token[1:] != token[1:].lower() or (index and token[0].isupper()) else token.casefold()
 
 
-def _beside(tokens: Sequence[str], at: int) -> str:
+def _beside(tokens: Sequence[str], index: int) -> str:
     """Return a neighbour that may be part of a name; empty: a sign, or a word that says too little."""
-    word = tokens[at] if 0 <= at < len(tokens) else ""
+    word = tokens[index] if 0 <= index < len(tokens) else ""
     if not _NEXT.fullmatch(word) or word.casefold() in PLAIN:
         return ""
-    return _as_written(tokens, at)
+    return _as_written(tokens, index)
 
 
 def _tells(word: str) -> bool:
@@ -178,21 +178,21 @@ def _tells(word: str) -> bool:
     )
 
 
-def _is_led(words: Sequence[str], at: int) -> bool:
+def _is_led(words: Sequence[str], index: int) -> bool:
     """Return whether an article, possessive or preposition leads to the word, over at most `BEFORE` words."""
-    for place in range(at - 1, max(at - BEFORE - 2, -1), -1):
-        if words[place] in _LEADS or words[place].endswith(("'s", "s'")):
+    for before in range(index - 1, max(index - BEFORE - 2, -1), -1):
+        if words[before] in _LEADS or words[before].endswith(("'s", "s'")):
             return True
-        if words[place] in STOPWORDS or not words[place].isalpha():
+        if words[before] in STOPWORDS or not words[before].isalpha():
             return False
-    return at == 0 and words[at].endswith("ing")
+    return index == 0 and words[index].endswith("ing")
 
 
-def _is_deed(words: Sequence[str], at: int) -> bool:
+def _is_deed(words: Sequence[str], index: int) -> bool:
     """Return whether a word has a verb form in its place: running, ran, painted; "paints" after its subject."""
-    word = words[at]
+    word = words[index]
     if word.endswith("s"):
-        return not word.endswith(("ss", "ies")) and at > 0 and words[at - 1] not in _AUXILIARY - _ADVERBS
+        return not word.endswith(("ss", "ies")) and index > 0 and words[index - 1] not in _AUXILIARY - _ADVERBS
     return word.endswith(("ing", "ed")) or word in IRREGULAR
 
 
@@ -200,14 +200,14 @@ def _is_done(before: Sequence[str], subject: Sequence[str]) -> bool:
     """Return whether the subject begins the statement with at most auxiliary words before the verb."""
     if not subject or list(before[: len(subject)]) != list(subject):
         return False
-    at = len(before)
-    while at > len(subject) and before[at - 1] in _AUXILIARY:
-        at -= 1
-    return at == len(subject) or before[at - 1] in {"they", "he", "she"}
+    index = len(before)
+    while index > len(subject) and before[index - 1] in _AUXILIARY:
+        index -= 1
+    return index == len(subject) or before[index - 1] in {"they", "he", "she"}
 
 
-def _chinese(said: str) -> Iterator[Mention]:
-    found = [term for term in terms(said) if len(term) > 1 and has_han(term) and term not in PLAIN_ZH]
+def _chinese(text: str) -> Iterator[Mention]:
+    found = [term for term in terms(text) if len(term) > 1 and has_han(term) and term not in PLAIN_ZH]
     inside = {
         term[begin:end]
         for term in set(found)
@@ -218,8 +218,8 @@ def _chinese(said: str) -> Iterator[Mention]:
     for term in dict.fromkeys(found):
         if term not in inside and 0 < dictionary_count(term) < COMMON and not set(term) & _NUMERALS_ZH:
             # Found by hand: `re` would keep people's words among its patterns.
-            at = said.find(term)
-            verb = said[at - 1] if at > 0 and said[at - 1] in _VERBS_ZH else ""
+            start = text.find(term)
+            verb = text[start - 1] if start > 0 and text[start - 1] in _VERBS_ZH else ""
             yield Mention(term, term, verb, doing=bool(verb))
 
 

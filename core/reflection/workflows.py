@@ -30,8 +30,8 @@ def steps(workflow: Any) -> Any:
 def tools(workflow: Any) -> list[str]:
     """The tools that the objects of a workflow name, each once, in the order of its steps."""
     parts = _in_order(workflow) if isinstance(workflow, list) else []
-    named = (part.get("tool") for part in parts if isinstance(part, dict))
-    return list(dict.fromkeys(tool for tool in named if isinstance(tool, str)))
+    tool_names = (part.get("tool") for part in parts if isinstance(part, dict))
+    return list(dict.fromkeys(tool for tool in tool_names if isinstance(tool, str)))
 
 
 def _without_bullet(line: str) -> str:

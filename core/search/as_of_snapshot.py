@@ -52,23 +52,23 @@ def snapshot_at(
     memories = [key for key, memory in zip(whole.keys, whole.fields["memory"].tolist(), strict=True) if memory]
     then = _versions_then(tx, memories, known_at) if memories else {}
     rows = tx.execute(_RECEIVED_LATER, {**reader, "known_at": known_at})
-    gone = {message_key(row.session_id, row.id) for row in rows} | (set(memories) - then.keys())
-    kept = segments.without(whole, gone)
-    fields = {name: values.copy() for name, values in kept.fields.items()}
-    tags, sessions = list(kept.tags), list(kept.sessions)
-    for at, key in enumerate(kept.keys):
+    replaced_keys = {message_key(row.session_id, row.id) for row in rows} | (set(memories) - then.keys())
+    unchanged = segments.without(whole, replaced_keys)
+    fields = {name: values.copy() for name, values in unchanged.fields.items()}
+    tags, sessions = list(unchanged.tags), list(unchanged.sessions)
+    for index, key in enumerate(unchanged.keys):
         if key in then:
-            was, hostile = then[key], kept.fields["trust"][at] == _HOSTILE
+            was, hostile = then[key], unchanged.fields["trust"][index] == _HOSTILE
             for name in _OF_THEN:
-                fields[name][at] = was.fields[name]
+                fields[name][index] = was.fields[name]
             if hostile:  # What was set apart since was hostile then, too.
-                fields["trust"][at] = _HOSTILE
+                fields["trust"][index] = _HOSTILE
             if was.content is not None:
-                fields["embedded"][at] = False
-            tags[at], sessions[at] = was.tags, was.session_id
-    known = replace(kept, fields=fields, tags=tags, sessions=sessions)
+                fields["embedded"][index] = False
+            tags[index], sessions[index] = was.tags, was.session_id
+    then_view = replace(unchanged, fields=fields, tags=tags, sessions=sessions)
     worded = {key: was.content for key, was in then.items() if was.content is not None}
-    return _replace_rows(now, known), worded
+    return _replace_rows(now, then_view), worded
 
 
 def _versions_then(tx: Tx, keys: Sequence[str], known_at: datetime) -> dict[str, _VersionThen]:
@@ -81,15 +81,15 @@ def _versions_then(tx: Tx, keys: Sequence[str], known_at: datetime) -> dict[str,
 def _all_rows(view: Snapshot) -> Columns:
     """Return all live rows in one segment."""
     read = columns.none(view.dimension)
-    for layer in view.layers:
+    for layer in view.segments:
         read = segments.merge(read, layer.columns)
     return read
 
 
 def _replace_rows(view: Snapshot, read: Columns) -> Snapshot:
     """Return a snapshot of other rows. Not under the lock, so the shared interners must not grow."""
-    registers = Interners(view.registers.rows)
-    return Snapshot(registers, [segments.segment(registers, read)], view.cites)
+    interners = Interners(view.interners.rows)
+    return Snapshot(interners, [segments.segment(interners, read)], view.cites)
 
 
 _RECEIVED_LATER = text("""

@@ -71,24 +71,24 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def hit(self, at: int) -> Hit:
+    def hit(self, index: int) -> Hit:
         """Return one of them."""
-        cosine, memory, key = float(self.cosine[at]), bool(self.memory[at]), str(self.keys[at])
+        cosine, memory, key = float(self.cosine[index]), bool(self.memory[index]), str(self.keys[index])
         return Hit(
             key=key,
             type="memory" if memory else "message",
-            lexical=float(self.lexical[at]),
+            lexical=float(self.lexical[index]),
             cosine=None if np.isnan(cosine) else cosine,
             session_id=None if memory else message_of_key(key)[0],
-            position=int(self.position[at]),
-            told=int(self.told[at]),
-            timed=bool(self.timed[at]),
-            cites=tuple(self.keys[self.citations[self.citations[:, 0] == at, 1]].tolist()) if memory else (),
-            asks=bool(self.asks[at]),
-            names=int(self.names[at]),
-            at=float(self.at[at]),
-            role=ROLES[self.role[at]],
-            retired=bool(self.retired[at]),
+            position=int(self.position[index]),
+            told=int(self.told[index]),
+            timed=bool(self.timed[index]),
+            cites=tuple(self.keys[self.citations[self.citations[:, 0] == index, 1]].tolist()) if memory else (),
+            asks=bool(self.asks[index]),
+            names=int(self.names[index]),
+            at=float(self.at[index]),
+            role=ROLES[self.role[index]],
+            retired=bool(self.retired[index]),
         )
 
 
@@ -98,8 +98,8 @@ def of(
     speakers: Mapping[str, int] = MappingProxyType({}),
 ) -> Candidates:
     """Build candidates from hits; sessions and speakers are numbered on from the given ones."""
-    place = {hit.key: at for at, hit in enumerate(hits)}
-    pairs = [(at, place[key]) for at, hit in enumerate(hits) for key in hit.cites if key in place]
+    index_of = {hit.key: index for index, hit in enumerate(hits)}
+    pairs = [(index, index_of[key]) for index, hit in enumerate(hits) for key in hit.cites if key in index_of]
     sessions, spoke = dict(session_ids), dict(speakers)
     return Candidates(
         keys=texts([hit.key for hit in hits]),

@@ -117,12 +117,12 @@ def filter_rows(view: Snapshot, filters: Filters, vector: Floats | None) -> Filt
     return FilteredRows(view, places, cosine, None, None if near is None else _top(near, cosine.of(near)))
 
 
-def select(sifted: FilteredRows, lexical: NDArray[np.float32]) -> Candidates:
+def select(filtered: FilteredRows, lexical: NDArray[np.float32]) -> Candidates:
     """Return candidates; of a large store the best of each arm, with what they cite. `lexical`: scores by words."""
-    if sifted.rows is not None:
-        return replace(sifted.rows, lexical=lexical[sifted.places].astype(np.float64))
-    best = _best(sifted, lexical)
-    return replace(_candidates(sifted.view, best, sifted.cosine), lexical=lexical[best].astype(np.float64))
+    if filtered.rows is not None:
+        return replace(filtered.rows, lexical=lexical[filtered.places].astype(np.float64))
+    best = _best(filtered, lexical)
+    return replace(_candidates(filtered.view, best, filtered.cosine), lexical=lexical[best].astype(np.float64))
 
 
 def merge_unindexed(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candidates:
@@ -145,7 +145,7 @@ def _passing_positions(view: Snapshot, filters: Filters, cosine: Cosines) -> Pla
     if "messages" not in filters.include:
         passed &= memory
     if filters.session_id is not None:
-        passed &= view.sessions == view.registers.sessions.numbers.get(filters.session_id, -1)
+        passed &= view.sessions == view.interners.sessions.numbers.get(filters.session_id, -1)
     if filters.since is not None:
         passed &= fields["at"] >= seconds(filters.since)
     if filters.until is not None:
@@ -174,20 +174,20 @@ def _match_validity(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Fla
 def _match_content(view: Snapshot, filters: Filters) -> Flags:
     """Match memories by kind, category, topic, importance and tags."""
     fields = view.fields
-    wanted = np.ones(len(view), dtype=np.bool_)
+    matches = np.ones(len(view), dtype=np.bool_)
     for name, values in (("kind", filters.kinds), ("category", filters.categories), ("topic", filters.topics)):
         if values:
-            wanted &= _one_of(fields, name, values)
+            matches &= _one_of(fields, name, values)
     if not filters.episodes:
-        wanted &= ~_one_of(fields, "category", [Category.EPISODE])
+        matches &= ~_one_of(fields, "category", [Category.EPISODE])
     if filters.min_importance is not None:
-        wanted &= fields["importance"] >= np.float32(filters.min_importance)
+        matches &= fields["importance"] >= np.float32(filters.min_importance)
     if filters.tags:
-        asked = set(filters.tags)
-        tagged = [at for at in np.flatnonzero(wanted).tolist() if not asked.isdisjoint(view.tags(at))]
-        wanted = np.zeros(len(view), dtype=np.bool_)
-        wanted[tagged] = True
-    return wanted
+        tags = set(filters.tags)
+        tagged = [index for index in np.flatnonzero(matches).tolist() if not tags.isdisjoint(view.tags(index))]
+        matches = np.zeros(len(view), dtype=np.bool_)
+        matches[tagged] = True
+    return matches
 
 
 def _one_of(fields: Mapping[str, NDArray[Any]], name: str, values: Sequence[str]) -> Flags:
@@ -208,7 +208,7 @@ def _candidates(view: Snapshot, places: Places, cosine: Cosines) -> Candidates:
     cites = moved[np.stack([view.citing[pairs], view.cited[pairs]], axis=1)]
     return Candidates(
         keys=view.keys[places],
-        session_ids=view.registers.sessions.numbers,
+        session_ids=view.interners.sessions.numbers,
         memory=fields["memory"][places],
         lexical=np.zeros(len(places)),
         cosine=cosine.of(places).astype(np.float64),
@@ -221,26 +221,26 @@ def _candidates(view: Snapshot, places: Places, cosine: Cosines) -> Candidates:
         at=fields["at"][places].astype(np.float64),
         role=fields["role"][places].astype(np.int64),
         speaker=view.speakers[places],
-        speakers=view.registers.speakers.numbers,
+        speakers=view.interners.speakers.numbers,
         retired=view.retired[places],
         citations=cites,
     )
 
 
-def _best(sifted: FilteredRows, lexical: NDArray[np.float32]) -> Places:
+def _best(filtered: FilteredRows, lexical: NDArray[np.float32]) -> Places:
     """Return what the arms pick, with the messages that its memories cite and the memories that cite its messages."""
-    view, places = sifted.view, sifted.places
-    named = [
-        _top(places, lexical[places], fitting=sifted.cosine.asked),
-        *([] if sifted.near is None else [sifted.near]),
+    view, places = filtered.view, filtered.places
+    picks = [
+        _top(places, lexical[places], fitting=filtered.cosine.asked),
+        *([] if filtered.near is None else [filtered.near]),
     ]
-    passed, wanted = np.zeros((2, len(view)), dtype=np.bool_)
+    passed, chosen = np.zeros((2, len(view)), dtype=np.bool_)
     passed[places] = True
-    wanted[np.concatenate(named)] = True
-    ends = wanted[view.citing] | wanted[view.cited]
-    wanted[view.citing[ends]] = True
-    wanted[view.cited[ends]] = True
-    return np.flatnonzero(passed & wanted)
+    chosen[np.concatenate(picks)] = True
+    ends = chosen[view.citing] | chosen[view.cited]
+    chosen[view.citing[ends]] = True
+    chosen[view.cited[ends]] = True
+    return np.flatnonzero(passed & chosen)
 
 
 def _top(places: Places, scores: NDArray[np.float32], *, fitting: bool = False) -> Places:

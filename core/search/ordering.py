@@ -75,7 +75,7 @@ class RankedPage:
         """The results with the parts of their scores."""
         count = len(self.found)
         own = _describe(self.found, self.scores, self.places[self.places < count])
-        return [next(own) if at < count else self.passages[at - count] for at in self.places.tolist()]
+        return [next(own) if index < count else self.passages[index - count] for index in self.places.tolist()]
 
 
 def cut_page(
@@ -163,10 +163,10 @@ def _diversify(places: Places, total: Numbers, diversity: float, count: int, vec
     likeness = rows @ rows.T
     repeats, left, chosen = np.zeros(len(first)), np.ones(len(first), dtype=np.bool_), []
     for _ in range(len(first)):
-        at = int(np.argmax(np.where(left, worth - diversity * repeats, -np.inf)))
-        chosen.append(at)
-        left[at] = False
-        repeats = np.maximum(repeats, likeness[at])
+        index = int(np.argmax(np.where(left, worth - diversity * repeats, -np.inf)))
+        chosen.append(index)
+        left[index] = False
+        repeats = np.maximum(repeats, likeness[index])
     return np.concatenate([first[chosen], places[DIVERSE:]])
 
 
@@ -174,9 +174,9 @@ def _page_start(everything: _SortKeys, places: Places, after: RankPlace | None) 
     """Return the start of the page behind a place; if its result is gone, the first with a lower score."""
     if after is None:
         return 0
-    named = (everything.keys[places] == after.key) & (everything.type[places] == TYPES.index(after.type))
-    if named.any():
-        return int(np.argmax(named)) + 1
+    matches = (everything.keys[places] == after.key) & (everything.type[places] == TYPES.index(after.type))
+    if matches.any():
+        return int(np.argmax(matches)) + 1
     lesser = everything.total[places] < after.score
     return int(np.argmax(lesser)) if lesser.any() else len(places)
 
@@ -191,14 +191,14 @@ def _describe(found: Candidates, scores: Scores, places: Places) -> Iterator[Ran
     """Yield the candidates at these positions with the parts of their scores."""
     parts = {name: values[places].tolist() for name, values in scores.parts.items()}
     arms = {"lexical": _ranks(found.lexical, places), "vector": _ranks(found.cosine, places)}
-    for n, (at, score) in enumerate(zip(places.tolist(), scores.total[places].tolist(), strict=True)):
-        hit = found.hit(at)
+    for n, (index, score) in enumerate(zip(places.tolist(), scores.total[places].tolist(), strict=True)):
+        hit = found.hit(index)
         made = {name: values[n] for name, values in parts.items() if (name in OF_MEMORIES) == (hit.type == "memory")}
         yield RankedHit(hit, score, made, {name: rank for name, ranks in arms.items() if (rank := ranks[n])})
 
 
 def _ranks(values: Numbers, places: Places) -> list[int]:
     """Return ranks from 1; 0 where there is no value."""
-    known = np.sort(values[~np.isnan(values)])
-    ranks = 1 + len(known) - np.searchsorted(known, values[places], side="right")
+    present = np.sort(values[~np.isnan(values)])
+    ranks = 1 + len(present) - np.searchsorted(present, values[places], side="right")
     return np.where(np.isnan(values[places]), 0, ranks).tolist()  # type: ignore[no-any-return]

@@ -73,9 +73,9 @@ def page_start(ranked: Sequence[RankedResult], place: RankPlace | None) -> int:
     """
     if place is None:
         return 0
-    named = (at for at, one in enumerate(ranked, 1) if (one.hit.type, one.hit.key) == (place.type, place.key))
-    lesser = (at for at, one in enumerate(ranked) if one.score < place.score)
-    return next(named, next(lesser, len(ranked)))
+    matches = (index for index, one in enumerate(ranked, 1) if (one.hit.type, one.hit.key) == (place.type, place.key))
+    lesser = (index for index, one in enumerate(ranked) if one.score < place.score)
+    return next(matches, next(lesser, len(ranked)))
 
 
 def cap_per_session(ranked: Sequence[T], session_of: Callable[[T], str | None], most: int) -> list[T]:
@@ -94,29 +94,29 @@ def encode(cursor: Cursor, question: Json) -> str:
     """Encode a cursor for this question alone; `question`: everything that decides the ranking."""
     place = cursor.place
     holds = [place.type, place.key, place.score, cursor.now.astimezone(UTC).isoformat()]
-    held = json.dumps(holds, ensure_ascii=False, separators=(",", ":"))
-    return base64.urlsafe_b64encode(_seal(held, question) + held.encode()).decode().rstrip("=")
+    payload = json.dumps(holds, ensure_ascii=False, separators=(",", ":"))
+    return base64.urlsafe_b64encode(_seal(payload, question) + payload.encode()).decode().rstrip("=")
 
 
-def decode(said: str, question: Json) -> Cursor:
+def decode(text: str, question: Json) -> Cursor:
     """Decode a cursor. Invalid at `/after`: it is malformed, or belongs to another question."""
     try:
-        raw = base64.b64decode(said + "=" * (-len(said) % 4), altchars=b"-_", validate=True)
-        held = raw[SEAL_BYTES:].decode()
-        kind, key, score, now = json.loads(held)
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+        payload = raw[SEAL_BYTES:].decode()
+        kind, key, score, now = json.loads(payload)
         cursor = Cursor(RankPlace(str(kind), str(key), float(score)), datetime.fromisoformat(now).astimezone(UTC))
     except (ValueError, TypeError, OverflowError, RecursionError):
         raise Invalid([Problem("/after", _NONE)]) from None
     if kind not in get_args(Type) or cursor.now.year not in YEARS:
         raise Invalid([Problem("/after", _NONE)])
-    if raw[:SEAL_BYTES] != _seal(held, question) or not math.isfinite(cursor.place.score):
+    if raw[:SEAL_BYTES] != _seal(payload, question) or not math.isfinite(cursor.place.score):
         raise Invalid([Problem("/after", _OTHER)])
     return cursor
 
 
-def _seal(held: str, question: Json) -> bytes:
-    said = json.dumps([held, question], sort_keys=True)
-    return blake2b(said.encode(), digest_size=SEAL_BYTES).digest()
+def _seal(payload: str, question: Json) -> bytes:
+    sealed = json.dumps([payload, question], sort_keys=True)
+    return blake2b(sealed.encode(), digest_size=SEAL_BYTES).digest()
 
 
 _NONE = "this is no cursor: send `next` of an answer as it came, or leave `after` out to begin"

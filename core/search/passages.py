@@ -92,7 +92,10 @@ def passages(tx: Tx, keys: Sequence[str]) -> dict[str, FoundPassage]:
 def passages_query(keys: Sequence[str]) -> BoundStatement:
     """Return the statement that reads passages by key; for `passages_by_key`."""
     pairs = [one.rsplit("#", 1) for one in keys]
-    return _PASSAGES, {"documents": [UUID(one) for one, _ in pairs], "positions": [int(place) for _, place in pairs]}
+    return _PASSAGES, {
+        "documents": [UUID(one) for one, _ in pairs],
+        "positions": [int(position) for _, position in pairs],
+    }
 
 
 def passages_by_key(rows: Iterable[Any]) -> dict[str, FoundPassage]:

@@ -106,25 +106,28 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
     with metrics.SEARCH.labels(question.method).time():
         vector = _vector(embedder, question)
         now = question.now or question.filters.moment.known_at or datetime.now(UTC)
-        asking, thinking = (
+        opening, question_filter = (
             _opening_queries(cache.of(db.engine), tenant_id, question, embedder),
             _QuestionFilter(question, vector, now),
         )
         # Rows with vectors of another dimension are read again
-        ahead = partial(thinking.over, asking.check.state.view) if asking.check.usable else None
-        with db.asking(tenant_id, *asking.statements, meanwhile=ahead) as (tx, answers):
-            first = _opening_reads(tx, question, asking, answers)
-            sifted = _select_candidates(tx, question, first, thinking)
-            passages = _passages(tx, question, first.passages, vector)
-            ideal = sum(first.own.values())
-            asked = ranking.RankingQuery(sifted.analysis, ideal, question.recipe, now.timestamp())
-            scores = _add_associations(tx, question, sifted.found, ranking.score_candidates(sifted.found, asked))
-            scores = _raise_successors(tx, question, sifted.found, scores)
+        ahead = partial(question_filter.over, opening.check.state.view) if opening.check.usable else None
+        with db.asking(tenant_id, *opening.statements, meanwhile=ahead) as (tx, answers):
+            opening_reads = _opening_reads(tx, question, opening, answers)
+            filtered = _select_candidates(tx, question, opening_reads, question_filter)
+            passages = _passages(tx, question, opening_reads.passages, vector)
+            ideal = sum(opening_reads.own.values())
+            ranking_query = ranking.RankingQuery(filtered.analysis, ideal, question.recipe, now.timestamp())
+            scores = _add_associations(
+                tx, question, filtered.found, ranking.score_candidates(filtered.found, ranking_query)
+            )
+            scores = _raise_successors(tx, question, filtered.found, scores)
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
-            shelved = ordering.score_passages(passages, sifted.found, scores, ideal)
-            shown = ordering.cut_page(sifted.found, scores, shelved, page, sifted.vectors)
+            scored_passages = ordering.score_passages(passages, filtered.found, scores, ideal)
+            ranked_page = ordering.cut_page(filtered.found, scores, scored_passages, page, filtered.vectors)
             return SearchAnswer(
-                _read_results(tx, shown, question.filters.moment), {**sifted.considered, "document": len(passages)}
+                _read_results(tx, ranked_page, question.filters.moment),
+                {**filtered.considered, "document": len(passages)},
             )
 
 
@@ -156,36 +159,41 @@ class _OpeningQueries:
     """Statements sent with the opening of the transaction: word counts, unindexed messages, changed rows."""
 
     words: Sequence[str]
-    shelf: OwnerCache
+    owner_cache: OwnerCache
     check: Validation
     statements: Sequence[BoundStatement]
 
 
-def _opening_queries(shelves: ResidentCache, tenant_id: str, question: Question, embedder: Embedder) -> _OpeningQueries:
+def _opening_queries(
+    resident_cache: ResidentCache, tenant_id: str, question: Question, embedder: Embedder
+) -> _OpeningQueries:
     user_id, group_id = question.user_id, question.group_id
     words = [] if question.method == "vector" else asked_terms(question.query)
-    mine = shelves.owner(tenant_id, user_id, group_id)
-    check = mine.check(embedder.dimension)
+    owner_cache = resident_cache.owner(tenant_id, user_id, group_id)
+    check = owner_cache.check(embedder.dimension)
     counting = search_passages.counts_query(user_id, group_id, words)
     return _OpeningQueries(
-        words, mine, check, (counting, unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values))
+        words,
+        owner_cache,
+        check,
+        (counting, unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values)),
     )
 
 
 def _opening_reads(
-    tx: Tx, question: Question, asking: _OpeningQueries, answers: Sequence[Sequence[Any]]
+    tx: Tx, question: Question, opening: _OpeningQueries, answers: Sequence[Sequence[Any]]
 ) -> _OpeningReads:
     counted_rows, waiting, changed = answers
     counted = search_passages.counts_by_owner(question.user_id, question.group_id, counted_rows)
     count = next(iter(counted.values()))
-    own = query_weights(asking.words, count, count.get(DOCUMENTS, 0)) if asking.words else {}
+    own = query_weights(opening.words, count, count.get(DOCUMENTS, 0)) if opening.words else {}
     # Passages belong to no session.
-    wanted = "documents" in question.filters.include and question.filters.session_id is None
-    total = search_passages.sum_counts(counted) if wanted else None
-    passages = None if total is None else query_weights(asking.words, total, total[DOCUMENTS])
+    with_passages = "documents" in question.filters.include and question.filters.session_id is None
+    total = search_passages.sum_counts(counted) if with_passages else None
+    passages = None if total is None else query_weights(opening.words, total, total[DOCUMENTS])
     # Unindexed messages have no vector, so none is similar enough.
     seen = "messages" in question.filters.include and question.filters.min_similarity is None
-    view = asking.shelf.view(tx, asking.check, changed[0])
+    view = opening.owner_cache.view(tx, opening.check, changed[0])
     return _OpeningReads(own, passages, unindexed.hits(waiting, own) if seen else [], view)
 
 
@@ -193,7 +201,7 @@ def _opening_reads(
 class _FilteredQuestion:
     """Rows of a snapshot that pass the filters, and the analysis of the question."""
 
-    sifted: FilteredRows
+    filtered: FilteredRows
     analysis: Analysis
 
 
@@ -207,12 +215,12 @@ class _QuestionFilter:
     _last: _FilteredQuestion | None = None
 
     def over(self, view: Snapshot) -> _FilteredQuestion:
-        if self._last is None or self._last.sifted.view is not view:
+        if self._last is None or self._last.filtered.view is not view:
             found = search_filters.filter_rows(view, self.question.filters, self.vector)
-            self._last = _FilteredQuestion(found, self.told(view.registers.speakers.numbers))
+            self._last = _FilteredQuestion(found, self.analysis_for(view.interners.speakers.numbers))
         return self._last
 
-    def told(self, speakers: Iterable[str]) -> Analysis:
+    def analysis_for(self, speakers: Iterable[str]) -> Analysis:
         """Analyse the question, given the names of speakers."""
         return analyse(self.question.query, self.now, list(speakers))
 
@@ -228,32 +236,36 @@ class _Selection:
 
     def vectors(self, places: Places) -> Floats:
         """Return the vectors of these candidates; zeros where none exists yet."""
-        at = [self.view.place(key) for key in self.found.keys[places]]
-        rows = np.zeros((len(at), max(self.view.dimension, 1)), dtype=np.float32)
-        there = [n for n, one in enumerate(at) if one is not None]
+        indexes = [self.view.place(key) for key in self.found.keys[places]]
+        rows = np.zeros((len(indexes), max(self.view.dimension, 1)), dtype=np.float32)
+        there = [n for n, one in enumerate(indexes) if one is not None]
         if there:
-            rows[there] = self.view.vectors(np.array([at[n] for n in there], dtype=np.int64))
+            rows[there] = self.view.vectors(np.array([indexes[n] for n in there], dtype=np.int64))
         return rows
 
 
-def _select_candidates(tx: Tx, question: Question, first: _OpeningReads, thinking: _QuestionFilter) -> _Selection:
+def _select_candidates(
+    tx: Tx, question: Question, opening_reads: _OpeningReads, question_filter: _QuestionFilter
+) -> _Selection:
     """Return the messages and memories that pass the filters, or the best of them, and their number."""
     if not question.filters.include & {"messages", "memories"}:
         return _Selection(candidates.of(()), {}, EMPTY, PLAIN)
-    view, own = first.view, first.own
+    view, own = opening_reads.view, opening_reads.own
     worded: Mapping[str, str] = {}
     if question.filters.moment.known_at is not None:
         view, worded = as_of_snapshot.snapshot_at(tx, view, question.filters.moment.known_at, question.parameters)
-    thought, lexical = thinking.over(view), view.lexical(own)
+    thought, lexical = question_filter.over(view), view.lexical(own)
     for key, words in worded.items():
-        if (place := view.place(key)) is not None:
-            lexical[place] = unindexed.lexical(own, document_weights(terms(words)))
-    passing = thought.sifted.places
-    new = [hit for hit in first.waiting if view.place(hit.key) is None]
+        if (index := view.place(key)) is not None:
+            lexical[index] = unindexed.lexical(own, document_weights(terms(words)))
+    passing = thought.filtered.places
+    new = [hit for hit in opening_reads.waiting if view.place(hit.key) is None]
     remembered = int(np.count_nonzero(view.fields["memory"][passing]))
     considered = {"memory": remembered, "message": len(passing) - remembered + len(new)}
-    found = search_filters.merge_unindexed(search_filters.select(thought.sifted, lexical), new)
-    return _Selection(found, considered, view, thinking.told(found.speakers) if new else thought.analysis)
+    found = search_filters.merge_unindexed(search_filters.select(thought.filtered, lexical), new)
+    return _Selection(
+        found, considered, view, question_filter.analysis_for(found.speakers) if new else thought.analysis
+    )
 
 
 def _add_associations(tx: Tx, question: Question, found: Candidates, scores: Scores) -> Scores:
@@ -261,8 +273,8 @@ def _add_associations(tx: Tx, question: Question, found: Candidates, scores: Sco
     if question.recipe.association == 0 or not len(found):
         return scores
     best = np.argsort(-scores.total, kind="stable")[: association.SOURCES].tolist()
-    seeds = {UUID(found.keys[at]): float(scores.total[at]) for at in best if found.memory[at]}
-    messages = {str(found.keys[at]): float(scores.total[at]) for at in best if not found.memory[at]}
+    seeds = {UUID(found.keys[index]): float(scores.total[index]) for index in best if found.memory[index]}
+    messages = {str(found.keys[index]): float(scores.total[index]) for index in best if not found.memory[index]}
     reader = Visibility(question.user_id, question.group_id, question.filters)
     reached = association.spread(tx, seeds, messages, reader, len(found))
     gained = {str(one.id): question.recipe.association * one.activation for one in reached}
@@ -286,11 +298,11 @@ def _successors_query(keys: Sequence[str]) -> BoundStatement:
     return _SUCCESSORS, {"sessions": [one for one, _ in pairs], "ids": [one for _, one in pairs]}
 
 
-def _passages(tx: Tx, question: Question, asked: Mapping[int, float] | None, vector: Floats | None) -> list[Hit]:
-    if asked is None:
+def _passages(tx: Tx, question: Question, query_terms: Mapping[int, float] | None, vector: Floats | None) -> list[Hit]:
+    if query_terms is None:
         return []
     literal = None if vector is None else vector_literal(vector)
-    values = {**question.parameters, "vector": literal, "terms": sparse_literal(asked or {1: 0.0})}
+    values = {**question.parameters, "vector": literal, "terms": sparse_literal(query_terms or {1: 0.0})}
     least = question.filters.min_similarity
     return [
         hit
@@ -299,26 +311,26 @@ def _passages(tx: Tx, question: Question, asked: Mapping[int, float] | None, vec
     ]
 
 
-def _read_results(tx: Tx, shown: RankedPage, moment: Moment) -> list[SearchResult]:
+def _read_results(tx: Tx, page: RankedPage, moment: Moment) -> list[SearchResult]:
     """Read texts and evidence of the ranked hits, in order, without what was erased meanwhile."""
-    of_type = {type_: [key for one, key in shown.keys if one == type_] for type_ in ordering.TYPES}
+    of_type = {type_: [key for one, key in page.keys if one == type_] for type_ in ordering.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
-    remembered, quoted, said, passed = run_together(
+    remembered, quoted, message_rows, passed = run_together(
         tx,
         as_of.row_statement(ids, moment.known_at) if ids else None,
         as_of.evidence_statement(ids, moment.known_at) if ids else None,
         _messages_query(of_type["message"]) if of_type["message"] else None,
         search_passages.passages_query(of_type["document"]) if of_type["document"] else None,
-        meanwhile=lambda: shown.ranked,
+        meanwhile=lambda: page.ranked,
         last=True,
     )
-    rows, cited = {str(row.id): row for row in remembered}, memories.evidence_by_memory(quoted)
-    spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in said}
+    rows, evidence = {str(row.id): row for row in remembered}, memories.evidence_by_memory(quoted)
+    spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in message_rows}
     passages = search_passages.passages_by_key(passed)
     found = []
-    for item in shown.ranked:
+    for item in page.ranked:
         if item.hit.type == "memory" and (row := rows.get(item.hit.key)) is not None:
-            found.append(SearchResult(item, cited.get(row.id, []), memory=row))
+            found.append(SearchResult(item, evidence.get(row.id, []), memory=row))
         elif (message := spoken.get(item.hit.key)) is not None:
             found.append(SearchResult(item, [_as_evidence(message)], message=message))
         elif (passage := passages.get(item.hit.key)) is not None:

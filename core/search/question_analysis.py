@@ -80,7 +80,7 @@ PLAIN = Analysis()
 def analyse(question: str, now: datetime, speakers: Iterable[str]) -> Analysis:
     """Analyse a question asked at `now` about what these speakers said."""
     text = question[:LONGEST].replace("\u2019", "'")
-    named = _named_speakers(text, speakers)
+    speakers_named = _named_speakers(text, speakers)
     when = asks_time(text)
     found = tuple(time_spans.spans(text, now))
     role = _role(text)
@@ -89,8 +89,8 @@ def analyse(question: str, now: datetime, speakers: Iterable[str]) -> Analysis:
         spans=found,
         role=role,
         # "What did I tell Ann?" asks for what was told to her.
-        speaker=named[0] if len(named) == 1 and not role else None,
-        breadth=0.0 if when or found else _breadth(text, named),
+        speaker=speakers_named[0] if len(speakers_named) == 1 and not role else None,
+        breadth=0.0 if when or found else _breadth(text, speakers_named),
     )
 
 
@@ -124,11 +124,11 @@ def _occurs(name: str, text: str, *, careless: bool) -> bool:
     if careless and name.lower() not in STOPWORDS:
         name = name.lower()
     # Not as a pattern: `re` keeps those it was given. And most names are in no question.
-    at = text.find(name)
-    while at >= 0:
-        if not (_LETTER.match(text[at - 1 : at]) or _LETTER.match(text, at + len(name))):
+    start = text.find(name)
+    while start >= 0:
+        if not (_LETTER.match(text[start - 1 : start]) or _LETTER.match(text, start + len(name))):
             return True
-        at = text.find(name, at + 1)
+        start = text.find(name, start + 1)
     return False
 
 
@@ -137,8 +137,8 @@ _LETTER: Final = re.compile("[a-zA-Z]")
 
 def _breadth(text: str, names: Sequence[str]) -> float:
     """Return 0 … 1: the fewer terms, the broader; half as broad unless its form asks for several things."""
-    asked = _distinct(terms(text)) - {term for name in names for term in terms(name)}
-    short = min(max((NARROW - len(asked)) / (NARROW - BROAD), 0.0), 1.0) if asked else 0.0
+    query_terms = _distinct(terms(text)) - {term for name in names for term in terms(name)}
+    short = min(max((NARROW - len(query_terms)) / (NARROW - BROAD), 0.0), 1.0) if query_terms else 0.0
     return short if _asks(text, _SEVERAL, _SEVERAL_ZH) else short / 2
 
 

@@ -88,24 +88,24 @@ class _Order:
     apart: Mapping[int, Flags]
 
 
-def score_candidates(found: Candidates, asked: RankingQuery) -> Scores:
+def score_candidates(found: Candidates, ranking_query: RankingQuery) -> Scores:
     """Score messages and memories.
 
     `found` may be all rows of a user or the best of each arm: rows left out only stop lending to their neighbours.
     """
-    words, messages = _words(found, asked), ~found.memory
-    cosine = asked.recipe.vector * fill_missing(found.cosine)
-    recency = _recency(found, asked)
-    own = np.where(messages, 0.0, asked.recipe.lexical * LEXICAL * words + COSINE * cosine + recency)
-    parts = _parts(found, words, np.where(messages, cosine, 0.0), asked)
+    words, messages = _words(found, ranking_query), ~found.memory
+    cosine = ranking_query.recipe.vector * fill_missing(found.cosine)
+    recency = _recency(found, ranking_query)
+    own = np.where(messages, 0.0, ranking_query.recipe.lexical * LEXICAL * words + COSINE * cosine + recency)
+    parts = _parts(found, words, np.where(messages, cosine, 0.0), ranking_query)
     parts["vector"] = COSINE * np.maximum(parts["vector"], _best_citing_cosine(found, cosine))
-    if asked.recipe.recency:
+    if ranking_query.recipe.recency:
         parts["recency"] = recency
     parts = {name: np.where(messages, values, 0.0) for name, values in parts.items()}
     total = np.sum(list(parts.values()), axis=0)
-    cited = _mean_cited_score(found, total)
-    total = np.where(messages, total, np.where(np.isnan(cited), own, cited))
-    return Scores(_round(total), _round(own), {**parts, "own": own, "cited": np.nan_to_num(cited)})
+    cited_score = _mean_cited_score(found, total)
+    total = np.where(messages, total, np.where(np.isnan(cited_score), own, cited_score))
+    return Scores(_round(total), _round(own), {**parts, "own": own, "cited": np.nan_to_num(cited_score)})
 
 
 def _round(values: Numbers) -> Numbers:
@@ -123,12 +123,12 @@ def raise_successors(found: Candidates, scores: Scores, successors: Sequence[tup
 
     `successors`: pairs of a message's key and that of a memory.
     """
-    place = {key: at for at, key in enumerate(found.keys)}
+    index_of = {key: index for index, key in enumerate(found.keys)}
     least: dict[str, float] = {}
     for message, memory in successors:
-        if message in place and memory in place:
-            least[memory] = max(least.get(memory, 0.0), float(scores.total[place[message]]))
-    gained = {key: score - own for key, score in least.items() if (own := float(scores.total[place[key]])) < score}
+        if message in index_of and memory in index_of:
+            least[memory] = max(least.get(memory, 0.0), float(scores.total[index_of[message]]))
+    gained = {key: score - own for key, score in least.items() if (own := float(scores.total[index_of[key]])) < score}
     return add_gains(found, scores, gained, "succession") if gained else scores
 
 
@@ -148,46 +148,46 @@ def best_lexical(found: Candidates) -> float:
     return float(found.lexical[found.memory if found.memory.all() else ~found.memory].max(initial=0.0))
 
 
-def _words(found: Candidates, asked: RankingQuery) -> Numbers:
-    by = scale(best_lexical(found), asked.ideal)
+def _words(found: Candidates, ranking_query: RankingQuery) -> Numbers:
+    by = scale(best_lexical(found), ranking_query.ideal)
     return found.lexical / by if by else np.zeros(len(found))
 
 
-def _parts(found: Candidates, words: Numbers, cosine: Numbers, asked: RankingQuery) -> dict[str, Numbers]:
+def _parts(found: Candidates, words: Numbers, cosine: Numbers, ranking_query: RankingQuery) -> dict[str, Numbers]:
     """Return each part of the messages' scores; memories neither give nor get anything here."""
-    told, order = asked.analysis, _order(found)
-    who, lends = _who(found, told)
+    analysis, order = ranking_query.analysis, _order(found)
+    who, lends = _who(found, analysis)
     return {
-        "lexical": asked.recipe.lexical * LEXICAL * words,
+        "lexical": ranking_query.recipe.lexical * LEXICAL * words,
         "vector": cosine,
         "vector_around": COSINE_AROUND * _mean_around(cosine, order),
-        "session": SESSION * (1 - BROAD_SESSION * told.breadth) * _session_best(found, words),
+        "session": SESSION * (1 - BROAD_SESSION * analysis.breadth) * _session_best(found, words),
         "answers": ANSWERS * lends * _from_question_before(words * found.asks, order),
         "told": TOLD * np.minimum(np.log1p(found.told) / math.log1p(TOLD_ENOUGH), 1.0),
         "names": NAMES * lends * np.minimum(found.names / NAMES_ENOUGH, 1.0),
-        "time": TIME * (found.timed & told.wants_time).astype(np.float64),
-        "span": SPAN * time_spans.fit(told.spans, found.at),
+        "time": TIME * (found.timed & analysis.wants_time).astype(np.float64),
+        "span": SPAN * time_spans.fit(analysis.spans, found.at),
         "who": who,
     }
 
 
-def _who(found: Candidates, told: Analysis) -> tuple[Numbers, Numbers | float]:
+def _who(found: Candidates, analysis: Analysis) -> tuple[Numbers, Numbers | float]:
     """Return a message's gain by its speaker, and the factor of its other signals."""
-    if told.speaker is not None:
-        gain = SPEAKER * (1 + BROAD_SPEAKER * told.breadth)
-        return gain * (found.speaker == found.speakers[told.speaker]), 1.0
-    if told.role:
-        match = (found.role == ROLES.index(told.role)).astype(np.float64)
+    if analysis.speaker is not None:
+        gain = SPEAKER * (1 + BROAD_SPEAKER * analysis.breadth)
+        return gain * (found.speaker == found.speakers[analysis.speaker]), 1.0
+    if analysis.role:
+        match = (found.role == ROLES.index(analysis.role)).astype(np.float64)
         return ROLE * match, match
     return np.zeros(len(found)), 1.0
 
 
-def _recency(found: Candidates, asked: RankingQuery) -> Numbers:
+def _recency(found: Candidates, ranking_query: RankingQuery) -> Numbers:
     """Return the gain by age; the future counts as now."""
-    if not asked.recipe.recency:
+    if not ranking_query.recipe.recency:
         return np.zeros(len(found))
-    days = np.maximum(asked.now - found.at, 0.0) / DAY_SECONDS
-    gained: Numbers = asked.recipe.recency * 0.5 ** (days / asked.recipe.half_life_days)
+    days = np.maximum(ranking_query.now - found.at, 0.0) / DAY_SECONDS
+    gained: Numbers = ranking_query.recipe.recency * 0.5 ** (days / ranking_query.recipe.half_life_days)
     return gained
 
 

@@ -70,52 +70,54 @@ class Spacing:
     """Delays recalls whose memories were all announced recently, so that one event stands for many searches."""
 
     def __init__(self) -> None:
-        self._held: dict[Asker, Recall] = {}
-        self._said: dict[tuple[Asker, UUID], float] = {}
+        self._pending: dict[Asker, Recall] = {}
+        self._announced: dict[tuple[Asker, UUID], float] = {}
 
     def due(self, taken: Sequence[Recall], now: float, *, ending: bool = False) -> list[Recall]:
         """Return the recalls to announce now, one for each asker; `now` in seconds of a monotonic clock."""
         for recall in taken:
             self._hold(recall)
-        for one in list(takewhile(lambda one: self._said[one] <= now - SPACED_SECONDS, self._said)):
-            del self._said[one]
-        ready = [asker for asker, held in self._held.items() if ending or not self._lately(held)]
-        return [self._say(self._held.pop(asker), now) for asker in ready]
+        for one in list(takewhile(lambda one: self._announced[one] <= now - SPACED_SECONDS, self._announced)):
+            del self._announced[one]
+        ready = [asker for asker, pending in self._pending.items() if ending or not self._lately(pending)]
+        return [self._say(self._pending.pop(asker), now) for asker in ready]
 
-    def unsaid(self, said: Sequence[Recall]) -> None:
+    def unsaid(self, recalls: Sequence[Recall]) -> None:
         """Return recalls that could not be written; they are due at once."""
-        for recall in said:
+        for recall in recalls:
             for one in recall.served:
                 if one.memory_id is not None:
-                    self._said.pop((recall.asker, one.memory_id), None)
+                    self._announced.pop((recall.asker, one.memory_id), None)
             self._hold(recall)
 
     def _hold(self, recall: Recall) -> None:
         ids = [one.memory_id for one in recall.served if one.memory_id is not None]
         if not recall.announced or not ids:
             return
-        held = self._held.get(recall.asker, recall._replace(served=(), searches=0))
+        pending = self._pending.get(recall.asker, recall._replace(served=(), searches=0))
         # Without the texts: they may wait here for long.
-        together = dict.fromkeys([*held.served, *(Served("", one) for one in ids)])
-        self._held[recall.asker] = held._replace(served=tuple(together), searches=held.searches + recall.searches)
+        together = dict.fromkeys([*pending.served, *(Served("", one) for one in ids)])
+        self._pending[recall.asker] = pending._replace(
+            served=tuple(together), searches=pending.searches + recall.searches
+        )
 
-    def _lately(self, held: Recall) -> bool:
-        return all((held.asker, one.memory_id) in self._said for one in held.served)
+    def _lately(self, recall: Recall) -> bool:
+        return all((recall.asker, one.memory_id) in self._announced for one in recall.served)
 
-    def _say(self, held: Recall, now: float) -> Recall:
-        for one in held.served:
+    def _say(self, recall: Recall, now: float) -> Recall:
+        for one in recall.served:
             if one.memory_id is not None:
-                self._said.pop((held.asker, one.memory_id), None)  # The oldest stand first.
-                self._said[held.asker, one.memory_id] = now
-        return held
+                self._announced.pop((recall.asker, one.memory_id), None)  # The oldest stand first.
+                self._announced[recall.asker, one.memory_id] = now
+        return recall
 
 
 class Recalls:
     """Collects recalls and writes them from a thread of its own."""
 
-    def __init__(self, db: Database, bell: Doorbell) -> None:
+    def __init__(self, db: Database, doorbell: Doorbell) -> None:
         self._db = db
-        self._bell = bell
+        self._doorbell = doorbell
         self._queue: Queue[Recall] = Queue(WAITING)
         self._spacing = Spacing()
         self._loop = Loop("recalls", self._turn, GATHER_SECONDS, delayed=True, last=self._finish)
@@ -156,10 +158,10 @@ class Recalls:
         """Write one transaction per tenant: the results and the events that announce them."""
         due = self._spacing.due(taken, time.monotonic(), ending=ending)
         for tenant_id in sorted({recall.asker.tenant_id for recall in (*taken, *due)}):
-            mine, ours = ([one for one in ones if one.asker.tenant_id == tenant_id] for ones in (taken, due))
+            results, ours = ([one for one in ones if one.asker.tenant_id == tenant_id] for ones in (taken, due))
             try:
                 with self._db.tenant(tenant_id) as tx:
-                    _note(tx, tenant_id, mine)
+                    _note(tx, tenant_id, results)
                     announcements = announcements_of(_without_erased(tx, ours))
                     event_log.announce(tx, tenant_id, announcements)
             except SQLAlchemyError as error:
@@ -172,7 +174,7 @@ class Recalls:
 
     def _ring(self, announcements: Sequence[Announcement]) -> None:
         if announcements:
-            self._bell.notify()
+            self._doorbell.notify()
 
 
 def _without_erased(tx: Tx, due: Sequence[Recall]) -> list[Recall]:

@@ -83,10 +83,10 @@ class Visibility:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the filters in SQL."""
-        asked = self.filters.parameters(self.user_id, self.group_id)
+        values = self.filters.parameters(self.user_id, self.group_id)
         if not self.browsing:
-            return asked
-        return asked | {"statuses": [*asked["statuses"], Status.SUPERSEDED], "archived": False, "episodes": True}
+            return values
+        return values | {"statuses": [*values["statuses"], Status.SUPERSEDED], "archived": False, "episodes": True}
 
 
 def links(tx: Tx, sources: Iterable[str], reader: Visibility, *, reach: int) -> list[ActivationLink]:

@@ -61,17 +61,17 @@ def spans(question: str, now: datetime) -> list[TimeSpan]:
     """Return the times that a question asked at `now` names, without those in the future."""
     text = question[:LONGEST].replace("’", "'")
     readers, bounds, chinese = (_READERS_ZH, _BOUNDS_ZH, True) if has_han(text) else (_READERS, _BOUNDS, False)
-    named = sorted(_find_spans(text, now, readers, chinese=chinese), key=lambda one: one.start)
-    bounded = (_apply_bound(text, one, now, bounds) for one in _merge_ranges(text, named))
+    named_spans = sorted(_find_spans(text, now, readers, chinese=chinese), key=lambda one: one.start)
+    bounded = (_apply_bound(text, one, now, bounds) for one in _merge_ranges(text, named_spans))
     return list(islice((span for span in bounded if span.since <= now), MOST))
 
 
-def fit(found: Sequence[TimeSpan], at: NDArray[np.float64]) -> NDArray[np.float64]:
+def fit(found: Sequence[TimeSpan], times: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the fit (0 … 1) of each time (epoch seconds) to the best of these spans; 0 without spans."""
-    best = np.zeros(len(at))
+    best = np.zeros(len(times))
     for span in found:
         since, until = span.since.timestamp(), span.until.timestamp()
-        gap = np.maximum(np.maximum(since - at, (at - until) / LATER), 0.0)
+        gap = np.maximum(np.maximum(since - times, (times - until) / LATER), 0.0)
         blur = BLUR.total_seconds() + BLUR_SHARE * (until - since)
         best = np.maximum(best, span.sure * np.exp(-gap / blur))
     return best
@@ -101,10 +101,10 @@ def _find_spans(text: str, now: datetime, readers: Sequence[_Reader], *, chinese
         yield _NamedSpan(lead.end() if lead else found.start, found.end, span)
 
 
-def _merge_ranges(text: str, named: Sequence[_NamedSpan]) -> list[_NamedSpan]:
+def _merge_ranges(text: str, named_spans: Sequence[_NamedSpan]) -> list[_NamedSpan]:
     """Merge two spans joined by "and", "to" or 到 after "between", "from" or 从."""
     joined: list[_NamedSpan] = []
-    for one in named:
+    for one in named_spans:
         last = joined[-1] if joined else None
         if (
             last
@@ -209,7 +209,7 @@ def _midnight(when: datetime) -> datetime:
 
 
 def _place(name: str, names: Sequence[str]) -> int:
-    return next(at for at, full in enumerate(names) if full.lower().startswith(name.lower()[:3]))
+    return next(index for index, full in enumerate(names) if full.lower().startswith(name.lower()[:3]))
 
 
 _VAGUE = {"couple": (2.0, 0.4), "the": (1.0, 0.0)}

@@ -45,22 +45,22 @@ def unindexed_query(reader: Mapping[str, Any]) -> BoundStatement:
     return _tail(narrowing), {**reader, "tail": TAIL}
 
 
-def hits(rows: Iterable[Any], asked: Mapping[int, float]) -> list[Hit]:
+def hits(rows: Iterable[Any], query_terms: Mapping[int, float]) -> list[Hit]:
     """Return the messages read as hits, scored by their own words as the index would."""
-    return [_hit(sessions.message_of(row), asked) for row in rows]
+    return [_hit(sessions.message_of(row), query_terms) for row in rows]
 
 
-def lexical(asked: Mapping[int, float], weights: Mapping[int, float]) -> float:
+def lexical(query_terms: Mapping[int, float], weights: Mapping[int, float]) -> float:
     """Return the lexical score that the index would give a text."""
-    return sum(weight * weights.get(term, 0.0) for term, weight in asked.items())
+    return sum(weight * weights.get(term, 0.0) for term, weight in query_terms.items())
 
 
-def _hit(message: Message, asked: Mapping[int, float]) -> Hit:
+def _hit(message: Message, query_terms: Mapping[int, float]) -> Hit:
     words = _features(message.content[:FRESH_CHARACTERS], message.speaker)
     return Hit(
         key=message_key(message.session_id, message.id),
         type="message",
-        lexical=lexical(asked, words.weights),
+        lexical=lexical(query_terms, words.weights),
         cosine=None,
         session_id=message.session_id,
         position=message.position,
@@ -94,10 +94,10 @@ _NARROWING: Mapping[str, str] = {
 @cache
 def _tail(narrowing: frozenset[str]) -> TextClause:
     """Leave out unused conditions: the statement is planned each time, which takes longer than reading."""
-    wanted = "".join(f" AND {_NARROWING[name]}" for name in sorted(narrowing))
+    conditions = "".join(f" AND {_NARROWING[name]}" for name in sorted(narrowing))
     return text(f"""
         SELECT m.* FROM sessions s
         JOIN messages m ON m.session_id = s.id AND m.position > s.indexed_to
-        WHERE s.indexed_to < s.message_count AND (m.user_id = :user OR m.group_id = :group){wanted}
+        WHERE s.indexed_to < s.message_count AND (m.user_id = :user OR m.group_id = :group){conditions}
         ORDER BY m.event_seq DESC LIMIT :tail
     """)

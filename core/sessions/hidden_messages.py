@@ -69,8 +69,8 @@ def _publish(
 ) -> None:
     """Publish who did it and when: after a message is shown again, only the log knows."""
     payload = {"session_id": values["session"], "message_id": values["message"], "by": author.name}
-    told = payload | ({"reason": reason} if reason else {})
-    publishing.publish(tx, tenant_id, author, [Emission(event_type, told, subject=f"session:{values['session']}")])
+    details = payload | ({"reason": reason} if reason else {})
+    publishing.publish(tx, tenant_id, author, [Emission(event_type, details, subject=f"session:{values['session']}")])
 
 
 def _mark(row: Any) -> HiddenMark:

@@ -95,15 +95,15 @@ class RecentMessages:
 
     def window(self, app: Database, tenant_id: str, session_id: str) -> RecentWindow:
         """Return the newest messages; none for an unknown session. No transaction is open while Redis is asked."""
-        held = self.ask(tenant_id, session_id)
+        cached = self.ask(tenant_id, session_id)
         with app.tenant(tenant_id) as tx:
-            found = read(tx, session_id, held, self._messages)
-        self.renew(app, tenant_id, session_id, held, found)
+            found = read(tx, session_id, cached, self._messages)
+        self.renew(app, tenant_id, session_id, cached, found)
         return found
 
-    def renew(self, app: Database, tenant_id: str, session_id: str, held: RecentWindow, found: RecentWindow) -> None:
+    def renew(self, app: Database, tenant_id: str, session_id: str, cached: RecentWindow, found: RecentWindow) -> None:
         """Cache the window that was read, if the cached one is out of date."""
-        if self._redis is None or _growth(held, found) < GROWTH:
+        if self._redis is None or _growth(cached, found) < GROWTH:
             return
         with app.tenant(tenant_id) as tx:
             budget = tenancy_limits.effective(tx, tenant_id, self._limits).window_bytes
@@ -121,9 +121,17 @@ class RecentMessages:
         key, encoded = _key(tenant_id, session_id), _encode(window)
         most = self._limits.window_bytes if budget is None else budget
         if window.messages and len(encoded) <= min(LARGEST, most):
-            kept = self._signed(key, encoded) + encoded
+            encoded_window = self._signed(key, encoded) + encoded
             self._try(
-                "eval", _KEEP, 3, key, *_bookkeeping_keys(tenant_id), kept, int(1000 * time.time()), KEEP_SECONDS, most
+                "eval",
+                _KEEP,
+                3,
+                key,
+                *_bookkeeping_keys(tenant_id),
+                encoded_window,
+                int(1000 * time.time()),
+                KEEP_SECONDS,
+                most,
             )
 
     def forget(self, tenant_id: str, session_ids: Sequence[str]) -> None:
@@ -157,31 +165,33 @@ def on_broker(settings: Settings) -> RecentMessages:
     return RecentMessages(broker_url(settings), secret.encode(), settings.recent_messages, settings.tenant_limits)
 
 
-def read(tx: Tx, session_id: str, held: RecentWindow, limit: int) -> RecentWindow:
+def read(tx: Tx, session_id: str, cached: RecentWindow, limit: int) -> RecentWindow:
     """Return the newest `limit` messages: the cached window if current, else extended, else read from the database."""
-    if held.messages and (held.messages[0].position == 1 or len(held.messages) >= limit):
-        values = {"first": held.messages[0].position, "last": held.messages[-1].position}
+    if cached.messages and (cached.messages[0].position == 1 or len(cached.messages) >= limit):
+        values = {"first": cached.messages[0].position, "last": cached.messages[-1].position}
         rows = tx.execute(_SINCE, {"session": session_id, "limit": limit, **values}).all()
-        if rows[0].marks == list(held.marks):
-            return _extend(held, [row for row in rows if row.id is not None], limit)
+        if rows[0].marks == list(cached.marks):
+            return _extend(cached, [row for row in rows if row.id is not None], limit)
     return _window(tx.execute(_NEWEST, {"session": session_id, "limit": limit}).all())
 
 
-def _extend(held: RecentWindow, added: Sequence[Any], limit: int) -> RecentWindow:
-    if not added and len(held.messages) <= limit:
-        return held
+def _extend(cached: RecentWindow, added: Sequence[Any], limit: int) -> RecentWindow:
+    if not added and len(cached.messages) <= limit:
+        return cached
     new = _window(added)
     return RecentWindow(
-        [*held.messages, *new.messages][-limit:], [*held.ends, *new.ends][-limit:], [*held.marks, *new.marks][-limit:]
+        [*cached.messages, *new.messages][-limit:],
+        [*cached.ends, *new.ends][-limit:],
+        [*cached.marks, *new.marks][-limit:],
     )
 
 
-def _growth(held: RecentWindow, found: RecentWindow) -> int:
+def _growth(cached: RecentWindow, found: RecentWindow) -> int:
     """Count the messages added to the cached window; GROWTH if it was invalid."""
-    if not held.messages or not found.messages:
+    if not cached.messages or not found.messages:
         return GROWTH
-    added = found.messages[-1].position - held.messages[-1].position
-    holds = 0 <= added < len(found.messages) and found.messages[-1 - added] is held.messages[-1]
+    added = found.messages[-1].position - cached.messages[-1].position
+    holds = 0 <= added < len(found.messages) and found.messages[-1 - added] is cached.messages[-1]
     return added if holds else GROWTH
 
 
@@ -214,16 +224,16 @@ def _bookkeeping_keys(tenant_id: str) -> tuple[str, str]:
 
 def _encode(window: RecentWindow) -> bytes:
     rows = [[getattr(message, name) for name in FIELDS] for message in window.messages]
-    kept = {"fields": FIELDS, "messages": rows, "ends": window.ends, "marks": window.marks}
-    return json.dumps(kept, ensure_ascii=False, default=datetime.isoformat).encode()
+    document = {"fields": FIELDS, "messages": rows, "ends": window.ends, "marks": window.marks}
+    return json.dumps(document, ensure_ascii=False, default=datetime.isoformat).encode()
 
 
 def _decode(raw: bytes) -> RecentWindow:
     """Decode a cached window; EMPTY if another version of Imprint wrote it, with other fields."""
-    kept = json.loads(raw)
-    if kept["fields"] != FIELDS:
+    document = json.loads(raw)
+    if document["fields"] != FIELDS:
         return EMPTY
-    return RecentWindow([_message(row) for row in kept["messages"]], kept["ends"], kept["marks"])
+    return RecentWindow([_message(row) for row in document["messages"]], document["ends"], document["marks"])
 
 
 def _message(row: list[Any]) -> Message:

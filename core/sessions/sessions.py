@@ -64,12 +64,12 @@ class LockedSession:
         self.tokens += tokens
         self.more_tokens += tokens
 
-    def end(self, at: datetime) -> None:
-        self.ended_at = at if self.ended_at is None else max(self.ended_at, at)
+    def end(self, moment: datetime) -> None:
+        self.ended_at = moment if self.ended_at is None else max(self.ended_at, moment)
 
-    def go_on(self, at: datetime) -> None:
+    def go_on(self, moment: datetime) -> None:
         """Reopen an ended session, unless this was said before the end and only arrives late."""
-        if self.ended_at is not None and at >= self.ended_at:
+        if self.ended_at is not None and moment >= self.ended_at:
             self.ended_at = None
 
 
@@ -94,11 +94,11 @@ def project(
 
     A `session.ended` without `message_count` gets that of its session, in the log, with `filled_in` saying so.
     """
-    heard = [(seq, e) for seq, e in events if e.event_type in SESSION_EVENTS]
-    known = _known_ids(tx, [e for _, e in heard if e.event_type in SPOKEN])
+    session_events = [(seq, e) for seq, e in events if e.event_type in SESSION_EVENTS]
+    known = _known_ids(tx, [e for _, e in session_events if e.event_type in SPOKEN])
     rows: list[Json] = []
     counts: list[Json] = []
-    for seq, event in heard:
+    for seq, event in session_events:
         one = opened[event.payload["session_id"]]
         one.is_heard = True
         if event.event_type == ENDED:
@@ -116,7 +116,7 @@ def project(
     if counts:
         tx.execute(_FILL_IN, {"rows": recordset(counts)})
     _write(tx, opened)
-    _apply_starts_and_ends(tx, [e for _, e in heard])
+    _apply_starts_and_ends(tx, [e for _, e in session_events])
 
 
 def lacks_count(event: Incoming) -> bool:
@@ -211,10 +211,10 @@ def _extend_span(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
 
 def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:
     """Return the messages among these that the transcript contains already."""
-    named = [(e.payload["session_id"], e.payload["message_id"]) for e in added if e.payload.get("message_id")]
-    if not named:
+    message_keys = [(e.payload["session_id"], e.payload["message_id"]) for e in added if e.payload.get("message_id")]
+    if not message_keys:
         return set()
-    rows = tx.execute(_KNOWN, {"sessions": [s for s, _ in named], "ids": [m for _, m in named]})
+    rows = tx.execute(_KNOWN, {"sessions": [s for s, _ in message_keys], "ids": [m for _, m in message_keys]})
     return {(row.session_id, row.id) for row in rows}
 
 
@@ -223,33 +223,33 @@ def _is_new(event: Incoming, known: set[tuple[str, str]]) -> bool:
     message_id = event.payload.get("message_id")
     if message_id is None:
         return True
-    place = (event.payload["session_id"], message_id)
-    if place in known:
+    message_key = (event.payload["session_id"], message_id)
+    if message_key in known:
         return False
-    known.add(place)
+    known.add(message_key)
     return True
 
 
 def _write(tx: Tx, opened: Mapping[str, LockedSession]) -> None:
     """Update the rows of sessions. One that was deleted, and is named by repeats only, is not created again."""
-    heard = [
+    rows = [
         {"id": name, "count": one.messages, "tokens": one.more_tokens, "ended_at": one.ended_at}
         for name, one in sorted(opened.items())
         if one.is_heard
     ]
-    if heard:
-        tx.execute(_STAND, {"rows": recordset(heard)})
+    if rows:
+        tx.execute(_STAND, {"rows": recordset(rows)})
     unheard = [name for name, one in opened.items() if one.is_new and not one.is_heard]
     if unheard:
         tx.execute(_UNMAKE, {"ids": unheard})
 
 
-def _apply_starts_and_ends(tx: Tx, heard: Sequence[Incoming]) -> None:
+def _apply_starts_and_ends(tx: Tx, events: Sequence[Incoming]) -> None:
     """Apply the effects of the beginning and of the end of sessions."""
-    for event in heard:
+    for event in events:
         if event.event_type == "session.started" and event.payload.get("state"):
             sessions_state.merge(tx, event.payload["session_id"], event.payload["state"], "/payload/state")
-    ended = sorted({e.payload["session_id"] for e in heard if e.event_type == ENDED})
+    ended = sorted({e.payload["session_id"] for e in events if e.event_type == ENDED})
     if ended:
         working_memory.clear(tx, ended)
 

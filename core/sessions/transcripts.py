@@ -33,16 +33,16 @@ class Repeat:
     differs: bool
 
 
-def find(tx: Tx, wanted: SessionFilter) -> list[Session]:
+def find(tx: Tx, filters: SessionFilter) -> list[Session]:
     """Return sessions, the latest active first."""
-    at, name = wanted.after or (None, None)
+    last_at, name = filters.after or (None, None)
     values = {
-        "user": wanted.user_id,
-        "group": wanted.group_id,
-        "open": wanted.is_open,
-        "at": at,
+        "user": filters.user_id,
+        "group": filters.group_id,
+        "open": filters.is_open,
+        "at": last_at,
         "name": name,
-        "limit": wanted.limit,
+        "limit": filters.limit,
     }
     return [sessions.session_of(row) for row in tx.execute(_FIND, values)]
 

@@ -139,7 +139,7 @@ def denial(one: Wording, other: Wording) -> str | None:
 
 def difference(one: Wording, other: Wording) -> str | None:
     """Return another reason not to merge two statements; None if there is none."""
-    small, others = (Counter(w for w in said.spoken if w in SMALL) for said in (one, other))
+    small, others = (Counter(w for w in wording.spoken if w in SMALL) for wording in (one, other))
     reasons = {
         "numbers or dates differ": one.numbers != other.numbers,
         "names differ": bool(
@@ -194,13 +194,13 @@ def is_empty(text: str, subject: str) -> str | None:
 
 
 def _one_form(text: str) -> str:
-    plain = unicodedata.normalize("NFKC", text).replace("’", "'")
-    folded = plain.casefold()
-    if not any(hint in folded for hint in HINTS) and not HAN.search(plain):
-        return plain
+    normalised = unicodedata.normalize("NFKC", text).replace("’", "'")
+    folded = normalised.casefold()
+    if not any(hint in folded for hint in HINTS) and not HAN.search(normalised):
+        return normalised
     for pattern, form in FORMS:
-        plain = pattern.sub(form, plain)
-    return plain
+        normalised = pattern.sub(form, normalised)
+    return normalised
 
 
 def _is_sign(token: str) -> bool:
@@ -228,8 +228,8 @@ def _normal_form(word: str) -> str:
     """Return the normal form of a word; empty for a word without meaning of its own and for a negation."""
     if word in DENIALS or word in ENDINGS or word in SILENT:
         return ""
-    said = _number(word) or _stem(word)
-    return "like" if said in DISLIKES else said
+    form = _number(word) or _stem(word)
+    return "like" if form in DISLIKES else form
 
 
 def _stem(word: str) -> str:
@@ -252,10 +252,10 @@ def _number(word: str) -> str:
 
 def _names(tokens: Sequence[str]) -> Iterator[str]:
     """Words that look like names or identifiers: capitalised behind the first, or letters mixed with digits."""
-    for place, token in enumerate(tokens):
+    for position, token in enumerate(tokens):
         word = token.casefold()
         mixed = any(c.isdigit() for c in token) and any(c.isalpha() for c in token)
-        if mixed or (place and token[0].isupper() and word not in STOPWORDS and word not in CALENDAR):
+        if mixed or (position and token[0].isupper() and word not in STOPWORDS and word not in CALENDAR):
             yield word
 
 
@@ -281,7 +281,7 @@ def _counts_apart(one: Wording, other: Wording) -> bool:
 
 
 def _threes(spoken: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    return (tuple(spoken[at : at + 3]) for at in range(len(spoken)))
+    return (tuple(spoken[start : start + 3]) for start in range(len(spoken)))
 
 
 def _is_reversed(one: Sequence[str], other: Sequence[str]) -> bool:
@@ -289,8 +289,8 @@ def _is_reversed(one: Sequence[str], other: Sequence[str]) -> bool:
     if not (DIRECTED.intersection(one) or DIRECTED.intersection(other)):
         return False
     counts, others = Counter(one), Counter(other)
-    mine, theirs = (tuple(w for w in words if counts[w] == others[w]) for words in (one, other))
-    return not _turns_into(mine, theirs)
+    words_shared, other_shared = (tuple(w for w in words if counts[w] == others[w]) for words in (one, other))
+    return not _turns_into(words_shared, other_shared)
 
 
 def _turns_into(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
@@ -300,4 +300,4 @@ def _turns_into(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     if len(one) != len(other) or len(one) < 3:  # noqa: PLR2004 - of two words, each order is the other's turn
         return False
     twice = one + one
-    return any(twice[at : at + len(one)] == other for at in range(1, len(one)))
+    return any(twice[start : start + len(one)] == other for start in range(1, len(one)))

@@ -26,8 +26,8 @@ def condense_all(statements: Sequence[str]) -> str | None:
     sentences = list(dict.fromkeys(sentence for one in statements for sentence in _sentences(one)))
     chosen = _covering_sentences(sentences)
     chosen += _further_sentences(sentences, chosen)
-    said = _join([sentences[place] for place in sorted(chosen)])
-    return said if len(said) <= LONGEST else None
+    joined = _join([sentences[index] for index in sorted(chosen)])
+    return joined if len(joined) <= LONGEST else None
 
 
 def details(text: str) -> frozenset[Detail]:
@@ -39,9 +39,9 @@ def details(text: str) -> frozenset[Detail]:
     counted = {
         (one.casefold(), other.casefold()) for one, other in pairwise([*words, ""]) if _is_number(one) or _is_date(one)
     }
-    named = {(word.casefold(),) for word in words if _is_name(word)}
+    names = {(word.casefold(),) for word in words if _is_name(word)}
     han = {(term,) for term in terms(text) if HAN.search(term)} if has_han(text) else set()
-    return frozenset(counted | named | han)
+    return frozenset(counted | names | han)
 
 
 def marks(text: str) -> frozenset[str]:
@@ -60,22 +60,24 @@ def _covering_sentences(sentences: Sequence[str]) -> list[int]:
     missing = frozenset[Detail]().union(*there)
     chosen: list[int] = []
     while missing:
-        place = max(range(len(sentences)), key=lambda at: (len(there[at] & missing), -len(sentences[at]), -at))
-        chosen.append(place)
-        missing -= there[place]
+        best = max(
+            range(len(sentences)), key=lambda index: (len(there[index] & missing), -len(sentences[index]), -index)
+        )
+        chosen.append(best)
+        missing -= there[best]
     return chosen
 
 
 def _further_sentences(sentences: Sequence[str], chosen: Sequence[int]) -> list[int]:
     """Places of further sentences that say something new, while there is room."""
-    said = set[str]().union(*(terms(sentences[place]) for place in chosen))
-    length = sum(len(sentences[place]) + 1 for place in chosen)
+    covered = set[str]().union(*(terms(sentences[index]) for index in chosen))
+    length = sum(len(sentences[index]) + 1 for index in chosen)
     more: list[int] = []
-    for place, sentence in enumerate(sentences):
-        new = set(terms(sentence)) - said
-        if place not in chosen and new and length + len(sentence) < USUAL:
-            more.append(place)
-            said |= new
+    for index, sentence in enumerate(sentences):
+        new = set(terms(sentence)) - covered
+        if index not in chosen and new and length + len(sentence) < USUAL:
+            more.append(index)
+            covered |= new
             length += len(sentence) + 1
     return more
 

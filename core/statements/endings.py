@@ -125,8 +125,10 @@ def ended_statements(new: NewerStatement, older: Sequence[K]) -> list[tuple[K, f
     """Return the older statements that a newer one ends: each with how likely that is, and why where a rule says so."""
     if not may_end(new):
         return []
-    mine = sketch(new.content)
-    compared = [one for one in older if len(one.content) <= LONGEST and sketch(one.content).language == mine.language]
+    new_sketch = sketch(new.content)
+    compared = [
+        one for one in older if len(one.content) <= LONGEST and sketch(one.content).language == new_sketch.language
+    ]
     rated = [(one, *_rate(new, one, shown)) for one, shown in pairs(new, compared) if may_be_ended(new, one)]
     least = LEAST if len(compared) >= NEAREST else LEAST_OF_FEW
     return [found for found in sorted(rated, key=lambda found: -found[1]) if found[1] >= least]
@@ -155,32 +157,33 @@ def probability(features: Features) -> float:
 def pairs(new: NewerStatement, older: Sequence[K], look: Look | None = None) -> list[tuple[K, Features]]:
     """Return the features of a statement with each related older one; `look` makes their sketches."""
     look = look or sketch
-    mine, theirs = look(new.content), [look(one.content) for one in older]
-    rarity = _rarity([mine, *theirs])
-    shared = [sum(rarity[word] for word in mine.words & one.words) for one in theirs]
+    new_sketch, old_sketches = look(new.content), [look(one.content) for one in older]
+    rarity = _rarity([new_sketch, *old_sketches])
+    shared = [sum(rarity[word] for word in new_sketch.words & one.words) for one in old_sketches]
     by_likeness = _ranks([one.similarity or 0.0 for one in older])
     by_words = _ranks(shared)
     return [
         (
             one,
-            _features(new, one, mine, theirs[at], rarity) | _distance_features(by_likeness[at], by_words[at], new, one),
+            _features(new, one, new_sketch, old_sketches[index], rarity)
+            | _distance_features(by_likeness[index], by_words[index], new, one),
         )
-        for at, one in enumerate(older)
-        if by_likeness[at] < NEAREST or by_words[at] < NEAREST
+        for index, one in enumerate(older)
+        if by_likeness[index] < NEAREST or by_words[index] < NEAREST
     ]
 
 
 def _rarity(statements: Sequence[Sketch]) -> Mapping[str, float]:
     """Return the rarity of each word: the negative log of the share of statements that hold it, here or usually."""
     seen = Counter(word for one in statements for word in one.words)
-    usual, known = _weights().usual, len(statements) + OTHERS
-    return {word: -math.log(max(count / known, usual.get(word, 0.0))) for word, count in seen.items()}
+    usual, total = _weights().usual, len(statements) + OTHERS
+    return {word: -math.log(max(count / total, usual.get(word, 0.0))) for word, count in seen.items()}
 
 
 def _ranks(values: Sequence[float]) -> list[int]:
     ranks = [0] * len(values)
-    for rank, at in enumerate(sorted(range(len(values)), key=lambda at: -values[at])):
-        ranks[at] = rank
+    for rank, index in enumerate(sorted(range(len(values)), key=lambda index: -values[index])):
+        ranks[index] = rank
     return ranks
 
 
@@ -196,16 +199,16 @@ def _distance_features(by_likeness: int, by_words: int, new: NewerStatement, old
 
 
 def _features(
-    new: NewerStatement, old: OlderStatement, mine: Sketch, theirs: Sketch, rarity: Mapping[str, float]
+    new: NewerStatement, old: OlderStatement, new_sketch: Sketch, old_sketch: Sketch, rarity: Mapping[str, float]
 ) -> Features:
-    common = mine.words & theirs.words
+    common = new_sketch.words & old_sketch.words
     overlap = sum(rarity[word] for word in common)
-    of_new = overlap / (1 + sum(rarity[word] for word in mine.words))
-    of_old = overlap / (1 + sum(rarity[word] for word in theirs.words))
+    of_new = overlap / (1 + sum(rarity[word] for word in new_sketch.words))
+    of_old = overlap / (1 + sum(rarity[word] for word in old_sketch.words))
     rarest = max((rarity[word] for word in common), default=0.0)
     likeness = old.similarity or 0.0
-    both, differ = _compare_values(mine, theirs)
-    people = len(mine.who & theirs.who)
+    both, differ = _compare_values(new_sketch, old_sketch)
+    people = len(new_sketch.who & old_sketch.who)
     return {
         "likeness": likeness,
         "overlap": overlap,
@@ -218,27 +221,27 @@ def _features(
         "old has slot": float(bool(old.attribute)),
         "new has slot": float(bool(new.attribute)),
         "new corrects": float(bool(getattr(new, "corrects", False))),
-        "new ends": mine.ends,
-        "old is ended": theirs.ended,
-        "new is ended": mine.ended,
-        "old ends": theirs.ends,
-        "length of old": math.log1p(len(theirs.said)),
-        "length of new": math.log1p(len(mine.said)),
+        "new ends": new_sketch.ends,
+        "old is ended": old_sketch.ended,
+        "new is ended": new_sketch.ended,
+        "old ends": old_sketch.ends,
+        "length of old": math.log1p(len(old_sketch.said)),
+        "length of new": math.log1p(len(new_sketch.said)),
         "people in common": people,
-        "others in old": float(bool(theirs.who - mine.who)),
-        "others in new": float(bool(mine.who - theirs.who)),
-        "people apart": float(bool(mine.who and theirs.who and not people)),
+        "others in old": float(bool(old_sketch.who - new_sketch.who)),
+        "others in new": float(bool(new_sketch.who - old_sketch.who)),
+        "people apart": float(bool(new_sketch.who and old_sketch.who and not people)),
         **{f"other {sort}": float(sort in differ) for sort in _SORTS["en"]},
         **{f"same {sort}": float(sort in both) for sort in _SORTS["en"]},
-        "ends × overlap of old": mine.ends * of_old,
-        "ends × rarest word": mine.ends * rarest,
-        "ends × likeness": mine.ends * likeness,
-        "ends × ended": mine.ends * theirs.ended,
-        "ends × people": mine.ends * people,
-        "ended × overlap of old": theirs.ended * of_old,
-        "ended × rarest word": theirs.ended * rarest,
+        "ends × overlap of old": new_sketch.ends * of_old,
+        "ends × rarest word": new_sketch.ends * rarest,
+        "ends × likeness": new_sketch.ends * likeness,
+        "ends × ended": new_sketch.ends * old_sketch.ended,
+        "ends × people": new_sketch.ends * people,
+        "ended × overlap of old": old_sketch.ended * of_old,
+        "ended × rarest word": old_sketch.ended * rarest,
         "likeness × rarest word": likeness * rarest,
-        "ends × other value": mine.ends * bool(differ),
+        "ends × other value": new_sketch.ends * bool(differ),
         "other value × rarest word": rarest * bool(differ),
     }
 
@@ -278,11 +281,13 @@ sketch = memoized_in_scope(Sketch)
 
 def words_of(content: str, language: str, speaker: str) -> frozenset[str]:
     """Return the content words of a statement: English stems, pairs of Chinese characters, numbers."""
-    plain = _FRAME.sub(" ", content.replace(speaker, " ") if speaker else content)
+    unframed = _FRAME.sub(" ", content.replace(speaker, " ") if speaker else content)
     if language == "en":
-        return frozenset(stem(one) for one in _WORD.findall(plain.lower()) if len(one) > 1 and one not in STOPWORDS)
-    runs = _HAN_RUN.findall(plain)
-    return frozenset([*(run[at : at + 2] for run in runs for at in range(len(run) - 1)), *_LATIN.findall(plain)])
+        return frozenset(stem(one) for one in _WORD.findall(unframed.lower()) if len(one) > 1 and one not in STOPWORDS)
+    runs = _HAN_RUN.findall(unframed)
+    return frozenset(
+        [*(run[start : start + 2] for run in runs for start in range(len(run) - 1)), *_LATIN.findall(unframed)]
+    )
 
 
 def _people(content: str, language: str) -> frozenset[str]:

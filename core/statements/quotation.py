@@ -23,8 +23,8 @@ class QuotationFrame(NamedTuple):
         """Return the statement that quotes `words`, said on `day` where that matters."""
         before = self.after.format(after=after) if after else ""
         question = self.asked.format(asked=asked) if asked else ""
-        told = before + question + (self.said_on if day else self.said).format(speaker=speaker, day=day, words=words)
-        return told[:1].upper() + told[1:]
+        text = before + question + (self.said_on if day else self.said).format(speaker=speaker, day=day, words=words)
+        return text[:1].upper() + text[1:]
 
 
 FRAMES: Final = {

@@ -42,20 +42,26 @@ def without(text: str, statements: Sequence[RedactedStatement], subject: str = "
         return listed
     if not any(_content_words(clause, subject) for _, clause in left):
         return ""
-    joined = "".join(clause if place == 0 else f"{joint}{clause}" for place, (joint, clause) in enumerate(left))
-    named = _with_name(joined, subject) if left[0] != clauses[0] else joined
-    return named if named.endswith((*".!?。！？", '"', "”")) or not text.endswith((".", "。")) else f"{named}{text[-1]}"
+    joined = "".join(clause if index == 0 else f"{joint}{clause}" for index, (joint, clause) in enumerate(left))
+    completed = _with_name(joined, subject) if left[0] != clauses[0] else joined
+    return (
+        completed
+        if completed.endswith((*".!?。！？", '"', "”")) or not text.endswith((".", "。"))
+        else f"{completed}{text[-1]}"
+    )
 
 
 def _says(clause: str, told_one: RedactedStatement, subject: str) -> bool:
     """Return whether a clause says a statement: all its words, few others, no other denial, number or person."""
-    mine, theirs = (
+    statement_words, clause_words = (
         _content_words(told_one.content, told_one.subject),
         _content_words(clause, subject or told_one.subject),
     )
-    if not mine or not mine <= theirs:
+    if not statement_words or not statement_words <= clause_words:
         return False
-    if len(theirs - mine) > (len(mine) // 2 if len(mine) >= LEAST_WORDS else 0) + _date_words(clause):
+    if len(clause_words - statement_words) > (
+        len(statement_words) // 2 if len(statement_words) >= LEAST_WORDS else 0
+    ) + _date_words(clause):
         return False
     one, other = read(told_one.content), read(clause)
     return one.denials % 2 == other.denials % 2 and one.ended == other.ended and not other.bound - one.bound
@@ -90,8 +96,12 @@ def _meant_verb(text: str, one: RedactedStatement) -> bool:
     """Return whether a text speaks of the list of a statement: it has the words of it that are no value."""
     values = frozenset(word for value in (one.gathered.values if one.gathered else ()) for word in read(value).words)
     verb = _content_words(one.content, one.subject) - values
-    mine, theirs = read(one.content), read(text)
-    return bool(verb) and verb <= frozenset(theirs.words) and mine.denials % 2 == theirs.denials % 2
+    statement_reading, text_reading = read(one.content), read(text)
+    return (
+        bool(verb)
+        and verb <= frozenset(text_reading.words)
+        and statement_reading.denials % 2 == text_reading.denials % 2
+    )
 
 
 def _clauses(text: str) -> list[str]:
@@ -115,9 +125,9 @@ def _with_name(text: str, subject: str) -> str:
     if not subject:
         return text
     for pattern, form in _PRONOUNS:
-        named, count = pattern.subn(lambda _, form=form: form.format(subject), text, count=1)  # type: ignore[misc]
+        replaced, count = pattern.subn(lambda _, form=form: form.format(subject), text, count=1)  # type: ignore[misc]
         if count:
-            return named
+            return replaced
     return text
 
 

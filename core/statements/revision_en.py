@@ -57,9 +57,9 @@ class EnglishStatement:
         found: dict[str, frozenset[str]] = {}
         rest = self.content
         for sort, pattern in _SORTS.items():
-            said = frozenset(_plain(match.group()) for match in pattern.finditer(rest))
-            if said:
-                found[sort] = said
+            matches = frozenset(_plain(match.group()) for match in pattern.finditer(rest))
+            if matches:
+                found[sort] = matches
                 rest = pattern.sub(" ", rest)
         return found
 
@@ -130,16 +130,20 @@ def revises(new: Statement, old: Statement) -> str | None:
     """Return why `new`, said later, ends `old`; None if both may hold."""
     if new.content == old.content or (new.attribute and new.attribute == old.attribute):
         return None
-    mine, theirs = _frame(new), _frame(old)
+    new_frame, old_frame = _frame(new), _frame(old)
     same = normal_value(new.subject) == normal_value(old.subject)
-    found = (_another_value(mine, theirs, _aspects(new), _aspects(old)) or _next_stage(mine, theirs)) if same else None
+    found = (
+        (_another_value(new_frame, old_frame, _aspects(new), _aspects(old)) or _next_stage(new_frame, old_frame))
+        if same
+        else None
+    )
     if found or _INSTRUCTION in old.content:
         return found
     corrects = bool(getattr(new, "corrects", False))
-    changed = _changed_value(mine, theirs, corrects=corrects) if _of_one(new, old) else None
+    changed = _changed_value(new_frame, old_frame, corrects=corrects) if _of_one(new, old) else None
     if same:
-        changed = changed or _new_one(mine, theirs) or _instead(mine, theirs)
-    return changed or _end_reason(new, old, mine, theirs)
+        changed = changed or _new_one(new_frame, old_frame) or _instead(new_frame, old_frame)
+    return changed or _end_reason(new, old, new_frame, old_frame)
 
 
 def _of_one(new: Statement, old: Statement) -> bool:
@@ -152,30 +156,32 @@ def _of_one(new: Statement, old: Statement) -> bool:
     )
 
 
-def _another_value(new: EnglishStatement, old: EnglishStatement, mine: Aspects, theirs: Aspects) -> str | None:
+def _another_value(
+    new: EnglishStatement, old: EnglishStatement, new_aspects: Aspects, old_aspects: Aspects
+) -> str | None:
     """Return one has one boss, one favourite film, one locker."""
     if new.beside or old.past:
         return None
-    for (name, key), value in mine.items():
-        known = theirs.get((name, key))
-        if known is None or (name != "goal" and _agree(value, known)):
+    for (name, key), value in new_aspects.items():
+        old_value = old_aspects.get((name, key))
+        if old_value is None or (name != "goal" and _agree(value, old_value)):
             continue
         if name in NEEDS_CHANGE and not new.changed:
             continue
-        if name == "goal" and not _same_goal(new, old, value, known):
+        if name == "goal" and not _same_goal(new, old, value, old_value):
             continue
         if name == "count" and key in _VAGUE and not (new.changed and (key == "night" or _shared_words(new, old))):
             continue
-        return f"{name} {key}".strip() + f": {known} → {value}"
+        return f"{name} {key}".strip() + f": {old_value} → {value}"
     return None
 
 
-def _same_goal(new: EnglishStatement, old: EnglishStatement, value: str, known: str) -> bool:
+def _same_goal(new: EnglishStatement, old: EnglishStatement, value: str, old_value: str) -> bool:
     """Return whether two goals replace each other: both are sums of money, or about one thing, and they differ."""
-    one, other = set(_stems(value)), set(_stems(known))
+    one, other = set(_stems(value)), set(_stems(old_value))
     if one <= other or other <= one:
         return False
-    money = [bool(_MONEY.search(said)) for said in (value, known)]
+    money = [bool(_MONEY.search(goal)) for goal in (value, old_value)]
     return all(money) or (not any(money) and bool(_shared_words(new, old) - {stem("goal"), stem("target")}))
 
 
@@ -195,16 +201,18 @@ def _changed_value(new: EnglishStatement, old: EnglishStatement, *, corrects: bo
     """Return another day, date, number of the same thing, where the newer one says that something has changed."""
     if new.beside or old.past or QUIT.search(old.content) or not (corrects or new.changed):
         return None
-    for sort, said in new.values.items():
-        known = old.values.get(sort)
-        if not known or known >= said:
+    for sort, new_values in new.values.items():
+        old_values = old.values.get(sort)
+        if not old_values or old_values >= new_values:
             continue
-        if new.denied_values(sort) & (known | old.days):
+        if new.denied_values(sort) & (old_values | old.days):
             return (
-                f"{', '.join(sorted(known))} → {', '.join(sorted(said))}" if new.stems & old.stems - _CALENDAR else None
+                f"{', '.join(sorted(old_values))} → {', '.join(sorted(new_values))}"
+                if new.stems & old.stems - _CALENDAR
+                else None
             )
-        if not known & said and _concerns(new, old, sort):
-            return f"{', '.join(sorted(known))} → {', '.join(sorted(said))}"
+        if not old_values & new_values and _concerns(new, old, sort):
+            return f"{', '.join(sorted(old_values))} → {', '.join(sorted(new_values))}"
     return None
 
 
@@ -244,12 +252,12 @@ def _new_one(new: EnglishStatement, old: EnglishStatement) -> str | None:
     return f"a new {found['thing']}" if re.search(rf"['’]s {found['thing']}\b", old.content, re.IGNORECASE) else None
 
 
-def _end_reason(new: Statement, old: Statement, mine: EnglishStatement, theirs: EnglishStatement) -> str | None:
+def _end_reason(new: Statement, old: Statement, new_frame: EnglishStatement, old_frame: EnglishStatement) -> str | None:
     """Return the reason if a statement says that a thing of the older one is sold, quit, finished, dead or over."""
     if (
-        (theirs.past and not STARTS.search(theirs.content))
-        or GIVEN.search(theirs.content)
-        or QUIT.search(theirs.content)
+        (old_frame.past and not STARTS.search(old_frame.content))
+        or GIVEN.search(old_frame.content)
+        or QUIT.search(old_frame.content)
     ):
         return None
     same = normal_value(new.subject) == normal_value(old.subject)
@@ -259,34 +267,36 @@ def _end_reason(new: Statement, old: Statement, mine: EnglishStatement, theirs: 
             or (name == "is overtaken" and normal_value(old.subject) not in normal_value(new.content))
         ):
             continue
-        if needs and not needs.search(theirs.content):
+        if needs and not needs.search(old_frame.content):
             continue
-        for found in way.finditer(mine.content):
-            if name in _DONE and not _is_subjects(mine.content[: found.start()], new.subject):
+        for found in way.finditer(new_frame.content):
+            if name in _DONE and not _is_subjects(new_frame.content[: found.start()], new.subject):
                 continue
-            said = next(group for group in found.groups() if group)
+            phrase = next(group for group in found.groups() if group)
             cut = _TO if name == "is given away" else _CUT
-            if what := _ended_thing(cut.split(said, maxsplit=1)[0].strip(), mine, theirs, named=name in _NAMED):
+            if what := _ended_thing(
+                cut.split(phrase, maxsplit=1)[0].strip(), new_frame, old_frame, by_name=name in _NAMED
+            ):
                 return f"{what} {name}"
     return None
 
 
-def _ended_thing(said: str, mine: EnglishStatement, theirs: EnglishStatement, *, named: bool) -> str | None:
+def _ended_thing(phrase: str, new_frame: EnglishStatement, old_frame: EnglishStatement, *, by_name: bool) -> str | None:
     """Return the thing that is over, if the older statement speaks of it: by its name, or its last noun.
 
-    `named`: it may be the subject itself.
+    `by_name`: it may be the subject itself.
     """
-    said = _OWNERS.sub("", said)
-    if not _values_in(said) <= _values_in(theirs.content):
+    phrase = _OWNERS.sub("", phrase)
+    if not _values_in(phrase) <= _values_in(old_frame.content):
         return None
-    every = [one for one in _stems(said) if one not in _CALENDAR]
-    stems = [one for one in every if one not in GENERIC and (named or one not in mine.own)]
-    names = {one for one in stems if one in mine.names}
+    every = [one for one in _stems(phrase) if one not in _CALENDAR]
+    stems = [one for one in every if one not in GENERIC and (by_name or one not in new_frame.own)]
+    names = {one for one in stems if one in new_frame.names}
     if names:
-        return said if names & theirs.every else None
+        return phrase if names & old_frame.every else None
     if stems:
-        return said if stems[-1] in theirs.stems else None
-    return said if every and ("count", every[-1]) in theirs.aspects else None
+        return phrase if stems[-1] in old_frame.stems else None
+    return phrase if every and ("count", every[-1]) in old_frame.aspects else None
 
 
 def _is_subjects(before: str, subject: str) -> bool:
@@ -309,28 +319,28 @@ def _shared_words(one: EnglishStatement, other: EnglishStatement) -> frozenset[s
 
 def _agree(one: str, other: str) -> bool:
     """Return whether two values are one: they share a word, or are the same number."""
-    mine, theirs = ({_count(word) for word in (set(_stems(said)) or set(_words(said)))} for said in (one, other))
-    return bool((mine & theirs) - _IDLE)
+    words, other_words = ({_count(word) for word in (set(_stems(text)) or set(_words(text)))} for text in (one, other))
+    return bool((words & other_words) - _IDLE)
 
 
 def _count(word: str) -> str:
     return _COUNTS.get(word, NUMBER_WORDS.get(word, word))
 
 
-def _aspects(said: Statement) -> Aspects:
+def _aspects(statement: Statement) -> Aspects:
     """Return the aspects that the words state, and that of the slot."""
-    found = dict(_frame(said).aspects)
-    if said.attribute and said.value:
-        first, _, last = said.attribute.partition(".")
+    found = dict(_frame(statement).aspects)
+    if statement.attribute and statement.value:
+        first, _, last = statement.attribute.partition(".")
         by_slot = {"preference": "favourite", "number": "number"}.get(first)
-        name = BY_ATTRIBUTE.get(said.attribute) or by_slot
+        name = BY_ATTRIBUTE.get(statement.attribute) or by_slot
         if name:
-            found[name, _key(last.replace("_", " ")) if by_slot else ""] = said.value
+            found[name, _key(last.replace("_", " ")) if by_slot else ""] = statement.value
     return found
 
 
-def _frame(said: Statement) -> EnglishStatement:
-    return _read(said.content, said.subject)
+def _frame(statement: Statement) -> EnglishStatement:
+    return _read(statement.content, statement.subject)
 
 
 @memoized_in_scope
@@ -340,8 +350,8 @@ def _read(content: str, subject: str) -> EnglishStatement:
 
 def _key(key: str) -> str:
     """Return a key without what says that it is another one than before: "new locker" and "locker there" are one."""
-    kept = [word for word in _words(key) if word not in _NO_KEY and not word.endswith(("'s", "’s"))]
-    return " ".join(_normal_form(word) for word in kept)
+    words = [word for word in _words(key) if word not in _NO_KEY and not word.endswith(("'s", "’s"))]
+    return " ".join(_normal_form(word) for word in words)
 
 
 def _stems(text: str) -> Iterator[str]:
@@ -357,8 +367,8 @@ def _normal_form(word: str) -> str:
     return ALIKE.get(stemmed, stemmed)
 
 
-def _plain(said: str) -> str:
-    words = (_count(re.sub(r"(?<=day)s$", "", word)) for word in _words(said) if word not in {"on", "the", "of", "at"})
+def _plain(text: str) -> str:
+    words = (_count(re.sub(r"(?<=day)s$", "", word)) for word in _words(text) if word not in {"on", "the", "of", "at"})
     return " ".join(words)
 
 

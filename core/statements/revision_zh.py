@@ -27,19 +27,19 @@ def revises(new: Statement, old: Statement) -> str | None:
         return _resumption(new, old)
     if table.WISH in old.content or table.WISH in new.content:
         return _another_wish(new.content, old.content)
-    told = reading.NewStatement(reading.clauses(new.content), reading.around(new), reading.year(new))
+    analysis = reading.NewStatement(reading.clauses(new.content), reading.around(new), reading.year(new))
     if reading.told_at(new) == reading.told_at(old):
-        return _denial(told, old)
+        return _denial(analysis, old)
     return (
         _slot_of_an_alias(new, old)
-        or _another_value(told, new, old)
-        or _place_left(told, new, old)
-        or _new_value(told, new, old)
-        or _over(told, new, old)
-        or ends.closed_state(told, new, old)
-        or ends.set_aside(told, old)
-        or _carried_out(told, new, old)
-        or _denial(told, old)
+        or _another_value(analysis, new, old)
+        or _place_left(analysis, new, old)
+        or _new_value(analysis, new, old)
+        or _over(analysis, new, old)
+        or ends.closed_state(analysis, new, old)
+        or ends.set_aside(analysis, old)
+        or _carried_out(analysis, new, old)
+        or _denial(analysis, old)
     )
 
 
@@ -83,21 +83,21 @@ def _slot_of_an_alias(new: Statement, old: Statement) -> str | None:
     return f"{new.attribute}: {old.value} → {new.value}"
 
 
-def _another_value(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
+def _another_value(analysis: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return two values of one aspect of which only one holds at a time."""
     for aspect in table.ASPECTS:
         if aspect.own and not reading.are_one(new, old):
             continue
-        texts = told.own if aspect.own else told.around
+        texts = analysis.own if aspect.own else analysis.around
         for clause in texts:
             found = aspect.now.search(clause)
-            if found is None or reading.is_not_so(clause[: found.end()], told.year):
+            if found is None or reading.is_not_so(clause[: found.end()], analysis.year):
                 continue
             if aspect.marked and not table.MARKED.search("，".join(texts)):
                 continue
-            if held := _other(aspect, found, old.content):
-                return f"{aspect.name}: {held} → {reading.value(found)}"
-    return _renewal(told, old) or _favourite(told, old)
+            if old_value := _other(aspect, found, old.content):
+                return f"{aspect.name}: {old_value} → {reading.value(found)}"
+    return _renewal(analysis, old) or _favourite(analysis, old)
 
 
 def _other(aspect: table.Aspect, new: re.Match[str], old: str) -> str | None:
@@ -113,11 +113,11 @@ def _other(aspect: table.Aspect, new: re.Match[str], old: str) -> str | None:
     return None
 
 
-def _renewal(told: reading.NewStatement, old: Statement) -> str | None:
+def _renewal(analysis: reading.NewStatement, old: Statement) -> str | None:
     """“门禁码换了”, whatever it was."""
-    for clause in told.around:
+    for clause in analysis.around:
         found = table.RENEWED.search(clause)
-        if found is None or reading.is_not_so(clause, told.year):
+        if found is None or reading.is_not_so(clause, analysis.year):
             continue
         noun = found["k"]
         for start in range(len(noun) - 1):
@@ -126,63 +126,66 @@ def _renewal(told: reading.NewStatement, old: Statement) -> str | None:
     return None
 
 
-def _favourite(told: reading.NewStatement, old: Statement) -> str | None:
+def _favourite(analysis: reading.NewStatement, old: Statement) -> str | None:
     """Return another favourite, where the sentence that tells it speaks of the old one, too."""
-    now = next((found["v"] for clause in told.around if (found := table.FAVOURITE.search(clause))), None)
+    now = next((found["v"] for clause in analysis.around if (found := table.FAVOURITE.search(clause))), None)
     found = table.FAVOURITE.search(old.content)
-    if now is None or found is None or not table.TURNED.search(told.whole):
+    if now is None or found is None or not table.TURNED.search(analysis.whole):
         return None
     liked = found["v"].strip("《》")
-    known = len(liked) > 1 and liked in told.whole and liked not in now
-    return f"no longer likes {liked} best" if known else None
+    said_of_old = len(liked) > 1 and liked in analysis.whole and liked not in now
+    return f"no longer likes {liked} best" if said_of_old else None
 
 
-def _place_left(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
+def _place_left(analysis: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return the reason if `old` tells of an activity or companion at a place that was left."""
     one, beside = reading.are_one(new, old), new.subject != old.subject or f"同事{old.subject}" in old.content
-    for clause in told.around if beside else told.own:
+    for clause in analysis.around if beside else analysis.own:
         found = table.LEFT.search(clause)
-        if found is None or reading.is_not_so(clause[: found.end()], told.year):
+        if found is None or reading.is_not_so(clause[: found.end()], analysis.year):
             continue
         where = reading.group(found, "v") or reading.group(found, "w")
-        for held in reading.clauses(old.content):
-            worked = (one and table.WORKS.search(held)) or (beside and table.WITH_WHOM.search(held))
-            if not worked or table.AHEAD.search(held) or table.PAST.search(held):
+        for old_clause in reading.clauses(old.content):
+            worked = (one and table.WORKS.search(old_clause)) or (beside and table.WITH_WHOM.search(old_clause))
+            if not worked or table.AHEAD.search(old_clause) or table.PAST.search(old_clause):
                 continue
-            place = reading.group(worked, "v")
-            if where and place and not reading.share(where, place):
+            workplace = reading.group(worked, "v")
+            if where and workplace and not reading.share(where, workplace):
                 continue
-            if not (place and any(place in said for said in told.own if not table.LEFT.search(said))):
+            if not (
+                workplace
+                and any(workplace in clause_said for clause_said in analysis.own if not table.LEFT.search(clause_said))
+            ):
                 return f"left the place ({found.group()})"
     return None
 
 
-def _new_value(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
+def _new_value(analysis: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return another time, number or measure of something that both name."""
-    for place, clause in enumerate(told.around):
+    for index, clause in enumerate(analysis.around):
         found = table.MOVED.search(clause)
-        if found is None or reading.is_not_so(clause[: found.start()], told.year) or table.BESIDE.search(clause):
+        if found is None or reading.is_not_so(clause[: found.start()], analysis.year) or table.BESIDE.search(clause):
             continue
         bare = clause[found.start() :] == found.group() and found.group().endswith(("了", "半", "倍"))
-        goes_on = told.around[place + 1] if bare and place + 1 < len(told.around) else clause[found.start() :]
+        goes_on = analysis.around[index + 1] if bare and index + 1 < len(analysis.around) else clause[found.start() :]
         sort = next((sort for sort in table.SORTS if sort.search(goes_on)), None)
         if sort is None or not sort.search(old.content) or sort.search(goes_on)[0] in old.content:  # type: ignore[index]
             continue
-        about = "，".join(told.around[max(place - 1, 0) : place + 1])
+        about = "，".join(analysis.around[max(index - 1, 0) : index + 1])
         if shared := reading.share(reading.bare(about, new, old), reading.bare(old.content, new, old)):
             return f"another time or measure of {shared}"
     return None
 
 
-def _over(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
+def _over(analysis: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return an end said of what an older statement holds."""
-    if gone := ends.departure(told, new, old):
-        return gone
+    if departed := ends.departure(analysis, new, old):
+        return departed
     if table.HAPPENED.search(old.content):
         return None
-    for clause in told.around:
+    for clause in analysis.around:
         found = table.OVER.search(clause)
-        if found is None or reading.is_not_so(clause[: found.start()], told.year):
+        if found is None or reading.is_not_so(clause[: found.start()], analysis.year):
             continue
         about = reading.bare(clause[found.start() :], new, old)
         if table.WHAT_IS_OVER.search(clause) is None:
@@ -190,8 +193,10 @@ def _over(told: reading.NewStatement, new: Statement, old: Statement) -> str | N
             about += re.sub(
                 "(?<=[\u4e00-\u9fff]{3})[\u4e00-\u9fff]{2}$", "", " " + reading.bare(clause[: found.start()], new, old)
             )
-        held = reading.bare(old.content, new, old)
-        shared = reading.share(about, held) or reading.day_of(clause, old.content if reading.says_nothing(held) else "")
+        old_text = reading.bare(old.content, new, old)
+        shared = reading.share(about, old_text) or reading.day_of(
+            clause, old.content if reading.says_nothing(old_text) else ""
+        )
         whole = table.NO_LONGER.search(clause)
         if whole and whole["v"] not in old.content:
             continue
@@ -200,26 +205,26 @@ def _over(told: reading.NewStatement, new: Statement, old: Statement) -> str | N
     return None
 
 
-def _carried_out(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
+def _carried_out(analysis: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return a plan, a goal or a lack that has become a fact."""
     planned = table.PLANNED.search(old.content)
     if planned is None:
         return None
-    for clause in told.around:
+    for clause in analysis.around:
         done = table.DONE.search(clause)
         if (
             done is None
             or table.PLANNED.search(clause[: done.start()])
-            or reading.is_not_so(clause[: done.start()], told.year)
+            or reading.is_not_so(clause[: done.start()], analysis.year)
         ):
             continue
         if done["goal"]:
-            shared = next((unit for unit in table.UNITS if unit in old.content and unit in told.whole), "")
+            shared = next((unit for unit in table.UNITS if unit in old.content and unit in analysis.whole), "")
         else:
-            named = reading.share(
+            shared_part = reading.share(
                 reading.bare(clause, new, old), reading.bare(old.content[planned.start() :], new, old)
             )
-            shared = named if named and (done["verb"] or "") in old.content else ""
+            shared = shared_part if shared_part and (done["verb"] or "") in old.content else ""
             measure = table.MEASURE.search(clause)
             shared = shared or (measure[0] if measure and measure[0] in old.content else "")
         if shared:
@@ -227,9 +232,9 @@ def _carried_out(told: reading.NewStatement, new: Statement, old: Statement) -> 
     return None
 
 
-def _denial(told: reading.NewStatement, old: Statement) -> str | None:
+def _denial(analysis: reading.NewStatement, old: Statement) -> str | None:
     """“不是柴犬，是田园犬”."""
-    for found in table.NOT_BUT.finditer(told.whole):
+    for found in table.NOT_BUT.finditer(analysis.whole):
         wrong = found["wrong"].strip("《》")
         if (
             len(wrong) > 1

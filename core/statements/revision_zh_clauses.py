@@ -43,17 +43,20 @@ def is_not_so(clause: str, year: int) -> bool:
 
 def of_one(new: Statement, old: Statement) -> bool:
     """Return whether both speak of one person, by name, by a part of the name, or where one names the other's."""
-    mine, theirs = _person(new), _person(old)
-    return are_one(new, old) or _names(mine, old.content) or _names(theirs, new.content)
+    new_person, old_person = _person(new), _person(old)
+    return are_one(new, old) or _names(new_person, old.content) or _names(old_person, new.content)
 
 
 def are_one(new: Statement, old: Statement) -> bool:
     """The same by who is spoken of alone: 朵朵 is 赵朵朵, and 赵磊的姐姐 whoever 赵磊的姐赵琳 is."""
-    mine, theirs = _person(new), _person(old)
-    if mine == theirs or (min(len(mine), len(theirs)) > 1 and (mine.endswith(theirs) or theirs.endswith(mine))):
-        return "的" not in mine + theirs or mine == theirs
-    owner, _, kin = mine.partition("的")
-    return bool(kin) and f"{owner}的{kin[0]}{theirs}" in old.content
+    new_person, old_person = _person(new), _person(old)
+    if new_person == old_person or (
+        min(len(new_person), len(old_person)) > 1
+        and (new_person.endswith(old_person) or old_person.endswith(new_person))
+    ):
+        return "的" not in new_person + old_person or new_person == old_person
+    owner, _, kin = new_person.partition("的")
+    return bool(kin) and f"{owner}的{kin[0]}{old_person}" in old.content
 
 
 def _person(statement: Statement) -> str:
@@ -65,8 +68,8 @@ def _person(statement: Statement) -> str:
 
 
 def _names(name: str, content: str) -> bool:
-    at = content.find(name)
-    return len(name) > 1 and at > 0 and not re.match(r"[的爸妈哥姐弟妹爷奶]", content[at + len(name) :])
+    start = content.find(name)
+    return len(name) > 1 and start > 0 and not re.match(r"[的爸妈哥姐弟妹爷奶]", content[start + len(name) :])
 
 
 def around(new: Statement) -> tuple[str, ...]:
@@ -77,13 +80,13 @@ def around(new: Statement) -> tuple[str, ...]:
 
 def told_at(statement: Statement) -> datetime | None:
     """Return when it was said; one message ends nothing that it says itself."""
-    at: datetime | None = getattr(statement, "told_at", None)
-    return at
+    moment: datetime | None = getattr(statement, "told_at", None)
+    return moment
 
 
 def year(new: Statement) -> int:
-    at = told_at(new)
-    return at.year if at else 0
+    moment = told_at(new)
+    return moment.year if moment else 0
 
 
 @memoized_in_scope
@@ -119,8 +122,8 @@ def share(one: str, other: str) -> str | None:
     return next((sign for sign in table.TELLING.findall(one) if sign in telling), None)
 
 
-def says_nothing(held: str) -> bool:
-    return not next(_heads(held), "")
+def says_nothing(text: str) -> bool:
+    return not next(_heads(text), "")
 
 
 def day_of(what: str, other: str) -> str | None:
@@ -133,7 +136,7 @@ def _heads(text: str) -> Iterator[str]:
         if run[0].isascii():
             yield run
         else:
-            yield from (pair for at in range(len(run) - 1) if (pair := run[at : at + 2]) not in table.EMPTY)
+            yield from (pair for start in range(len(run) - 1) if (pair := run[start : start + 2]) not in table.EMPTY)
 
 
 def value(found: re.Match[str]) -> str:

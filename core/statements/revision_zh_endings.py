@@ -76,15 +76,15 @@ _LASTING: Final = re.compile(
 )
 
 
-def departure(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
+def departure(analysis: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Somebody who is no longer there, of whom it was said that they are with another one."""
-    for clause in told.around:
+    for clause in analysis.around:
         found = _LEAVES.search(clause)
-        if found is None or reading.is_not_so(clause[: found.end()], told.year):
+        if found is None or reading.is_not_so(clause[: found.end()], analysis.year):
             continue
         for name in _leavers(clause[: found.start()], new):
-            held = _held_with(name, old, for_good=bool(table.GONE.search(clause)))
-            if held and not table.HAPPENED_WITH.search(held):
+            old_clause = _held_with(name, old, for_good=bool(table.GONE.search(clause)))
+            if old_clause and not table.HAPPENED_WITH.search(old_clause):
                 return f"{name}: {found.group()}"
     return None
 
@@ -97,14 +97,14 @@ _NO_MATTER: Final = re.compile(
 def _leavers(head: str, new: Statement) -> tuple[str, ...]:
     """Return the names of the one who leaves, of whom nothing but when stands before the verb; 老梁 is also 姓梁."""
     head = table.TIMES.sub("", head)
-    named: list[str] = []
+    names: list[str] = []
     if head.startswith(new.subject) and not _NO_MATTER.sub("", head.removeprefix(new.subject)):
-        named.append(new.subject)
-    named += [head[:length] for length in (2, 3) if len(head) >= length and not _NO_MATTER.sub("", head[length:])]
+        names.append(new.subject)
+    names += [head[:length] for length in (2, 3) if len(head) >= length and not _NO_MATTER.sub("", head[length:])]
     office = re.match(rf"(?P<surname>[\u4e00-\u9fff])(?:{_OFFICE}|总|工|哥|姐)|[老小](?P<old>[\u4e00-\u9fff])", head)
-    if office and named:
-        named.append(f"姓{office['surname'] or office['old']}")
-    return tuple(dict.fromkeys(named))
+    if office and names:
+        names.append(f"姓{office['surname'] or office['old']}")
+    return tuple(dict.fromkeys(names))
 
 
 def _held_with(name: str, old: Statement, *, for_good: bool) -> str:
@@ -112,27 +112,29 @@ def _held_with(name: str, old: Statement, *, for_good: bool) -> str:
     if old.subject == name:
         return ""
     for clause in reading.clauses(old.content):
-        at = clause.find(name)
-        if at < 0 or (at == 0 and not name.startswith("姓")):
+        start = clause.find(name)
+        if start < 0 or (start == 0 and not name.startswith("姓")):
             continue
         if name.startswith("姓"):
-            return clause if re.search(f"(?:{_OFFICE})[^，]{{0,2}}$", clause[:at]) else ""
-        if not for_good and re.search("[叫是]$", clause[:at]) and not re.search(_OFFICE, clause[:at]):
+            return clause if re.search(f"(?:{_OFFICE})[^，]{{0,2}}$", clause[:start]) else ""
+        if not for_good and re.search("[叫是]$", clause[:start]) and not re.search(_OFFICE, clause[:start]):
             continue
-        beside = re.search(rf"{_BESIDE}[^，]{{0,10}}$", clause[:at]) and not clause[at + len(name) :].startswith("的")
+        beside = re.search(rf"{_BESIDE}[^，]{{0,10}}$", clause[:start]) and not clause[start + len(name) :].startswith(
+            "的"
+        )
         if beside and _LASTING.search(old.content):
             return clause
     return ""
 
 
-def closed_state(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
+def closed_state(analysis: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """Return a state of one person that an event has ended."""
     for closing in CLOSINGS:
         if not any(closing.was.search(text) for text in (old.content.rstrip("。"), *reading.clauses(old.content))):
             continue
-        for clause in told.own if reading.are_one(new, old) else ():
+        for clause in analysis.own if reading.are_one(new, old) else ():
             found = closing.now.search(clause)
-            if found and not reading.is_not_so(clause[: found.start()], told.year):
+            if found and not reading.is_not_so(clause[: found.start()], analysis.year):
                 return f"{closing.name} ({found.group()})"
     return None
 
@@ -140,13 +142,13 @@ def closed_state(told: reading.NewStatement, new: Statement, old: Statement) -> 
 _RELAPSE: Final = re.compile(r"又[^，]{0,2}(?:抽|喝|吃|玩|练|跑|用|养|打|去|穿|熬)(?:上|起来|回来)?了?")
 
 
-def resumption(told: reading.NewStatement, new: Statement, old: Statement) -> str | None:
+def resumption(analysis: reading.NewStatement, new: Statement, old: Statement) -> str | None:
     """“又抽上了”: what was given up is taken up again."""
     if not table.OVER.search(old.content):
         return None
-    for clause in told.around:
+    for clause in analysis.around:
         found = _RELAPSE.search(clause)
-        if found is None or reading.is_not_so(clause[: found.start()], told.year):
+        if found is None or reading.is_not_so(clause[: found.start()], analysis.year):
             continue
         verb = re.search("[抽喝吃玩练跑用养打去穿熬]", found.group())
         of_it = {"抽": "烟|抽", "喝": "酒|喝|咖啡", "吃": "吃"}.get(verb.group() if verb else "", "")
@@ -164,11 +166,11 @@ _VALUE: Final = re.compile(
 )
 
 
-def set_aside(told: reading.NewStatement, old: Statement) -> str | None:
+def set_aside(analysis: reading.NewStatement, old: Statement) -> str | None:
     """Return a goal whose number is named again, with another one in its place."""
-    if not table.PLANNED.search(old.content) or not _ASIDE.search(told.whole):
+    if not table.PLANNED.search(old.content) or not _ASIDE.search(analysis.whole):
         return None
-    values = set(_VALUE.findall(_DATES.sub("", told.whole)))
+    values = set(_VALUE.findall(_DATES.sub("", analysis.whole)))
     bare = {re.sub(r"[^\d.]", "", value) for value in values}
     if len(values) < PAIR_OF_VALUES:
         return None

@@ -61,31 +61,37 @@ def gathered_list(structured: dict[str, Any]) -> Gathered | None:
     name, values = structured.get("attribute"), structured.get("values")
     if not isinstance(name, str) or not isinstance(values, list):
         return None
-    said = tuple(value for value in values if isinstance(value, str) and value)
-    return Gathered(name, said, bool(structured.get("negated"))) if name and said else None
+    texts = tuple(value for value in values if isinstance(value, str) and value)
+    return Gathered(name, texts, bool(structured.get("negated"))) if name and texts else None
 
 
-def ends(new: Statement, mine: Gathered | None, old: Statement, theirs: Gathered | None) -> str | None:
+def ends(new: Statement, new_list: Gathered | None, old: Statement, old_list: Gathered | None) -> str | None:
     """Return the part of an older statement that a new one ends for good; None if it ends nothing."""
-    if mine and mine.negated and old.attribute == mine.attribute and normal_value(old.value) in mine.folded:
-        return f"{old.attribute} is no longer {old.value}"
-    if mine is None or theirs is None or not theirs.folded <= mine.folded | _denied_phrases(new.content):
-        return None
-    values = ", ".join(theirs.values)
-    if _are_opposite(mine, theirs) and read(new.content).ended:
-        return f"{theirs.attribute} no longer holds {values}"
-    if (mine.attribute, mine.negated) == (theirs.attribute, theirs.negated) and theirs.folded <= _denied_phrases(
-        new.content
+    if (
+        new_list
+        and new_list.negated
+        and old.attribute == new_list.attribute
+        and normal_value(old.value) in new_list.folded
     ):
-        return f"{theirs.attribute} holds {', '.join(mine.values)} instead of {values}"
+        return f"{old.attribute} is no longer {old.value}"
+    if new_list is None or old_list is None or not old_list.folded <= new_list.folded | _denied_phrases(new.content):
+        return None
+    values = ", ".join(old_list.values)
+    if _are_opposite(new_list, old_list) and read(new.content).ended:
+        return f"{old_list.attribute} no longer holds {values}"
+    if (new_list.attribute, new_list.negated) == (
+        old_list.attribute,
+        old_list.negated,
+    ) and old_list.folded <= _denied_phrases(new.content):
+        return f"{old_list.attribute} holds {', '.join(new_list.values)} instead of {values}"
     return None
 
 
-def denies(mine: Gathered | None, theirs: Gathered | None) -> str | None:
+def denies(new_list: Gathered | None, old_list: Gathered | None) -> str | None:
     """Values that two statements speak of in opposite ways, though neither says that something is over."""
-    if mine is None or theirs is None or not _are_opposite(mine, theirs):
+    if new_list is None or old_list is None or not _are_opposite(new_list, old_list):
         return None
-    both = mine.folded & theirs.folded
+    both = new_list.folded & old_list.folded
     return f"one denies of {', '.join(sorted(both))} what the other says" if both else None
 
 
@@ -94,10 +100,10 @@ def number_change(new: str, old: str) -> str | None:
 
     Only a bare number with its unit counts: of dates, times and places a thing may have several.
     """
-    mine, theirs = _numbered_thing(new), _numbered_thing(old)
-    if mine is None or theirs is None or mine[0] != theirs[0] or mine[1] == theirs[1]:
+    new_number, old_number = _numbered_thing(new), _numbered_thing(old)
+    if new_number is None or old_number is None or new_number[0] != old_number[0] or new_number[1] == old_number[1]:
         return None
-    return f"{theirs[1]} → {mine[1]}"
+    return f"{old_number[1]} → {new_number[1]}"
 
 
 def is_past(statement: Statement) -> bool:
@@ -109,10 +115,10 @@ def is_past(statement: Statement) -> bool:
     )
 
 
-def _are_opposite(mine: Gathered, theirs: Gathered) -> bool:
-    if mine.attribute == theirs.attribute:
-        return mine.negated != theirs.negated
-    return OPPOSITE.get(mine.attribute) == theirs.attribute and mine.negated == theirs.negated
+def _are_opposite(new_list: Gathered, old_list: Gathered) -> bool:
+    if new_list.attribute == old_list.attribute:
+        return new_list.negated != old_list.negated
+    return OPPOSITE.get(new_list.attribute) == old_list.attribute and new_list.negated == old_list.negated
 
 
 def _denied_phrases(content: str) -> frozenset[str]:

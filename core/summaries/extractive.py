@@ -66,21 +66,21 @@ class _Line:
 
     day: str
     who: str
-    said: str
+    text: str
     weight: float
 
     @property
     def written(self) -> str:
-        return f"{self.who}: {self.said}" if self.who else self.said
+        return f"{self.who}: {self.text}" if self.who else self.text
 
 
-def summarize(earlier: str, messages: Sequence[Message], known: Sequence[KeyMessage], tokens: int) -> str:
-    """Summarise `messages` and the `earlier` summary within `tokens`, without the sentences that `known` quote."""
-    quoted = {(key.message_id, key.quote) for key in known}
+def summarize(earlier: str, messages: Sequence[Message], key_messages: Sequence[KeyMessage], tokens: int) -> str:
+    """Summarise `messages` and the `earlier` summary within `tokens`, without the sentences of `key_messages`."""
+    quoted = {(key.message_id, key.quote) for key in key_messages}
     old = list(_read(earlier))
     new = [line for message in messages for line in _lines(message, quoted)]
-    kept = _select_lines(old, tokens // 2 if new else tokens)
-    lines = [*kept, *_select_lines(new, tokens - token_estimate(_join_lines(kept)) - 1)]
+    kept_lines = _select_lines(old, tokens // 2 if new else tokens)
+    lines = [*kept_lines, *_select_lines(new, tokens - token_estimate(_join_lines(kept_lines)) - 1)]
     while token_estimate(_join_lines(lines)) > tokens:
         lines.pop()  # Where clocks run backwards, a day stands there more than once.
     return _join_lines(lines)
@@ -117,8 +117,8 @@ def is_grounded(summary: str, sources: Sequence[str], tokens: int) -> bool:
     """Return whether a model's summary is short enough and has no number, name, date or address from elsewhere."""
     if token_estimate(summary) > tokens or not summary.strip():
         return False
-    said = "\n".join(sources)
-    chinese = all(mark in said for pattern in _MARKS_ZH for mark in pattern.findall(summary))
+    source_text = "\n".join(sources)
+    chinese = all(mark in source_text for pattern in _MARKS_ZH for mark in pattern.findall(summary))
     return chinese and all(grounding.is_grounded(part, "", sources) for part in _PARTS.split(summary))
 
 
@@ -139,8 +139,8 @@ def _read(earlier: str) -> Iterator[_Line]:
         if _DAY.fullmatch(line):
             day = line
         elif line.strip():
-            who, colon, said = line.partition(": ")
-            yield _Line(day, who, said, 1.0) if colon and day else _Line(day, "", line, 1.0)
+            who, colon, text = line.partition(": ")
+            yield _Line(day, who, text, 1.0) if colon and day else _Line(day, "", line, 1.0)
 
 
 def _join_lines(lines: Sequence[_Line]) -> str:
@@ -158,23 +158,23 @@ def _lines(message: Message, quoted: set[tuple[str, str]]) -> list[_Line]:
         return []
     who, day = summaries_key_messages.speaker(message), f"{message.occurred_at:%Y-%m-%d}"
     if message.role == "tool":
-        said = grounding.clip(message.content, TOOL)
-        return [_Line(day, who, said, 0.4)] if said else []
+        excerpt = grounding.clip(message.content, TOOL)
+        return [_Line(day, who, excerpt, 0.4)] if excerpt else []
     weight = 1.0 if message.role == "user" else 0.8
     split = sentences.split(message.content) or [message.content]
-    told = [grounding.clip(one, SENTENCE) for one in split if (message.id, one) not in quoted]
-    return [_Line(day, who, one, weight * _sentence_weight(one)) for one in told if one]
+    excerpts = [grounding.clip(one, SENTENCE) for one in split if (message.id, one) not in quoted]
+    return [_Line(day, who, one, weight * _sentence_weight(one)) for one in excerpts if one]
 
 
 def _sentence_weight(sentence: str) -> float:
     """Weigh a sentence: a pleasantry nothing, a question little, a statement about oneself most."""
     if PLEASANTRY.fullmatch(_NO_LETTER.sub("", sentence).casefold()):
         return 0.0
-    said = sentences.asserted_part(sentence)
-    if said is None:
+    asserted = sentences.asserted_part(sentence)
+    if asserted is None:
         return ASKED
-    states = salience.is_statement_zh(said) if sentences.is_chinese(said) else salience.is_statement(said)
-    return (STATED if states else 1.0) * (0.5 + 0.25 * min(max(salience.weigh(said), 0.0), 2.0))
+    states = salience.is_statement_zh(asserted) if sentences.is_chinese(asserted) else salience.is_statement(asserted)
+    return (STATED if states else 1.0) * (0.5 + 0.25 * min(max(salience.weigh(asserted), 0.0), 2.0))
 
 
 def _select_lines(lines: Sequence[_Line], tokens: int) -> list[_Line]:
@@ -182,45 +182,45 @@ def _select_lines(lines: Sequence[_Line], tokens: int) -> list[_Line]:
 
     A line loses weight with every selected line that shares its words: repetitions are told once.
     """
-    of = [frozenset(terms(line.said)) for line in lines]
+    of = [frozenset(terms(line.text)) for line in lines]
     weigh = _weights(lines, of)
-    told, chosen = set[str](), list[int]()
-    waiting = [(-weigh(place, told), place) for place in range(len(lines))]
+    covered, chosen = set[str](), list[int]()
+    waiting = [(-weigh(index, covered), index) for index in range(len(lines))]
     heapq.heapify(waiting)
     while waiting:
-        before, place = heapq.heappop(waiting)
-        cost = token_estimate(f"{lines[place].day}\n{lines[place].written}\n")
-        now = -weigh(place, told)
-        if cost > tokens or now >= 0 or (told and len(of[place] - told) < NEW * len(of[place])):
+        before, index = heapq.heappop(waiting)
+        cost = token_estimate(f"{lines[index].day}\n{lines[index].written}\n")
+        now = -weigh(index, covered)
+        if cost > tokens or now >= 0 or (covered and len(of[index] - covered) < NEW * len(of[index])):
             continue
         if now > before and waiting and now > waiting[0][0]:
-            heapq.heappush(waiting, (now, place))  # Others have told of it meanwhile: it waits for its turn.
+            heapq.heappush(waiting, (now, index))  # Others have told of it meanwhile: it waits for its turn.
             continue
         days = {lines[one].day for one in chosen}
-        chosen.append(place)
-        told |= of[place]
-        tokens -= cost if lines[place].day not in days else token_estimate(f"{lines[place].written}\n")
-    return [lines[place] for place in sorted(chosen)]
+        chosen.append(index)
+        covered |= of[index]
+        tokens -= cost if lines[index].day not in days else token_estimate(f"{lines[index].written}\n")
+    return [lines[index] for index in sorted(chosen)]
 
 
 def _weights(lines: Sequence[_Line], of: Sequence[frozenset[str]]) -> Callable[[int, AbstractSet[str]], float]:
     """Return a function that weighs a line for its length: by its topics, and by its numbers, names and dates."""
     spread = Counter(term for found in of for term in found)
     most = math.log1p(max(spread.values(), default=1))
-    marks = [_marks(line.said) for line in lines]
+    marks = [_marks(line.text) for line in lines]
     lengths = [math.sqrt(token_estimate(line.written) + SHORT) for line in lines]
 
-    def weigh(place: int, told: AbstractSet[str]) -> float:
-        new = of[place] - told
+    def weigh(index: int, covered: AbstractSet[str]) -> float:
+        new = of[index] - covered
         central = sum(math.log1p(spread[term]) for term in new) / most
-        return lines[place].weight * (central + MARK * len(marks[place] & new)) / lengths[place]
+        return lines[index].weight * (central + MARK * len(marks[index] & new)) / lengths[index]
 
     return weigh
 
 
-def _marks(said: str) -> frozenset[str]:
+def _marks(sentence: str) -> frozenset[str]:
     """The terms of the numbers, names and dates in a sentence."""
-    marks = condense.marks(said[:1].lower() + said[1:]) | set(_NUMBERED_ZH.findall(said))
+    marks = condense.marks(sentence[:1].lower() + sentence[1:]) | set(_NUMBERED_ZH.findall(sentence))
     return frozenset(term for mark in marks for term in terms(mark))
 
 

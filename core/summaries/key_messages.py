@@ -62,15 +62,15 @@ def kind_of(sentence: str, role: str = "user") -> Kind | None:
     """Return the kind of a key sentence, None for any other; an assistant decides and promises, and orders nothing."""
     if role == "user" and _is_task(sentence):
         return "task"
-    said = sentences.asserted_part(sentence)
-    if said is None:
+    asserted = sentences.asserted_part(sentence)
+    if asserted is None:
         return None
-    plain = _APOSTROPHE.sub("'", said)
-    if sentences.is_chinese(plain):
-        return next((kind for kind in _kinds(role) if _is_zh(kind, plain)), None)
+    normalised = _APOSTROPHE.sub("'", asserted)
+    if sentences.is_chinese(normalised):
+        return next((kind for kind in _kinds(role) if _is_zh(kind, normalised)), None)
     if _SETTLED.search(sentence):
         return "decision"  # What leads in says so itself: "It's settled: …".
-    return next((kind for kind in _kinds(role) if _is_en(kind, plain)), None)
+    return next((kind for kind in _kinds(role) if _is_en(kind, normalised)), None)
 
 
 def merge(earlier: Sequence[KeyMessage], later: Sequence[KeyMessage]) -> list[KeyMessage]:
@@ -79,16 +79,16 @@ def merge(earlier: Sequence[KeyMessage], later: Sequence[KeyMessage]) -> list[Ke
     A sentence replaces one of its kind where it says so ("instead of …", "no longer …", 改成, 不再 …) and the other has
     every word that it withdraws.
     """
-    kept = list(earlier)
-    said = {(key.kind, _fold(key.quote)) for key in kept}
+    merged = list(earlier)
+    quotes_by_kind = {(key.kind, _fold(key.quote)) for key in merged}
     for key in later:
         aside = _put_aside(key.quote)
         if aside:
-            kept = [one for one in kept if one.kind != key.kind or not aside <= set(terms(one.quote))]
-        if (key.kind, _fold(key.quote)) not in said:
-            kept.append(key)
-            said.add((key.kind, _fold(key.quote)))
-    return kept
+            merged = [one for one in merged if one.kind != key.kind or not aside <= set(terms(one.quote))]
+        if (key.kind, _fold(key.quote)) not in quotes_by_kind:
+            merged.append(key)
+            quotes_by_kind.add((key.kind, _fold(key.quote)))
+    return merged
 
 
 def _kinds(role: str) -> Sequence[Kind]:
@@ -96,39 +96,39 @@ def _kinds(role: str) -> Sequence[Kind]:
 
 
 def _is_task(sentence: str) -> bool:
-    plain = _APOSTROPHE.sub("'", sentence)
-    if sentences.is_hypothetical(plain) or sentences.is_quoted(plain):
+    normalised = _APOSTROPHE.sub("'", sentence)
+    if sentences.is_hypothetical(normalised) or sentences.is_quoted(normalised):
         return False
-    if sentences.is_chinese(plain):
-        return bool(_TASK_ZH.search(plain)) and not _UNSURE_ZH.search(plain)
-    asks = plain.rstrip("\"')!").endswith("?")
-    return bool(_ASKED_TASK.search(plain)) or (not asks and bool(_TASK.search(plain)))
+    if sentences.is_chinese(normalised):
+        return bool(_TASK_ZH.search(normalised)) and not _UNSURE_ZH.search(normalised)
+    asks = normalised.rstrip("\"')!").endswith("?")
+    return bool(_ASKED_TASK.search(normalised)) or (not asks and bool(_TASK.search(normalised)))
 
 
-def _is_en(kind: Kind, plain: str) -> bool:
+def _is_en(kind: Kind, normalised: str) -> bool:
     if kind == "instruction":
-        spelt = plain.replace("don't", "do not").replace("Don't", "Do not")
+        spelt = normalised.replace("don't", "do not").replace("Don't", "Do not")
         return bool(patterns.INSTRUCTION.search(spelt)) and not (
             patterns.ONE_OFF.search(spelt) or _NO_ORDER.search(spelt)
         )
     if kind == "decision":
-        return bool(_DECISION.search(plain)) and not _NOT_NOW.search(plain)
+        return bool(_DECISION.search(normalised)) and not _NOT_NOW.search(normalised)
     if kind == "commitment":
-        return bool(_COMMITMENT.search(plain))
-    return bool(_CONSTRAINT.search(plain))
+        return bool(_COMMITMENT.search(normalised))
+    return bool(_CONSTRAINT.search(normalised))
 
 
-def _is_zh(kind: Kind, plain: str) -> bool:
+def _is_zh(kind: Kind, normalised: str) -> bool:
     if kind == "instruction":
-        return bool(chinese_patterns.INSTRUCTION.search(plain)) and not chinese_patterns.ONE_OFF.search(plain)
+        return bool(chinese_patterns.INSTRUCTION.search(normalised)) and not chinese_patterns.ONE_OFF.search(normalised)
     pattern = {"decision": _DECISION_ZH, "commitment": _COMMITMENT_ZH}.get(kind, _CONSTRAINT_ZH)
-    return bool(pattern.search(plain)) and not _UNSURE_ZH.search(plain)
+    return bool(pattern.search(normalised)) and not _UNSURE_ZH.search(normalised)
 
 
 def _put_aside(quote: str) -> set[str]:
     """The words of what a sentence says to hold no longer."""
-    said = _REPLACES_ZH.search(quote) if sentences.is_chinese(quote) else _REPLACES.search(quote)
-    return set(terms(next(filter(None, said.groups())))) if said else set()
+    match = _REPLACES_ZH.search(quote) if sentences.is_chinese(quote) else _REPLACES.search(quote)
+    return set(terms(next(filter(None, match.groups())))) if match else set()
 
 
 def _fold(quote: str) -> str:

@@ -124,7 +124,7 @@ class PendingSummary:
             raise Conflict("Another worker has summarised this session meanwhile, or a message of it was taken back.")
         tx.execute(_INSERT, self._row())
         tx.execute(_PRUNE, {"session": self.session.id, "kept": KEPT})
-        told = {
+        fields = {
             "session_id": self.session.id,
             "user_id": self.session.user_id,
             "group_id": self.session.group_id,
@@ -132,7 +132,7 @@ class PendingSummary:
             "messages": self.to_position - self.after,
             "tokens": self.tokens,
         }
-        payload = {name: value for name, value in told.items() if value is not None}
+        payload = {name: value for name, value in fields.items() if value is not None}
         publishing.publish(tx, self.tenant_id, author, [Emission(SUMMARIZED, payload, f"session:{self.session.id}")])
         by = {"prompt": self.written.prompt, "refused": self.written.refused}
         return payload | {"keys": len(self.keys)} | {name: value for name, value in by.items() if value is not None}
@@ -194,25 +194,27 @@ def session(
     No transaction is open while a model answers.
     """
     with db.tenant(tenant_id) as tx:
-        stands = sessions.get(tx, session_id)
+        current = sessions.get(tx, session_id)
         last = latest(tx, session_id)
         after = last.to_position if last else 0
         read = sessions.transcript(tx, session_id, after=after, limit=max(READ, limits.messages))
-        hidden = hidden_messages.hidden_ids(tx, session_id)
+        hidden_ids = hidden_messages.hidden_ids(tx, session_id)
         before = tx.execute(_TOKENS, {"session": session_id, "upto": after}).scalar_one_or_none() or 0
     half = first_half(read, limits)
     if not half:
         return None
-    told = output.messages(m for m in half if m.content and m.id not in hidden)
-    known = summaries_key_messages.merge(
-        last.key_messages if last else [], [key for m in told for key in summaries_key_messages.key_messages_of(m)]
+    messages = output.messages(m for m in half if m.content and m.id not in hidden_ids)
+    key_messages = summaries_key_messages.merge(
+        last.key_messages if last else [], [key for m in messages for key in summaries_key_messages.key_messages_of(m)]
     )
-    known = extractive.fit_key_messages(known)
+    key_messages = extractive.fit_key_messages(key_messages)
     covered = before + sum(token_estimate(m.content) for m in half)
-    part = SummaryInput(last.content if last else "", told, known, extractive.room(known, covered))
-    more = bool(first_half(read[len(half) :], limits)) or half[-1].position + READ < stands.message_count
+    part = SummaryInput(last.content if last else "", messages, key_messages, extractive.room(key_messages, covered))
+    more = bool(first_half(read[len(half) :], limits)) or half[-1].position + READ < current.message_count
     upto = half[-1].position
-    return PendingSummary(tenant_id, stands, after, upto, [m.position for m in told], write(part), known, more)
+    return PendingSummary(
+        tenant_id, current, after, upto, [m.position for m in messages], write(part), key_messages, more
+    )
 
 
 def latest(tx: Tx, session_id: str) -> Summary | None:

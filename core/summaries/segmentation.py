@@ -32,7 +32,7 @@ MOST: Final = 40
 """Messages with words in one unit."""
 
 BLOCK: Final = 2
-"""Messages on either side of a place that are compared: longer blocks find less (`bench/segment.py`)."""
+"""Messages on either side of a position that are compared: longer blocks find less (`bench/segment.py`)."""
 
 BLOCK_TERMS: Final = 12
 """Terms that a block holds, unless that takes more than BLOCK_MOST messages: "Yes." and "Why?" say nothing."""
@@ -80,7 +80,7 @@ class Opening(StrEnum):
 class SegmentTurn:
     """A message as far as it says where a topic begins; not `spoken`: it is no talk, and only lies in between."""
 
-    at: datetime
+    sent_at: datetime
     words: Mapping[str, int]
     mark: Opening | None = None
     spoken: bool = True
@@ -95,11 +95,11 @@ class Slice:
     boundary: Boundary
 
 
-def turn(content: str, at: datetime, *, spoken: bool = True) -> SegmentTurn:
+def turn(content: str, sent_at: datetime, *, spoken: bool = True) -> SegmentTurn:
     """A message, read; one without text is not `spoken`."""
     if not spoken or not content.strip():
-        return SegmentTurn(at, {}, None, spoken=False)
-    return SegmentTurn(at, Counter(terms(content[:READ])), opening_of(content))
+        return SegmentTurn(sent_at, {}, None, spoken=False)
+    return SegmentTurn(sent_at, Counter(terms(content[:READ])), opening_of(content))
 
 
 def opening_of(content: str) -> Opening | None:
@@ -119,9 +119,9 @@ def cut(
     found: list[tuple[int, Boundary]] = []
     for start, stop in _runs(turns, gap):
         found.append((start, Boundary.GAP if start else opened))
-        spoken = [place for place in range(start, stop) if turns[place].spoken]
-        run = _Run([turns[place] for place in spoken], vectors[spoken], stop < len(turns))
-        found += [(spoken[place], boundary) for place, boundary in _cuts(run)]
+        spoken = [position for position in range(start, stop) if turns[position].spoken]
+        run = _Run([turns[position] for position in spoken], vectors[spoken], stop < len(turns))
+        found += [(spoken[position], boundary) for position, boundary in _cuts(run)]
     stops = [*(start for start, _ in found[1:]), len(turns)][: len(found)]
     return [Slice(start, stop, why) for (start, why), stop in zip(found, stops, strict=True)]
 
@@ -129,10 +129,10 @@ def cut(
 def _runs(turns: Sequence[SegmentTurn], gap: timedelta) -> Iterator[tuple[int, int]]:
     """Stretches without a gap; what is put behind and was said long before, was said at another time, too."""
     start = 0
-    for place in range(1, len(turns)):
-        if abs(turns[place].at - turns[place - 1].at) > gap:
-            yield start, place
-            start = place
+    for position in range(1, len(turns)):
+        if abs(turns[position].sent_at - turns[position - 1].sent_at) > gap:
+            yield start, position
+            start = position
     if turns:
         yield start, len(turns)
 
@@ -147,7 +147,7 @@ class _Run:
 
 
 class _UndecidedError(Exception):
-    """The messages that decide on a place have not arrived yet."""
+    """The messages that decide on a position have not arrived yet."""
 
 
 def _cuts(run: _Run) -> Iterator[tuple[int, Boundary]]:
@@ -170,87 +170,91 @@ class _OpenUnit:
         """Return where the next unit begins, and why; None: not in the messages so far."""
         depths: dict[int, float] = {}
         try:
-            for place in range(self._start + 1, self._count):
-                if self._is_marked(place):
-                    return place, Boundary.MARKER
-                if place - self._start == MOST:
-                    return max(depths, key=lambda at: (at - self._start >= MOST // 2, depths[at], -at)), Boundary.LENGTH
-                if place - self._start >= FEWEST:
-                    depths[place] = self._depth(place)
-                    if depths[place] >= 1:
-                        return place, Boundary.SHIFT
+            for position in range(self._start + 1, self._count):
+                if self._is_marked(position):
+                    return position, Boundary.MARKER
+                if position - self._start == MOST:
+                    return max(
+                        depths, key=lambda index: (index - self._start >= MOST // 2, depths[index], -index)
+                    ), Boundary.LENGTH
+                if position - self._start >= FEWEST:
+                    depths[position] = self._depth(position)
+                    if depths[position] >= 1:
+                        return position, Boundary.SHIFT
         except _UndecidedError:
             pass
         return None
 
-    def _is_marked(self, place: int) -> bool:
+    def _is_marked(self, position: int) -> bool:
         """Return whether a message announces another unit; in a round of greetings only the first does."""
-        turns, length = self._run.turns, place - self._start
-        if turns[place].mark is not Opening.GREETING:
-            return turns[place].mark is Opening.TOPIC and length >= FEWEST_MARKED
-        return length >= FEWEST and all(one.mark is not Opening.GREETING for one in turns[place - FEWEST + 1 : place])
+        turns, length = self._run.turns, position - self._start
+        if turns[position].mark is not Opening.GREETING:
+            return turns[position].mark is Opening.TOPIC and length >= FEWEST_MARKED
+        return length >= FEWEST and all(
+            one.mark is not Opening.GREETING for one in turns[position - FEWEST + 1 : position]
+        )
 
     def _ends(self) -> list[int]:
-        """Return, for each place, where the block after it ends: at the next marker, or with the last message."""
+        """Return, for each position, where the block after it ends: at the next marker, or with the last message."""
         ends = [self._count] * (self._count - self._start)
-        for place in range(self._count - 2, self._start - 1, -1):
-            at = place - self._start
-            ends[at] = place + 1 if self._is_marked(place + 1) else ends[at + 1]
+        for position in range(self._count - 2, self._start - 1, -1):
+            index = position - self._start
+            ends[index] = position + 1 if self._is_marked(position + 1) else ends[index + 1]
         return ends
 
-    def _stop(self, place: int, wanted: int) -> int:
-        """Return where the block after a place ends, if that is within as many messages as are wanted."""
-        stop = self._stops[place - self._start]
-        if stop == self._count and not self._run.closed and place + wanted > stop:
+    def _stop(self, position: int, count: int) -> int:
+        """Return where the block after a position ends, if that is within as many messages as are wanted."""
+        stop = self._stops[position - self._start]
+        if stop == self._count and not self._run.closed and position + count > stop:
             raise _UndecidedError
         return stop
 
-    def _depth(self, place: int) -> float:
+    def _depth(self, position: int) -> float:
         """Return the depth of the valley in cohesion, 1 where it is cut; 0: no valley, or at an end."""
-        stop = self._stop(place, max(FEWEST, REACH + 1))
-        if stop - place < FEWEST:
+        stop = self._stop(position, max(FEWEST, REACH + 1))
+        if stop - position < FEWEST:
             return 0.0
-        around = range(max(self._start + 1, place - REACH), min(place + REACH + 1, stop))
-        held = {one: self._cohesion(one) for one in around}
-        if any(sum(held[one]) < sum(held[place]) for one in around if abs(one - place) <= NARROW):
+        around = range(max(self._start + 1, position - REACH), min(position + REACH + 1, stop))
+        cohesions = {one: self._cohesion(one) for one in around}
+        if any(sum(cohesions[one]) < sum(cohesions[position]) for one in around if abs(one - position) <= NARROW):
             return 0.0
-        before, after = ([held[one] for one in around if sign * (one - place) >= 0] for sign in (-1, 1))
-        both = _rise(map(sum, before), map(sum, after), sum(held[place]))
-        words = _rise((one[1] for one in before), (one[1] for one in after), held[place][1])
+        before, after = ([cohesions[one] for one in around if sign * (one - position) >= 0] for sign in (-1, 1))
+        both = _rise(map(sum, before), map(sum, after), sum(cohesions[position]))
+        words = _rise((one[1] for one in before), (one[1] for one in after), cohesions[position][1])
         return max(both / DEPTH, words / (WORD_WEIGHT * WORD_DEPTH))
 
-    def _cohesion(self, place: int) -> tuple[float, float]:
-        """Return the similarity of the blocks before and after a place: of their vectors, and of their words."""
-        if place not in self._cohesions:
-            before = self._block(range(place - 1, self._start - 1, -1))
-            after = self._block(range(place, self._stops[place - self._start]))
+    def _cohesion(self, position: int) -> tuple[float, float]:
+        """Return the similarity of the blocks before and after a position: of their vectors, and of their words."""
+        if position not in self._cohesions:
+            before = self._block(range(position - 1, self._start - 1, -1))
+            after = self._block(range(position, self._stops[position - self._start]))
             if len(after) < BLOCK_MOST and not self._is_full(after):
-                self._stop(place, len(after) + 1)
+                self._stop(position, len(after) + 1)
             alike = _cosine(self._run.vectors[before], self._run.vectors[after])
-            self._cohesions[place] = alike, WORD_WEIGHT * _overlap(self._words(before), self._words(after))
-        return self._cohesions[place]
+            self._cohesions[position] = alike, WORD_WEIGHT * _overlap(self._words(before), self._words(after))
+        return self._cohesions[position]
 
-    def _block(self, places: Sequence[int]) -> list[int]:
-        """The first of these places, as many as it takes to say something."""
+    def _block(self, positions: Sequence[int]) -> list[int]:
+        """The first of these positions, as many as it takes to say something."""
         block: list[int] = []
-        for place in places[:BLOCK_MOST]:
+        for position in positions[:BLOCK_MOST]:
             if self._is_full(block):
                 break
-            block.append(place)
+            block.append(position)
         return block
 
     def _is_full(self, block: Sequence[int]) -> bool:
         return len(block) >= BLOCK and self._words(block).total() >= BLOCK_TERMS
 
-    def _words(self, places: Sequence[int]) -> Counter[str]:
+    def _words(self, positions: Sequence[int]) -> Counter[str]:
         words: Counter[str] = Counter()
-        for place in places:
-            words.update(self._run.turns[place].words)
+        for position in positions:
+            words.update(self._run.turns[position].words)
         return words
 
 
 def _rise(before: Iterable[float], after: Iterable[float], here: float) -> float:
-    """Return the rise from a place to the highest before it plus the rise to the highest after it."""
+    """Return the rise from a position to the highest before it plus the rise to the highest after it."""
     return max(before) + max(after) - 2 * here
 
 

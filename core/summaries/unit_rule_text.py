@@ -100,15 +100,15 @@ def screen_messages(messages: Sequence[Message]) -> Iterator[Message]:
 
 def join_sentences(several: Sequence[str]) -> str:
     """Join sentences; between Chinese ones there is no space."""
-    said = ""
+    joined = ""
     for one in several:
-        said += one if not said or said[-1] in _FULL else f" {one}"
-    return said
+        joined += one if not joined or joined[-1] in _FULL else f" {one}"
+    return joined
 
 
-def narrative_of(told: Sequence[str]) -> str:
+def narrative_of(line_texts: Sequence[str]) -> str:
     """Render the narrative, a line for each message."""
-    return "\n".join(line for line in told if line)
+    return "\n".join(line for line in line_texts if line)
 
 
 def _subject(words: Sequence[str], messages: Sequence[Message]) -> str:
@@ -122,82 +122,91 @@ def lines(messages: Sequence[Message]) -> Iterator[RuleLine]:
     everyone = frozenset(speakers(messages)) - {ASSISTANT}
     for message in messages:
         speaker = rule_extractor.speaker_of(message)
-        said = sentences.split(message.content[:READ]) if speaker else []
-        asked = [one for one in said if _ASKS.search(one)]
-        told = [one for one in said if one not in asked]
-        stated = list(_statements_of(told, message, speaker, everyone - {speaker}))[:STATED] if speaker else []
+        split = sentences.split(message.content[:READ]) if speaker else []
+        questions = [one for one in split if _ASKS.search(one)]
+        statements = [one for one in split if one not in questions]
+        stated = list(_statements_of(statements, message, speaker, everyone - {speaker}))[:STATED] if speaker else []
         if speaker and stated:
             words = _said_by(speaker, join_sentences(stated))
-            words = join_sentences([words, *(_with_speaker(one, speaker) for one in asked[-1:])])
+            words = join_sentences([words, *(_with_speaker(one, speaker) for one in questions[-1:])])
             yield RuleLine(message.id, message.position, words, [_said_by(speaker, one) for one in stated])
         elif topics.topics([message.content], []):
             yield RuleLine(message.id, message.position, _with_speaker(message.content, speaker))
 
 
-def _said_by(speaker: str, said: str) -> str:
+def _said_by(speaker: str, statement: str) -> str:
     """Words that begin with who says them, as they are; others with the name before them."""
-    if said.startswith(speaker):
-        return said
-    return f"{speaker}：{said}" if sentences.is_chinese(said) else f"{speaker}: {said}"
+    if statement.startswith(speaker):
+        return statement
+    return f"{speaker}：{statement}" if sentences.is_chinese(statement) else f"{speaker}: {statement}"
 
 
-def _statements_of(said: Sequence[str], message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
+def _statements_of(quotes: Sequence[str], message: Message, speaker: str, others: frozenset[str]) -> Iterator[str]:
     """Return the statements in sentences of a message: dates written out, the speaker in the third person."""
     to = next(iter(others)) if len(others) == 1 else None
-    for quote in said:
+    for quote in quotes:
         stated = sentences.asserted_part(quote)
         if stated is None or _REQUEST_ZH.match(stated) or not topics.topics([stated], []):
             continue
         chinese = sentences.is_chinese(stated)
-        plain = sentences.cleaned_zh(stated) if chinese else informal.clean(stated, others)
-        dated = dates.written_out(plain, list(dates.find(plain, message.occurred_at, chinese=chinese)))
+        cleaned = sentences.cleaned_zh(stated) if chinese else informal.clean(stated, others)
+        dated = dates.written_out(cleaned, list(dates.find(cleaned, message.occurred_at, chinese=chinese)))
         if chinese:
             yield third_person.third_person_zh(dated, speaker, to)
         elif dated:
-            told = third_person.third_person(dated, speaker, to) if _OWN.search(dated) else dated
-            yield told if told.endswith((".", "!", "?", "…")) else f"{told}."
+            sentence = third_person.third_person(dated, speaker, to) if _OWN.search(dated) else dated
+            yield sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}."
 
 
 def _with_speaker(content: str, speaker: str | None) -> str:
-    said = grounding.clip(content)
-    asks = _ASKS.search(said) is not None
+    excerpt = grounding.clip(content)
+    asks = _ASKS.search(excerpt) is not None
     if sentences.is_chinese(content):
-        return f"{speaker or '助手'}{'问' if asks else '说'}：“{said}”"
-    return f"{speaker or 'The assistant'} {'asked' if asks else 'said'}: “{said}”"
+        return f"{speaker or '助手'}{'问' if asks else '说'}：“{excerpt}”"
+    return f"{speaker or 'The assistant'} {'asked' if asks else 'said'}: “{excerpt}”"
 
 
 def _summary(lines: Sequence[RuleLine], words: Sequence[str]) -> str:
     """The sentences that between them say most of what the talk was about, in their order."""
-    said = [one for line in lines for one in line.stated] or [line.text for line in lines]
-    wanted = set(_stems(words))
-    says = [wanted & set(_stems([one])) for one in said]
+    statements = [one for line in lines for one in line.stated] or [line.text for line in lines]
+    subject_stems = set(_stems(words))
+    says = [subject_stems & set(_stems([one])) for one in statements]
     chosen: list[int] = []
-    missing = wanted
+    missing = subject_stems
     for _ in range(SUMMARY):
-        left = [at for at in range(len(said)) if at not in chosen and (not chosen or says[at] & missing)]
+        left = [
+            index for index in range(len(statements)) if index not in chosen and (not chosen or says[index] & missing)
+        ]
         best = max(
             left,
-            key=lambda at: (len(says[at] & missing), _NAMED.match(said[at]) is None, len(says[at]), -at),
+            key=lambda index: (
+                len(says[index] & missing),
+                _NAMED.match(statements[index]) is None,
+                len(says[index]),
+                -index,
+            ),
             default=None,
         )
         if best is None:
             break
         chosen.append(best)
         missing = missing - says[best]
-    return join_sentences([grounding.clip(said[at], SENTENCE) for at in sorted(chosen)])
+    return join_sentences([grounding.clip(statements[index], SENTENCE) for index in sorted(chosen)])
 
 
 def _select_lines(lines: Sequence[RuleLine], words: Sequence[str]) -> list[str]:
     """Select the lines that fit: those that say most about the subject, in their order."""
-    wanted = set(_stems(words))
-    ranked = sorted(lines, key=lambda one: (-len(wanted & set(_stems([one.text]))), not one.stated, one.position))
-    kept: set[str] = set()
+    subject_stems = set(_stems(words))
+    ranked = sorted(
+        lines, key=lambda one: (-len(subject_stems & set(_stems([one.text]))), not one.stated, one.position)
+    )
+    kept_ids: set[str] = set()
     room = NARRATIVE
     for line in ranked:
         if len(line.text) < room:
-            kept.add(line.message_id)
+            kept_ids.add(line.message_id)
             room -= len(line.text) + 1
-    return [line.text for line in lines if line.message_id in kept]
+    return [line.text for line in lines if line.message_id in kept_ids]
 
 
 def _stems(words: Sequence[str]) -> list[str]:
@@ -211,20 +220,25 @@ def _facts(messages: Sequence[Message]) -> list[Json]:
     for candidate in rule_extractor.statements_of_rules(messages):
         found[candidate.evidence[0].message_id].append((candidate.occurred_at, candidate.content))
     for message_id, texts in actions.actions_of(messages).items():
-        known = [said for _, said in found[message_id]]
-        more = [one for one in texts if not any(one.rstrip(".。") in said for said in known)]
+        known_texts = [text for _, text in found[message_id]]
+        more = [one for one in texts if not any(one.rstrip(".。") in text for text in known_texts)]
         found[message_id] += [(_when(one, by_id[message_id].occurred_at), one) for one in more]
-    facts = [_fact(at, said, by_id[one]) for one, several in found.items() for at, said in several]
+    facts = [_fact(moment, text, by_id[one]) for one, several in found.items() for moment, text in several]
     return facts[:FACTS]
 
 
-def _when(said: str, said_at: datetime) -> datetime:
-    found = dates.find(said, said_at, chinese=sentences.is_chinese(said))
+def _when(text: str, said_at: datetime) -> datetime:
+    found = dates.find(text, said_at, chinese=sentences.is_chinese(text))
     return found[0].when if found else said_at
 
 
-def _fact(at: datetime, said: str, message: Message) -> Json:
-    return {"at": at.isoformat(), "text": said, "message_ids": [message.id], "by": rule_extractor.speaker_of(message)}
+def _fact(moment: datetime, text: str, message: Message) -> Json:
+    return {
+        "at": moment.isoformat(),
+        "text": text,
+        "message_ids": [message.id],
+        "by": rule_extractor.speaker_of(message),
+    }
 
 
 _ASKS: Final = re.compile(r"[?？][\"”’)！!]*$")

@@ -65,7 +65,7 @@ class AudienceSlice:
 
     audience: Audience
     messages: Sequence[Message]
-    stands: Unit | None = None
+    existing: Unit | None = None
     whole: bool = False
     boundary: Boundary = Boundary.START
 
@@ -84,7 +84,7 @@ class UnitDraft:
     """A unit to be written: an existing one, or a new one."""
 
     piece: AudienceSlice
-    told: UnitText
+    text: UnitText
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +100,10 @@ class PendingUnits:
         """Write the units. Conflict: another worker has cut the session meanwhile, or something was erased there."""
         if self.drafts:
             self._hold(tx)
-        new = [_values(draft) for draft in self.drafts if draft.piece.stands is None]
+        new = [_values(draft) for draft in self.drafts if draft.piece.existing is None]
         for draft in self.drafts:
-            if draft.piece.stands is not None:
-                values = _values(draft) | {"was": draft.piece.stands.updated_at, "facts": recordset(draft.told.facts)}
+            if draft.piece.existing is not None:
+                values = _values(draft) | {"was": draft.piece.existing.updated_at, "facts": recordset(draft.text.facts)}
                 if tx.execute(_GROW, values).rowcount != 1:
                     raise Conflict("Another worker has cut this session meanwhile.")
         if new and tx.execute(_INSERT, {"tenant": self.tenant_id, "rows": recordset(new)}).rowcount != len(new):
@@ -112,23 +112,26 @@ class PendingUnits:
 
     def _hold(self, tx: Tx) -> None:
         """Lock the messages of the drafts against erasure until the units are written: an erasure then finds them."""
-        told = {m.position: m for draft in self.drafts for m in draft.piece.messages}
-        held = tx.execute(_HOLD, {"session": self.session_id}).one_or_none()
-        rows = tx.execute(_HOLD_MESSAGES, {"session": self.session_id, "positions": sorted(told)}).all()
-        if held is None or {(r.id, r.blank) for r in rows} != {(m.id, not m.content) for m in told.values()}:
+        messages = {m.position: m for draft in self.drafts for m in draft.piece.messages}
+        session_row = tx.execute(_HOLD, {"session": self.session_id}).one_or_none()
+        rows = tx.execute(_HOLD_MESSAGES, {"session": self.session_id, "positions": sorted(messages)}).all()
+        if session_row is None or {(r.id, r.blank) for r in rows} != {(m.id, not m.content) for m in messages.values()}:
             raise Conflict("Something was erased in this session meanwhile.")
 
 
-def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[ExtractedUnit] = ()) -> SessionSlice:
-    """Read the messages without a unit, and the units that `retold` covers. NotFound: no such session."""
-    stands = sessions.get(tx, session_id)
+def read(tx: Tx, session_id: str, *, limit: int = READ, extracted_units: Sequence[ExtractedUnit] = ()) -> SessionSlice:
+    """Read the messages without a unit, and the units that `extracted_units` covers. NotFound: no such session."""
+    session = sessions.get(tx, session_id)
     fresh: defaultdict[Audience, list[Message]] = defaultdict(list)
     rows = tx.execute(_FRESH, {"session": session_id, "limit": limit}).all()
     for row in rows:
         fresh[_audience(row)].append(sessions.message_of(row))
     last = {_audience(row): _unit(row) for row in tx.execute(_LAST, {"session": session_id})} if fresh else {}
-    cited = {"session": session_id, "ids": sorted({one for slice_ in retold for one in slice_.message_ids})}
-    closed = {row.id: row for row in tx.execute(_CITED, cited)} if retold else {}
+    parameters = {
+        "session": session_id,
+        "ids": sorted({one for slice_ in extracted_units for one in slice_.message_ids}),
+    }
+    closed = {row.id: row for row in tx.execute(_CITED, parameters)} if extracted_units else {}
     within = _within(tx, [*(last[one].id for one in fresh if one in last), *closed])
     pieces = []
     for audience, messages in fresh.items():
@@ -136,25 +139,29 @@ def read(tx: Tx, session_id: str, *, limit: int = READ, retold: Sequence[Extract
         closed.pop(opened.id if opened else None, None)
         pieces.append(AudienceSlice(audience, [*(within[opened.id] if opened else []), *messages], opened))
     pieces += [AudienceSlice(_audience(row), within[row.id], _unit(row), whole=True) for row in closed.values()]
-    return SessionSlice(session_id, pieces, bool(rows) and rows[-1].position < stands.message_count)
+    return SessionSlice(session_id, pieces, bool(rows) and rows[-1].position < session.message_count)
 
 
 def plan(
-    tenant_id: str, talk: SessionSlice, embedder: Embedder, gap_seconds: float, retold: Sequence[ExtractedUnit] = ()
+    tenant_id: str,
+    session_slice: SessionSlice,
+    embedder: Embedder,
+    gap_seconds: float,
+    extracted_units: Sequence[ExtractedUnit] = (),
 ) -> PendingUnits:
-    """Cut the messages and word each unit; `retold`: slices in the words of a model.
+    """Cut the messages and word each unit; `extracted_units`: slices in the words of a model.
 
     A slice goes to the unit that it shares most messages with; a slice that mixes audiences goes to none. No
     transaction may be open. Raises Later or Never from the embedder.
     """
-    cut = [unit for piece in talk.pieces for unit in _cut(piece, embedder, timedelta(seconds=gap_seconds))]
-    slices = _assign_slices(cut, retold)
+    cut = [unit for piece in session_slice.pieces for unit in _cut(piece, embedder, timedelta(seconds=gap_seconds))]
+    slices = _assign_slices(cut, extracted_units)
     drafts = [
-        UnitDraft(unit, unit_llm_text.unit_text(unit.messages, slices[place], _earlier(unit)))
-        for place, unit in enumerate(cut)
-        if slices[place] or unit.stands is None or unit.stands.to_position != unit.messages[-1].position
+        UnitDraft(unit, unit_llm_text.unit_text(unit.messages, slices[index], _earlier(unit)))
+        for index, unit in enumerate(cut)
+        if slices[index] or unit.existing is None or unit.existing.to_position != unit.messages[-1].position
     ]
-    return PendingUnits(tenant_id, talk.session_id, drafts, talk.more)
+    return PendingUnits(tenant_id, session_slice.session_id, drafts, session_slice.more)
 
 
 def of_session(
@@ -176,8 +183,10 @@ def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
     within = _within(tx, [unit.id for unit in covering])
     for unit in covering:
         piece = AudienceSlice((unit.group_id, ()), within[unit.id], unit, boundary=Boundary(unit.boundary))
-        told = unit_llm_text.unit_text(piece.messages)
-        tx.execute(_GROW, _values(UnitDraft(piece, told)) | {"was": unit.updated_at, "facts": recordset(told.facts)})
+        unit_text = unit_llm_text.unit_text(piece.messages)
+        tx.execute(
+            _GROW, _values(UnitDraft(piece, unit_text)) | {"was": unit.updated_at, "facts": recordset(unit_text.facts)}
+        )
     return len(covering)
 
 
@@ -199,23 +208,23 @@ def _unit(row: Any) -> Unit:
 
 def _cut(piece: AudienceSlice, embedder: Embedder, gap: timedelta) -> list[AudienceSlice]:
     """Cut a piece; the unit that holds its beginning keeps the first slice."""
-    opened = Boundary(piece.stands.boundary) if piece.stands else Boundary.START
+    opened = Boundary(piece.existing.boundary) if piece.existing else Boundary.START
     if piece.whole:
         return [replace(piece, boundary=opened)]
-    told = [unit_rule_text.is_told(m) for m in piece.messages]
-    vectors = np.zeros((len(told), embedder.dimension), dtype=np.float32)
-    if any(told):
-        vectors[told] = embedder.embed(
+    tellable = [unit_rule_text.is_told(m) for m in piece.messages]
+    vectors = np.zeros((len(tellable), embedder.dimension), dtype=np.float32)
+    if any(tellable):
+        vectors[tellable] = embedder.embed(
             [m.content[: segmentation.READ] for m in piece.messages if unit_rule_text.is_told(m)]
         )
     turns = [
-        segmentation.turn(m.content, m.occurred_at, spoken=one) for m, one in zip(piece.messages, told, strict=True)
+        segmentation.turn(m.content, m.occurred_at, spoken=one) for m, one in zip(piece.messages, tellable, strict=True)
     ]
     return [
         AudienceSlice(
             piece.audience,
             piece.messages[one.start : one.stop],
-            None if one.start else piece.stands,
+            None if one.start else piece.existing,
             boundary=one.boundary,
         )
         for one in segmentation.cut(turns, vectors, gap, opened)
@@ -223,32 +232,32 @@ def _cut(piece: AudienceSlice, embedder: Embedder, gap: timedelta) -> list[Audie
 
 
 def _assign_slices(
-    units: Sequence[AudienceSlice], retold: Sequence[ExtractedUnit]
+    units: Sequence[AudienceSlice], extracted_units: Sequence[ExtractedUnit]
 ) -> Mapping[int, list[ExtractedUnit]]:
     """Assign each slice to the unit that it shares most messages with, of two the earlier one."""
-    places = {m.id: place for place, unit in enumerate(units) for m in unit.messages}
+    places = {m.id: index for index, unit in enumerate(units) for m in unit.messages}
     found: defaultdict[int, list[ExtractedUnit]] = defaultdict(list)
-    for one in retold:
+    for one in extracted_units:
         shared = Counter(places[message_id] for message_id in one.message_ids if message_id in places)
-        if len({units[place].audience for place in shared}) == 1:
-            most = max(shared, key=lambda place: (shared[place], -place))
+        if len({units[index].audience for index in shared}) == 1:
+            most = max(shared, key=lambda index: (shared[index], -index))
             found[most].append(replace(one, message_ids=[m for m in one.message_ids if places.get(m) == most]))
     return found
 
 
 def _earlier(unit: AudienceSlice) -> EarlierModelText | None:
     """Return the model's text of an open unit, where all messages that it covers are still in the unit."""
-    stands = unit.stands
-    if stands is None or stands.prompt is None or stands.to_position > unit.messages[-1].position:
+    existing = unit.existing
+    if existing is None or existing.prompt is None or existing.to_position > unit.messages[-1].position:
         return None
-    before = UnitText(**{one.name: getattr(stands, one.name) for one in fields(UnitText)})
-    return EarlierModelText(before, stands.to_position)
+    before = UnitText(**{one.name: getattr(existing, one.name) for one in fields(UnitText)})
+    return EarlierModelText(before, existing.to_position)
 
 
 def _values(draft: UnitDraft) -> dict[str, Any]:
-    piece, told = draft.piece, draft.told
+    piece, unit_text = draft.piece, draft.text
     return {
-        "id": piece.stands.id if piece.stands else UUID(str(uuid7())),
+        "id": piece.existing.id if piece.existing else UUID(str(uuid7())),
         "session_id": piece.messages[0].session_id,
         "group_id": piece.messages[0].group_id,
         "from_position": piece.messages[0].position,
@@ -256,7 +265,7 @@ def _values(draft: UnitDraft) -> dict[str, Any]:
         "boundary": piece.boundary.value,
         "started_at": min(m.occurred_at for m in piece.messages),
         "ended_at": max(m.occurred_at for m in piece.messages),
-        **{one.name: getattr(told, one.name) for one in fields(UnitText)},
+        **{one.name: getattr(unit_text, one.name) for one in fields(UnitText)},
     }
 
 

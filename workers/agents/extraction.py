@@ -73,7 +73,7 @@ class _WithUnits:
 def _units(tools: Tools, job: Job, session_id: str, retold: Sequence[ExtractedUnit]) -> Pending:
     """Return the session's units, with those that the model has written in its own words."""
     with tools.db.tenant(job.tenant_id) as tx:
-        talk = units.read(tx, session_id, retold=retold)
+        talk = units.read(tx, session_id, extracted_units=retold)
     return units.plan(job.tenant_id, talk, tools.embedder, tools.settings.unit_gap_seconds, retold)
 
 

@@ -48,10 +48,10 @@ def learn_skill(tools: Tools, job: Job) -> Outcome:
     if isinstance(tried, str):
         return Outcome(Report({"learnt": False, "reason": tried}))
     learnt = skills.learn(tools.gate, job.tenant_id, tried)
-    if learnt.kept is None:
+    if learnt.upsert is None:
         return Outcome(Report({"learnt": False, "reason": learnt.reason}))
     label = {"learnt": True, "skill": tried.name, "reason": learnt.reason}
-    return Outcome(Labelled(label, learnt.kept), (), count_changes)
+    return Outcome(Labelled(label, learnt.upsert), (), count_changes)
 
 
 def resolve_conflict(tools: Tools, job: Job) -> Outcome:

@@ -20,42 +20,44 @@ StatementCandidates = list[tuple[ClauseStatement, Candidate]]
 class ChineseReader:
     """Builds the candidates of one conversation; `taken_back` returns those withdrawn later."""
 
-    def __init__(self, known: AcquaintancesByUser = NOBODY) -> None:
+    def __init__(self, acquaintances: AcquaintancesByUser = NOBODY) -> None:
         self._conversation = Conversation()
-        self._known = known
+        self._known = acquaintances
         self._made: StatementCandidates = []
 
     def candidates(
-        self, message: Message, text: str, speaker: str, asked: str | None, *, alone: bool
+        self, message: Message, text: str, speaker: str, question: str | None, *, alone: bool
     ) -> list[Candidate]:
         """Build the candidates of a message. `alone`: only an assistant listens, so wishes count as instructions."""
         made: StatementCandidates = []
         self._conversation.meet(speaker, self._known.get(message.user_id, ()))
-        for said in self._conversation.hear(text, speaker, asked, ClauseContext(message.occurred_at)):
-            if said.instructs and not alone:
+        for statement in self._conversation.hear(text, speaker, question, ClauseContext(message.occurred_at)):
+            if statement.instructs and not alone:
                 continue
-            made += [(said, one) for one in _candidates(said, message, speaker)]
+            made += [(statement, one) for one in _candidates(statement, message, speaker)]
         self._made += made
         return [candidate for _, candidate in made]
 
     def taken_back(self) -> list[Candidate]:
         """Return the candidates that a later message took back."""
-        gone = self._conversation.withdrawn
-        return [candidate for said, candidate in self._made if any(said is one for one in gone)]
+        withdrawn = self._conversation.withdrawn
+        return [candidate for statement, candidate in self._made if any(statement is one for one in withdrawn)]
 
 
-def _candidates(said: ClauseStatement, message: Message, speaker: str) -> Iterator[Candidate]:
-    base = _base(said, message, speaker)
-    if said.instructs:
-        yield replace(base, attribute=said.fact.attribute, value=said.fact.value) if said.fact else base
+def _candidates(statement: ClauseStatement, message: Message, speaker: str) -> Iterator[Candidate]:
+    base = _base(statement, message, speaker)
+    if statement.instructs:
+        yield replace(base, attribute=statement.fact.attribute, value=statement.fact.value) if statement.fact else base
         return
-    grouped = extraction_slots.by_attribute(said.slots)
-    if said.fact:
-        yield _with_fact(base, said, [slot for slots in grouped for slot in slots])
+    grouped = extraction_slots.by_attribute(statement.slots)
+    if statement.fact:
+        yield _with_fact(base, statement, [slot for slots in grouped for slot in slots])
         return
-    for place, slots in enumerate(grouped):
+    for position, slots in enumerate(grouped):
         one = extraction_slots.fill_slot(base, slots, _about(slots[0], speaker))
-        yield replace(one, content=_plainly(one.subject, slots)) if place or _is_other_name(slots[0], speaker) else one
+        yield (
+            replace(one, content=_plainly(one.subject, slots)) if position or _is_other_name(slots[0], speaker) else one
+        )
     if not grouped:
         yield base
 
@@ -69,34 +71,36 @@ def _plainly(subject: str, slots: Sequence[Slot]) -> str:
     return extraction_slots.slot_sentence(subject, slots, patterns.TABLES, "、")
 
 
-def _base(said: ClauseStatement, message: Message, speaker: str) -> Candidate:
-    if said.instructs:
+def _base(statement: ClauseStatement, message: Message, speaker: str) -> Candidate:
+    if statement.instructs:
         return Candidate(
-            said.text, Category.INSTRUCTION, Topic.PREFERENCE, speaker,
-            extraction_candidates.evidence(message, said.quote), message.occurred_at, importance=0.9, confidence=0.85,
+            statement.text, Category.INSTRUCTION, Topic.PREFERENCE, speaker,
+            extraction_candidates.evidence(message, statement.quote), message.occurred_at,
+            importance=0.9, confidence=0.85,
         )  # fmt: skip
     return extraction_candidates.without_slot(
-        said.text, said.plain, said.subject, message, said.found, patterns.TABLES, quote=said.quote,
-        corrects=said.corrects, category=_category(said, message), importance=said.importance, confidence=0.7,
+        statement.text, statement.plain, statement.subject, message, statement.found, patterns.TABLES,
+        quote=statement.quote, corrects=statement.corrects, category=_category(statement, message),
+        importance=statement.importance, confidence=0.7,
     )  # fmt: skip
 
 
-def _category(said: ClauseStatement, message: Message) -> Category:
+def _category(statement: ClauseStatement, message: Message) -> Category:
     """Choose by its words; a plan if its date lies ahead, an event if it is past."""
-    cue = extraction_candidates.category_cue(said.plain, patterns.TABLES)
-    ahead = extraction_candidates.is_ahead(said.found, message)
-    if ahead and said.category in {Category.FACT, Category.EVENT, Category.PLAN}:
+    cue = extraction_candidates.category_cue(statement.plain, patterns.TABLES)
+    ahead = extraction_candidates.is_ahead(statement.found, message)
+    if ahead and statement.category in {Category.FACT, Category.EVENT, Category.PLAN}:
         return Category.PLAN
-    if cue and said.category is Category.FACT:
+    if cue and statement.category is Category.FACT:
         return cue.category
-    if said.category is Category.PLAN and said.found and not ahead:
+    if statement.category is Category.PLAN and statement.found and not ahead:
         return Category.EVENT
-    return said.category
+    return statement.category
 
 
-def _with_fact(base: Candidate, said: ClauseStatement, slots: Sequence[Slot]) -> Candidate:
+def _with_fact(base: Candidate, statement: ClauseStatement, slots: Sequence[Slot]) -> Candidate:
     """Fill the slot of a changing thing; slots read by the tables go to `structured`."""
-    fact = said.fact
+    fact = statement.fact
     if fact is None:
         return base
     topic = fact.topic if base.topic is Topic.OTHER else base.topic
@@ -118,5 +122,5 @@ def _with_fact(base: Candidate, said: ClauseStatement, slots: Sequence[Slot]) ->
 def _about(slot: Slot, speaker: str) -> str:
     if not slot.about:
         return speaker
-    known = slot.about.startswith(f"{speaker}的") or not patterns.KIN_ONLY.fullmatch(slot.about)
-    return slot.about if known else f"{speaker}的{slot.about}"
+    has_owner = slot.about.startswith(f"{speaker}的") or not patterns.KIN_ONLY.fullmatch(slot.about)
+    return slot.about if has_owner else f"{speaker}的{slot.about}"

@@ -126,19 +126,19 @@ def ends_role(message: str) -> bool:
     return bool(_ROLE_ENDS.search(message))
 
 
-def speaks_plainly(hidden: str) -> bool:
+def speaks_plainly(masked: str) -> bool:
     """Return whether the message that ends a role already speaks of the writer."""
-    return bool(re.search(r"说真的|正经事|说正事|言归正传", hidden))
+    return bool(re.search(r"说真的|正经事|说正事|言归正传", masked))
 
 
-def withdraws(hidden: str) -> bool:
+def withdraws(masked: str) -> bool:
     """Return whether what was said right before was not meant."""
-    return bool(_WITHDRAWS.search(hidden))
+    return bool(_WITHDRAWS.search(masked))
 
 
-def disbelieves(hidden: str) -> bool:
+def disbelieves(masked: str) -> bool:
     """Return whether the speaker does not believe what they report."""
-    return bool(_DISBELIEVES.search(hidden)) and not re.search(r"[佛教神命]", hidden)
+    return bool(_DISBELIEVES.search(masked)) and not re.search(r"[佛教神命]", masked)
 
 
 def corrects(sentence: str) -> bool:
@@ -146,9 +146,9 @@ def corrects(sentence: str) -> bool:
     return bool(_CORRECTS.search(sentence))
 
 
-def after_correction(sentence: str, hidden: str) -> str:
+def after_correction(sentence: str, masked: str) -> str:
     """Return the part of `sentence` after its last self-correction."""
-    places = list(_CORRECTS_WITHIN.finditer(hidden))
+    places = list(_CORRECTS_WITHIN.finditer(masked))
     return sentence[places[-1].end() :].lstrip("，,：:。！… ") if places else sentence
 
 
@@ -157,56 +157,56 @@ def before_correction(wrong: str) -> str:
     return _CORRECTS_WITHIN.sub("", wrong.rstrip("，,：:。！… ") + "，").strip("，,：:。！… ")
 
 
-def is_question(hidden: str) -> bool:
+def is_question(masked: str) -> bool:
     """Return whether a clause, without its mark, asks."""
-    return bool(_QUESTION.search(hidden.rstrip("。！!.~～")))
+    return bool(_QUESTION.search(masked.rstrip("。！!.~～")))
 
 
-def is_imagined(hidden: str) -> bool:
+def is_imagined(masked: str) -> bool:
     """Return whether a sentence speaks of what is not so."""
-    return bool(_NOT_SO.search(hidden))
+    return bool(_NOT_SO.search(masked))
 
 
-def is_advice(hidden: str) -> bool:
+def is_advice(masked: str) -> bool:
     """Return whether a doctor or coach is reported to have told the speaker what to do."""
-    return bool(_ADVICE.search(hidden))
+    return bool(_ADVICE.search(masked))
 
 
 _TO_ME = lazy_regex(r"(?:找|让|叫|通知|安排|派|调|要求|劝|逼)我(?!们|家|[爸妈哥姐弟妹爷奶儿女老])")
 
 
-def is_done_to_me(hidden: str) -> bool:
+def is_done_to_me(masked: str) -> bool:
     """Return whether somebody has the speaker do something, of whom the next clauses tell then."""
-    return bool(_TO_ME.search(hidden))
+    return bool(_TO_ME.search(masked))
 
 
-def is_others_word(hidden: str) -> bool:
+def is_others_word(masked: str) -> bool:
     """Return whether a clause gives what somebody else said, thinks or is rumoured to do."""
-    if is_advice(hidden):
+    if is_advice(masked):
         return False
-    if _HEARSAY.search(hidden) or _SAYS.search(hidden) or hidden.startswith(QUOTED):
+    if _HEARSAY.search(masked) or _SAYS.search(masked) or masked.startswith(QUOTED):
         return True
-    said = _SAID_BY.match(hidden)
-    if said and _NEWS.search(said["said"]):
+    report = _SAID_BY.match(masked)
+    if report and _NEWS.search(report["said"]):
         return False
     # Who tells of their own plans is a good source, who tells of others is not.
-    return said is not None and not re.match(
+    return report is not None and not re.match(
         rf"(?:(?:她|他|自己)(?!(?:的)?(?:{KIN}|同事|同学|邻居|老板))|要|想)[^，]{{0,12}}"
         r"(?:要|会|打算|准备|在|想|月|年|号)",
-        said["said"],
+        report["said"],
     )
 
 
-def is_mood(hidden: str) -> bool:
+def is_mood(masked: str) -> bool:
     """Return whether a clause paints a mood, exaggerates or is a stock phrase of talk."""
-    return bool(_MOOD.search(hidden) or _TALK.search(hidden))
+    return bool(_MOOD.search(masked) or _TALK.search(masked))
 
 
-def is_sarcastic(hidden: str) -> bool:
+def is_sarcastic(masked: str) -> bool:
     """Return whether a sentence ends in praise of what it complains about."""
-    return bool(_SARCASM.search(hidden.rstrip("。！!.~～…")))
+    return bool(_SARCASM.search(masked.rstrip("。！!.~～…")))
 
 
-def is_scene(hidden: str) -> bool:
+def is_scene(masked: str) -> bool:
     """Return whether a clause tells of this very moment or day."""
-    return bool(_SCENE.search(hidden))
+    return bool(_SCENE.search(masked))

@@ -42,8 +42,8 @@ class Clause:
 
 def mask_quotations(text: str) -> str:
     """Replace each character of quotations and titles by a placeholder."""
-    hidden = _QUOTATION.sub(lambda found: QUOTED * len(found.group()), text)
-    return _TITLE.sub(lambda found: TITLED * len(found.group()), hidden)
+    masked = _QUOTATION.sub(lambda found: QUOTED * len(found.group()), text)
+    return _TITLE.sub(lambda found: TITLED * len(found.group()), masked)
 
 
 _BETWEEN = lazy_regex(r"(?<=[\u4e00-\u9fff])[ \u3000]+(?=[\u4e00-\u9fff])")
@@ -52,19 +52,19 @@ _GAP = lazy_regex(r"(?<=[^\s，。！？；、：,.!?;:~～…])[ \u3000]+(?=[^\
 
 def is_spaced(text: str) -> bool:
     """Return whether a message has spaces where others have commas: one stands between Han characters, and no comma."""
-    hidden = mask_quotations(text)
-    return bool(_BETWEEN.search(hidden)) and not re.search("[，,。；]", hidden)
+    masked = mask_quotations(text)
+    return bool(_BETWEEN.search(masked)) and not re.search("[，,。；]", masked)
 
 
 def with_commas(text: str) -> str:
     """Replace the spaces between clauses by commas; spaces between Latin words stay."""
-    hidden = mask_quotations(text)
-    pieces, at = [], 0
-    for gap in _GAP.finditer(hidden):
-        if not (hidden[gap.start() - 1].isascii() and hidden[gap.end()].isascii()):
-            pieces += [text[at : gap.start()], "，"]
-            at = gap.end()
-    return "".join([*pieces, text[at:]])
+    masked = mask_quotations(text)
+    pieces, start = [], 0
+    for gap in _GAP.finditer(masked):
+        if not (masked[gap.start() - 1].isascii() and masked[gap.end()].isascii()):
+            pieces += [text[start : gap.start()], "，"]
+            start = gap.end()
+    return "".join([*pieces, text[start:]])
 
 
 def split(sentence: str) -> list[Clause]:
@@ -83,8 +83,8 @@ def split(sentence: str) -> list[Clause]:
 
 
 def _pieces(text: str) -> list[str]:
-    hidden, start, found = mask_quotations(text), 0, []
-    for cut in _BREAK.finditer(hidden):
+    masked, start, found = mask_quotations(text), 0, []
+    for cut in _BREAK.finditer(masked):
         found.append(text[start : cut.start()])
         start = cut.end()
     found.append(text[start:])

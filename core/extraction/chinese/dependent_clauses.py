@@ -25,49 +25,49 @@ _INTO = lazy_regex(
 """“手机换了，现在用小米”: what it was changed into."""
 
 
-def ends_statement_before(own: Subject, hidden: str, text: str, flow: ClauseContext, *, listed: bool) -> bool:
+def ends_statement_before(own: Subject, masked: str, text: str, context: ClauseContext, *, listed: bool) -> bool:
     """Return whether a clause (masked, as said) ends the one before. `listed`: both are in a list under a heading."""
-    if _goes_on(hidden, flow):
+    if _goes_on(masked, context):
         return True
-    if own.sort in {Sort.NONE, Sort.THING} and _CHANGED.search(flow.before) and _INTO.match(hidden):
+    if own.sort in {Sort.NONE, Sort.THING} and _CHANGED.search(context.before) and _INTO.match(masked):
         return True
-    if own.sort not in {Sort.NONE, Sort.THING} or not flow.before or (listed and not re.match(r"不过|但", hidden)):
-        return claims.is_advice(hidden) and bool(flow.before)
-    if not joins.depends_on_clause_before(hidden) or _names_the_speaker(hidden, flow):
+    if own.sort not in {Sort.NONE, Sort.THING} or not context.before or (listed and not re.match(r"不过|但", masked)):
+        return claims.is_advice(masked) and bool(context.before)
+    if not joins.depends_on_clause_before(masked) or _names_the_speaker(masked, context):
         return False
-    if re.match("住", hidden):
-        return joins.is_trip(flow.before)
-    return not _has_a_slot(hidden) and (_is_of_the_dead(flow) or not _is_alone(hidden, text, flow))
+    if re.match("住", masked):
+        return joins.is_trip(context.before)
+    return not _has_a_slot(masked) and (_is_of_the_dead(context) or not _is_alone(masked, text, context))
 
 
-def _goes_on(hidden: str, flow: ClauseContext) -> bool:
+def _goes_on(masked: str, context: ClauseContext) -> bool:
     """Return whether it continues a statement: “我才写完第二部分” a plan, “每周二晚上” a habit."""
-    if flow.kept is None:
+    if context.last_statement is None:
         return False
-    over = flow.kept.fact is not None and flow.kept.fact.over
+    over = context.last_statement.fact is not None and context.last_statement.fact.over
     return bool(
-        (re.match(r"我(?:才|已经|刚|都)", hidden) and joins.depends_on_clause_before(hidden))
-        or (re.search(durable.FREQUENCY, hidden) and len(things.key(hidden)) < 2)
-        or (over and re.match("不再|不[报去买考学练做跑喝吃]了?$", hidden))
+        (re.match(r"我(?:才|已经|刚|都)", masked) and joins.depends_on_clause_before(masked))
+        or (re.search(durable.FREQUENCY, masked) and len(things.key(masked)) < 2)
+        or (over and re.match("不再|不[报去买考学练做跑喝吃]了?$", masked))
     )
 
 
-def _names_the_speaker(hidden: str, flow: ClauseContext) -> bool:
-    return hidden.startswith("叫") and flow.subject.sort is Sort.SPEAKER and not naming.HAS.search(flow.before)
+def _names_the_speaker(masked: str, context: ClauseContext) -> bool:
+    return masked.startswith("叫") and context.subject.sort is Sort.SPEAKER and not naming.HAS.search(context.before)
 
 
-def _has_a_slot(hidden: str) -> bool:
+def _has_a_slot(masked: str) -> bool:
     """Return whether it fills a slot that changes for itself: work, what is over, the number of a thing."""
-    fact = things.fact(hidden, "", Category.FACT)
+    fact = things.fact(masked, "", Category.FACT)
     if fact is None:
         return False
-    numbered = fact.attribute.startswith("number.") and durable.THINGS.match(hidden) and not _PART_OF_IT.match(hidden)
-    return fact.attribute.startswith(("work.", "weight")) or bool(fact.over and things.key(hidden)) or bool(numbered)
+    numbered = fact.attribute.startswith("number.") and durable.THINGS.match(masked) and not _PART_OF_IT.match(masked)
+    return fact.attribute.startswith(("work.", "weight")) or bool(fact.over and things.key(masked)) or bool(numbered)
 
 
-def _is_of_the_dead(flow: ClauseContext) -> bool:
-    return bool(re.search(r"走了|去世", flow.before))
+def _is_of_the_dead(context: ClauseContext) -> bool:
+    return bool(re.search(r"走了|去世", context.before))
 
 
-def _is_alone(hidden: str, text: str, flow: ClauseContext) -> bool:
-    return any(slot.attribute in ALONE for slot in slots.slots_of(text, hidden, flow.subject))
+def _is_alone(masked: str, text: str, context: ClauseContext) -> bool:
+    return any(slot.attribute in ALONE for slot in slots.slots_of(text, masked, context.subject))

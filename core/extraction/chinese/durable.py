@@ -369,28 +369,28 @@ _NOTHING = lazy_regex(
 )
 
 
-def sign_of(hidden: str, *, people: bool) -> Sign | None:
+def sign_of(masked: str, *, people: bool) -> Sign | None:
     """Return the kind of a lasting masked clause. `people`: its subject is the speaker or somebody known."""
-    if (len(hidden) < 3 and not re.match(r"[生离订]了?[了啦婚]|退休", hidden)) or _NOTHING.match(hidden):
+    if (len(masked) < 3 and not re.match(r"[生离订]了?[了啦婚]|退休", masked)) or _NOTHING.match(masked):
         return None
-    dated = bool(_DATED.search(hidden))
+    dated = bool(_DATED.search(masked))
     for sign in SIGNS:
-        if not sign.regex.search(hidden) or (sign.people and not people):
+        if not sign.regex.search(masked) or (sign.people and not people):
             continue
-        if sign.name == "due" and not (dated and re.search(r"\d|[一二三四五六七八九十]月|周[一二三四五六日]", hidden)):
+        if sign.name == "due" and not (dated and re.search(r"\d|[一二三四五六七八九十]月|周[一二三四五六日]", masked)):
             continue
-        if sign.name == "plan" and not (dated or (_WISHES.search(hidden) and len(hidden) >= 6)):
+        if sign.name == "plan" and not (dated or (_WISHES.search(masked) and len(masked) >= 6)):
             continue
         return sign
-    return _number_sign(hidden, people=people or bool(THINGS.match(hidden)))
+    return _number_sign(masked, people=people or bool(THINGS.match(masked)))
 
 
-def _number_sign(hidden: str, *, people: bool) -> Sign | None:
+def _number_sign(masked: str, *, people: bool) -> Sign | None:
     """Return the sign of a thing with a number, or of a statement with an identifier."""
     if (
-        re.search(r"[A-Za-z]{1,6}-?\d{2,6}", hidden)
-        or (people and NUMBERED.search(hidden))
-        or (THINGS.match(hidden) and re.search(r"\d{3,}", hidden))
+        re.search(r"[A-Za-z]{1,6}-?\d{2,6}", masked)
+        or (people and NUMBERED.search(masked))
+        or (THINGS.match(masked) and re.search(r"\d{3,}", masked))
     ):
         return _NUMBER
     return None
@@ -406,14 +406,14 @@ _HABITUAL = lazy_regex(
 )
 
 
-def is_ones_own(hidden: str) -> bool:
+def is_ones_own(masked: str) -> bool:
     """Return whether what a clause says of a thing without an owner is said of the speaker."""
-    return bool(THINGS.match(hidden) or _PIECE_OF_WORK.match(hidden) or _HABITUAL.search(hidden))
+    return bool(THINGS.match(masked) or _PIECE_OF_WORK.match(masked) or _HABITUAL.search(masked))
 
 
-def outlasts(hidden: str) -> bool:
+def outlasts(masked: str) -> bool:
     """Return whether what is told of this day counts on another one: an event of weight, or a habit."""
-    return bool(ANCHORED.search(hidden) or FREQUENCY_OR_END.search(hidden))
+    return bool(ANCHORED.search(masked) or FREQUENCY_OR_END.search(masked))
 
 
 FREQUENCY_OR_END = lazy_regex(rf"{FREQUENCY}|(?:喜欢|爱)[去看吃喝听玩]|不再|戒了|放弃|不(?:喝|吃|去|玩)[^，]{{0,4}}了")

@@ -41,15 +41,15 @@ _LEFT = lazy_regex(r"那种$|(?:那|这)(?:个|种)(?:味|人|事|样|地方|东
 _INTRO = lazy_regex(r"(?:定了|有|做了|立了|设了)[一个两三几]*(?:目标|计划|想法|决定|打算|flag|习惯|规矩|消息|安排)$")
 
 
-def depends_on_clause_before(hidden: str) -> bool:
+def depends_on_clause_before(masked: str) -> bool:
     """Return whether a clause that names no subject says something only together with the one before."""
     return bool(
-        (len(hidden) <= 4 and not re.search(r"吃素|吃斋|不[吃喝抽]|戒|单身|已婚|离异|退休|INFJ", hidden))
-        or _LEANS.search(hidden)
-        or _DATE_ONLY.search(hidden)
-        or (_VERBLESS.search(hidden) and len(hidden) <= 6)
-        or _LEFT.search(hidden)
-    ) and not re.match(r"不(?:报|去|买|考|学|练|做)了$", hidden)
+        (len(masked) <= 4 and not re.search(r"吃素|吃斋|不[吃喝抽]|戒|单身|已婚|离异|退休|INFJ", masked))
+        or _LEANS.search(masked)
+        or _DATE_ONLY.search(masked)
+        or (_VERBLESS.search(masked) and len(masked) <= 6)
+        or _LEFT.search(masked)
+    ) and not re.match(r"不(?:报|去|买|考|学|练|做)了$", masked)
 
 
 _TRIP = lazy_regex(
@@ -89,8 +89,8 @@ def replace_value(before: str, right: str) -> str | None:
             else places[-1].group()[-1]
         )
         month = re.match(r"\d{1,2}月", places[-1].group()) if places and re.match(r"\d{1,2}[号日]", day["v"]) else None
-        said = f"{month.group() if month else ''}{day['v']}{ends if ends in '号日' else ''}"
-        return f"{before[: places[-1].start()]}{said}{before[places[-1].end() :]}" if places else None
+        date_text = f"{month.group() if month else ''}{day['v']}{ends if ends in '号日' else ''}"
+        return f"{before[: places[-1].start()]}{date_text}{before[places[-1].end() :]}" if places else None
     if _CODE_ONLY.fullmatch(right) and (places := list(_CODE.finditer(before))):
         return f"{before[: places[-1].start()]}{_CODE_ONLY.fullmatch(right)['v']}{before[places[-1].end() :]}"  # type: ignore[index]
     number = _NUMBER_ONLY.match(right)
@@ -107,25 +107,25 @@ _IS_SAID = lazy_regex(r"(?<=[\u4e00-\u9fff])(?:是|叫)(?P<v>[^，。是叫]{1,1
 
 def replace_complement(before: str, right: str) -> str | None:
     """Replace the complement in `before`: that of “最爱吃的菜是回锅肉” by “是蹄花”."""
-    instead, said = _IS_INSTEAD.fullmatch(right), _IS_SAID.search(before)
-    if instead is None or said is None:
+    instead, complement = _IS_INSTEAD.fullmatch(right), _IS_SAID.search(before)
+    if instead is None or complement is None:
         return None
-    return f"{before[: said.start('v')]}{instead['v']}"
+    return f"{before[: complement.start('v')]}{instead['v']}"
 
 
 def replace_dates(before: str, right: str) -> str | None:
     """Replace the dates in `before` by those in `right`, if both have as many and `right` begins with one."""
-    said, meant = list(_DATE.finditer(before)), [found.group() for found in _DATE.finditer(right)]
-    if len(said) != len(meant) or len(said) < 2 or not re.match(rf"(?:是|应该|其实)*{_DATE.pattern}", right):
+    old_dates, meant = list(_DATE.finditer(before)), [found.group() for found in _DATE.finditer(right)]
+    if len(old_dates) != len(meant) or len(old_dates) < 2 or not re.match(rf"(?:是|应该|其实)*{_DATE.pattern}", right):
         return None
-    for old, new in zip(reversed(said), reversed(meant), strict=True):
+    for old, new in zip(reversed(old_dates), reversed(meant), strict=True):
         before = f"{before[: old.start()]}{new}{before[old.end() :]}"
     return before
 
 
-def is_intro(hidden: str) -> bool:
+def is_intro(masked: str) -> bool:
     """Return whether a clause only announces the next one (“定了个目标”)."""
-    return bool(_INTRO.search(hidden))
+    return bool(_INTRO.search(masked))
 
 
 def join(before: str, text: str) -> str:

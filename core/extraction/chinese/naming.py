@@ -66,36 +66,36 @@ class NamedInApposition:
     end: int
 
 
-def name_in_apposition(hidden: str, known: People) -> NamedInApposition | None:
+def name_in_apposition(masked: str, known_people: People) -> NamedInApposition | None:
     """Return who is named at the beginning of a clause; the holder of an office only if it is the speaker's."""
-    found = _APPOSED.match(hidden)
+    found = _APPOSED.match(masked)
     if found is None or (not found["mine"] and _OF_AN_OFFICE.fullmatch(found["kin"])):
         return None
-    behind = hidden[found.end() :]
+    behind = masked[found.end() :]
     name = behind if _WHOLE_NAME.fullmatch(behind) else people.leading_name(behind)
     if name is None or dictionary_count(name) or not re.fullmatch(r"[\u4e00-\u9fff]{2,3}", name):
         return None
-    if known.kin.get(people.kinship(found["kin"])) == name:
+    if known_people.kin.get(people.kinship(found["kin"])) == name:
         return None
     return NamedInApposition(found["kin"], name, found.end() + len(name))
 
 
-def person_brought_up(hidden: str) -> re.Match[str] | None:
+def person_brought_up(masked: str) -> re.Match[str] | None:
     """Return the mention of somebody whom a later clause may name."""
-    return HAS.search(hidden) or SOMEBODY.search(re.sub("(?:合租|同住|搭档|一起住)$", "", hidden))
+    return HAS.search(masked) or SOMEBODY.search(re.sub("(?:合租|同住|搭档|一起住)$", "", masked))
 
 
 _OF_WHOM = lazy_regex(rf"(?P<kin>{people.KIN_WORDS}|新娘|新郎)$")
 _FIRST_NAME = lazy_regex(rf"(?:叫|名叫)?(?P<name>{_WHOLE_NAME.pattern})")
 
 
-def _bare_name(hidden: str, flow: ClauseContext, known: People) -> NamedInApposition | None:
+def _bare_name(masked: str, context: ClauseContext, known_people: People) -> NamedInApposition | None:
     """Return a bare name right after a mention: “就一个儿子，郭晨，…”."""
-    name = _FIRST_NAME.fullmatch(hidden)
-    if name is None or name["name"] in known.named or dictionary_count(name["name"]):
+    name = _FIRST_NAME.fullmatch(masked)
+    if name is None or name["name"] in known_people.named or dictionary_count(name["name"]):
         return None
-    of_whom = _OF_WHOM.search(flow.before)
-    return NamedInApposition(of_whom["kin"], name["name"], len(hidden)) if of_whom else None
+    of_whom = _OF_WHOM.search(context.before)
+    return NamedInApposition(of_whom["kin"], name["name"], len(masked)) if of_whom else None
 
 
 def relation_slots(kin: str, name: str) -> list[Slot]:
@@ -110,87 +110,87 @@ _OTHERS = next(one for one in rows.SLOTS if one.attribute.startswith("relation.{
 _BEFORE_NAME = lazy_regex(rf"(?:{people.ROLES_AROUND})(?=[\u4e00-\u9fff]{{2}})")
 
 
-def introduce(hidden: str, flow: ClauseContext, known: People) -> NamedInApposition | None:
+def introduce(masked: str, context: ClauseContext, known_people: People) -> NamedInApposition | None:
     """Register who gets a name in a clause; return who gets it in apposition."""
     both: NamedInApposition | None = None
-    if bare := _bare_name(hidden, flow, known):
-        known.introduce(bare.name, Sort.PERSON, bare.kin)
-        known.note(bare.name, bare.kin)
+    if bare := _bare_name(masked, context, known_people):
+        known_people.introduce(bare.name, Sort.PERSON, bare.kin)
+        known_people.note(bare.name, bare.kin)
         return bare
-    found = _IS_PET.match(hidden) or IS_KIN.match(hidden) or CALLED.search(hidden)
+    found = _IS_PET.match(masked) or IS_KIN.match(masked) or CALLED.search(masked)
     if found:
         pet = re.fullmatch(people.PET_KINDS, found["kin"])
-        known.introduce(found["name"], Sort.PET if pet else Sort.PERSON, None if pet else found["kin"])
-    elif both := name_in_apposition(hidden, known):
-        known.introduce(both.name, Sort.PERSON, both.kin)
-        known.note(both.name, both.kin)
+        known_people.introduce(found["name"], Sort.PET if pet else Sort.PERSON, None if pet else found["kin"])
+    elif both := name_in_apposition(masked, known_people):
+        known_people.introduce(both.name, Sort.PERSON, both.kin)
+        known_people.note(both.name, both.kin)
     elif (
-        (has := HAS.search(flow.before) or flow.had)
-        and (found := _NAME_ONLY.match(hidden))
-        and re.match(r"取名|起名|叫|名|小名|大名", hidden)
+        (has := HAS.search(context.before) or context.had)
+        and (found := _NAME_ONLY.match(masked))
+        and re.match(r"取名|起名|叫|名|小名|大名", masked)
     ):
         pet = re.fullmatch(people.PET_KINDS, has["kin"])
-        known.introduce(found["name"], Sort.PET if pet else Sort.PERSON, None if pet else has["kin"])
-        flow.subject = Subject(Sort.PET if pet else Sort.PERSON, found["name"])
-    elif (near := _BEFORE_NAME.search(hidden)) and (name := people.leading_name(hidden[near.end() :])):
-        known.introduce(people.nickname(name), Sort.PERSON)
+        known_people.introduce(found["name"], Sort.PET if pet else Sort.PERSON, None if pet else has["kin"])
+        context.subject = Subject(Sort.PET if pet else Sort.PERSON, found["name"])
+    elif (near := _BEFORE_NAME.search(masked)) and (name := people.leading_name(masked[near.end() :])):
+        known_people.introduce(people.nickname(name), Sort.PERSON)
     if found and found.re.pattern != _NAME_ONLY.pattern and re.fullmatch(people.PET_KINDS, found["kin"]) is None:
-        known.note(found["name"], found["kin"])
+        known_people.note(found["name"], found["kin"])
     return both
 
 
-def subject_after_having(kin: str, subject: Subject, known: People) -> Subject:
+def subject_after_having(kin: str, subject: Subject, known_people: People) -> Subject:
     """Return the subject of the clauses after “有个女儿”."""
-    name = known.relative(kin) if subject.sort is Sort.SPEAKER else f"{subject.name}的{people.kinship(kin)}"
+    name = known_people.relative(kin) if subject.sort is Sort.SPEAKER else f"{subject.name}的{people.kinship(kin)}"
     return Subject(Sort.PET if re.fullmatch(people.PET_KINDS, kin) else Sort.PERSON, name)
 
 
-def named_pet(kept: ClauseStatement | None, fact: life.Fact, known: People) -> ClauseStatement | None:
+def named_pet(statement: ClauseStatement | None, fact: life.Fact, known_people: People) -> ClauseStatement | None:
     """Return the statement before, with the pet's name filled in."""
-    if kept is None:
+    if statement is None:
         return None
-    if kept.fact is None or kept.fact.attribute.startswith(("have.", "count.")):
-        kept.fact = fact
-    has = re.search(people.PET_KINDS, kept.plain)
-    if has and kept.subject == known.speaker:
-        kept.slots = (*kept.slots, *patterns.slots(f"我的{has.group()}叫{known.last[Sort.PET]}"))
-    return kept
+    if statement.fact is None or statement.fact.attribute.startswith(("have.", "count.")):
+        statement.fact = fact
+    has = re.search(people.PET_KINDS, statement.plain)
+    if has and statement.subject == known_people.speaker:
+        statement.slots = (*statement.slots, *patterns.slots(f"我的{has.group()}叫{known_people.last[Sort.PET]}"))
+    return statement
 
 
 _ANYWHERE = lazy_regex(rf"(?:我|咱)(?:们|家)?(?:的)?(?P<kin>{people.KIN_WORDS})(?=[\u4e00-\u9fff]{{2}})")
 _TOGETHER = lazy_regex(r"(?:跟|和|与|陪|带|找|还有|、)(?=(?P<name>[小老阿]?[\u4e00-\u9fffA-Z][\u4e00-\u9fffa-z]{0,5}))")
 
 
-def note_names_within(hidden: str, known: People) -> None:
+def note_names_within(masked: str, known_people: People) -> None:
     """Register names of relatives and companions within a clause."""
-    for found in _ANYWHERE.finditer(hidden):
-        name = people.leading_name(hidden[found.end() :])
-        if name and not dictionary_count(name) and _WHOLE_NAME.fullmatch(name) and not known.named_at(name):
-            known.name(name, Sort.PERSON)
-            known.note(name, found["kin"])
-            known.kin.setdefault(people.kinship(found["kin"]), name)
-    for found in _TOGETHER.finditer(hidden):
-        name = people.leading_name(hidden[found.end() :])
-        if name and not dictionary_count(name) and not known.named_at(name):
-            known.name(people.nickname(name), Sort.PERSON)
+    for found in _ANYWHERE.finditer(masked):
+        name = people.leading_name(masked[found.end() :])
+        if name and not dictionary_count(name) and _WHOLE_NAME.fullmatch(name) and not known_people.named_at(name):
+            known_people.name(name, Sort.PERSON)
+            known_people.note(name, found["kin"])
+            known_people.kin.setdefault(people.kinship(found["kin"]), name)
+    for found in _TOGETHER.finditer(masked):
+        name = people.leading_name(masked[found.end() :])
+        if name and not dictionary_count(name) and not known_people.named_at(name):
+            known_people.name(people.nickname(name), Sort.PERSON)
 
 
 _PETS = frozenset({"dog", "cat", "rabbit", "hamster", "parrot", "turtle"})
 
 
-def register_acquaintances(known: People, acquaintances: Sequence[Acquaintance]) -> People:
+def register_acquaintances(known_people: People, acquaintances: Sequence[Acquaintance]) -> People:
     """Register earlier acquaintances; a relation shared by two of them identifies neither."""
     by_relation: dict[str, list[str]] = {}
     for one in acquaintances:
-        if not re.fullmatch(r"(?!.*的)[\u4e00-\u9fff·]{2,4}|[A-Z][a-z]+", one.name) or one.name == known.speaker:
+        if not re.fullmatch(r"(?!.*的)[\u4e00-\u9fff·]{2,4}|[A-Z][a-z]+", one.name) or one.name == known_people.speaker:
             continue
         if not one.relation and dictionary_count(one.name):  # a word at the head of a clause that was taken for a name
             continue
         by_relation.setdefault(one.relation, []).append(one.name)
         if one.relation in _PETS or re.fullmatch(people.PET_KINDS, one.relation):
-            known.named[one.name] = Sort.PET
-        known.name(one.name, Sort.PERSON)
+            known_people.named[one.name] = Sort.PET
+        known_people.name(one.name, Sort.PERSON)
     for relation, names in by_relation.items():
         for kin in patterns.kin_words(relation) if len(set(names)) == 1 else ():
-            known.kin.setdefault(people.kinship(kin), names[0])
-    return known
+            known_people.kin.setdefault(people.kinship(kin), names[0])
+    return known_people

@@ -171,12 +171,12 @@ class People:
             and name[0] not in "小老阿"
         )
 
-    def newest(self, hidden: str) -> Subject | None:
+    def newest(self, masked: str) -> Subject | None:
         """Return the pet that a clause has just named."""
         pet = self.last.get(Sort.PET)
         return (
             Subject(Sort.PET, pet)
-            if pet and re.fullmatch(rf"(?:取名|起名|名字|名)?叫?{re.escape(pet)}", hidden)
+            if pet and re.fullmatch(rf"(?:取名|起名|名字|名)?叫?{re.escape(pet)}", masked)
             else None
         )
 
@@ -189,7 +189,7 @@ class People:
         """Return whether a pronoun may stand for somebody: 他 for no woman, 她 for no man."""
         if pronoun not in {"他", "她"}:
             return True
-        kin = next((kin for kin, known in self.kin.items() if known == name), name)
+        kin = next((kin for kin, relative in self.kin.items() if relative == name), name)
         she = bool(_WOMEN.search(kin)) if _WOMEN.search(kin) or _MEN.search(kin) else self.she.get(name)
         if she is None:
             self.she[name] = pronoun == "她"
@@ -224,37 +224,37 @@ _SAME_KIN = {
 }  # fmt: skip
 
 
-def after_time(hidden: str) -> int:
+def after_time(masked: str) -> int:
     """Return the position after words of time and transition."""
-    found = _TIME.match(hidden)
+    found = _TIME.match(masked)
     return found.end() if found else 0
 
 
-def subject_of(hidden: str, people: People) -> Subject:
+def subject_of(masked: str, people: People) -> Subject:
     """Return the subject named in a masked clause; NONE if it names none."""
-    start = after_time(hidden)
-    found = _at(hidden, 0, people)
-    return found if found.sort not in {Sort.NONE, Sort.THING} or not start else _later(hidden, start, people)
+    start = after_time(masked)
+    found = _at(masked, 0, people)
+    return found if found.sort not in {Sort.NONE, Sort.THING} or not start else _later(masked, start, people)
 
 
-def _later(hidden: str, start: int, people: People) -> Subject:
-    found = _at(hidden, start, people)
+def _later(masked: str, start: int, people: People) -> Subject:
+    found = _at(masked, start, people)
     return Subject(found.sort, found.name, found.length and start + found.length)
 
 
-def _at(hidden: str, start: int, people: People) -> Subject:
-    text = hidden[start:]
+def _at(masked: str, start: int, people: People) -> Subject:
+    text = masked[start:]
     if speaker := _of_speaker(text, people):
         return speaker
-    if known := people.named_at(text):
-        return _person_or_relative(text, known, people)
+    if known_name := people.named_at(text):
+        return _person_or_relative(text, known_name, people)
     if pronoun := _PRONOUN.match(text):
         return _pronoun(pronoun, people)
     where = re.match(r"(?:楼下|楼上|隔壁|对门|对面|前台|我们?组?|公司)?的?", text)
-    at = where.end() if where else 0
-    if name := leading_name(text[at:]):
-        found = _person_or_relative(text[at:], name, people)
-        return Subject(found.sort, found.name, at + found.length)
+    offset = where.end() if where else 0
+    if name := leading_name(text[offset:]):
+        found = _person_or_relative(text[offset:], name, people)
+        return Subject(found.sort, found.name, offset + found.length)
     if pet := _PET_LIKE.match(text):
         return Subject(Sort.PET, pet["name"], pet.end("name"))
     return _behind_topic(text, people) or _topic(text)
@@ -360,10 +360,10 @@ _DOES_SO = lazy_regex(r"[不也都已就要会没改换还又最]|现在")
 def _behind_topic(text: str, people: People) -> Subject | None:
     """Return the known person after a topic: “画画班乐乐不去了”."""
     for name in (*people.named, *people.short):
-        at = text.find(name, 2, 12)
-        if at > 0 and _BEHIND_TOPIC.fullmatch(text[:at]) and _DOES_SO.match(text[at + len(name) :]):
-            found = _person_or_relative(text[at:], name, people)
-            return replace(found, length=at + found.length)
+        start = text.find(name, 2, 12)
+        if start > 0 and _BEHIND_TOPIC.fullmatch(text[:start]) and _DOES_SO.match(text[start + len(name) :]):
+            found = _person_or_relative(text[start:], name, people)
+            return replace(found, length=start + found.length)
     return None
 
 

@@ -33,13 +33,13 @@ _WORDS = (
 
 def third_person(clause: str, name: str, addressee: str = "助手") -> str:
     """Replace the speaker's words for themselves by `name`; quotations and titles stay."""
-    hidden = _NOT_ME.sub(lambda found: "\ue000" * len(found.group()), mask_quotations(clause))
+    masked = _NOT_ME.sub(lambda found: "\ue000" * len(found.group()), mask_quotations(clause))
     pieces: list[str] = []
-    at = 0
-    for found in _SELF.finditer(hidden):
-        pieces += [clause[at : found.start()], _words_for_speaker(found, name, addressee)]
-        at = found.end()
-    return "".join([*pieces, clause[at:]])
+    start = 0
+    for found in _SELF.finditer(masked):
+        pieces += [clause[start : found.start()], _words_for_speaker(found, name, addressee)]
+        start = found.end()
+    return "".join([*pieces, clause[start:]])
 
 
 def _words_for_speaker(found: re.Match[str], name: str, addressee: str) -> str:
@@ -58,15 +58,15 @@ _SELF = lazy_regex(
 )
 
 
-def plain(text: str, hidden: str, subject: Subject) -> str:
+def plain(text: str, masked: str, subject: Subject) -> str:
     """Return the clause with its subject, in the speaker's words."""
     if subject.sort is Sort.SPEAKER:
         return text
-    pronoun = re.match(r"[他她它]|人家", hidden[people.after_time(hidden) :]) or re.match(r"[他她它]|人家", hidden)
+    pronoun = re.match(r"[他她它]|人家", masked[people.after_time(masked) :]) or re.match(r"[他她它]|人家", masked)
     if subject.length and pronoun:
-        start = 0 if re.match(r"[他她它]|人家", hidden) else people.after_time(hidden)
+        start = 0 if re.match(r"[他她它]|人家", masked) else people.after_time(masked)
         return f"{text[:start]}{subject.name}{text[subject.length :]}"
-    if subject.length and re.match(rf"(?:新|大学|高中|公司)?{people.KIN_WORDS}", hidden):
+    if subject.length and re.match(rf"(?:新|大学|高中|公司)?{people.KIN_WORDS}", masked):
         return f"我{text}"
     return text if subject.length or subject.name in text else f"{subject.name}{text}"
 
@@ -79,18 +79,18 @@ _GOES_ON = lazy_regex(
 """How a clause goes on about the thing of the one before."""
 
 
-def content(said: str, part: clauses.Clause, subject: Subject, flow: ClauseContext, known: People) -> str:
+def content(words: str, part: clauses.Clause, subject: Subject, context: ClauseContext, known_people: People) -> str:
     """Return the stored form of a statement, with its dates written out."""
-    found = list(dates.find(said, flow.said_at, chinese=True))
-    name = known.speaker
-    text = third_person(dates.written_out(said, found), name)
+    found = list(dates.find(words, context.said_at, chinese=True))
+    name = known_people.speaker
+    text = third_person(dates.written_out(words, found), name)
     if part.head:
-        head = dates.written_out(part.head, list(dates.find(part.head, flow.said_at, chinese=True)))
+        head = dates.written_out(part.head, list(dates.find(part.head, context.said_at, chinese=True)))
         text = f"{third_person(head, name)}：{text}"
-    elif flow.thing and flow.thing not in said and _GOES_ON.match(said):
-        text = f"{flow.thing}{text}"
+    elif context.thing and context.thing not in words and _GOES_ON.match(words):
+        text = f"{context.thing}{text}"
     if name not in text and subject.sort is Sort.SPEAKER and not re.match(r"[A-Za-z]{1,6}-?\d", text):
-        text = f"{name}{_link(text, flow.thing)}{text}"
+        text = f"{name}{_link(text, context.thing)}{text}"
     return f"{text.rstrip('。！!.，, ')}。"
 
 

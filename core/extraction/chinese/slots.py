@@ -32,28 +32,28 @@ _IS_OLD = lazy_regex(
 _WRITES = 8
 
 
-def slots_of(text: str, hidden: str, subject: Subject) -> list[Slot]:
+def slots_of(text: str, masked: str, subject: Subject) -> list[Slot]:
     """Return the slots of a clause, read as if said of the speaker, with its subject put in."""
     about = subject.name if subject.sort in {Sort.PERSON, Sort.PET} else ""
     if (
         about
-        and (called := naming.CALLED.search(hidden) or naming.IS_KIN.match(hidden))
-        and not re.search(r"[他她它]", hidden[: called.start()])
+        and (called := naming.CALLED.search(masked) or naming.IS_KIN.match(masked))
+        and not re.search(r"[他她它]", masked[: called.start()])
     ):
         return [
             slot
             for slot in patterns.slots(
-                text if hidden.startswith("我") or not naming.CALLED.search(hidden) else f"我{text}"
+                text if masked.startswith("我") or not naming.CALLED.search(masked) else f"我{text}"
             )
             if slot.attribute.startswith("relation.")
         ]
-    stated = f"我{text[subject.length :]}" if about else text if "我" in hidden else f"我{text}"
+    stated = f"我{text[subject.length :]}" if about else text if "我" in masked else f"我{text}"
     slots = patterns.slots(stated)
     undated = stated
     for one in reversed(dates.find(stated, _ANY_DAY, chinese=True)):
         undated = undated[: one.start] + undated[one.end :]
-    known = {(slot.attribute, slot.about) for slot in slots}
-    slots += [slot for slot in patterns.slots(undated) if (slot.attribute, slot.about) not in known]
+    filled = {(slot.attribute, slot.about) for slot in slots}
+    slots += [slot for slot in patterns.slots(undated) if (slot.attribute, slot.about) not in filled]
     if not slots and (old := _IS_OLD.search(stated)):
         slots = patterns.slots(f"我今年{old['years']}岁")
     if about and not any(slot.pattern.exclusive for slot in slots) and (found := _IS_IN.search(stated)):
@@ -73,15 +73,15 @@ def is_a_childs(slot: Slot) -> bool:
     return slot.attribute == "age" and not slot.about and slot.value.isdecimal() and int(slot.value) < _WRITES
 
 
-def with_home_town(plain: str, slots: list[Slot], known: People) -> tuple[str, list[Slot]]:
+def with_home_town(plain: str, slots: list[Slot], known_people: People) -> tuple[str, list[Slot]]:
     """Put the speaker's town before a district given as their home."""
     for slot in slots:
         if slot.attribute != "home.city" or slot.about or slot.pattern.negated:
             continue
         if re.match(patterns.CITIES_ONLY, slot.value):
-            known.home = re.match(patterns.CITIES_ONLY, slot.value)[0]  # type: ignore[index]
-        elif known.home and not re.search(r"搬|移居|定居", plain):
-            whole = f"{known.home}{slot.value}"
+            known_people.home = re.match(patterns.CITIES_ONLY, slot.value)[0]  # type: ignore[index]
+        elif known_people.home and not re.search(r"搬|移居|定居", plain):
+            whole = f"{known_people.home}{slot.value}"
             return plain.replace(slot.value, whole, 1), [
                 replace(one, value=whole) if one is slot else one for one in slots
             ]

@@ -46,7 +46,7 @@ class ClauseContext:
     subject: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
     thing: str = ""
     before: str = ""
-    kept: ClauseStatement | None = None
+    last_statement: ClauseStatement | None = None
     leader: Subject = field(default_factory=lambda: Subject(Sort.SPEAKER))
     corrects: bool = False
     lost: bool = False

@@ -175,9 +175,9 @@ def _plan_fact(clause: str, noun: str) -> Fact | None:
         and re.search(r"\d|[一二三四五六七八九十]月|周[一二三四五六日]", clause[found.end() :])
         and not re.search(FREQUENCY, clause[found.end() :])
     ):
-        named = found["what"] or found["is"]
-        whole = "的" in named and len(key(named)) == 1
-        moved = (named if whole else key(named)) or (noun if found["what"] is None else "")
+        target = found["what"] or found["is"]
+        whole = "的" in target and len(key(target)) == 1
+        moved = (target if whole else key(target)) or (noun if found["what"] is None else "")
         return Fact(f"date.{moved}", clause[found.end() :], Category.PLAN, Topic.GOAL) if moved else None
     if _PLANS.search(clause) and noun and len(noun) <= 8:
         return Fact(f"plan.{noun}", clause, Category.PLAN, Topic.GOAL)
@@ -193,10 +193,10 @@ def _habit_fact(clause: str, noun: str, thing: str) -> Fact | None:
     often = re.search(FREQUENCY, clause)
     if often is None or re.search(KIN, clause):
         return None
-    named = key(clause) or noun or key(thing)
-    if not named or len(named) > 6:
+    topic = key(clause) or noun or key(thing)
+    if not topic or len(topic) > 6:
         return None
-    return Fact(f"habit.{named}", clause[often.start() :][:30], Category.PATTERN, Topic.HABIT)
+    return Fact(f"habit.{topic}", clause[often.start() :][:30], Category.PATTERN, Topic.HABIT)
 
 
 def _possession_fact(clause: str) -> Fact | None:
@@ -204,5 +204,5 @@ def _possession_fact(clause: str) -> Fact | None:
     if found is None:
         return None
     what = found["what"] or found["used"]
-    named = key(what)
-    return Fact(f"have.{named}", what, Category.FACT, Topic.OTHER) if named and len(named) <= 10 else None
+    noun_key = key(what)
+    return Fact(f"have.{noun_key}", what, Category.FACT, Topic.OTHER) if noun_key and len(noun_key) <= 10 else None

@@ -83,7 +83,7 @@ class Correction:
     """A corrected statement; `old` is the value taken back, `instead` the one in its place."""
 
     statement: str
-    said: str
+    replaced: str
     old: str
     instead: str
 
@@ -137,8 +137,8 @@ def withdrawn_statement(text: str, before: Sequence[str]) -> str | None:
     if not _WITHDRAWS.match(text) or not before:
         return None
     days = [day.rstrip("s").lower() for day in re.findall(_WEEKDAY, text, re.IGNORECASE)]
-    named = (one for one in reversed(before) if any(day in one.lower() for day in days))
-    return next(named, before[-1])
+    about_day = (one for one in reversed(before) if any(day in one.lower() for day in days))
+    return next(about_day, before[-1])
 
 
 def statement_instead(sentence: str) -> str | None:
@@ -146,12 +146,12 @@ def statement_instead(sentence: str) -> str | None:
     found = _SCRATCH.match(sentence)
     if not found:
         return None
-    thing, said = found["thing"].strip(), _IT.search(found["rest"])
-    if not said:
+    thing, pronoun = found["thing"].strip(), _IT.search(found["rest"])
+    if not pronoun:
         about = _WHEN.sub("", thing)
         return found["rest"] if about.lower() in found["rest"].lower() else f"For {about}, {found['rest']}"
-    verb = "is" if said.group().lower() in {"it's", "it’s", "it is"} else ""
-    stated = f"{thing} {verb}{found['rest'][said.end() :]}".replace("  ", " ")
+    verb = "is" if pronoun.group().lower() in {"it's", "it’s", "it is"} else ""
+    stated = f"{thing} {verb}{found['rest'][pronoun.end() :]}".replace("  ", " ")
     return stated[:1].upper() + stated[1:]
 
 
@@ -169,9 +169,9 @@ def _same_kind_value(new: str, statement: str) -> str | None:
             return found[0] if len(found) == 1 else None
     new = _ARTICLE.sub("", new)
     head, _, rest = new.partition(" ")
-    if new[:1].isupper() and (named := [one for one in _TITLED.findall(statement) if one not in _NO_TITLES]):
+    if new[:1].isupper() and (titles := [one for one in _TITLED.findall(statement) if one not in _NO_TITLES]):
         alone = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement) if rest else []
-        return alone[0] if len(alone) == 1 else named[0] if len(named) == 1 else None
+        return alone[0] if len(alone) == 1 else titles[0] if len(titles) == 1 else None
     if not rest or head.lower() in {"the", "a", "an", "my", "in", "on", "at"}:
         return None
     pieces = re.findall(rf"\b{re.escape(head)} [\w.-]+", statement) or _phrases_with_head(new, statement)

@@ -345,8 +345,8 @@ _NAME_IS = lazy_regex(
 def _named_is(found: re.Match[str]) -> str:
     """Put back what chat leaves out of a name and its verb: "brandons getting deployed", "brandons got a dog"."""
     name = found["name"].lower()
-    known = (name in FEMALE or name in MALE) and name not in COMMON_WORDS
-    if not known:
+    is_name = (name in FEMALE or name in MALE) and name not in COMMON_WORDS
+    if not is_name:
         return found.group()
     verb = "has" if found.re.pattern == _NAME_HAS.pattern else "is"
     return f"{found['before']}{name.capitalize()} {verb} "
@@ -398,14 +398,14 @@ def _without_lead(sentence: str, names: frozenset[str]) -> str:
 
 def _without_calls(sentence: str, names: frozenset[str]) -> str:
     """Without names between commas or at the end: "See you, Ann!"."""
-    kept, at = [], 0
+    pieces, start = [], 0
     for comma in _COMMA.finditer(sentence):
         ends = (comma.end() + len(name) for name in names if sentence.startswith(name, comma.end()))
         end = next((one for one in ends if _CALLED_LAST.match(sentence, one)), None)
-        if end is not None and comma.start() >= at:
-            kept.append(sentence[at : comma.start()])
-            at = end
-    return "".join([*kept, sentence[at:]])
+        if end is not None and comma.start() >= start:
+            pieces.append(sentence[start : comma.start()])
+            start = end
+    return "".join([*pieces, sentence[start:]])
 
 
 _CALLED_FIRST = lazy_regex(r"\s*[,!.-]+\s+")

@@ -82,7 +82,7 @@ _CANONICAL = {
 
 def as_said(word: str, sentence: str) -> str:
     """Return the word that `sentence` has for a relation: "husband" where its attribute says "spouse"."""
-    others = [one for one, plain in _CANONICAL.items() if plain == word]
+    others = [one for one, canonical in _CANONICAL.items() if canonical == word]
     return next((one for one in others if re.search(rf"\b{one}\b", sentence, re.IGNORECASE)), word)
 
 
@@ -93,8 +93,8 @@ def slots(sentence: str) -> list[Slot]:
         for match in pattern.regex.finditer(sentence):
             read, groups = _values(pattern, match), match.groupdict()
             attribute, about = _attribute(pattern.attribute, groups, read[0] if read else ""), _about(groups)
-            known = {(slot.attribute, slot.about, slot.pattern.negated) for slot in found}
-            if (attribute, about, pattern.negated) not in known:
+            filled = {(slot.attribute, slot.about, slot.pattern.negated) for slot in found}
+            if (attribute, about, pattern.negated) not in filled:
                 found += [Slot(attribute, value, pattern, about) for value in dict.fromkeys(read)]
     return found
 
@@ -103,8 +103,8 @@ def _values(pattern: Pattern, match: re.Match[str]) -> list[str]:
     """Return the captured value in its plain form, or the several that it lists."""
     captured = match["v"].strip(" '\"")
     parts = _several(captured) if pattern.attribute in _ONE_OF_SEVERAL else [captured]
-    plain = [pattern.check(part) if pattern.check else part for part in parts]
-    return [value for value in plain if value] if plain and plain[0] else []
+    values = [pattern.check(part) if pattern.check else part for part in parts]
+    return [value for value in values if value] if values and values[0] else []
 
 
 def _attribute(attribute: str, groups: dict[str, str | None], value: str) -> str:
@@ -121,16 +121,16 @@ def _about(groups: dict[str, str | None]) -> str | None:
 def _several(value: str) -> list[str]:
     """Return the members of "A, B and C" while each is short and none starts another clause ("tea and work here")."""
     parts = [part.strip() for part in re.split(r",\s*(?:and |or )?| and | or ", value) if part.strip()]
-    kept: list[str] = []
+    members: list[str] = []
     for part in parts:
         words = part.lower().split()
         clause = words[0] in english_verbs.BASE_VERBS and (len(words) > 1 or parts[0].startswith("to "))
-        if kept and (len(words) > 4 or clause or words[0] in _NO_MEMBER):
+        if members and (len(words) > 4 or clause or words[0] in _NO_MEMBER):
             break
-        if kept and _PREPOSITION.search(kept[-1]):
+        if members and _PREPOSITION.search(members[-1]):
             break
-        kept.append(part)
-    return kept
+        members.append(part)
+    return members
 
 
 _PREPOSITION = lazy_regex(r"\b(?:about|between|with|for|of|in|on|to|as|at|from)\b", re.IGNORECASE)

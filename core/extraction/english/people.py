@@ -108,9 +108,9 @@ class Persons:
     genders: dict[str, str | None] = field(default_factory=dict)
     centers: dict[str | None, tuple[int, Person]] = field(default_factory=dict)
 
-    def hear(self, text: str, at: int) -> None:
-        """Remember whom `text`, message number `at`, mentions."""
-        self.seen += [(at, one) for one in self._find_people(text)]
+    def hear(self, text: str, number: int) -> None:
+        """Remember whom `text`, the message of this `number`, mentions."""
+        self.seen += [(number, one) for one in self._find_people(text)]
 
     def meet(self, acquaintances: Iterable[Acquaintance]) -> None:
         """Register people named with their relation in an earlier conversation."""
@@ -119,19 +119,19 @@ class Persons:
                 word = one.relation.split("_")[-1].lower()
                 self.genders[one.name] = "f" if word in _HER else "m" if word in _HIM else _gender(one.name)
 
-    def ask(self, question: str, at: int) -> None:
+    def ask(self, question: str, number: int) -> None:
         """Let the pronouns of an answer mean the only person named in the question."""
         mentioned = {one.name: one for one in self._find_people(question)}
         if len(mentioned) == 1:
             (one,) = mentioned.values()
             self._forget(one)
-            self.centers[one.gender] = (at, one)
+            self.centers[one.gender] = (number, one)
 
     def knows(self, name: str) -> bool:
         """Return whether somebody of that name was introduced, or a first name says that it is a person."""
         return name in self.genders or _gender(name) is not None
 
-    def resolve(self, statement: str, at: int, subject: Person | None = None) -> str | None:
+    def resolve(self, statement: str, number: int, subject: Person | None = None) -> str | None:
         """Return `statement` with "he", "she", "his", "her" replaced by the name; None: nobody is certainly meant.
 
         `subject`: of whom the statement before speaks. Only who is mentioned up to here is considered.
@@ -141,12 +141,12 @@ class Persons:
             gender = "f" if found["word"].lower() in _FEMININE else "m"
             if self._of_gender(self._find_people(before), gender):
                 continue
-            person = self._referent(gender, at, subject)
+            person = self._referent(gender, number, subject)
             if person is None:
                 return statement if _OF_NAMED.search(statement[: found.end()]) else None
             self._learn(person, gender)
-            mine = person.name.startswith(f"{self.speaker}'s ")
-            name = f"my{person.name[len(self.speaker) + 2 :]}" if mine else person.name
+            own_relation = person.name.startswith(f"{self.speaker}'s ")
+            name = f"my{person.name[len(self.speaker) + 2 :]}" if own_relation else person.name
             name = name if before.strip() else name[:1].upper() + name[1:]
             rest = statement[found.end() :]
             owns = found["word"].lower() in {"his", "hers"} or (
@@ -176,8 +176,8 @@ class Persons:
             return Person(name["name"], self.genders.get(name["name"]) or _gender(name["name"]))
         return None
 
-    def set_center(self, statement: str, subject: Person | None, at: int) -> None:
-        """Remember of whom `statement`, in message number `at`, speaks: its `subject`, or the only one it mentions."""
+    def set_center(self, statement: str, subject: Person | None, number: int) -> None:
+        """Remember of whom `statement`, in this message, speaks: its `subject`, or the only one it mentions."""
         mentioned = {one.name: one for one in self._find_people(statement)}
         if subject is None and len(mentioned) != 1:
             for one in mentioned.values():
@@ -185,17 +185,17 @@ class Persons:
             return
         before = (one for _, one in self.centers.values() if statement.startswith(f"{one.name}'s "))
         center = next(before, None) or subject or next(iter(mentioned.values()))
-        known = any(one.name == center.name for _, one in self.centers.values())
-        others = [one for name, one in mentioned.items() if name != center.name and not known]
+        introduced = any(one.name == center.name for _, one in self.centers.values())
+        others = [one for name, one in mentioned.items() if name != center.name and not introduced]
         self._forget(center)
         if not any(one.gender == center.gender or None in {one.gender, center.gender} for one in others):
-            self.centers[center.gender] = (at, center)
+            self.centers[center.gender] = (number, center)
 
     def _learn(self, person: Person, gender: str) -> None:
         """Remember that somebody of unknown gender was called "he" or "she"."""
         if person.gender is None and self.genders.get(person.name, "") is None:
             self.genders[person.name] = gender
-            self.seen = [(place, replace(one, gender=gender) if one == person else one) for place, one in self.seen]
+            self.seen = [(number, replace(one, gender=gender) if one == person else one) for number, one in self.seen]
             if None in self.centers and self.centers[None][1] == person:
                 self.centers[gender] = self.centers.pop(None)
 
@@ -204,19 +204,21 @@ class Persons:
         for gender in [one for one in self.centers if None in {one, other.gender} or one == other.gender]:
             del self.centers[gender]
 
-    def _referent(self, gender: str, at: int, subject: Person | None) -> Person | None:
+    def _referent(self, gender: str, number: int, subject: Person | None) -> Person | None:
         if subject and subject.gender in {gender, None}:
             return subject
         near_by = [
-            self.centers[one] for one in (gender, None) if one in self.centers and at - self.centers[one][0] <= NEAR + 1
+            self.centers[one]
+            for one in (gender, None)
+            if one in self.centers and number - self.centers[one][0] <= NEAR + 1
         ]
         if near_by:
             return max(near_by, key=lambda one: one[0])[1]
-        near = [person for place, person in self.seen if at - NEAR < place <= at]
+        near = [person for seen_at, person in self.seen if number - NEAR < seen_at <= number]
         fitting = self._of_gender(near, gender)
-        known = [one for one in fitting if one.gender]
-        named = {one.name for one in known or fitting}
-        return (known or fitting)[-1] if len(named) == 1 else None
+        gendered = [one for one in fitting if one.gender]
+        names = {one.name for one in gendered or fitting}
+        return (gendered or fitting)[-1] if len(names) == 1 else None
 
     @staticmethod
     def _of_gender(several: list[Person], gender: str) -> list[Person]:

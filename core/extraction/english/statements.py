@@ -46,31 +46,31 @@ class Statement:
     mends: bool = False
 
 
-def read(quote: str, names: frozenset[str], persons: Persons, at: int) -> Iterator[Statement]:
+def read(quote: str, names: frozenset[str], persons: Persons, number: int) -> Iterator[Statement]:
     """Yield the statements of `quote`; none if it asks, jokes, supposes, or is not English.
 
-    `names`: who is spoken to; `at`: the number of the message. Everyone it mentions is remembered in `persons`.
+    `names`: who is spoken to; `number`: the number of the message. Everyone it mentions is remembered in `persons`.
     """
     pieces = _asserted_pieces(quote, names)
     subject: Person | None = None
     filled: set[tuple[str, str | None]] = set()
     for piece in pieces:
-        resolved = None if pretence.is_hearsay(piece) else persons.resolve(piece, at, subject)
+        resolved = None if pretence.is_hearsay(piece) else persons.resolve(piece, number, subject)
         if resolved is not None and pretence.is_meant(resolved) and not _is_history(resolved, persons):
             one = statement_of(resolved, persons)
             slots = tuple(slot for slot in one.slots if _is_news(slot, resolved, filled))
             yield replace(one, slots=slots, mends=corrections.statement_instead(quote) is not None)
             filled |= {(slot.attribute, slot.about) for slot in one.slots if not slot.pattern.negated}
         subject = persons.subject_of(resolved or piece) or (None if resolved else subject)
-        persons.hear(resolved or piece, at)
+        persons.hear(resolved or piece, number)
         if resolved is not None:
-            persons.set_center(resolved, subject, at)
+            persons.set_center(resolved, subject, number)
     if not pieces:
-        persons.hear(quote, at)
-        persons.set_center(quote, persons.subject_of(quote), at)
-        named = _THINKS.match(quote)
-        if named:
-            yield statement_of(f"{named['who'][:1].upper()}{named['who'][1:]} is called {named['name']}", persons)
+        persons.hear(quote, number)
+        persons.set_center(quote, persons.subject_of(quote), number)
+        match = _THINKS.match(quote)
+        if match:
+            yield statement_of(f"{match['who'][:1].upper()}{match['who'][1:]} is called {match['name']}", persons)
 
 
 _THINKS = lazy_regex(
@@ -114,12 +114,12 @@ def statement_of(plain: str, persons: Persons) -> Statement:
         employed = any(slot.attribute == "work.employer" for slot in read_as_is)
         return Statement(plain, None, tuple(s for s in read_as_is if not employed or s.attribute != "work.activity"))
     name = person.name
-    place = body.find(name)
-    if place < 0:  # "My father died": the tables know the word
+    start = body.find(name)
+    if start < 0:  # "My father died": the tables know the word
         return Statement(
             plain, name, tuple(slot for slot in read_as_is if slot.about or slot.attribute.startswith("relation."))
         )
-    rest = _APPOSITION.sub("", body[place + len(name) :]).lstrip(",")
+    rest = _APPOSITION.sub("", body[start + len(name) :]).lstrip(",")
     introduces = tuple(slot for slot in read_as_is if slot.attribute.startswith("relation.") and slot.value == name)
     own = tuple(
         replace(slot, about=name)
@@ -176,8 +176,8 @@ def _asserted_pieces(quote: str, names: frozenset[str]) -> list[str]:
     if identification.is_foreign(quote) or quote.count('"') % 2 or quote[:1] in '"“' or not pretence.is_meant(quote):
         return []
     wish = _STANDING_QUESTION.match(quote) or _CALL_ME.match(quote) or _STYLE_QUESTION.match(quote)
-    asked = re.sub(r"^not ", "do not ", wish["wish"], flags=re.IGNORECASE) if wish else ""
-    quote = asked[:1].upper() + asked[1:] if wish else corrections.statement_instead(quote) or quote
+    wish_text = re.sub(r"^not ", "do not ", wish["wish"], flags=re.IGNORECASE) if wish else ""
+    quote = wish_text[:1].upper() + wish_text[1:] if wish else corrections.statement_instead(quote) or quote
     quote = _BY_THE_WAY_IF.sub("", quote)
     whole = sentences.asserted_part(quote)
     if whole is None and (_OPENS_UNREAL.match(quote) or not sentences.is_hypothetical(quote)):

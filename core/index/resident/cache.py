@@ -135,9 +135,9 @@ class OwnerCache:
         """Read what has changed, or all. Under the lock."""
         view, changed = check.state.view, _changed_rows(changes)
         # A database restored to an earlier state counts its transactions from there.
-        known = check.usable and len(view) > 0 and changes.horizon >= (check.state.horizon or 0)
+        current = check.usable and len(view) > 0 and changes.horizon >= (check.state.horizon or 0)
         kind = "nothing"
-        if not known or len(changed) > MOST_CHANGES or any(not ref for _, _, ref in changed):
+        if not current or len(changed) > MOST_CHANGES or any(not ref for _, _, ref in changed):
             kind = "whole"
             view = _load_snapshot(tx, loading.load_all(tx, check.rows, check.dimension), check.rows)
         elif changed:
@@ -177,23 +177,23 @@ class ResidentCache:
 
     def _used(self, tenant_id: str, rows: Rows) -> OwnerCache:
         now = time.monotonic()
-        mine = self._entries.pop((tenant_id, rows), None)
-        if mine is None or now - mine.used_at > IDLE_SECONDS:
-            mine = OwnerCache(rows)
-        mine.used_at = now
-        self._entries[tenant_id, rows] = mine
+        entry = self._entries.pop((tenant_id, rows), None)
+        if entry is None or now - entry.used_at > IDLE_SECONDS:
+            entry = OwnerCache(rows)
+        entry.used_at = now
+        self._entries[tenant_id, rows] = entry
         if now - self._swept_at >= SWEEP_SECONDS:
             self._swept_at = now
             self._evict(now)
-        return mine
+        return entry
 
     def _evict(self, now: float) -> None:
-        kept = sum(one.state.view.bytes for one in self._entries.values())
+        total_bytes = sum(one.state.view.bytes for one in self._entries.values())
         for key, one in list(self._entries.items()):
             idle = now - one.used_at
             # Queries about users that do not exist leave empty entries behind.
-            if kept > MOST_BYTES or idle > IDLE_SECONDS or (not len(one.state.view) and idle > SWEEP_SECONDS):
-                kept -= self._entries.pop(key).state.view.bytes
+            if total_bytes > MOST_BYTES or idle > IDLE_SECONDS or (not len(one.state.view) and idle > SWEEP_SECONDS):
+                total_bytes -= self._entries.pop(key).state.view.bytes
 
     def sweep(self) -> None:
         """Evict what is idle or too much."""
@@ -235,34 +235,34 @@ def _changed_rows(changes: Changes) -> list[tuple[str, str, str]]:
 
 
 def _load_snapshot(tx: Tx, read: Columns, rows: Rows) -> Snapshot:
-    registers = Interners()
-    only = segments.segment(registers, read)
+    interners = Interners()
+    only = segments.segment(interners, read)
     memories = only.keys[read.fields["memory"]].tolist()
-    return Snapshot(registers, [only], _citations(tx, registers, memories, rows))
+    return Snapshot(interners, [only], _citations(tx, interners, memories, rows))
 
 
 def _update_snapshot(tx: Tx, view: Snapshot, read: Columns, memories: Sequence[str], rows: Rows) -> Snapshot:
     """Return a snapshot with the rows read in the place of the old ones, without memories that have gone."""
-    registers = view.registers
-    left = [one.columns for one in view.layers]
-    gone = set(memories) - set(read.keys)
-    if any(view.place(key) is not None for key in gone):
-        left = [segments.without(one, gone) for one in left]
-    kept = view.layers[: segments.count_unchanged(view.layers, left, len(read))]
+    interners = view.interners
+    left = [one.columns for one in view.segments]
+    removed = set(memories) - set(read.keys)
+    if any(view.place(key) is not None for key in removed):
+        left = [segments.without(one, removed) for one in left]
+    unchanged = view.segments[: segments.count_unchanged(view.segments, left, len(read))]
     top = read
-    for below in reversed(left[len(kept) :]):
+    for below in reversed(left[len(unchanged) :]):
         top = segments.merge(below, top)
-    others = view.cites[~np.isin(view.cites[:, 0], registers.rows.of(memories))]
-    cites = _citations(tx, registers, [key for key in memories if key not in gone], rows)
-    return Snapshot(registers, [*kept, segments.segment(registers, top)], np.concatenate([others, cites]))
+    others = view.cites[~np.isin(view.cites[:, 0], interners.rows.of(memories))]
+    cites = _citations(tx, interners, [key for key in memories if key not in removed], rows)
+    return Snapshot(interners, [*unchanged, segments.segment(interners, top)], np.concatenate([others, cites]))
 
 
-def _citations(tx: Tx, registers: Interners, memories: Sequence[str], rows: Rows) -> Places:
+def _citations(tx: Tx, interners: Interners, memories: Sequence[str], rows: Rows) -> Places:
     """Return the pairs of these memories and the messages they cite; none where no messages are cached."""
     if "message" not in rows.types:
         return NO_PAIRS
-    pairs, of = loading.citations(tx, memories), registers.rows.of
-    read = [np.stack([of(citing), of(cited)], axis=1) for citing, cited in pairs]
+    pairs, of = loading.citations(tx, memories), interners.rows.of
+    read = [np.stack([of(citing), of(message_key)], axis=1) for citing, message_key in pairs]
     return np.concatenate([NO_PAIRS, *read])
 
 

@@ -53,12 +53,12 @@ class Terms:
     rows: Places
     weights: Floats
 
-    def products(self, asked: Mapping[int, float], count: int) -> Floats:
+    def products(self, query_terms: Mapping[int, float], count: int) -> Floats:
         """Return each row's inner product with a query."""
         total = np.zeros(count, dtype=np.float32)
-        wanted = np.fromiter(asked, dtype=np.int32, count=len(asked))
-        starts, ends = np.searchsorted(self.ids, wanted), np.searchsorted(self.ids, wanted, side="right")
-        for start, end, weight in zip(starts.tolist(), ends.tolist(), asked.values(), strict=True):
+        term_ids = np.fromiter(query_terms, dtype=np.int32, count=len(query_terms))
+        starts, ends = np.searchsorted(self.ids, term_ids), np.searchsorted(self.ids, term_ids, side="right")
+        for start, end, weight in zip(starts.tolist(), ends.tolist(), query_terms.values(), strict=True):
             total[self.rows[start:end]] += np.float32(weight) * self.weights[start:end]
         return total
 
@@ -184,6 +184,6 @@ def _entries(sparse: Sequence[bytes]) -> tuple[NDArray[np.int32], Places, Floats
     sizes = _SPARSE_HEAD + 2 * counts
     first = np.cumsum(sizes) - sizes + _SPARSE_HEAD
     rows = np.repeat(np.arange(len(counts)), counts)
-    at = np.repeat(first, counts) + np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    ids = numbers[at].astype(np.int32) + 1  # sent from nought, written from one
-    return ids, rows, numbers[at + np.repeat(counts, counts)].view(">f4").astype(np.float32)
+    offsets = np.repeat(first, counts) + np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    ids = numbers[offsets].astype(np.int32) + 1  # sent from nought, written from one
+    return ids, rows, numbers[offsets + np.repeat(counts, counts)].view(">f4").astype(np.float32)

@@ -55,32 +55,32 @@ class Segment:
         return len(self.keys)
 
 
-def segment(registers: Interners, read: Columns) -> Segment:
+def segment(interners: Interners, read: Columns) -> Segment:
     """Intern rows and return them as a segment."""
     return Segment(
         read,
         texts(read.keys),
-        registers.rows.of(read.keys),
-        registers.sessions.of(read.sessions),
-        registers.speakers.of(read.speakers),
+        interners.rows.of(read.keys),
+        interners.sessions.of(read.sessions),
+        interners.speakers.of(read.speakers),
     )
 
 
-def count_unchanged(layers: Sequence[Segment], left: Sequence[Columns], new: int) -> int:
+def count_unchanged(segments: Sequence[Segment], left: Sequence[Columns], new: int) -> int:
     """Return how many of the lowest segments stay when `new` rows come on top of what is left of each."""
     # A segment that lost a row is merged anew, with all above it.
-    same = next((at for at, one in enumerate(layers) if one.columns is not left[at]), len(layers))
+    same = next((index for index, one in enumerate(segments) if one.columns is not left[index]), len(segments))
     size = new
-    for at in reversed(range(len(layers))):
-        if at < same and len(left[at]) > MERGE_FACTOR * size:
-            return at + 1
-        size += len(left[at])
+    for index in reversed(range(len(segments))):
+        if index < same and len(left[index]) > MERGE_FACTOR * size:
+            return index + 1
+        size += len(left[index])
     return 0
 
 
-def without(below: Columns, gone: set[str]) -> Columns:
+def without(below: Columns, removed: set[str]) -> Columns:
     """Return the rows without those of these keys."""
-    return below if gone.isdisjoint(below.keys) else _select(below, [key not in gone for key in below.keys])
+    return below if removed.isdisjoint(below.keys) else _select(below, [key not in removed for key in below.keys])
 
 
 def merge(below: Columns, newest: Columns) -> Columns:
@@ -102,16 +102,16 @@ def merge(below: Columns, newest: Columns) -> Columns:
     )
 
 
-def _select(below: Columns, wanted: Sequence[bool]) -> Columns:
+def _select(below: Columns, mask_values: Sequence[bool]) -> Columns:
     """Return the rows that the mask selects."""
-    mask = np.array(wanted, dtype=np.bool_)
+    mask = np.array(mask_values, dtype=np.bool_)
     moved = np.cumsum(mask) - 1
     entries = mask[below.terms.rows]
     return Columns(
-        list(compress(below.keys, wanted)),
-        list(compress(below.sessions, wanted)),
-        list(compress(below.speakers, wanted)),
-        list(compress(below.tags, wanted)),
+        list(compress(below.keys, mask_values)),
+        list(compress(below.sessions, mask_values)),
+        list(compress(below.speakers, mask_values)),
+        list(compress(below.tags, mask_values)),
         {name: values[mask] for name, values in below.fields.items()},
         below.vectors.kept(mask),
         resident_columns.Terms(

@@ -30,20 +30,20 @@ class Snapshot:
     `cites`: pairs of a memory and a message that it cites, by the numbers of their keys.
     """
 
-    def __init__(self, registers: Interners, layers: Sequence[Segment], cites: Places) -> None:
-        self.registers = registers
-        self.layers = layers
+    def __init__(self, interners: Interners, segments: Sequence[Segment], cites: Places) -> None:
+        self.interners = interners
+        self.segments = segments
         self.cites = cites
-        self.starts = np.cumsum([0, *map(len, layers)])
+        self.starts = np.cumsum([0, *map(len, segments)])
         self.fields: Mapping[str, NDArray[Any]] = {
-            name: _concatenate([one.columns.fields[name] for one in layers], values.dtype)
+            name: _concatenate([one.columns.fields[name] for one in segments], values.dtype)
             for name, values in _NO_FIELDS.items()
         }
-        self.keys: Texts = _concatenate([one.keys for one in layers], object)
-        self.sessions: Places = _concatenate([one.sessions for one in layers], np.int64)
-        self.speakers: Places = _concatenate([one.speakers for one in layers], np.int64)
-        numbers: Places = _concatenate([one.numbers for one in layers], np.int64)
-        self._row_of = np.full(len(registers.rows.numbers), -1, dtype=np.int64)
+        self.keys: Texts = _concatenate([one.keys for one in segments], object)
+        self.sessions: Places = _concatenate([one.sessions for one in segments], np.int64)
+        self.speakers: Places = _concatenate([one.speakers for one in segments], np.int64)
+        numbers: Places = _concatenate([one.numbers for one in segments], np.int64)
+        self._row_of = np.full(len(interners.rows.numbers), -1, dtype=np.int64)
         self._row_of[numbers] = np.arange(len(numbers))  # Of a row that stands twice it is the last place.
         self.alive: NDArray[np.bool_] = self._row_of[numbers] == np.arange(len(numbers))
         citing, cited = self._row_of[cites[:, 0]], self._row_of[cites[:, 1]]
@@ -57,56 +57,57 @@ class Snapshot:
 
     def place(self, key: str) -> int | None:
         """Return the position of a row; None: it is not cached."""
-        number = self.registers.rows.numbers.get(key, len(self._row_of))
+        number = self.interners.rows.numbers.get(key, len(self._row_of))
         row = int(self._row_of[number]) if number < len(self._row_of) else -1
         return row if row >= 0 else None
 
-    def tags(self, at: int) -> Sequence[str]:
+    def tags(self, position: int) -> Sequence[str]:
         """Return the tags of the row at a position."""
-        layer = int(np.searchsorted(self.starts, at, side="right")) - 1
-        return self.layers[layer].columns.tags[at - int(self.starts[layer])]
+        layer = int(np.searchsorted(self.starts, position, side="right")) - 1
+        return self.segments[layer].columns.tags[position - int(self.starts[layer])]
 
-    def lexical(self, asked: Mapping[int, float]) -> Floats:
+    def lexical(self, query_terms: Mapping[int, float]) -> Floats:
         """Return the lexical score of each row."""
-        return _concatenate([one.columns.terms.products(asked, len(one)) for one in self.layers], np.float32)
+        return _concatenate([one.columns.terms.products(query_terms, len(one)) for one in self.segments], np.float32)
 
     def cosines(self, vector: Floats | None) -> Cosines:
         """Return the cosines of the rows, computed on demand."""
-        return Cosines([one.columns.vectors for one in self.layers], self.fields["embedded"], vector)
+        return Cosines([one.columns.vectors for one in self.segments], self.fields["embedded"], vector)
 
     def products(self, vectors: Floats) -> Floats:
         """Return the exact cosine of each row (column) to each of these vectors (row), of length 1; 0: no vector."""
         found = np.empty((len(vectors), len(self)), dtype=np.float32)
-        for start, layer in zip(self.starts.tolist(), self.layers, strict=False):
+        for start, layer in zip(self.starts.tolist(), self.segments, strict=False):
             layer.columns.vectors.products(vectors, found[:, start : start + len(layer)])
         return found
 
     def vectors(self, places: Places) -> Floats:
         """Return the vectors of these rows."""
         found = np.empty((len(places), self.dimension), dtype=np.float32)
-        for start, layer in zip(self.starts.tolist(), self.layers, strict=False):
+        for start, layer in zip(self.starts.tolist(), self.segments, strict=False):
             here = (places >= start) & (places < start + len(layer))
             found[here] = layer.columns.vectors.rows(places[here] - start)
         return found
 
     @property
     def dimension(self) -> int:
-        return self.layers[0].columns.vectors.dimension if self.layers else 0
+        return self.segments[0].columns.vectors.dimension if self.segments else 0
 
     @cached_property
     def retired(self) -> Flags:
         """Mask of messages that back no memory but superseded ones: what they said holds no longer."""
-        status, told = self.fields["status"][self.citing], self.fields["category"][self.citing] != _EPISODE
+        status, stated = self.fields["status"][self.citing], self.fields["category"][self.citing] != _EPISODE
         superseded = status == _SUPERSEDED
         retired = np.zeros(len(self), dtype=np.bool_)
-        retired[self.cited[told & superseded]] = True
-        retired[self.cited[told & ~superseded]] = False
+        retired[self.cited[stated & superseded]] = True
+        retired[self.cited[stated & ~superseded]] = False
         return retired
 
     @cached_property
     def bytes(self) -> int:
         of_layers = (
-            one.columns.vectors.nbytes + one.columns.terms.ids.nbytes * 4 + len(one) * ROW_BYTES for one in self.layers
+            one.columns.vectors.nbytes + one.columns.terms.ids.nbytes * 4 + len(one) * ROW_BYTES
+            for one in self.segments
         )
         return sum(of_layers)
 

@@ -38,15 +38,15 @@ class Signs:
     def nearest(self, vector: Floats, passed: Flags, count: int) -> Places:
         """Return the positions, of those that passed, which agree with a vector in most signs; of equals the first."""
         apart = np.zeros(len(passed), dtype=np.uint16)
-        asked = _pack_signs((vector / max(float(np.linalg.norm(vector)), 1e-9))[None], self.centre)
-        for line, word in zip(self.words, asked, strict=True):
+        query_signs = _pack_signs((vector / max(float(np.linalg.norm(vector)), 1e-9))[None], self.centre)
+        for line, word in zip(self.words, query_signs, strict=True):
             apart += np.bitwise_count(line ^ word)
         apart[~passed] = len(self.centre) + 1
         reached = np.cumsum(np.bincount(apart))
         last = min(int(np.searchsorted(reached, count)), len(self.centre))
-        wanted = apart < last
-        wanted[np.flatnonzero(apart == last)[: count - np.count_nonzero(wanted)]] = True
-        return np.flatnonzero(wanted)
+        picked = apart < last
+        picked[np.flatnonzero(apart == last)[: count - np.count_nonzero(picked)]] = True
+        return np.flatnonzero(picked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +161,14 @@ class Cosines:
         passed = np.zeros(len(self._embedded), dtype=np.bool_)
         passed[places] = True
         passed &= self._embedded
-        named = []
+        near_positions = []
         for start, part in self._placed:
             here = passed[start : start + len(part)]
             near = (
                 np.flatnonzero(here) if part.signs is None else part.signs.nearest(self._vector, here, SIGN_CANDIDATES)
             )
-            named.append(near + start)
-        return np.concatenate([*named, np.empty(0, np.int64)])
+            near_positions.append(near + start)
+        return np.concatenate([*near_positions, np.empty(0, np.int64)])
 
 
 def _singles(values: NDArray[Any]) -> Floats:

@@ -315,7 +315,7 @@ def test_a_batch_is_asked_about_once_with_what_it_says_itself() -> None:
         (fresh[1].content, fresh[0].content),
         (fresh[1].content, known.content),
     ]
-    changes = consolidation_batch.decide(fresh, vectors, near, said=lambda _pair: OpinionKind.CONTRADICTS)
+    changes = consolidation_batch.decide(fresh, vectors, near, answers=lambda _pair: OpinionKind.CONTRADICTS)
     assert [type(c) for c in changes] == [Add, Add, Dispute, Dispute]
 
 

@@ -60,7 +60,7 @@ def read(**given: Any) -> ContextMaterial:
         "material": OwnerMaterial((), None),
         "profile": {},
         "results": (),
-        "held": None,
+        "earlier": None,
     }
     return ContextMaterial(**{**plain, "standing": {}, "passages": {}, "disputes": {}, "others": {}, **given})
 

@@ -111,7 +111,7 @@ def test_the_same_is_shown_of_the_same(seen: ContextMaterial, limit: int) -> Non
 
 def test_news_wait_at_the_end_of_a_long_conversation_and_move_nothing_above_it() -> None:
     first = shown(read(material=OwnerMaterial([with_order(1)], a_long_talk())), limit=4000)
-    later = read(material=OwnerMaterial([with_order(2), with_order(1)], a_long_talk()), held=first.chosen)
+    later = read(material=OwnerMaterial([with_order(2), with_order(1)], a_long_talk()), earlier=first.chosen)
     sheet = shown(later, limit=4000)
     assert keys(sheet, SectionName.SINCE) == [f"memory:{UUID(int=2)}"]
     assert formats.join_sections(sheet, formats.STABLE) == formats.join_sections(first, formats.STABLE)
@@ -122,5 +122,5 @@ def test_news_wait_at_the_end_of_a_long_conversation_and_move_nothing_above_it()
 def test_a_line_of_the_profile_goes_with_what_it_rests_on(gone: bool) -> None:
     one = str(UUID(int=3))
     profile = {"slots": {"home.city": {"value": "Lisbon", "memories": [one]}}}
-    sheet = shown(read(profile=profile, gone={one} if gone else frozenset()))
+    sheet = shown(read(profile=profile, inactive={one} if gone else frozenset()))
     assert keys(sheet, SectionName.PROFILE) == ([] if gone else ["profile:slots.home.city"])

@@ -25,7 +25,7 @@ def test_with_little_room_the_last_words_are_shown(limit: int) -> None:
 
 def test_in_a_short_conversation_it_is_cheaper_to_begin_anew() -> None:
     first = shown(read(material=OwnerMaterial([with_order(1)], talk(said(1, "Tea?")))), limit=4000)
-    later = read(material=OwnerMaterial([with_order(1), with_order(2)], talk(said(1, "Tea?"))), held=first.chosen)
+    later = read(material=OwnerMaterial([with_order(1), with_order(2)], talk(said(1, "Tea?"))), earlier=first.chosen)
     sheet = shown(later, limit=4000)
     assert keys(sheet, SectionName.SINCE) == []
     assert keys(sheet, SectionName.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]
@@ -35,7 +35,7 @@ def test_when_the_window_moves_the_news_take_their_place_above() -> None:
     first = shown(read(material=OwnerMaterial([with_order(1)], a_long_talk())), limit=4000)
     assert first.chosen
     behind = talk(*a_long_talk().messages[20:])
-    later = read(material=OwnerMaterial([with_order(1), with_order(2)], behind), held=first.chosen)
+    later = read(material=OwnerMaterial([with_order(1), with_order(2)], behind), earlier=first.chosen)
     sheet = shown(later, limit=4000)
     assert keys(sheet, SectionName.SINCE) == []
     assert keys(sheet, SectionName.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]

@@ -73,7 +73,7 @@ def test_the_order_of_the_items_plays_no_part(items, tokens, query, random):
 @relaxed
 @given(offered(), budgets, budgets, queries, st.none() | st.integers(1, 5))
 def test_a_larger_budget_never_says_less(items, tokens, more, query, most):
-    assert choose(items, tokens + more, query, most).said >= choose(items, tokens, query, most).said - 1e-9
+    assert choose(items, tokens + more, query, most).coverage >= choose(items, tokens, query, most).coverage - 1e-9
 
 
 @relaxed
@@ -87,7 +87,7 @@ def test_what_denies_each_other_is_kept_or_left_out_together_and_stands_by_date(
     first = datetime.min.replace(tzinfo=UTC)
     for one, other in zip(chosen.kept, chosen.kept[1:], strict=False):
         if other.key in one.conflicts or one.key in other.conflicts:
-            assert (one.at or first) <= (other.at or first)
+            assert (one.occurred_at or first) <= (other.occurred_at or first)
 
 
 def item(key: str, text: str, score: float = 1.0, tokens: int = 10, **more) -> SelectionItem:
@@ -171,8 +171,8 @@ def test_each_thing_that_is_asked_for_is_met_before_more_of_the_same():
 
 
 def test_a_contradiction_is_shown_whole_with_the_earlier_first_or_not_at_all():
-    old = item("z", TEXTS[5], 0.9, at=DAYS[3], conflicts=frozenset("a"))
-    new = item("a", TEXTS[6], 1.0, at=DAYS[2])
+    old = item("z", TEXTS[5], 0.9, occurred_at=DAYS[3], conflicts=frozenset("a"))
+    new = item("a", TEXTS[6], 1.0, occurred_at=DAYS[2])
     assert [one.key for one in choose([new, old], 20).kept] == ["z", "a"]
     chosen = choose([new, old], 19)
     assert not chosen.kept

@@ -21,7 +21,7 @@ def test_what_was_held_stays_in_its_order_though_another_question_finds_other_th
     rows = {UUID(int=n): memory(n, f"Ada likes tea number {n}.") for n in (3, 1)}
     seen = read(
         material=OwnerMaterial((), talk(said(1, "Tea?"))),
-        held=StableSelection(1, list(rows), []),
+        earlier=StableSelection(1, list(rows), []),
         standing=rows,
         results=[found(memory(7, "Ada plays chess."))],
     )

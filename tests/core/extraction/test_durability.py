@@ -34,4 +34,4 @@ def test_what_is_of_the_moment_is_not(sentence: str, language: str) -> None:
 
 def test_a_short_answer_is_judged_with_its_question() -> None:
     alone = durability.probability("Two, Anna and Max.", "en")
-    assert durability.probability("Two, Anna and Max.", "en", asked="Do you have any children?") > alone
+    assert durability.probability("Two, Anna and Max.", "en", question="Do you have any children?") > alone

@@ -130,9 +130,9 @@ def test_what_comes_on_few_of_many_days_is_not_called_often() -> None:
 
 def test_few_are_cited_from_the_first_day_to_the_last() -> None:
     (one,) = found(each([f"Ada went camping near {'x' * at}." for at in range(30)]))
-    assert one.cited == recurrence.CITED
+    assert one.cited_count == recurrence.CITED
     assert one.members[0] == UUID(int=0)
-    assert one.members[one.cited - 1] == UUID(int=29)
+    assert one.members[one.cited_count - 1] == UUID(int=29)
     assert len(set(one.members)) == 30
 
 
@@ -158,7 +158,7 @@ def test_order_does_not_matter_and_every_pattern_rests_on_days(rows: list[tuple[
     for one in once:
         assert len(one.days) >= recurrence.DAYS
         assert one.days[-1] - one.days[0] >= recurrence.SPAN
-        assert 0 < one.cited <= min(recurrence.CITED, len(one.members))
+        assert 0 < one.cited_count <= min(recurrence.CITED, len(one.members))
 
 
 @pytest.mark.parametrize(

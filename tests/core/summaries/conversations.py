@@ -62,7 +62,7 @@ def talk(lines: Sequence[str], start: float = 0, **more: Any) -> list[Json]:
 
 def planned(app: Database, session: str = "s1", retold: Sequence[ExtractedUnit] = (), **more: Any) -> PendingUnits:
     with app.tenant(TENANT) as tx:
-        found = units.read(tx, session, retold=retold, **more)
+        found = units.read(tx, session, extracted_units=retold, **more)
     return units.plan(TENANT, found, HashEmbedder(), GAP, retold)
 
 

@@ -177,7 +177,7 @@ def test_every_message_is_in_one_unit_in_order(talk: Talk) -> None:
 @given(talks())
 def test_a_silence_always_cuts_and_is_the_reason_where_it_does(talk: Talk) -> None:
     turns = talk[0]
-    silent = {n for n in range(1, len(turns)) if abs(turns[n].at - turns[n - 1].at) > GAP}
+    silent = {n for n in range(1, len(turns)) if abs(turns[n].sent_at - turns[n - 1].sent_at) > GAP}
     assert {one.start for one in cut_of(talk) if one.boundary is Boundary.GAP} == silent
 
 

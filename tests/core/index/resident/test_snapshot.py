@@ -24,7 +24,7 @@ def test_the_least_likeness_is_exact_in_a_large_store(app: Database, monkeypatch
         (filters, "READ_ALL", 10),
     ):
         monkeypatch.setattr(module, name, value)
-    assert view(app).layers[0].columns.vectors.signs is not None
+    assert view(app).segments[0].columns.vectors.signs is not None
     assert answered(app, "tea and rain", **asked) == small
     assert considered(app, "tea and rain", 0.3) == total
     assert 5 < total < 24
@@ -41,7 +41,7 @@ def test_what_comes_upon_a_large_layer_is_compared_beside_it(app: Database, monk
         remember(app, f"Ada has {WORDS[n % 6]} number {n}.")
     view(app)
     remember(app, "Ada sails to Lisbon with a violin.")
-    layers = view(app).layers
+    layers = view(app).segments
     assert [len(one) for one in layers] == [30, 1]
     assert [one.columns.vectors.signs is None for one in layers] == [False, True]
     kept = answered(app, "Who sails with a violin?", limit=3)
@@ -57,7 +57,7 @@ def test_what_goes_from_a_lower_layer_is_gone(app: Database) -> None:
     for n in range(30, 36):
         remember(app, f"Ada has tea number {n}.")
     seen = view(app)
-    assert [len(layer) for layer in seen.layers] == [30, 6]
+    assert [len(layer) for layer in seen.segments] == [30, 6]
     key = str(seen.keys[0])
     with app.tenant(TENANT) as tx:
         tx.execute(text("DELETE FROM search_index WHERE ref = :id"), {"id": key})
