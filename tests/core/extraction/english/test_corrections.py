@@ -27,14 +27,14 @@ from core.extraction.english import corrections
 def test_a_value_takes_the_place_of_the_one_of_its_kind(said: str, before: str, statement: str | None) -> None:
     mended = corrections.correct(said, [before])
     assert (mended and mended.statement) == statement
-    assert mended is None or mended.said == before
+    assert mended is None or mended.replaced == before
 
 
 def test_of_several_statements_the_latest_that_has_such_a_value_is_put_right() -> None:
     before = ["I have three cats", "My locker is number 40", "I live in Oslo"]
     mended = corrections.correct("Make that 41.", before)
     assert mended is not None
-    assert (mended.said, mended.old, mended.instead) == ("My locker is number 40", "40", "41")
+    assert (mended.replaced, mended.old, mended.instead) == ("My locker is number 40", "40", "41")
 
 
 def test_a_hall_takes_the_place_of_a_hall_and_not_of_a_town_that_was_named_later() -> None:
