@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from celery import Celery, _state
+from celery import Celery
 from celery.signals import worker_process_init, worker_process_shutdown
 from sqlalchemy import text
 
@@ -21,8 +21,7 @@ from workers.routing import router
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No other application listens to the signals or shares its task, and the logs of the tests stay as they are."""
-    monkeypatch.setattr(_state, "_on_app_finalizers", set())
+    """No other application listens to the signals, and the logs of the tests stay as they are."""
     for signal in (worker_process_init, worker_process_shutdown):
         monkeypatch.setattr(signal, "receivers", [])
         signal.sender_receivers_cache.clear()
