@@ -34,7 +34,7 @@ def test_of_several_statements_the_latest_that_has_such_a_value_is_put_right() -
     before = ["I have three cats", "My locker is number 40", "I live in Oslo"]
     mended = corrections.correct("Make that 41.", before)
     assert mended is not None
-    assert (mended.replaced, mended.old, mended.instead) == ("My locker is number 40", "40", "41")
+    assert (mended.replaced, mended.statement) == ("My locker is number 40", "My locker is number 41")
 
 
 def test_a_hall_takes_the_place_of_a_hall_and_not_of_a_town_that_was_named_later() -> None:
