@@ -23,7 +23,7 @@ from core.memory.changes import (
     Owner,
 )
 from core.storage import db
-from core.storage.db import Database
+from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Event, Evidence, Json, Topic
 from tests.samples import TENANT
 from workers.dispatch.model import Job
@@ -83,9 +83,15 @@ def set_back(app: Database, ids: Sequence[UUID], days: float) -> None:
         tx.execute(text(shift), {"ids": list(ids), "days": days})
 
 
+def events_since(tx: Tx, seq: int, limit: int) -> list[Event]:
+    """Return events after a position in the log, oldest first."""
+    select = text(f"SELECT {log.COLUMNS} FROM events e WHERE seq > :seq ORDER BY seq LIMIT :limit")
+    return [log.event_of(row) for row in tx.execute(select, {"seq": seq, "limit": limit})]
+
+
 def event_types(app: Database) -> list[str]:
     with app.tenant(TENANT) as tx:
-        return [e.event_type for e in log.since(tx, 0, 1000)]
+        return [e.event_type for e in events_since(tx, 0, 1000)]
 
 
 def changes_of(app: Database, memory_id: UUID) -> list[str]:

@@ -23,7 +23,7 @@ def with_task(app: Celery, settings: Settings) -> Celery:
     held: list[Ledger] = []
     beside: list[CacheSweeper] = []
 
-    @app.task(name=relay.TASK)  # type: ignore[untyped-decorator]
+    @app.task(name=relay.TASK, shared=False)  # type: ignore[untyped-decorator]
     def run(tenant_id: str, dispatch_ids: list[str], queue: str | None = None) -> None:
         ledger.take_turn(held[0], tenant_id, queue, [UUID(one) for one in dispatch_ids], partial(relay.send, app))
 

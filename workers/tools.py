@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +13,7 @@ from core import metrics
 from core.config import Settings
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
+from core.errors import Never, NotFound
 from core.inference.client import Call
 from core.inference.embedders import Embedder
 from core.storage.db import Database
@@ -56,6 +58,18 @@ class Agent:
     run: AgentFunction
     queue: str
     seconds: float | None = None
+
+
+@contextmanager
+def session_of(job: Job) -> Iterator[str]:
+    """Yield the session that a job is about. Never: the job names none, or there is nothing of it to read."""
+    session_id = job.params.get("session_id") or job.event.session_id
+    if not session_id:
+        raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
+    try:
+        yield str(session_id)
+    except NotFound as error:
+        raise Never(f"{job.target} has nothing to read: {error}") from error
 
 
 def count_changes(counts: Mapping[str, int]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli.client import AsJson, moment, open_client, read, short, show_json
+from api.cli.client import AsJson, finish_if_json, moment, open_client, read, short
 from api.terminal import err, escape, out
 
 commands = typer.Typer(help="Actions waiting for approval.", no_args_is_help=True, add_completion=False)
@@ -27,10 +27,7 @@ def list_(rule: Rule = None, limit: Limit = 50, as_json: AsJson = False) -> None
 
     Example: imprint approvals list --rule careful
     """
-    answer = read("/v1/dispatches", status="held", hold="approval", rule=rule, limit=limit)
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read("/v1/dispatches", status="held", hold="approval", rule=rule, limit=limit))
     items = answer["items"]
     if not items:
         err.print("Nothing waits for approval.")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.client import AsJson, show_json
+from api.cli.client import AsJson, finish_if_json
 from api.stack import backups
 from api.terminal import err, escape, out
 from core.config import Settings
@@ -31,9 +31,7 @@ def backup(place: To, as_json: AsJson = False) -> None:
     settings = _require_embedded()
     with err.status("Copying …"):
         copied = backups.write(settings.home, place)
-    if as_json:
-        show_json({"path": str(place), "bytes": copied.database_bytes, "keys": list(copied.keys)})
-        return
+    finish_if_json(as_json, {"path": str(place), "bytes": copied.database_bytes, "keys": list(copied.keys)})
     said = f"{place}: database ({copied.database_bytes:,} bytes), {', '.join(copied.keys) or 'no keys'}."
     out.print(escape(said), soft_wrap=True, highlight=False)
     if settings.receipt_key is not None:
@@ -48,9 +46,7 @@ def restore(place: From, as_json: AsJson = False) -> None:
     settings = _require_embedded()
     with err.status("Restoring …"):
         copied = backups.restore(settings.home, place, schema_version.migrations())
-    if as_json:
-        show_json({"home": str(settings.home.absolute()), "keys": list(copied.keys)})
-        return
+    finish_if_json(as_json, {"home": str(settings.home.absolute()), "keys": list(copied.keys)})
     out.print(escape(f"{settings.home.absolute()} holds the data of {place}. Start it: imprint up"), soft_wrap=True)
 
 

@@ -150,6 +150,14 @@ def show_json(value: object) -> None:
     sys.stdout.write(as_json(value, indent=2) + "\n")
 
 
+def finish_if_json(as_json: bool, answer: Any) -> Any:
+    """Show the answer as JSON and end the command where `--json` asks for it; else return the answer."""
+    if as_json:
+        show_json(answer)
+        raise typer.Exit
+    return answer
+
+
 def show_items(items: Sequence[Any], following: str | None = None) -> None:
     """Print a list as JSON, in the format common to all commands. `following`: the cursor of the next page."""
     show_json({"items": items, "next": following})

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from api.cli.client import AsJson, open_client, show_json
+from api.cli.client import AsJson, finish_if_json, open_client
 from api.terminal import escape, out
 from core.types import Json
 
@@ -42,9 +42,7 @@ def context(
     asked |= {"max_tokens": max_tokens, "model": model, "format": form, "adaptive": adaptive}
     with open_client() as client:
         answer = client.post("/v1/context", {name: value for name, value in asked.items() if value is not None})
-    if as_json:
-        show_json(answer)
-        return
+    finish_if_json(as_json, answer)
     _show(answer)
     for section in answer["sections"]:
         _about(section, why=why)

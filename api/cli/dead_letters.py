@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.pretty import Pretty
 
-from api.cli.client import AsJson, Client, moment, open_client, read, short, show_items, show_json, whole_id
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, short, show_items, whole_id
 from api.terminal import err, escape, out
 
 commands = typer.Typer(help="Dead letters: list and retry dispatches that failed permanently.", no_args_is_help=True)
@@ -28,10 +28,7 @@ def list_(rule: Rule = None, target: Target = None, limit: Limit = 50, as_json: 
 
     Example: imprint dead list --target webhook_sender
     """
-    answer = read("/v1/dispatches", status="dead", rule=rule, target=target, limit=limit)
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read("/v1/dispatches", status="dead", rule=rule, target=target, limit=limit))
     items = answer["items"]
     if not items:
         err.print("There are no dead letters.")
@@ -52,10 +49,7 @@ def show(dispatch_id: Id, as_json: AsJson = False) -> None:
 
     Example: imprint dead show 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """
-    item = read(f"/v1/dispatches/{dispatch_id}")
-    if as_json:
-        show_json(item)
-        return
+    item = finish_if_json(as_json, read(f"/v1/dispatches/{dispatch_id}"))
     for name, value in item.items():
         shown = Pretty(value) if isinstance(value, dict) else escape(str(value if value is not None else "–"))
         out.print(f"[bold]{name:<15}[/]", shown, highlight=False, soft_wrap=True)

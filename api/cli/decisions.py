@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.client import AsJson, MemoryId, moment, open_client, read, short, show_json, whole_id
+from api.cli.client import AsJson, MemoryId, finish_if_json, moment, open_client, read, short, whole_id
 from api.terminal import err, escape, out
 from core.types import Json
 
@@ -33,10 +33,7 @@ def decisions(
     Example: imprint memory decisions --user ada --kind merge
     """
     answer = read("/v1/memories/decisions", user_id=user, kind=kind, memory_id=memory, limit=limit)
-    if as_json:
-        show_json(answer)
-        return
-    items = answer["items"]
+    items = finish_if_json(as_json, answer)["items"]
     if not items:
         err.print("Nothing was decided.")
         return
@@ -65,9 +62,7 @@ def undo(
             done = client.post(f"/v1/memories/decisions/{change}/undo", {"reason": reason, "keep": keep})
         else:
             done = client.post(f"/v1/memories/{memory_id}/undo", {"reason": reason, "version": version})
-    if as_json:
-        show_json(done)
-        return
+    finish_if_json(as_json, done)
     for one in done["memories"]:
         out.print(f"{one['id']} [dim]{one['status']}, v{one['version']}[/] {escape(one['content'])}", soft_wrap=True)
     err.print(f"Undone. `imprint memory undo --change {done['change_id']}` takes this back.")
@@ -78,10 +73,7 @@ def related(memory_id: MemoryId, depth: Depth = 1, limit: Near = 20, as_json: As
 
     Example: imprint memory related 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """
-    answer = read(f"/v1/memories/{memory_id}/related", depth=depth, limit=limit)
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read(f"/v1/memories/{memory_id}/related", depth=depth, limit=limit))
     items = answer["items"]
     if not items:
         err.print("Nothing has to do with it.")

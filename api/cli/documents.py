@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.client import AsJson, Client, moment, open_client, read, short, show_items, show_json
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, short, show_items
 from api.terminal import err, escape, out, write
 from core.errors import ImprintError
 from core.types import Json
@@ -68,10 +68,7 @@ def list_documents(
 
     Example: imprint documents list --user ada
     """
-    answer = read("/v1/documents", user_id=user, group_id=group, after=after, limit=limit)
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read("/v1/documents", user_id=user, group_id=group, after=after, limit=limit))
     for one in answer["items"]:
         _say(f"{one['id']} {escape(one['title'])} [dim]{_about(one)}, {moment(one['updated_at'])}[/]")
     if answer["next"]:
@@ -84,10 +81,7 @@ def show(document_id: str, passages: Passages = False, as_json: AsJson = False) 
 
     Example: imprint documents show 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --passages
     """
-    answer = read(f"/v1/documents/{document_id}", passages=passages)
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read(f"/v1/documents/{document_id}", passages=passages))
     if not passages:
         write(answer["content"].rstrip("\n") + "\n")
         return
@@ -105,9 +99,7 @@ def delete(document_id: str, as_json: AsJson = False) -> None:
     """
     with open_client() as client:
         answer = client.delete(f"/v1/documents/{document_id}")
-    if as_json:
-        show_json(answer)
-        return
+    finish_if_json(as_json, answer)
     out.print(f"Erased, with {answer['passages']} passages.", highlight=False)
 
 

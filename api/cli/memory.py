@@ -8,7 +8,7 @@ import typer
 from rich.tree import Tree
 
 from api.cli import decisions, lazy, memory_edits, stats
-from api.cli.client import AsJson, MemoryId, moment, read, short, show_json
+from api.cli.client import AsJson, MemoryId, finish_if_json, moment, read, short
 from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.rebuild import rebuild
 from api.terminal import err, escape, out
@@ -76,10 +76,7 @@ def list_(
     Example: imprint memory list --user ada --category preference
     """
     wanted = {"user_id": user, "group_id": group, "session_id": session, "q": contains, "after": after}
-    answer = read("/v1/memories", **wanted, category=category, status=status, limit=limit)
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read("/v1/memories", **wanted, category=category, status=status, limit=limit))
     for memory in answer["items"]:
         out.print(f"{memory['id']} {escape(short(memory['content'], 200))} [dim]{_about(memory)}[/]", soft_wrap=True)
     if not answer["items"]:
@@ -94,10 +91,7 @@ def show(memory_id: MemoryId, as_json: AsJson = False) -> None:
 
     Example: imprint memory show 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """
-    memory = read(f"/v1/memories/{memory_id}")
-    if as_json:
-        show_json(memory)
-        return
+    memory = finish_if_json(as_json, read(f"/v1/memories/{memory_id}"))
     out.print(f"[bold]{escape(memory['content'])}[/]", soft_wrap=True, highlight=False)
     for name in SHOWN:
         if memory[name] is not None:
@@ -113,10 +107,7 @@ def history(memory_id: MemoryId, as_json: AsJson = False) -> None:
 
     Example: imprint memory history 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """
-    answer = read(f"/v1/memories/{memory_id}/history")
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read(f"/v1/memories/{memory_id}/history"))
     for version in answer["items"]:
         line = f"[cyan]{version['change']}[/] v{version['version']}, {moment(version['at'])} by {_author(version)}"
         out.print(f"{line}: {escape(version['reason'])}", soft_wrap=True, highlight=False)
@@ -129,10 +120,7 @@ def why(memory_id: MemoryId, as_json: AsJson = False) -> None:
 
     Example: imprint memory why 01a201d5-e5cb-7040-9e09-b43e1d5743a6
     """
-    answer = read(f"/v1/memories/{memory_id}/why")
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read(f"/v1/memories/{memory_id}/why"))
     memory = answer["memory"]
     tree = Tree(f"[bold]{escape(memory['content'])}[/] [dim]{memory['status']}[/]")
     evidence = tree.add("rests on")

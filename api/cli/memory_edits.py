@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli.client import AsJson, MemoryId, open_client, short, show_json
+from api.cli.client import AsJson, MemoryId, finish_if_json, open_client, short, show_json
 from api.terminal import err, escape, out
 from core.errors import ImprintError
 from core.types import Category, Json, Topic
@@ -106,9 +106,7 @@ def forget(memory_id: MemoryId, evidence: Evidence = False, yes: Yes = False, as
         if not yes:
             _confirm(client.get(f"/v1/memories/{memory_id}"))
         receipt = client.delete(f"/v1/memories/{memory_id}", evidence=evidence)
-    if as_json:
-        show_json(receipt)
-        return
+    finish_if_json(as_json, receipt)
     body = receipt["receipt"]
     out.print(f"Erased at {escape(body['at'])}, receipt {body['id']}.", highlight=False)
 

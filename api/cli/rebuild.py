@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli.client import AsJson, Client, Refused, open_client, show_json
+from api.cli.client import AsJson, Client, Refused, finish_if_json, open_client, show_json
 from api.terminal import escape, out
 from core.errors import ImprintError
 from core.types import Json
@@ -121,8 +121,6 @@ def _show(made: Json) -> None:
 
 
 def _tell(answer: Json, *, as_json: bool) -> None:
-    if as_json:
-        show_json(answer)
-        return
+    finish_if_json(as_json, answer)
     counts = answer.get("changes")
     out.print(f"{answer['status'].capitalize()}{f': {counts}' if counts else ''}.", highlight=False)

@@ -17,7 +17,18 @@ from rich.tree import Tree
 
 from api.cli import condition_view
 from api.cli.backtest import backtest
-from api.cli.client import AsJson, Client, Refused, moment, open_client, read, short, show_items, show_json
+from api.cli.client import (
+    AsJson,
+    Client,
+    Refused,
+    finish_if_json,
+    moment,
+    open_client,
+    read,
+    short,
+    show_items,
+    show_json,
+)
 from api.terminal import err, escape, json_escaped, out
 from core.errors import ImprintError
 from core.types import Json
@@ -49,10 +60,7 @@ def list_(as_json: AsJson = False) -> None:
 
     Example: imprint rules list
     """
-    answer = read("/v1/rules")
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read("/v1/rules"))
     items = answer["items"]
     widest = max((len(item["name"]) for item in items), default=0)
     for item in items:
@@ -65,10 +73,7 @@ def show(name: str, as_json: AsJson = False) -> None:
 
     Example: imprint rules show decay > decay.json
     """
-    item = read(f"/v1/rules/{quote(name, safe='')}")
-    if as_json:
-        show_json(item)
-        return
+    item = finish_if_json(as_json, read(f"/v1/rules/{quote(name, safe='')}"))
     err.print(f"[dim]{escape(item['name'])}, version {item['version']}[/]", highlight=False)
     written = json_escaped(formatting.canonical_text(item["rule"]))
     colours = Syntax("", "json", background_color="default")
@@ -167,9 +172,7 @@ def run(
             if answer["next"] is None:
                 break
             body = {"after": answer["next"]}
-    if as_json:
-        show_json(answer | {"events": emitted})
-        return
+    finish_if_json(as_json, answer | {"events": emitted})
     several = f"{len(emitted)} events" if len(emitted) != 1 else "1 event"
     out.print(f"{name} v{answer['version']} runs: {several} emitted.", highlight=False)
     if emitted:
@@ -182,10 +185,7 @@ def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
 
     Example: imprint rules history decay
     """
-    answer = read(f"/v1/rules/{name}/versions", limit=limit)
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read(f"/v1/rules/{name}/versions", limit=limit))
     items = answer["items"]
     for item in items:
         said = f": {item['comment']}" if item["comment"] else ""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from api.cli.client import AsJson, moment, open_client, short, show_json
+from api.cli.client import AsJson, finish_if_json, moment, open_client, short
 from api.terminal import escape, out
 from core.search import recipes
 from core.types import Json
@@ -50,9 +50,7 @@ def search(
     body |= {"query": query, "recipe": recipe, "method": method, "explain": explain}
     with open_client() as client:
         answer = client.post("/v1/search", body)
-    if as_json:
-        show_json(answer)
-        return
+    finish_if_json(as_json, answer)
     _show_all(answer)
     if explain:
         _show_why(answer["explain"])

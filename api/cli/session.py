@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import typer
 
-from api.cli.client import AsJson, moment, open_client, read, show_json
+from api.cli.client import AsJson, finish_if_json, moment, open_client, read
 from api.terminal import err, escape, out
 from core.types import Json
 
@@ -28,10 +28,7 @@ def list_(
 
     Example: imprint session list --user ada
     """
-    answer = read("/v1/sessions", user_id=user, group_id=group, after=after, limit=limit)
-    if as_json:
-        show_json(answer)
-        return
+    answer = finish_if_json(as_json, read("/v1/sessions", user_id=user, group_id=group, after=after, limit=limit))
     for one in answer["items"]:
         _show_session(one)
     if not answer["items"]:
@@ -51,9 +48,7 @@ def show(session_id: str, last: Last = 50, as_json: AsJson = False) -> None:
         session = client.get(path)
         messages = client.get(f"{path}/messages", last=last)["items"]
         summary = client.find(f"{path}/summary")
-    if as_json:
-        show_json({**session, "summary": summary, "messages": {"items": messages, "next": None}})
-        return
+    finish_if_json(as_json, {**session, "summary": summary, "messages": {"items": messages, "next": None}})
     _show_session(session)
     if summary:
         out.print(f"[bold]Summary[/] {escape(_summary(summary))}", soft_wrap=True, highlight=False)

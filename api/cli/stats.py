@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from api.cli.client import AsJson, moment, read, short, show_json
+from api.cli.client import AsJson, finish_if_json, moment, read, short
 from api.terminal import escape, out
 from core.types import Json
 
@@ -21,10 +21,7 @@ def stats(user: Annotated[str | None, typer.Option(help="Only this user.")] = No
 
     Example: imprint memory stats --user ada
     """
-    told = read("/v1/stats", **({"user_id": user} if user else {}))["memory"]
-    if as_json:
-        show_json(told)
-        return
+    told = finish_if_json(as_json, read("/v1/stats", **({"user_id": user} if user else {}))["memory"])
     for table in tables(told):
         out.print(table)
 

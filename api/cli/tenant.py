@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from api.cli import lazy
-from api.cli.client import AsJson, moment, open_client, read, show_json
+from api.cli.client import AsJson, finish_if_json, moment, open_client, read, show_json
 from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import err, escape, out
 from core.errors import ImprintError
@@ -120,10 +120,7 @@ def list_secrets(as_json: AsJson = False) -> None:
 
     Example: imprint tenant secrets list
     """
-    items = read("/v1/tenant/secrets")["items"]
-    if as_json:
-        show_json(items)
-        return
+    items = finish_if_json(as_json, read("/v1/tenant/secrets")["items"])
     table = Table("name", "value", "stored", "by")
     for one in items:
         table.add_row(one["name"], one["value"], moment(one["updated_at"]), one["updated_by"])
@@ -176,9 +173,7 @@ def _from_stdin(prompt: str) -> str:
 
 
 def _show(told: Json, *, as_json: bool) -> None:
-    if as_json:
-        show_json(told)
-        return
+    finish_if_json(as_json, told)
     table = Table("", "", show_header=False)
     table.add_row("tenant", told["tenant"])
     table.add_row("hosts", escape("\n".join(told["hosts"])) or "none")

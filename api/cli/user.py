@@ -10,7 +10,7 @@ from urllib.parse import quote
 import typer
 
 from api.cli import lazy
-from api.cli.client import AsJson, moment, open_client, read, show_json
+from api.cli.client import AsJson, finish_if_json, moment, open_client, read
 from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import err, escape, out
 from core.config import Settings
@@ -50,10 +50,7 @@ def profile(user: str, fresh: Fresh = False, as_json: AsJson = False) -> None:
 
     Example: imprint user profile ada --fresh
     """
-    found = read(f"/v1/users/{quote(user, safe='')}/profile", fresh=fresh)
-    if as_json:
-        show_json(found)
-        return
+    found = finish_if_json(as_json, read(f"/v1/users/{quote(user, safe='')}/profile", fresh=fresh))
     out.print(f"[bold]{escape(user)}[/] [dim]version {found['version']}, {moment(found['built_at'])}[/]")
     for name, value in found["attributes"].items():
         out.print(f"[cyan]{escape(name)}[/]", highlight=False)
@@ -90,9 +87,7 @@ def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = F
         receipt = client.delete(f"/v1/users/{quote(user, safe='')}")
     if scrub:
         lazy.load("api.cli.scrub:scrub_all")(Settings())
-    if as_json:
-        show_json(receipt)
-        return
+    finish_if_json(as_json, receipt)
     body = receipt["receipt"]
     out.print(f"Erased at {body['at']}, receipt {body['id']}.", highlight=False)
     for table, rows in body["counts"].items():

@@ -6,9 +6,10 @@ import time
 from typing import Annotated
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from api.ingress import raw_access
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
 from core.consolidation.echo import Served
@@ -34,10 +35,8 @@ MOST = 2_000_000
 """Largest limit, in tokens: more than any model's window."""
 
 
-class BudgetShares(BaseModel):
+class BudgetShares(RequestBody):
     """Shares of the token limit by section; `reserve` is kept free for the answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     system: Share = Budget().system
     long_term: Share = Budget().long_term
@@ -45,10 +44,8 @@ class BudgetShares(BaseModel):
     reserve: Share = Budget().reserve
 
 
-class ContextRequest(BaseModel):
+class ContextRequest(RequestBody):
     """Request for a context: owner, session, query and token limit."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name | None = None
     group_id: Name | None = None

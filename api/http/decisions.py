@@ -7,10 +7,11 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from api.http.memory_requests import Content
-from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import memory_json
 from core.consolidation import manual_merge
@@ -24,17 +25,14 @@ from core.undo import undo
 
 router = APIRouter(prefix="/v1/memories", tags=["memory"], route_class=Route)
 
-Limit = Annotated[int, Query(ge=1, le=500)]
 
 Kind = Literal["confirm", "merge", "replace", "supersede", "predates", "contradict", "ignore", "undo"]
 
 Reason = Annotated[str, Field(max_length=2_000, description="Reason, stored in the history")]
 
 
-class UndoRequest(BaseModel):
+class UndoRequest(RequestBody):
     """Request to undo a change."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Reason = ""
     keep: bool = Field(
@@ -42,10 +40,8 @@ class UndoRequest(BaseModel):
     )
 
 
-class UndoLatestRequest(BaseModel):
+class UndoLatestRequest(RequestBody):
     """Request to undo the latest change of a memory, or the change of one version."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Reason = ""
     version: int | None = Field(
@@ -56,10 +52,8 @@ class UndoLatestRequest(BaseModel):
     )
 
 
-class MergeRequest(BaseModel):
+class MergeRequest(RequestBody):
     """Request to merge memories."""
-
-    model_config = ConfigDict(extra="forbid")
 
     ids: list[UUID] = Field(
         min_length=2, max_length=manual_merge.MOST_MERGED, description="Ids of the memories; the first one is kept."

@@ -6,11 +6,12 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter
 from fastapi import Body as JsonBody
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
-from api.ingress.dependencies import Dependencies, Deps, Reader, RuleEditor, Writer, author
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import dispatch_json
 from core.events import dispatch_control, dispatch_queries, dispatch_retries
@@ -22,21 +23,15 @@ from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["dispatches"], route_class=Route)
 
-Limit = Annotated[int, Query(ge=1, le=500)]
 
-
-class Remark(BaseModel):
+class Remark(RequestBody):
     """Comment of a person on their decision."""
-
-    model_config = ConfigDict(extra="forbid")
 
     comment: Annotated[str | None, Field(max_length=2_000)] = None
 
 
-class Letters(BaseModel):
+class Letters(RequestBody):
     """Filter for dispatches; `from` and `to` refer to the time when they were given up."""
-
-    model_config = ConfigDict(extra="forbid")
 
     status: Literal["dead", "cancelled"] = "dead"
     rule: str | None = None
@@ -46,10 +41,8 @@ class Letters(BaseModel):
     until: Annotated[AwareDatetime | None, Field(alias="to", description="Exclusive")] = None
 
 
-class Replay(BaseModel):
+class Replay(RequestBody):
     """Request to retry dispatches: filter and limit."""
-
-    model_config = ConfigDict(extra="forbid")
 
     filter: Letters = Letters()
     limit: Annotated[int, Field(ge=1, le=1_000)] = 100

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -44,10 +45,8 @@ WithPassages = Annotated[bool, Query(description="Include the passages")]
 SHOWN: Final = "id user_id group_id title uri media_type metadata version created_at updated_at".split()
 
 
-class DocumentRequest(BaseModel):
+class DocumentRequest(RequestBody):
     """A document. Without `user_id` and `group_id`, everyone in the tenant can find it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: Content
     title: Annotated[
@@ -59,7 +58,7 @@ class DocumentRequest(BaseModel):
     ] = None
     user_id: Who | None = None
     group_id: Who | None = None
-    metadata: Json = {}
+    metadata: Json = Field({})
 
 
 BODY: Final[Json] = {

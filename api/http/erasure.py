@@ -8,10 +8,10 @@ from typing import Annotated
 from uuid import UUID
 
 import structlog
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from api.http import retrying
-from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author, scope
+from api.ingress.dependencies import Admin, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.erasure import memory, user
 from core.erasure.memory import Erased
@@ -27,7 +27,6 @@ router = APIRouter(prefix="/v1", tags=["erasure"], route_class=Route)
 
 log = structlog.get_logger()
 
-Admin = Annotated[Caller, Depends(scope("admin"))]
 WithEvidence = Annotated[bool, Query(description="Also blank the text of the cited messages")]
 
 

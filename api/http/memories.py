@@ -8,9 +8,10 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
 from api import provenance
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.serializers import memory_json
@@ -29,7 +30,6 @@ from core.types import Category, Json, Kind, Status, Topic, Trust
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
-Limit = Annotated[int, Query(ge=1, le=500)]
 AsOf = Annotated[
     AwareDatetime | None, Query(description="Statements valid at this time, including those superseded since")
 ]
@@ -38,10 +38,8 @@ Reason = Annotated[str | None, Field(max_length=2_000, description="Reason, stor
 SeenVersion = Annotated[int | None, Field(ge=1, description="The version you have seen; 409 if it has changed since")]
 
 
-class MemoryListRequest(BaseModel):
+class MemoryListRequest(RequestBody):
     """Filter for a list of memories."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name | None = None
     group_id: Name | None = None
@@ -66,19 +64,15 @@ class MemoryListRequest(BaseModel):
     limit: Annotated[int, Field(ge=1, le=500)] = 50
 
 
-class RestoreRequest(BaseModel):
+class RestoreRequest(RequestBody):
     """Request to restore a memory."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Reason = None
     version: SeenVersion = None
 
 
-class PinRequest(BaseModel):
+class PinRequest(RequestBody):
     """Pin of a memory: it does not fade and does not count towards the limit of its user."""
-
-    model_config = ConfigDict(extra="forbid")
 
     pinned: bool = True
     reason: Reason = None

@@ -7,8 +7,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
+from api.ingress.bodies import RequestBody
 from core.errors import Problem
 from core.events.parsing import ENCODER, NESTING, NUL, YEARS, Name, Who
 from core.extraction import requests
@@ -79,12 +80,6 @@ Structured = Annotated[Json, AfterValidator(_storable)]
 Version = Annotated[int, Field(ge=1, description="The version you have seen; 409 if it has changed since")]
 
 
-class RequestBody(BaseModel):
-    """Base of request bodies: unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
 class CitedMessage(RequestBody):
     """A stored message as evidence; `quote` must occur in it and defaults to the whole text."""
 
@@ -123,7 +118,7 @@ class StatementRequest(RequestBody):
         Time | None,
         Field(description="Default: the date named in the content, else the time of the evidence, else now"),
     ] = None
-    evidence: Annotated[list[CitedMessage], Field(max_length=50)] = []
+    evidence: list[CitedMessage] = Field([], max_length=50)
 
     def problems(self) -> Iterator[Problem]:
         """Yield contradictions between fields."""

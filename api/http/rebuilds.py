@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.consolidation import pipeline
@@ -23,10 +24,8 @@ router = APIRouter(prefix="/v1/rebuilds", tags=["memory"], route_class=Route)
 Limit = Annotated[int, Query(ge=1, le=200)]
 
 
-class RebuildRequest(BaseModel):
+class RebuildRequest(RequestBody):
     """Request to rebuild the memories of a user, and the parameters that differ."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name
     rules: Annotated[list[Json] | None, Field(max_length=200, description="Default: the rules in force")] = None

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
-from api.ingress.dependencies import Body, Dependencies, Deps, Reader, RuleEditor, author
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Body, Dependencies, Deps, Limit, Reader, RuleEditor, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import Invalid, NotFound, Problem
@@ -39,7 +40,6 @@ TRIED: Final = 100
 IfMatch = Annotated[str | None, Header(description="ETag of the version you edited")]
 Comment = Annotated[str | None, Query(max_length=1_000, description="Reason, stored in the rule's history")]
 RuleName = Annotated[str, StringConstraints(max_length=100)]
-Limit = Annotated[int, Query(ge=1, le=500)]
 
 FOLDER_BYTES = 8 * 1024 * 1024
 """Maximum size of a folder of rules: as many as a tenant may have, at 8 kB each."""
@@ -55,10 +55,8 @@ class Trial(BaseModel):
     event: dict[str, Any] = Field(description="An event as it would be published, native or CloudEvents 1.0")
 
 
-class Folder(BaseModel):
+class Folder(RequestBody):
     """A folder of JSON files to import."""
-
-    model_config = ConfigDict(extra="forbid")
 
     files: dict[str, str] = Field(description="Content of each file by file name: a rule or a list of rules")
     prune: bool = Field(False, description="Delete rules that no file contains")
@@ -69,10 +67,8 @@ class Folder(BaseModel):
     )
 
 
-class Rollback(BaseModel):
+class Rollback(RequestBody):
     """An earlier version to put in force again."""
-
-    model_config = ConfigDict(extra="forbid")
 
     version: int = Field(ge=1)
     comment: str | None = Field(None, max_length=1_000, description="Reason, stored in the rule's history")

@@ -7,8 +7,9 @@ from typing import Annotated
 
 from fastapi import APIRouter
 from fastapi import Body as JsonBody
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, RuleEditor, author
 from core.events import log
 from core.events.parsing import Name
@@ -20,10 +21,8 @@ from rules.registry.run_now import RunRequest
 router = APIRouter(prefix="/v1/rules", tags=["rules"])
 
 
-class Run(BaseModel):
+class Run(RequestBody):
     """Request to run a scheduled rule now."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Name | None = Field(
         None, description="For rules with `for_each: user`: run for this user only; default: all users"

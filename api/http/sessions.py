@@ -9,11 +9,12 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from api.http import retrying
 from api.ingress import raw_access as unscreened
-from api.ingress.dependencies import Deps, Reader, Writer, author
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
 from api.serializers import message_json
@@ -30,17 +31,14 @@ from core.types import Json, Message
 
 router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
-Limit = Annotated[int, Query(ge=1, le=500)]
 Keys = Annotated[int, Query(ge=1, le=working_memory.KEYS)]
 
 LONGEST_TTL: Final = 366 * 86_400
 """Seconds; longer than this is not working memory."""
 
 
-class SessionListRequest(BaseModel):
+class SessionListRequest(RequestBody):
     """Filter for a list of sessions."""
-
-    model_config = ConfigDict(extra="forbid")
 
     user_id: Annotated[Name | None, Field(description="Owner of the session: the first user named in it")] = None
     group_id: Name | None = None
@@ -49,18 +47,14 @@ class SessionListRequest(BaseModel):
     limit: Annotated[int, Field(ge=1, le=500)] = 50
 
 
-class HideRequest(BaseModel):
+class HideRequest(RequestBody):
     """Request to hide a message from contexts."""
-
-    model_config = ConfigDict(extra="forbid")
 
     reason: Annotated[Content | None, Field(max_length=2_000)] = None
 
 
-class Put(BaseModel):
+class Put(RequestBody):
     """A value for the working memory, and its lifetime."""
-
-    model_config = ConfigDict(extra="forbid")
 
     value: Annotated[Any, Field(description="Any JSON value")]
     ttl_seconds: Annotated[

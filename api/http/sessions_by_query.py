@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from api.http import sessions
-from api.http.sessions import Keys, Limit, Put
-from api.ingress.dependencies import Deps, Reader, Writer
+from api.http.sessions import Keys, Put
+from api.ingress.dependencies import Deps, Limit, Reader, Writer
 from core.events.parsing import Name
 from core.sessions import working_memory
 from core.types import Json

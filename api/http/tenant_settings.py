@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, StringConstraints
+from fastapi import APIRouter, Path
+from pydantic import Field, SecretStr, StringConstraints
 
-from api.ingress.dependencies import Deps, Reader, author, scope
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Admin, Deps, Reader, author
 from api.ingress.large_json import Route
 from core.settings import secret_names
 from core.tenancy import destinations, limits, secrets, tenants, vault
@@ -16,13 +17,9 @@ from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["tenant"], route_class=Route)
 
-Admin = Annotated[Caller, Depends(scope("admin"))]
 
-
-class TenantPatch(BaseModel):
+class TenantPatch(RequestBody):
     """Changes to the settings of a tenant."""
-
-    model_config = ConfigDict(extra="forbid")
 
     allow_high_risk: bool = Field(description="Run high-risk rules as `auto`, without approval")
 
@@ -32,10 +29,8 @@ ChannelName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]{1,100}$
 SecretName = Annotated[str, Path(pattern=secret_names.NAME, description="Name by which rules reference it")]
 
 
-class WebhooksPut(BaseModel):
+class WebhooksPut(RequestBody):
     """Allowed destinations of webhooks and channels; omitted fields stay unchanged."""
-
-    model_config = ConfigDict(extra="forbid")
 
     hosts: Annotated[
         list[Host] | None,
@@ -61,10 +56,8 @@ class WebhooksPut(BaseModel):
     ] = None
 
 
-class SecretPut(BaseModel):
+class SecretPut(RequestBody):
     """A secret to store."""
-
-    model_config = ConfigDict(extra="forbid")
 
     value: Annotated[SecretStr, Field(description="Value of the header, such as `Bearer …`; never shown")]
 

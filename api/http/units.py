@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from api.ingress.dependencies import Deps, Reader
+from api.ingress.dependencies import Deps, Limit, Reader
 from api.ingress.large_json import Route
 from core.events.parsing import Name
 from core.summaries import units
@@ -15,7 +15,6 @@ from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
-Limit = Annotated[int, Query(ge=1, le=500)]
 After = Annotated[int | None, Query(ge=1, description="`next` of the previous page")]
 SeenBy = Annotated[Name | None, Query(description="Only units that this user heard; default: all")]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, RuleEditor
 from api.ingress.large_json import Route
 from core.tenancy import endpoints
@@ -15,10 +16,8 @@ from core.types import Json
 router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
 
-class EnableRequest(BaseModel):
+class EnableRequest(RequestBody):
     """The address to enable again."""
-
-    model_config = ConfigDict(extra="forbid")
 
     address: Annotated[str, Field(max_length=4_000, description="Address as listed by `GET /v1/endpoints`")]
 

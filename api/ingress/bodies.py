@@ -1,4 +1,4 @@
-"""Reading a request's body within a size limit and a deadline, and refusing requests with an unread body."""
+"""Base model of request bodies; reading a body within limits, and refusing a request with an unread body."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from fastapi import Response
+from pydantic import BaseModel, ConfigDict
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
@@ -23,6 +24,12 @@ A connection that is closed with unread bytes is reset, and many clients then lo
 """
 
 Headers = Iterable[tuple[bytes, bytes]]
+
+
+class RequestBody(BaseModel):
+    """Base of request bodies: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
 
 
 def announced_size(headers: Headers) -> int | None:

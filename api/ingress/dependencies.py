@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Final, Self
 
-import structlog
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import TypeAdapter
 
@@ -28,9 +27,6 @@ from core.storage.db import Database
 from core.tenancy import tenants
 from core.tenancy.tenants import Caller
 from core.types import Json
-
-log = structlog.get_logger()
-
 
 ANSWER: Final = TypeAdapter(Json)
 """Serializer of an endpoint's answer."""
@@ -170,6 +166,10 @@ Publisher = Annotated[Caller, Depends(scope("publish"))]
 Reader = Annotated[Caller, Depends(scope("read"))]
 Writer = Annotated[Caller, Depends(scope("write"))]
 RuleEditor = Annotated[Caller, Depends(scope("rules"))]
+Admin = Annotated[Caller, Depends(scope("admin"))]
+
+Limit = Annotated[int, Query(ge=1, le=500)]
+"""Items of one page."""
 
 
 def json_response(content: Json) -> Response:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
 from core.consolidation.judge import OpinionKind, Pair
 from core.inference import ask
 from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
+from core.inference.structured_output import ModelAnswer
 
 PAIRS = 40
 """Pairs in one call, the nearest of a batch: a page, and few enough to be answered one by one."""
@@ -21,19 +20,15 @@ Opinion = Callable[[Sequence[Pair]], Sequence[OpinionKind | None]]
 """Answers to some pairs; None: no answer. Never fails, because judging works without it."""
 
 
-class LlmOpinion(BaseModel):
+class LlmOpinion(ModelAnswer):
     """The model's answer to the pair with this number."""
-
-    model_config = ConfigDict(extra="forbid")
 
     pair: int
     verdict: OpinionKind
 
 
-class Opinions(BaseModel):
+class Opinions(ModelAnswer):
     """The model's answers."""
-
-    model_config = ConfigDict(extra="forbid")
 
     opinions: list[LlmOpinion]
 

@@ -51,11 +51,6 @@ class Allowance:
     short_term: int
     reserve: int = 0
 
-    @property
-    def spendable(self) -> int:
-        """All tokens but the reserve."""
-        return self.system + self.long_term + self.short_term
-
 
 def split_limit(limit: int, budget: Budget = USUAL) -> Allowance:
     """Split `limit` tokens among the parts, rounded down; the rest goes to the reserve."""

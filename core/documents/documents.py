@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 from uuid import UUID
 
@@ -21,10 +21,7 @@ from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.index import passages as shelf
-from core.inference.embedders import Embedder
-from core.search import query
-from core.search.query import Question, SearchAnswer
-from core.storage.db import Database, Tx, recordset
+from core.storage.db import Tx, recordset
 from core.types import Json
 
 ADDED, UPDATED, DELETED = "document.added", "document.updated", "document.deleted"
@@ -100,12 +97,6 @@ def delete(tx: Tx, tenant_id: str, document_id: UUID, author: Author) -> int:
     tx.execute(_DELETE, {"id": document_id})
     _publish(tx, tenant_id, author, DELETED, row, passages_gone)
     return passages_gone
-
-
-def knowledge(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> SearchAnswer:
-    """Return only the passages that answer a question."""
-    filters = replace(question.filters, include=frozenset({"documents"}))
-    return query.search(db, tenant_id, replace(question, filters=filters), embedder)
 
 
 def _same_place(tx: Tx, sent: SentDocument) -> Any:

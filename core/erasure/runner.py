@@ -15,9 +15,7 @@ from core.storage.db import Tx
 def run(tx: Tx, tenant_id: str, part: ErasurePart, values: Values) -> Counter[str]:
     """Carry out all steps of a part in their order; return the number of rows by table."""
     counts: Counter[str] = Counter()
-    for step in STEPS:
-        if step.part is not part:
-            continue
+    for step in STEPS[part]:
         if isinstance(step.action, TextClause):
             rows = tx.execute(step.action, values).rowcount
         else:

@@ -63,7 +63,6 @@ class ErasurePart(StrEnum):
 class ErasureStep:
     """An action on one table, with a description of it. `counted`: the table under which its rows are counted."""
 
-    part: ErasurePart
     table: str
     treatment: str
     action: Action
@@ -75,13 +74,12 @@ def _nameless(column: str) -> str:
     return f"'erased:' || md5(:pepper || {column})"
 
 
-def _of_sessions(table: str) -> TextClause:
-    """Delete what is stored of the sessions in which the user spoke, alone or with others."""
-    return text(f"DELETE FROM {table} WHERE session_id = ANY(:alone) OR session_id = ANY(:shared)")
+def _execute(table: str, treatment: str, statement: str, counted: str = "") -> ErasureStep:
+    return ErasureStep(table, treatment, text(statement), counted)
 
 
-def _of_session(table: str) -> ErasureStep:
-    return ErasureStep(ErasurePart.SESSION, table, "deleted", text(f"DELETE FROM {table} WHERE session_id = :session"))
+def _delete(table: str, where: str, treatment: str = "deleted") -> ErasureStep:
+    return _execute(table, treatment, f"DELETE FROM {table} WHERE {where}")
 
 
 def _forget_index(tx: Tx, _tenant_id: str, values: Values) -> int:
@@ -107,6 +105,9 @@ def _delete_plans(tx: Tx, _tenant_id: str, values: Values) -> int:
 def _cited_places(values: Values) -> Sequence[tuple[str, str]]:
     return list(zip(values["sessions"], values["messages"], strict=True))
 
+
+_OF_SESSIONS: Final = "session_id = ANY(:alone) OR session_id = ANY(:shared)"
+"""Stored data of the sessions in which the user spoke, alone or with others."""
 
 _MINE: Final = "(SELECT id FROM memories WHERE user_id = :user)"
 
@@ -143,412 +144,319 @@ _WITHOUT_RESTORABLE: Final = text("""
 """)
 """Undos quote there what they have removed; after this they cannot be undone themselves."""
 
-STEPS: Final[Sequence[ErasureStep]] = (
+STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     # The messages that an erased memory cites, where they are to lose their text.
-    ErasureStep(
-        ErasurePart.MESSAGES,
-        "messages",
-        "keep their place, without text",
-        text(f"""
+    ErasurePart.MESSAGES: (
+        _execute(
+            "messages",
+            "keep their place, without text",
+            f"""
             UPDATE messages SET content = '', extras = CASE WHEN jsonb_exists(extras, 'participants')
                 THEN jsonb_build_object('participants', extras -> 'participants') END
             WHERE (session_id, id) IN ({_PLACES})
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.MESSAGES,
-        "evidence",
-        "stays, without quotes of them",
-        text(f"UPDATE evidence SET quote = '' WHERE (session_id, message_id) IN ({_PLACES})"),
-    ),
-    ErasureStep(ErasurePart.MESSAGES, "verdicts", "stay, without quotes of them", UNQUOTE_VERDICTS),
-    ErasureStep(
-        ErasurePart.MESSAGES,
-        "memory_versions",
-        "stay, without the rows that an undo had removed",
-        _WITHOUT_RESTORABLE,
-    ),
-    ErasureStep(
-        ErasurePart.MESSAGES, "search_index", "deleted, and the rows beside them weighted again", _forget_index
-    ),
-    ErasureStep(
-        ErasurePart.MESSAGES,
-        "model_calls",
-        "stay, without answers: one made of the session's messages may hold the words of any of them",
-        text("""
+            """,
+        ),
+        _execute(
+            "evidence",
+            "stays, without quotes of them",
+            f"UPDATE evidence SET quote = '' WHERE (session_id, message_id) IN ({_PLACES})",
+        ),
+        ErasureStep("verdicts", "stay, without quotes of them", UNQUOTE_VERDICTS),
+        ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        ErasureStep("search_index", "deleted, and the rows beside them weighted again", _forget_index),
+        _execute(
+            "model_calls",
+            "stay, without answers: one made of the session's messages may hold the words of any of them",
+            """
             UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
                 SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq WHERE e.session_id = ANY(:sessions)))
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.MESSAGES,
-        "hidden_messages",
-        "stay, without reasons",
-        text(f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})"),
-    ),
-    ErasureStep(
-        ErasurePart.MESSAGES,
-        "events",
-        "that hid them: stay, without reasons",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "hidden_messages",
+            "stay, without reasons",
+            f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})",
+        ),
+        _execute(
+            "events",
+            "that hid them: stay, without reasons",
+            f"""
             UPDATE events SET payload = payload - 'reason'
             WHERE event_type = 'message.hidden' AND session_id = ANY(:sessions)
               AND (session_id, payload ->> 'message_id') IN ({_PLACES})
-        """),
-        counted="hidden_messages",
+            """,
+            counted="hidden_messages",
+        ),
+        ErasureStep("units", "that cover them: written again by rules from what remains", _retell_units),
+        ErasureStep("summaries", "of them: deleted, and made again", _delete_summaries),
+        ErasureStep("plans", "of their sessions: deleted", _delete_plans),
     ),
-    ErasureStep(
-        ErasurePart.MESSAGES, "units", "that cover them: written again by rules from what remains", _retell_units
-    ),
-    ErasureStep(ErasurePart.MESSAGES, "summaries", "of them: deleted, and made again", _delete_summaries),
-    ErasureStep(ErasurePart.MESSAGES, "plans", "of their sessions: deleted", _delete_plans),
     # Memories of one owner.
-    ErasureStep(
-        ErasurePart.MEMORIES,
-        "model_calls",
-        "that led to them: stay, without answers",
-        text("""
+    ErasurePart.MEMORIES: (
+        _execute(
+            "model_calls",
+            "that led to them: stay, without answers",
+            """
             UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
                 SELECT dispatch_id FROM memory_versions WHERE memory_id = ANY(:ids)))
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.MEMORIES,
-        "dispatches",
-        "that led to them: stay, without errors",
-        text("""
+            """,
+        ),
+        _execute(
+            "dispatches",
+            "that led to them: stay, without errors",
+            """
             UPDATE dispatches SET error = NULL WHERE error IS NOT NULL AND status = 'done' AND id = ANY(ARRAY(
                 SELECT dispatch_id FROM memory_versions WHERE memory_id = ANY(:ids)))
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.MEMORIES,
-        "memory_versions",
-        "of other memories, from the same changes: stay, without reasons",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "memory_versions",
+            "of other memories, from the same changes: stay, without reasons",
+            f"""
             UPDATE memory_versions SET reason = '{GONE}' WHERE change_id = ANY(:changes) AND memory_id <> ALL(:ids)
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.MEMORIES,
-        "verdicts",
-        "deleted",
-        text("DELETE FROM verdicts WHERE id = ANY(:changes) OR id = ANY(:ignored)"),
-    ),
-    ErasureStep(ErasurePart.MEMORIES, "evidence", "deleted", text("DELETE FROM evidence WHERE memory_id = ANY(:ids)")),
-    ErasureStep(
-        ErasurePart.MEMORIES,
-        "relations",
-        "deleted, to and from them",
-        text("DELETE FROM relations WHERE from_id = ANY(:ids) OR to_id = ANY(:ids)"),
-    ),
-    ErasureStep(
-        ErasurePart.MEMORIES,
-        "search_index",
-        "deleted",
-        text("DELETE FROM search_index WHERE type = 'memory' AND session_id = '' AND ref = ANY(:refs)"),
-    ),
-    ErasureStep(
-        ErasurePart.MEMORIES,
-        "servings",
-        "all of the user deleted: a hash does not say whose text it is of",
-        text("DELETE FROM servings WHERE user_id = :user"),
-    ),
-    ErasureStep(
-        ErasurePart.MEMORIES,
-        "profiles",
-        "deleted, the user's and those of the groups, and built again from what remains",
-        text("""
+            """,
+        ),
+        _delete("verdicts", "id = ANY(:changes) OR id = ANY(:ignored)"),
+        _delete("evidence", "memory_id = ANY(:ids)"),
+        _delete("relations", "from_id = ANY(:ids) OR to_id = ANY(:ids)", "deleted, to and from them"),
+        _delete("search_index", "type = 'memory' AND session_id = '' AND ref = ANY(:refs)"),
+        _delete("servings", "user_id = :user", "all of the user deleted: a hash does not say whose text it is of"),
+        _execute(
+            "profiles",
+            "deleted, the user's and those of the groups, and built again from what remains",
+            """
             DELETE FROM profiles WHERE owner = 'user:' || :user OR owner = ANY(ARRAY(
                 SELECT 'group:' || group_id FROM memories WHERE id = ANY(:ids) AND group_id IS NOT NULL))
-        """),
+            """,
+        ),
+        _delete("memory_versions", "memory_id = ANY(:ids)"),
+        _delete("memories", "id = ANY(:ids)"),
+        ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
     ),
-    ErasureStep(
-        ErasurePart.MEMORIES,
-        "memory_versions",
-        "deleted",
-        text("DELETE FROM memory_versions WHERE memory_id = ANY(:ids)"),
-    ),
-    ErasureStep(ErasurePart.MEMORIES, "memories", "deleted", text("DELETE FROM memories WHERE id = ANY(:ids)")),
-    ErasureStep(ErasurePart.MEMORIES, "rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
     # Events about what is erased, and what followed from them.
-    ErasureStep(
-        ErasurePart.EVENTS,
-        "events",
-        "that name it beside another memory: stay, without reasons",
-        text("UPDATE events SET payload = payload - 'reason' - 'new' WHERE seq = ANY(cast(:shortened AS bigint[]))"),
-    ),
-    ErasureStep(
-        ErasurePart.EVENTS,
-        "events",
-        "stay, with ids alone",
-        text(f"""
+    ErasurePart.EVENTS: (
+        _execute(
+            "events",
+            "that name it beside another memory: stay, without reasons",
+            "UPDATE events SET payload = payload - 'reason' - 'new' WHERE seq = ANY(cast(:shortened AS bigint[]))",
+        ),
+        _execute(
+            "events",
+            "stay, with ids alone",
+            f"""
             UPDATE events SET extensions = NULL, payload = coalesce(
                 (SELECT jsonb_object_agg(key, value) FROM jsonb_each(payload)
                  WHERE key = ANY('{{{",".join(PAYLOAD_IDS)}}}')), '{{}}')
                 || '{{"erased": true}}'
             WHERE seq = ANY(cast(:emptied AS bigint[]))
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.EVENTS,
-        "dispatches",
-        "stay, without parameters, result or error; cancelled if not ended, so that a worker loses its lease",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "dispatches",
+            "stay, without parameters, result or error; cancelled if not ended, so that a worker loses its lease",
+            f"""
             UPDATE dispatches SET
                 params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
                 error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
                 status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
                 ended_at = coalesce(ended_at, clock_timestamp())
             WHERE event_seq = ANY({_SEQS})
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.EVENTS,
-        "flows",
-        "of these events alone: deleted, as a key may hold their words",
-        text(f"DELETE FROM flows WHERE event_seqs <> '{{}}' AND event_seqs <@ {_SEQS}"),
-    ),
-    ErasureStep(ErasurePart.EVENTS, "notices", "deleted", text("DELETE FROM notices WHERE event_id = ANY(:events)")),
-    ErasureStep(
-        ErasurePart.EVENTS,
-        "model_calls",
-        "stay, without answers",
-        text(f"""
+            """,
+        ),
+        _delete(
+            "flows",
+            f"event_seqs <> '{{}}' AND event_seqs <@ {_SEQS}",
+            "of these events alone: deleted, as a key may hold their words",
+        ),
+        _delete("notices", "event_id = ANY(:events)"),
+        _execute(
+            "model_calls",
+            "stay, without answers",
+            f"""
             UPDATE model_calls c SET answer = NULL FROM dispatches d
             WHERE d.event_seq = ANY({_SEQS}) AND c.dispatch_id = d.id AND c.answer IS NOT NULL
-        """),
+            """,
+        ),
     ),
     # A session.
-    ErasureStep(
-        ErasurePart.SESSION,
-        "evidence",
-        "stays, without quotes of it",
-        text("UPDATE evidence SET quote = '' WHERE session_id = :session AND quote <> ''"),
-    ),
-    ErasureStep(
-        ErasurePart.SESSION,
-        "verdicts",
-        "that stored nothing: deleted, as they hold words of the session alone",
-        text(f"DELETE FROM verdicts v WHERE v.user_id = ANY(:owners) AND v.memory_id IS NULL AND {_CITING}"),
-    ),
-    ErasureStep(
-        ErasurePart.SESSION,
-        "verdicts",
-        "others: stay, without quotes of it",
-        text(f"""
+    ErasurePart.SESSION: (
+        _execute(
+            "evidence",
+            "stays, without quotes of it",
+            "UPDATE evidence SET quote = '' WHERE session_id = :session AND quote <> ''",
+        ),
+        _execute(
+            "verdicts",
+            "that stored nothing: deleted, as they hold words of the session alone",
+            f"DELETE FROM verdicts v WHERE v.user_id = ANY(:owners) AND v.memory_id IS NULL AND {_CITING}",
+        ),
+        _execute(
+            "verdicts",
+            "others: stay, without quotes of it",
+            f"""
             UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
                 SELECT jsonb_agg(CASE WHEN e ->> 'session_id' = :session THEN e || '{{"quote": ""}}' ELSE e END)
                 FROM jsonb_array_elements(v.candidate -> 'evidence') e))
             WHERE v.user_id = ANY(:owners) AND {_CITING}
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.SESSION,
-        "memory_versions",
-        "stay, without the rows that an undo had removed",
-        _WITHOUT_RESTORABLE,
-    ),
-    ErasureStep(
-        ErasurePart.SESSION,
-        "model_calls",
-        "that led to memories citing it: stay, without answers",
-        text("""
+            """,
+        ),
+        ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        _execute(
+            "model_calls",
+            "that led to memories citing it: stay, without answers",
+            """
             UPDATE model_calls c SET answer = NULL FROM memory_versions v JOIN evidence e ON e.memory_id = v.memory_id
             WHERE e.session_id = :session AND c.dispatch_id = v.dispatch_id AND c.answer IS NOT NULL
-        """),
-    ),
-    ErasureStep(ErasurePart.SESSION, "rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
-    ErasureStep(
-        ErasurePart.SESSION,
-        "evidence",
-        "from events of the session: stays, without quotes",
-        text("UPDATE evidence SET quote = '' WHERE session_id = '' AND event_id = ANY(:told) AND quote <> ''"),
-    ),
-    ErasureStep(
-        ErasurePart.SESSION,
-        "flows",
-        "of the session, or with a message as key: deleted",
-        text("""
+            """,
+        ),
+        ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+        _execute(
+            "evidence",
+            "from events of the session: stays, without quotes",
+            "UPDATE evidence SET quote = '' WHERE session_id = '' AND event_id = ANY(:told) AND quote <> ''",
+        ),
+        _execute(
+            "flows",
+            "of the session, or with a message as key: deleted",
+            """
             DELETE FROM flows f WHERE f.key = 'session:' || :session OR EXISTS (
                 SELECT FROM jsonb_array_elements_text(
                     CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) ELSE '[]' END) AS part
                 WHERE part = ANY(ARRAY(SELECT content FROM messages WHERE session_id = :session AND content <> '')))
-        """),
+            """,
+        ),
+        _delete("messages", "session_id = :session"),
+        ErasureStep("search_index", "deleted", _forget_index),
+        _delete("units", "session_id = :session"),
+        _delete("summaries", "session_id = :session"),
+        _delete("plans", "session_id = :session"),
+        _delete("contexts", "session_id = :session"),
+        _delete("working", "session_id = :session"),
+        _delete("hidden_messages", "session_id = :session"),
+        _delete("search_changes", "session_id = :session"),
+        _delete("sessions", "id = :session"),
     ),
-    _of_session("messages"),
-    ErasureStep(ErasurePart.SESSION, "search_index", "deleted", _forget_index),
-    _of_session("units"),
-    _of_session("summaries"),
-    _of_session("plans"),
-    _of_session("contexts"),
-    _of_session("working"),
-    _of_session("hidden_messages"),
-    _of_session("search_changes"),
-    ErasureStep(ErasurePart.SESSION, "sessions", "deleted", text("DELETE FROM sessions WHERE id = :session")),
     # A user.
-    ErasureStep(
-        ErasurePart.USER,
-        "search_index",
-        "deleted, with the user's counts of terms; groups' counts are reduced",
-        _forget_index_of_user,
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "model_calls",
-        "stay, as they were paid for; what a model answered goes",
-        text(f"""
+    ErasurePart.USER: (
+        ErasureStep(
+            "search_index",
+            "deleted, with the user's counts of terms; groups' counts are reduced",
+            _forget_index_of_user,
+        ),
+        _execute(
+            "model_calls",
+            "stay, as they were paid for; what a model answered goes",
+            f"""
             UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
                 SELECT id FROM dispatches WHERE event_seq = ANY({_SEQS})
                 UNION SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq
                 WHERE e.session_id = ANY(:shared)))
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "verdicts",
-        "deleted, with those of others that quote the user",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "verdicts",
+            "deleted, with those of others that quote the user",
+            f"""
             DELETE FROM verdicts v WHERE v.user_id = :user OR v.memory_id IN {_MINE} OR EXISTS (
                 SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) AS cited
                 JOIN messages m ON m.session_id = cited ->> 'session_id' AND m.id = cited ->> 'message_id'
                 WHERE m.session_id = ANY(:shared) AND m.user_id = :user)
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "evidence",
-        "deleted, with the quotes of the user that others' memories hold",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "evidence",
+            "deleted, with the quotes of the user that others' memories hold",
+            f"""
             DELETE FROM evidence e WHERE e.memory_id IN {_MINE}
                 OR EXISTS (SELECT FROM messages m WHERE m.session_id = e.session_id AND m.id = e.message_id
                                                     AND m.user_id = :user)
                 OR (e.session_id = '' AND e.event_id = ANY(:events))
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "relations",
-        "deleted, to and from the user's memories",
-        text(f"DELETE FROM relations WHERE from_id IN {_MINE} OR to_id IN {_MINE}"),
-    ),
-    ErasureStep(
-        ErasurePart.USER, "memory_versions", "deleted", text(f"DELETE FROM memory_versions WHERE memory_id IN {_MINE}")
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "profiles",
-        "deleted, the user's and those of their groups, which are built again from what remains",
-        text("""
+            """,
+        ),
+        _delete("relations", f"from_id IN {_MINE} OR to_id IN {_MINE}", "deleted, to and from the user's memories"),
+        _delete("memory_versions", f"memory_id IN {_MINE}"),
+        _execute(
+            "profiles",
+            "deleted, the user's and those of their groups, which are built again from what remains",
+            """
             DELETE FROM profiles WHERE owner = 'user:' || :user OR owner = ANY(ARRAY(
                 SELECT 'group:' || group_id FROM memories WHERE user_id = :user AND group_id IS NOT NULL
                 UNION SELECT 'group:' || group_id FROM sessions WHERE id = ANY(:shared) AND group_id IS NOT NULL))
-        """),
-    ),
-    ErasureStep(ErasurePart.USER, "memories", "deleted", text("DELETE FROM memories WHERE user_id = :user")),
-    ErasureStep(ErasurePart.USER, "servings", "deleted", text("DELETE FROM servings WHERE user_id = :user")),
-    ErasureStep(
-        ErasurePart.USER,
-        "mirrors",
-        "deleted, and the files with them",
-        text("DELETE FROM mirrors WHERE user_id = :user"),
-    ),
-    ErasureStep(ErasurePart.USER, "sweeps", "deleted", text("DELETE FROM sweeps WHERE user_id = :user")),
-    ErasureStep(ErasurePart.USER, "rebuilds", "deleted, with what they had made", shadows.delete_rebuilds),
-    ErasureStep(
-        ErasurePart.USER,
-        "notices",
-        "deleted",
-        text("DELETE FROM notices WHERE user_id = :user OR event_id = ANY(:events)"),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "passages",
-        "of the user's own documents: deleted",
-        text("DELETE FROM passages p USING documents d WHERE d.id = p.document_id AND d.user_id = :user"),
-    ),
-    ErasureStep(
-        ErasurePart.USER, "documents", "the user's own: deleted", text("DELETE FROM documents WHERE user_id = :user")
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "units",
-        "of all sessions in which the user spoke: deleted, those with others are segmented again",
-        _of_sessions("units"),
-    ),
-    ErasureStep(ErasurePart.USER, "summaries", "likewise", _of_sessions("summaries")),
-    ErasureStep(ErasurePart.USER, "plans", "likewise", _of_sessions("plans")),
-    ErasureStep(
-        ErasurePart.USER, "contexts", "of all sessions in which the user spoke: deleted", _of_sessions("contexts")
-    ),
-    ErasureStep(
-        ErasurePart.USER, "working", "of all sessions in which the user spoke: deleted", _of_sessions("working")
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "hidden_messages",
-        "likewise; what was hidden is visible again",
-        _of_sessions("hidden_messages"),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "events",
-        "that tell of a message that was hidden in a session with others: without the reason",
-        text("""
+            """,
+        ),
+        _delete("memories", "user_id = :user"),
+        _delete("servings", "user_id = :user"),
+        _delete("mirrors", "user_id = :user", "deleted, and the files with them"),
+        _delete("sweeps", "user_id = :user"),
+        ErasureStep("rebuilds", "deleted, with what they had made", shadows.delete_rebuilds),
+        _delete("notices", "user_id = :user OR event_id = ANY(:events)"),
+        _execute(
+            "passages",
+            "of the user's own documents: deleted",
+            "DELETE FROM passages p USING documents d WHERE d.id = p.document_id AND d.user_id = :user",
+        ),
+        _delete("documents", "user_id = :user", "the user's own: deleted"),
+        _delete(
+            "units",
+            _OF_SESSIONS,
+            "of all sessions in which the user spoke: deleted, those with others are segmented again",
+        ),
+        _delete("summaries", _OF_SESSIONS, "likewise"),
+        _delete("plans", _OF_SESSIONS, "likewise"),
+        _delete("contexts", _OF_SESSIONS, "of all sessions in which the user spoke: deleted"),
+        _delete("working", _OF_SESSIONS, "of all sessions in which the user spoke: deleted"),
+        _delete("hidden_messages", _OF_SESSIONS, "likewise; what was hidden is visible again"),
+        _execute(
+            "events",
+            "that tell of a message that was hidden in a session with others: without the reason",
+            """
             UPDATE events SET payload = payload - 'reason'
             WHERE session_id = ANY(:shared) AND event_type = 'message.hidden'
-        """),
-    ),
-    ErasureStep(ErasurePart.USER, "messages", "deleted", text("DELETE FROM messages WHERE session_id = ANY(:alone)")),
-    ErasureStep(
-        ErasurePart.USER,
-        "messages",
-        "in sessions with others: they keep their place, without text, speaker or any name",
-        text(f"""
+            """,
+        ),
+        _delete("messages", "session_id = ANY(:alone)"),
+        _execute(
+            "messages",
+            "in sessions with others: they keep their place, without text, speaker or any name",
+            f"""
             UPDATE messages SET content = '', speaker = NULL, extras = NULL, user_id = '', agent_id = NULL,
                                 importance = NULL, id = {_nameless("id")}, event_id = {_nameless("event_id")}
             WHERE session_id = ANY(:shared) AND user_id = :user
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "messages",
-        "of others, who named the user as taking part: without that name",
-        text("""
+            """,
+        ),
+        _execute(
+            "messages",
+            "of others, who named the user as taking part: without that name",
+            """
             UPDATE messages
                 SET extras = jsonb_set(extras, '{participants}', (extras -> 'participants') - cast(:user AS text))
             WHERE session_id = ANY(:shared) AND jsonb_exists(extras -> 'participants', :user)
-        """),
-    ),
-    ErasureStep(ErasurePart.USER, "sessions", "deleted", text("DELETE FROM sessions WHERE id = ANY(:alone)")),
-    ErasureStep(
-        ErasurePart.USER,
-        "sessions",
-        "with others: stay, and are the user's no longer",
-        text("""
+            """,
+        ),
+        _delete("sessions", "id = ANY(:alone)"),
+        _execute(
+            "sessions",
+            "with others: stay, and are the user's no longer",
+            """
             UPDATE sessions SET user_id = CASE WHEN user_id <> :user THEN user_id END, state = '{}'
             WHERE id = ANY(:shared)
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER, "decisions", "deleted", text(f"DELETE FROM decisions WHERE event_seq = ANY({_SEQS})")
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "flows",
-        "deleted, unless others' events wait in one, too",
-        text(f"""
+            """,
+        ),
+        _delete("decisions", f"event_seq = ANY({_SEQS})"),
+        _execute(
+            "flows",
+            "deleted, unless others' events wait in one, too",
+            f"""
             DELETE FROM flows WHERE key = 'user:' || :user
                 OR key = ANY(ARRAY(SELECT 'session:' || unnest(cast(:alone AS text[]))))
                 OR (event_seqs <> '{{}}' AND event_seqs <@ {_SEQS})
                 OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(key, s) > 0)
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "dispatches",
-        "from which a memory of someone else came: stay, without parameters, result, error or name",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "dispatches",
+            "from which a memory of someone else came: stay, without parameters, result, error or name",
+            f"""
             UPDATE dispatches d SET
                 params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
                 alone = NULL, lane = NULL, correlation_id = {_nameless("d.correlation_id")},
@@ -556,24 +464,22 @@ STEPS: Final[Sequence[ErasureStep]] = (
                 status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
                 ended_at = coalesce(ended_at, clock_timestamp())
             WHERE event_seq = ANY({_SEQS}) AND EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id)
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "dispatches",
-        "deleted, also what came from the bus and could not be read but names the user",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "dispatches",
+            "deleted, also what came from the bus and could not be read but names the user",
+            f"""
             DELETE FROM dispatches d
             WHERE (event_seq = ANY({_SEQS}) AND NOT EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id))
                OR (event_seq IS NULL AND EXISTS (
                       SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(params ->> 'body', s) > 0))
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "dispatches",
-        "that served several at once: without the user's sessions and events",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "dispatches",
+            "that served several at once: without the user's sessions and events",
+            f"""
             UPDATE dispatches d SET params = params || jsonb_strip_nulls(jsonb_build_object(
                 'sessions', (SELECT jsonb_agg(s) FROM jsonb_array_elements_text(params -> 'sessions') s
                              WHERE s <> ALL(:alone)),
@@ -585,13 +491,12 @@ STEPS: Final[Sequence[ErasureStep]] = (
                OR (jsonb_exists(params, 'gathered') AND EXISTS (
                       SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'gathered'")}) g
                       WHERE g = ANY(:events)))
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "events",
-        "of others that followed from the user's: refer to them by a hash",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "events",
+            "of others that followed from the user's: refer to them by a hash",
+            f"""
             WITH RECURSIVE down AS (
                 SELECT e.seq, e.id FROM events e WHERE e.causation_id = ANY(:events) AND e.seq <> ALL({_SEQS})
                 UNION
@@ -603,32 +508,29 @@ STEPS: Final[Sequence[ErasureStep]] = (
                 correlation_id = CASE WHEN e.correlation_id = ANY(:events) THEN {_nameless("e.correlation_id")}
                                       ELSE e.correlation_id END
             FROM down WHERE e.seq = down.seq
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "dispatches",
-        "of others that followed from the user's events: likewise",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "dispatches",
+            "of others that followed from the user's events: likewise",
+            f"""
             UPDATE dispatches d SET correlation_id = {_nameless("d.correlation_id")}
             WHERE d.correlation_id = ANY(:events)
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "events",
-        "of others in a session with the user: without the user's name among those who took part",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "events",
+            "of others in a session with the user: without the user's name among those who took part",
+            f"""
             UPDATE events
                 SET payload = jsonb_set(payload, '{{participants}}', (payload -> 'participants') - cast(:user AS text))
             WHERE session_id = ANY(:shared) AND seq <> ALL({_SEQS}) AND jsonb_exists(payload -> 'participants', :user)
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "events",
-        "from which a memory of someone else came: keep their place, without payload or name",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "events",
+            "from which a memory of someone else came: keep their place, without payload or name",
+            f"""
             UPDATE events e SET payload = '{{"erased": true}}', subject = NULL, session_id = NULL, user_id = NULL,
                                 extensions = NULL, id = {_nameless("e.id")},
                                 causation_id = CASE WHEN e.causation_id = ANY(:events)
@@ -636,100 +538,40 @@ STEPS: Final[Sequence[ErasureStep]] = (
                                 correlation_id = CASE WHEN e.correlation_id = ANY(:events)
                                                  THEN {_nameless("e.correlation_id")} ELSE e.correlation_id END
             WHERE e.seq = ANY({_SEQS}) AND {_REFERRED_TO}
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "events",
-        "deleted",
-        text(f"DELETE FROM events e WHERE e.seq = ANY({_SEQS}) AND NOT {_REFERRED_TO}"),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "search_changes",
-        "deleted, and those of groups without any rows left in search_index",
-        text("""
+            """,
+        ),
+        _execute("events", "deleted", f"DELETE FROM events e WHERE e.seq = ANY({_SEQS}) AND NOT {_REFERRED_TO}"),
+        _execute(
+            "search_changes",
+            "deleted, and those of groups without any rows left in search_index",
+            """
             DELETE FROM search_changes c WHERE c.owner = 'user:' || :user OR (c.owner LIKE 'group:%' AND NOT EXISTS (
                 SELECT FROM search_index i WHERE i.group_id = substr(c.owner, 7)))
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.USER,
-        "schedules",
-        "that are being handed to one user after another: begin this page again a little earlier",
-        text("UPDATE schedules SET page_after = left(cast(:user AS text), -1) WHERE page_after = :user"),
+            """,
+        ),
+        _execute(
+            "schedules",
+            "that are being handed to one user after another: begin this page again a little earlier",
+            "UPDATE schedules SET page_after = left(cast(:user AS text), -1) WHERE page_after = :user",
+        ),
     ),
     # The name of an erased user, once everything that follows from `user.erased` has ended.
-    ErasureStep(
-        ErasurePart.NAMES,
-        "events",
-        "that announced the erasure: stay, without the name",
-        text(f"""
+    ErasurePart.NAMES: (
+        _execute(
+            "events",
+            "that announced the erasure: stay, without the name",
+            f"""
             UPDATE events SET payload = '{{"erased": true}}', subject = NULL, user_id = NULL WHERE seq = ANY({_SEQS})
-        """),
-    ),
-    ErasureStep(
-        ErasurePart.NAMES,
-        "dispatches",
-        "of these events: stay, without parameters, result, error or name",
-        text(f"""
+            """,
+        ),
+        _execute(
+            "dispatches",
+            "of these events: stay, without parameters, result, error or name",
+            f"""
             UPDATE dispatches SET params = '{{}}', result = NULL, error = NULL, alone = NULL, lane = NULL
             WHERE event_seq = ANY({_SEQS})
-        """),
+            """,
+        ),
+        _delete("flows", f"key = ANY(:keys) AND event_seqs <@ {_SEQS}", "under the name: deleted"),
     ),
-    ErasureStep(
-        ErasurePart.NAMES,
-        "flows",
-        "under the name: deleted",
-        text(f"DELETE FROM flows WHERE key = ANY(:keys) AND event_seqs <@ {_SEQS}"),
-    ),
-)
-
-SCOPES: Final[Mapping[str, Sequence[ErasurePart]]] = {
-    "memory": (ErasurePart.MESSAGES, ErasurePart.MEMORIES, ErasurePart.EVENTS),
-    "session": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.SESSION),
-    "user": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.USER, ErasurePart.NAMES),
 }
-"""Parts that may be erased with a memory, a session (episodes of it are memories) or a user (so are others' that rest
-on their word)."""
-
-UNTOUCHED: Final[Mapping[str, str]] = {
-    "api_keys": "belong to services; users have none",
-    "endpoints": "addresses that a tenant's rules post to",
-    "receipts": "say what was erased, with a salted hash of whom alone",
-    "secrets": "credentials of a tenant's receivers, encrypted",
-    "webhooks": "addresses to which a tenant's rules may post",
-    "rule_versions": "a tenant's policy, written by people",
-    "rules": "a tenant's policy, written by people",
-    "term_counts": "changed with the rows of search_index: `core.index.removal`",
-    "tenant_settings": "limits of a tenant, numbers alone",
-    "tombstones": "keep what was erased from coming back; erasing adds some",
-}
-"""Tables without a step in any scope, and why."""
-
-_NO_TEXT: Final = "holds ids and times alone"
-
-UNTOUCHED_BY_SCOPE: Final[Mapping[str, Mapping[str, str]]] = {
-    "memory": {
-        "contexts": _NO_TEXT,
-        "decisions": "names of rules and why they held an event back",
-        "documents": "a memory cites messages; the knowledge base is erased document by document",
-        "mirrors": "the file is written again without the memory, after the transaction",
-        "passages": "go with their document",
-        "schedules": _NO_TEXT,
-        "search_changes": _NO_TEXT,
-        "sessions": "the conversation remains",
-        "sweeps": _NO_TEXT,
-        "working": "belongs to the agents of the session",
-    },
-    "session": {
-        "decisions": "names of rules and why they held an event back",
-        "documents": "belong to users and groups, not to sessions",
-        "mirrors": "what was learnt from the session is long-term memory and stays",
-        "passages": "go with their document",
-        "schedules": _NO_TEXT,
-        "sweeps": _NO_TEXT,
-    },
-    "user": {},
-}
-"""Tables without a step in one scope, and why."""

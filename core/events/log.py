@@ -120,11 +120,6 @@ def find(
     return [event_of(row) for row in tx.execute(_FIND, values)]
 
 
-def since(tx: Tx, seq: int, limit: int) -> list[Event]:
-    """Return events after a position in the log, oldest first."""
-    return [event_of(row) for row in tx.execute(_SINCE, {"seq": seq, "limit": limit})]
-
-
 def backlog(tx: Tx, bound: int) -> int:
     """Count events that wait for the router, of this tenant or, for the queue role, of all; stop at `bound`."""
     return int(tx.execute(_BACKLOG, {"bound": bound}).scalar_one())
@@ -240,8 +235,6 @@ _FIND = text(f"""
       AND (cast(:before AS bigint) IS NULL OR seq < :before)
     ORDER BY seq DESC LIMIT :limit
 """)
-
-_SINCE = text(f"SELECT {COLUMNS} FROM events e WHERE seq > :seq ORDER BY seq LIMIT :limit")
 
 _BACKLOG = text("SELECT count(*) FROM (SELECT FROM events WHERE routed_at IS NULL LIMIT :bound) AS waiting")
 

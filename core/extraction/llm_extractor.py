@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from core.events.parsing import YEARS
 from core.extraction import rule_extractor
 from core.extraction.protocol import ExtractedUnit, Reading, Window
 from core.inference import prompts as prompt_texts
 from core.inference.client import ChatClient, OnCall
+from core.inference.structured_output import ModelAnswer
 from core.language import sentences
 from core.types import Candidate, Category, Evidence, Kind, Message, Topic
 
@@ -75,13 +76,7 @@ Share = Annotated[float, Field(allow_inf_nan=False), AfterValidator(_share)]
 Moment = Annotated[datetime | None, AfterValidator(_moment)]
 
 
-class _Strict(BaseModel):
-    """Base of the answer's schema: every field is required and no other is allowed, as `strict` demands."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-class ModelStatement(_Strict):
+class ModelStatement(ModelAnswer):
     """A statement in the model's answer; `messages` by their numbers."""
 
     content: Text
@@ -97,7 +92,7 @@ class ModelStatement(_Strict):
     messages: list[int]
 
 
-class ModelUnit(_Strict):
+class ModelUnit(ModelAnswer):
     """A part of the conversation on one topic, in the model's words."""
 
     subject: Text
@@ -107,7 +102,7 @@ class ModelUnit(_Strict):
     messages: list[int]
 
 
-class Extraction(_Strict):
+class Extraction(ModelAnswer):
     """Lasting statements and topics of a window."""
 
     statements: list[ModelStatement]

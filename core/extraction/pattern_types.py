@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from core.types import Category, Topic
 
@@ -30,6 +31,24 @@ class Pattern:
     corrects: bool = False
     negated: bool = False
     weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """Common fields of the rows of one attribute; see `Pattern`."""
+
+    topic: Topic
+    importance: float
+    check: Check | None = None
+    category: Category = Category.FACT
+    exclusive: bool = True
+
+
+def pattern(
+    row: Callable[[str], re.Pattern[str]], attributes: Mapping[str, Attribute], name: str, regex: str, **own: Any
+) -> Pattern:
+    """Return a row of an attribute of `attributes`; `own` are the fields in which it differs or that are its own."""
+    return Pattern(row(regex), name, **{**asdict(attributes[name]), **own})
 
 
 @dataclass(frozen=True, slots=True)

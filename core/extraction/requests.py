@@ -45,7 +45,9 @@ class Wish(BaseModel):
     category: Category | None = None
     kind: Kind | None = None
     topic: Topic | None = None
-    subject: Annotated[Name | None, Field(description="Whom it is about; default: the user")] = None
+    subject: Annotated[
+        Name | None, Field(description="Person or thing that the statement is about; default: the user")
+    ] = None
     attribute: Annotated[Name | None, Field(description="A slot such as `home.city`, with its `value`")] = None
     value: Annotated[Content | None, Field(min_length=1, max_length=2_000)] = None
     importance: Share | None = None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -27,6 +27,13 @@ MOST_ATTEMPTS: Final = 300
 
 MOST_FAULTS: Final = 10
 """Faults named to a model at once."""
+
+
+class ModelAnswer(BaseModel):
+    """Base of the shapes that a model fills: no other field is allowed, as `strict` demands."""
+
+    model_config = ConfigDict(extra="forbid")
+
 
 _DECODER = json.JSONDecoder()
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)

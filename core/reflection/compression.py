@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Annotated, Any, Final, NamedTuple, Protocol
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from sqlalchemy import text
 
 from core.errors import Never
@@ -19,6 +19,7 @@ from core.inference import ask
 from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
 from core.inference.embedders import Embedder
+from core.inference.structured_output import ModelAnswer
 from core.language.terms import has_han
 from core.memory import announcements, identity, memories, writer
 from core.memory.changes import Add, Archive, Change, Derive, Link, Owner, Part, Vector
@@ -188,19 +189,15 @@ def by_model(client: ChatClient, on_call: OnCall) -> Condenser:
     return condense_group
 
 
-class _Statement(BaseModel):
+class _Statement(ModelAnswer):
     """A statement as the model writes it down."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: Annotated[str, Field(min_length=1, max_length=condense.LONGEST)]
     parts: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)]
 
 
-class _CompressionAnswer(BaseModel):
+class _CompressionAnswer(ModelAnswer):
     """Statements that a group becomes."""
-
-    model_config = ConfigDict(extra="forbid")
 
     cores: Annotated[list[_Statement], Field(min_length=1, max_length=CORES)]
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from sqlalchemy import text
 
 from core.consolidation import upsert
@@ -26,6 +26,7 @@ from core.extraction import rule_extractor
 from core.inference import ask
 from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
+from core.inference.structured_output import ModelAnswer
 from core.language import grounding, topics
 from core.language.topics import ASSISTANT
 from core.memory.changes import Owner
@@ -112,19 +113,15 @@ class PendingEpisodes:
         return counts
 
 
-class EpisodeNarrative(BaseModel):
+class EpisodeNarrative(ModelAnswer):
     """A conversation as a model retells it for one participant."""
-
-    model_config = ConfigDict(extra="forbid")
 
     participant: str
     narrative: Annotated[str, Field(min_length=1, max_length=grounding.LONGEST)]
 
 
-class Narratives(BaseModel):
+class Narratives(ModelAnswer):
     """One for each participant."""
-
-    model_config = ConfigDict(extra="forbid")
 
     episodes: list[EpisodeNarrative]
 

@@ -7,12 +7,13 @@ from datetime import datetime
 from typing import Annotated, Final, Literal, NamedTuple, Protocol
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from core.errors import Never
 from core.inference import ask
 from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
+from core.inference.structured_output import ModelAnswer
 from core.language.terms import has_han, terms
 from core.reflection import clustering
 from core.statements import condense
@@ -95,10 +96,8 @@ def by_model(client: ChatClient, on_call: OnCall) -> Wording:
     return describe
 
 
-class _GeneralizationAnswer(BaseModel):
+class _GeneralizationAnswer(ModelAnswer):
     """The model's finding for a group."""
-
-    model_config = ConfigDict(extra="forbid")
 
     category: Literal["pattern", "knowledge", "none"]
     statement: Annotated[str, Field(max_length=400)]

@@ -6,7 +6,7 @@ import re
 import statistics
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import Annotated, Any, Final
@@ -123,7 +123,6 @@ class LearningResult:
 
     upsert: PendingUpsert | None
     reason: str
-    record: Json = field(default_factory=dict)
 
 
 def report(event: Event) -> Report:
@@ -204,7 +203,7 @@ def learn(consolidation: Consolidation, tenant_id: str, one: Attempt) -> Learnin
     owner = Owner(one.user_id, row.group_id if row is not None else one.group_id)
     reason = f"{one.name}: {'it worked' if one.worked else 'it failed'}."
     pending = upsert.upsert(consolidation, tenant_id, owner, _candidate(one, record), row, reason, used=one.worked)
-    return LearningResult(pending, reason, record)
+    return LearningResult(pending, reason)
 
 
 def slot(name: str) -> str:

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from core.index.resident.encoding import SEPARATOR
 from core.search import spreading
-from core.search.spreading import ActivationLink, Active, Visibility
+from core.search.spreading import Active, Visibility
 from core.storage.db import Tx
-from core.types import Relation
 
 SOURCES: Final = 50
 """Memories, and messages, that pass activation on: the best of those given."""
@@ -19,25 +17,13 @@ SOURCES: Final = 50
 REACH: Final = 200
 """Index rows read for each kind of link of a source."""
 
-BACK: Final[Mapping[str, str]] = {
-    Relation.SUPPORTS: "supported by",
-    Relation.CONTRADICTS: "contradicted by",
-    Relation.REFINES: "refined by",
-    Relation.SUPERSEDES: "superseded by",
-    Relation.DERIVED_FROM: "source of",
-    Relation.ABOUT: "matter of",
-    Relation.FOLLOWS: "followed by",
-}
-"""Relation kinds seen from the target of a relation."""
-
 
 @dataclass(frozen=True, slots=True)
 class AssociatedMemory:
-    """An activated memory: its activation on the scale of the sources' scores, and the strongest link to it."""
+    """An activated memory: its activation on the scale of the sources' scores."""
 
     id: UUID
     activation: float
-    via: str
 
 
 def spread(
@@ -55,18 +41,8 @@ def spread(
     best = max(scores.values())
     found = spreading.links(tx, scores, reader, reach=REACH)
     active = spreading.gather(spreading.step([Active(key, score / best) for key, score in scores.items()], found))
-    return [AssociatedMemory(UUID(one.key), best * one.activation, _via(one.links[-1])) for one in active[:limit]]
+    return [AssociatedMemory(UUID(one.key), best * one.activation) for one in active[:limit]]
 
 
 def _best(scored: Iterable[tuple[str, float]]) -> list[tuple[str, float]]:
     return sorted(scored, key=lambda one: (-one[1], one[0]))[:SOURCES]
-
-
-def _via(link: ActivationLink) -> str:
-    source = link.source.rsplit(SEPARATOR, 1)[-1]
-    if link.by == "evidence":
-        return f"cites {source}" if SEPARATOR in link.source else f"evidence shared with {source}"
-    if link.by == "slot":
-        return f"slot of {source}"
-    word = BACK[link.by] if link.outward else link.by.replace("_", " ")
-    return f"{word} {source}"

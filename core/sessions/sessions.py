@@ -172,19 +172,7 @@ def move_index_cursor(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
 
 def message_of(row: Any) -> Message:
     """Convert a row of `messages`."""
-    return Message(
-        session_id=row.session_id,
-        id=row.id,
-        position=row.position,
-        event_id=row.event_id,
-        user_id=row.user_id,
-        role=row.role,
-        content=row.content,
-        occurred_at=row.occurred_at,
-        speaker=row.speaker,
-        group_id=row.group_id,
-        importance=row.importance,
-    )
+    return Message(**{name: getattr(row, name) for name in Message.__slots__})
 
 
 def session_of(row: Any) -> Session:

@@ -5,6 +5,8 @@ Each table that holds a tenant's data has the tenant first in its primary key.
 
 from __future__ import annotations
 
+from typing import Any
+
 from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
 from sqlalchemy import (
     BigInteger,
@@ -27,6 +29,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy.schema import SchemaItem
 
 from core.language.terms import TERM_IDS
 
@@ -48,30 +51,41 @@ def _tenant() -> Column[str]:
     return Column("tenant_id", Text, primary_key=True)
 
 
-def _time(name: str, *, null: bool = True, now: bool = False) -> Column[object]:
+def _tenant_table(name: str, *items: SchemaItem, **options: Any) -> Table:
+    """Define a table whose rows belong to tenants: the tenant is first in its primary key."""
+    return Table(name, metadata, _tenant(), *items, **options)
+
+
+def _time(name: str, *, null: bool = True, now: bool = False, comment: str | None = None) -> Column[object]:
     default = text("clock_timestamp()") if now else None
-    return Column(name, DateTime(timezone=True), nullable=null and not now, server_default=default)
+    return Column(name, DateTime(timezone=True), nullable=null and not now, server_default=default, comment=comment)
 
 
-def _json(name: str, *, empty: str | None = None) -> Column[object]:
-    return Column(name, JSONB, nullable=empty is None, server_default=text(f"'{empty}'::jsonb") if empty else None)
+def _json(name: str, *, empty: str | None = None, comment: str | None = None) -> Column[object]:
+    default = text(f"'{empty}'::jsonb") if empty else None
+    return Column(name, JSONB, nullable=empty is None, server_default=default, comment=comment)
 
 
-def _number(name: str, default: float | None = None) -> Column[float]:
+def _number(name: str, default: float | None = None, *, comment: str | None = None) -> Column[float]:
     server = None if default is None else text(str(default))
-    return Column(name, Double, nullable=default is None, server_default=server)
+    return Column(name, Double, nullable=default is None, server_default=server, comment=comment)
 
 
-def _count(name: str) -> Column[int]:
-    return Column(name, Integer, nullable=False, server_default=text("0"))
+def _count(name: str, *, comment: str | None = None) -> Column[int]:
+    return Column(name, Integer, nullable=False, server_default=text("0"), comment=comment)
 
 
-def _flag(name: str) -> Column[bool]:
-    return Column(name, Boolean, nullable=False, server_default=text("false"))
+def _flag(name: str, *, comment: str | None = None) -> Column[bool]:
+    return Column(name, Boolean, nullable=False, server_default=text("false"), comment=comment)
 
 
-def _texts(name: str) -> Column[object]:
-    return Column(name, ARRAY(Text), nullable=False, server_default=text("'{}'"))
+def _texts(name: str, *, comment: str | None = None) -> Column[object]:
+    return Column(name, ARRAY(Text), nullable=False, server_default=text("'{}'"), comment=comment)
+
+
+def _index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    """Define an index of the rows for which `where` holds."""
+    return Index(name, *columns, unique=unique, postgresql_where=text(where))
 
 
 deployment = Table(
@@ -102,7 +116,7 @@ providers = Table(
     Column("tokens", Double, nullable=False, comment="Likewise."),
     _time("filled_at", null=False),
     _count("failures"),
-    Column("open_until", DateTime(timezone=True), comment="Until then nobody asks; then one tries."),
+    _time("open_until", comment="Until then nobody asks; then one tries."),
     comment="Providers of models: what may still be asked this minute, and whether the breaker is open.",
 )
 
@@ -111,13 +125,7 @@ tenants = Table(
     metadata,
     Column("id", Text, primary_key=True),
     _time("created_at", now=True),
-    Column(
-        "allows_high_risk",
-        Boolean,
-        nullable=False,
-        server_default=text("false"),
-        comment="Whether rules of high risk may run without anyone's approval.",
-    ),
+    _flag("allows_high_risk", comment="Whether rules of high risk may run without anyone's approval."),
     Column(
         "fade_formula",
         Text,
@@ -125,13 +133,7 @@ tenants = Table(
         server_default=text("'fading'"),
         comment="By which its memories' curves were drawn.",
     ),
-    Column(
-        "fade_under",
-        Double,
-        nullable=False,
-        server_default=text("0.05"),
-        comment="The strength below which they were to count as faded.",
-    ),
+    _number("fade_under", 0.05, comment="The strength below which they were to count as faded."),
     Column(
         "salt",
         Text,
@@ -142,20 +144,16 @@ tenants = Table(
     CheckConstraint("id ~ '^[a-z0-9][a-z0-9_-]{0,62}$'", name="name"),
 )
 
-tenant_settings = Table(
+tenant_settings = _tenant_table(
     "tenant_settings",
-    metadata,
-    _tenant(),
     Column("name", Text, primary_key=True, comment="Which setting; the router reads `limits` alone."),
     Column("value", JSONB, nullable=False),
     _time("updated_at", now=True),
     comment="Settings of a tenant, one row for each kind: limits, and others by name.",
 )
 
-api_keys = Table(
+api_keys = _tenant_table(
     "api_keys",
-    metadata,
-    _tenant(),
     Column("id", Text, primary_key=True),
     Column("secret_sha256", Text, nullable=False, comment="The secret is 256 random bits, so a plain hash is enough."),
     _texts("scopes"),
@@ -164,10 +162,8 @@ api_keys = Table(
     _time("revoked_at"),
 )
 
-events = Table(
+events = _tenant_table(
     "events",
-    metadata,
-    _tenant(),
     Column("seq", BigInteger, Identity(always=True), primary_key=True, comment="Place in the log."),
     Column("id", Text, nullable=False),
     Column("source", Text, nullable=False),
@@ -187,18 +183,16 @@ events = Table(
     _time("received_at", now=True),
     _time("routed_at"),
     UniqueConstraint("tenant_id", "id", "source"),
-    Index("events_unrouted", "tenant_id", "seq", postgresql_where=text("routed_at IS NULL")),
-    Index("events_of_session", "tenant_id", "session_id", "seq", postgresql_where=text("session_id IS NOT NULL")),
+    _index("events_unrouted", "tenant_id", "seq", where="routed_at IS NULL"),
+    _index("events_of_session", "tenant_id", "session_id", "seq", where="session_id IS NOT NULL"),
     Index("events_by_time", "time", postgresql_using="brin"),
-    Index("events_of_chain", "tenant_id", "causation_id", postgresql_where=text("causation_id IS NOT NULL")),
+    _index("events_of_chain", "tenant_id", "causation_id", where="causation_id IS NOT NULL"),
     # A queue: its rows change soon after they are written.
     postgresql_with={"autovacuum_vacuum_scale_factor": 0.02, "autovacuum_vacuum_threshold": 5000},
 )
 
-sessions = Table(
+sessions = _tenant_table(
     "sessions",
-    metadata,
-    _tenant(),
     Column("id", Text, primary_key=True),
     Column("user_id", Text),
     Column("group_id", Text),
@@ -207,25 +201,18 @@ sessions = Table(
     _time("ended_at"),
     _count("message_count"),
     _count("token_count"),
-    Column("extracted_to", Integer, nullable=False, server_default=text("0"), comment="Last position extracted."),
-    Column("indexed_to", Integer, nullable=False, server_default=text("0"), comment="Last position indexed."),
+    _count("extracted_to", comment="Last position extracted."),
+    _count("indexed_to", comment="Last position indexed."),
     _json("state", empty="{}"),
     Index("sessions_of_user", "tenant_id", "user_id"),
-    Index("sessions_open", "tenant_id", "last_at", postgresql_where=text("ended_at IS NULL")),
-    Index(
-        "sessions_unindexed",
-        "tenant_id",
-        "user_id",
-        postgresql_where=text("indexed_to < message_count"),
-    ),
+    _index("sessions_open", "tenant_id", "last_at", where="ended_at IS NULL"),
+    _index("sessions_unindexed", "tenant_id", "user_id", where="indexed_to < message_count"),
     # Every accepted batch updates its session's row.
     postgresql_with={"fillfactor": 70},
 )
 
-messages = Table(
+messages = _tenant_table(
     "messages",
-    metadata,
-    _tenant(),
     Column("session_id", Text, primary_key=True),
     Column("position", Integer, primary_key=True, comment="1, 2, … in order of acceptance, without gaps."),
     Column("id", Text, nullable=False),
@@ -244,10 +231,8 @@ messages = Table(
     UniqueConstraint("tenant_id", "session_id", "id"),
 )
 
-hidden_messages = Table(
+hidden_messages = _tenant_table(
     "hidden_messages",
-    metadata,
-    _tenant(),
     Column("session_id", Text, primary_key=True),
     Column("message_id", Text, primary_key=True),
     Column("reason", Text),
@@ -256,23 +241,19 @@ hidden_messages = Table(
     comment="Messages that an agent does not want to see again until they are restored; they are kept as they are.",
 )
 
-working = Table(
+working = _tenant_table(
     "working",
-    metadata,
-    _tenant(),
     Column("session_id", Text, primary_key=True),
     Column("key", Text, primary_key=True),
     Column("value", JSONB, nullable=False),
     _time("updated_at", now=True),
     _time("expires_at"),
-    Index("working_expiring", "tenant_id", "expires_at", postgresql_where=text("expires_at IS NOT NULL")),
+    _index("working_expiring", "tenant_id", "expires_at", where="expires_at IS NOT NULL"),
     comment="What an agent keeps at hand while a session lasts: any JSON, gone with the end of the session.",
 )
 
-units = Table(
+units = _tenant_table(
     "units",
-    metadata,
-    _tenant(),
     Column("id", Uuid, primary_key=True),
     Column("session_id", Text, nullable=False),
     Column("group_id", Text),
@@ -293,10 +274,8 @@ units = Table(
     comment="Slices of conversations, each on one topic.",
 )
 
-summaries = Table(
+summaries = _tenant_table(
     "summaries",
-    metadata,
-    _tenant(),
     Column("session_id", Text, primary_key=True),
     Column("to_position", Integer, primary_key=True, comment="It stands for all messages up to this one."),
     Column("content", Text, nullable=False),
@@ -307,10 +286,8 @@ summaries = Table(
     comment="Rolling summaries of long sessions; the last one holds what those before it said.",
 )
 
-plans = Table(
+plans = _tenant_table(
     "plans",
-    metadata,
-    _tenant(),
     Column("session_id", Text, primary_key=True),
     Column("id", Text, primary_key=True),
     Column("user_id", Text, nullable=False),
@@ -326,31 +303,21 @@ plans = Table(
     Index("plans_of_user", "tenant_id", "user_id"),
 )
 
-contexts = Table(
+contexts = _tenant_table(
     "contexts",
-    metadata,
-    _tenant(),
     Column("session_id", Text, primary_key=True),
     Column("reader", Text, primary_key=True, comment="Whose memories, and under which limit, the context shows."),
     Column("from_position", Integer, nullable=False, comment="The first message that it shows as it was said."),
     Column("memory_ids", ARRAY(Uuid), nullable=False, comment="In the order in which they are shown."),
-    Column("passages", ARRAY(Text), nullable=False, server_default=text("'{}'")),
+    _texts("passages"),
     _time("at", now=True),
     Column("instruction_ids", ARRAY(Uuid), nullable=False, server_default=text("'{}'")),
-    Column(
-        "profile",
-        ARRAY(Text),
-        nullable=False,
-        server_default=text("'{}'"),
-        comment="By which its lines and their values are known again.",
-    ),
+    _texts("profile", comment="By which its lines and their values are known again."),
     comment="What a session's contexts keep showing until their window moves, so that a model's cache stays warm.",
 )
 
-documents = Table(
+documents = _tenant_table(
     "documents",
-    metadata,
-    _tenant(),
     Column("id", Uuid, primary_key=True),
     Column("user_id", Text, comment="Whose it is; with neither user nor group it is the whole tenant's."),
     Column("group_id", Text),
@@ -364,13 +331,11 @@ documents = Table(
     _time("created_at", now=True),
     _time("updated_at", now=True),
     Index("documents_of_user", "tenant_id", "user_id"),
-    Index("documents_uri", "tenant_id", "uri", postgresql_where=text("uri IS NOT NULL")),
+    _index("documents_uri", "tenant_id", "uri", where="uri IS NOT NULL"),
 )
 
-passages = Table(
+passages = _tenant_table(
     "passages",
-    metadata,
-    _tenant(),
     Column("document_id", Uuid, primary_key=True),
     Column("position", Integer, primary_key=True, comment="1, 2, … in reading order."),
     _texts("headings"),
@@ -379,23 +344,19 @@ passages = Table(
     Column("to_char", Integer, nullable=False),
 )
 
-rules = Table(
+rules = _tenant_table(
     "rules",
-    metadata,
-    _tenant(),
     Column("name", Text, primary_key=True),
     Column("version", Integer, nullable=False),
     _json("document", empty="{}"),
-    Column("cost", Integer, nullable=False, server_default=text("0"), comment="Its bound, in comparisons an event."),
+    _count("cost", comment="Its bound, in comparisons an event."),
     _time("deleted_at"),
     Column("revision", BigInteger, nullable=False, server_default=text("nextval('rule_revision')")),
     Index("rules_revision", "revision"),
 )
 
-rule_versions = Table(
+rule_versions = _tenant_table(
     "rule_versions",
-    metadata,
-    _tenant(),
     Column("name", Text, primary_key=True),
     Column("version", Integer, primary_key=True),
     _json("document"),
@@ -404,10 +365,8 @@ rule_versions = Table(
     _time("at", now=True),
 )
 
-decisions = Table(
+decisions = _tenant_table(
     "decisions",
-    metadata,
-    _tenant(),
     Column("event_seq", BigInteger, primary_key=True),
     Column("rule", Text, primary_key=True),
     Column("version", Integer, nullable=False),
@@ -417,21 +376,17 @@ decisions = Table(
     Index("decisions_of_rule", "tenant_id", "rule", "at"),
 )
 
-schedules = Table(
+schedules = _tenant_table(
     "schedules",
-    metadata,
-    _tenant(),
     Column("rule", Text, primary_key=True),
     Column("schedule", JSONB, nullable=False, comment="The time table that `fired_to` was counted by."),
-    Column("fired_to", DateTime(timezone=True), nullable=False, comment="Due times up to this one are dealt with."),
-    Column("due_at", DateTime(timezone=True), comment="The due time that is being handed to one user after another."),
+    _time("fired_to", null=False, comment="Due times up to this one are dealt with."),
+    _time("due_at", comment="The due time that is being handed to one user after another."),
     Column("page_after", Text, comment="The last user it was handed to."),
 )
 
-flows = Table(
+flows = _tenant_table(
     "flows",
-    metadata,
-    _tenant(),
     Column("rule", Text, primary_key=True),
     Column("kind", Text, primary_key=True, comment="The stage: debounce, count, concurrency, cooldown or throttle."),
     Column("key", Text, primary_key=True),
@@ -448,15 +403,13 @@ flows = Table(
     Column("root_seq", BigInteger, nullable=False),
     _time("opened_at", null=False),
     _time("due_at"),
-    Column("expires_at", DateTime(timezone=True), comment="From then on the row means nothing and may go."),
-    Index("flows_due", "due_at", postgresql_where=text("due_at IS NOT NULL")),
-    Index("flows_expired", "expires_at", postgresql_where=text("expires_at IS NOT NULL")),
+    _time("expires_at", comment="From then on the row means nothing and may go."),
+    _index("flows_due", "due_at", where="due_at IS NOT NULL"),
+    _index("flows_expired", "expires_at", where="expires_at IS NOT NULL"),
 )
 
-dispatches = Table(
+dispatches = _tenant_table(
     "dispatches",
-    metadata,
-    _tenant(),
     Column("id", Uuid, primary_key=True, server_default=text("uuidv7()")),
     Column("event_seq", BigInteger, comment="The event it reacts to; null for what could not become one."),
     Column("root_seq", BigInteger, nullable=False, server_default=text("0")),
@@ -471,18 +424,16 @@ dispatches = Table(
     Column("alone", Text, comment="Of the dispatches with one such key, one runs at a time."),
     Column("lane", Text, comment="Rule and key whose `concurrency` it counts for."),
     Column("lane_limit", Integer, comment="How many of its lane may run at a time."),
-    Column("lineage", ARRAY(Text), nullable=False, server_default=text("'{}'"), comment="As of events, with its rule."),
+    _texts("lineage", comment="As of events, with its rule."),
     Column("after", Uuid, comment="The action of the same rule that must be done first."),
     Column("hold", Text, comment="What a held one waits for: approval, its time, or the turn that `after` names."),
-    Column(
-        "expires_at", DateTime(timezone=True), comment="When an approval that nobody gave is refused, or its time is."
-    ),
+    _time("expires_at", comment="When an approval that nobody gave is refused, or its time is."),
     _json("approval"),
     Column("status", Text, nullable=False),
     _count("attempt"),
     _count("sends"),
     Column("lease", Uuid, comment="Token of the attempt that owns it; only its holder may finish it."),
-    Column("wake_at", DateTime(timezone=True), comment="When the sweep must act: send again, or take the lease back."),
+    _time("wake_at", comment="When the sweep must act: send again, or take the lease back."),
     Column("error", Text),
     _json("result"),
     _time("created_at", now=True),
@@ -496,65 +447,37 @@ dispatches = Table(
             "null: waits for wake_at."
         ),
     ),
-    Column(
-        "overruns",
-        Integer,
-        nullable=False,
-        server_default=text("0"),
-        comment="Attempts that were ended because they took too long.",
-    ),
-    Column(
-        "deadline_at",
-        DateTime(timezone=True),
-        comment="When the process of the current attempt is ended, whatever it does.",
-    ),
-    Index(
+    _count("overruns", comment="Attempts that were ended because they took too long."),
+    _time("deadline_at", comment="When the process of the current attempt is ended, whatever it does."),
+    _index(
         "dispatches_turns",
         "tenant_id",
         "queue",
         "turn",
         "id",
-        postgresql_where=text("turn IS NOT NULL AND status IN ('pending', 'running')"),
+        where="turn IS NOT NULL AND status IN ('pending', 'running')",
     ),
-    Index(
+    _index(
         "dispatches_owed",
         "tenant_id",
         "wake_at",
-        postgresql_where=text("status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL"),
+        where="status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL",
     ),
-    Index(
-        "dispatches_open",
-        "tenant_id",
-        "root_seq",
-        postgresql_where=text("status IN ('pending', 'running', 'retrying')"),
-    ),
-    Index(
-        "dispatches_alone",
-        "tenant_id",
-        "alone",
-        unique=True,
-        postgresql_where=text("status = 'running' AND alone IS NOT NULL"),
-    ),
-    Index(
-        "dispatches_waiting",
-        "tenant_id",
-        "alone",
-        postgresql_where=text("status = 'pending' AND alone IS NOT NULL"),
-    ),
-    Index("dispatches_after", "tenant_id", "after", postgresql_where=text("after IS NOT NULL")),
-    Index("dispatches_lane", "tenant_id", "lane", postgresql_where=text("lane IS NOT NULL AND ended_at IS NULL")),
-    Index("dispatches_expiring", "expires_at", postgresql_where=text("status = 'held' AND expires_at IS NOT NULL")),
-    Index("dispatches_of_rule", "tenant_id", "rule", "id", postgresql_where=text("rule IS NOT NULL")),
+    _index("dispatches_open", "tenant_id", "root_seq", where="status IN ('pending', 'running', 'retrying')"),
+    _index("dispatches_alone", "tenant_id", "alone", where="status = 'running' AND alone IS NOT NULL", unique=True),
+    _index("dispatches_waiting", "tenant_id", "alone", where="status = 'pending' AND alone IS NOT NULL"),
+    _index("dispatches_after", "tenant_id", "after", where="after IS NOT NULL"),
+    _index("dispatches_lane", "tenant_id", "lane", where="lane IS NOT NULL AND ended_at IS NULL"),
+    _index("dispatches_expiring", "expires_at", where="status = 'held' AND expires_at IS NOT NULL"),
+    _index("dispatches_of_rule", "tenant_id", "rule", "id", where="rule IS NOT NULL"),
     Index("dispatches_of_event", "tenant_id", "event_seq"),
-    Index("dispatches_dead", "tenant_id", "id", postgresql_where=text("status = 'dead'")),
+    _index("dispatches_dead", "tenant_id", "id", where="status = 'dead'"),
     # A queue: its rows change soon after they are written.
     postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0.05},
 )
 
-memories = Table(
+memories = _tenant_table(
     "memories",
-    metadata,
-    _tenant(),
     Column("id", Uuid, primary_key=True),
     Column("user_id", Text),
     Column("group_id", Text),
@@ -573,33 +496,19 @@ memories = Table(
     Column("trust", Text, nullable=False),
     Column("status", Text, nullable=False),
     _time("occurred_at", null=False),
-    Column(
-        "said_at", DateTime(timezone=True), comment="When it was said last; of two values of a slot the later holds."
-    ),
+    _time("said_at", comment="When it was said last; of two values of a slot the later holds."),
     _time("valid_from"),
     _time("valid_to"),
     _time("recorded_at", now=True),
     _time("updated_at", now=True),
     _time("expires_at"),
     _number("half_life_days"),
-    Column(
-        "last_used_at", DateTime(timezone=True), comment="When it was last of use: recalled, confirmed or restored."
-    ),
+    _time("last_used_at", comment="When it was last of use: recalled, confirmed or restored."),
     _count("uses"),
-    Column(
-        "fade_height",
-        Double,
-        nullable=False,
-        server_default=text("0.5"),
-        comment="The part of its strength that fades, as of its last use.",
-    ),
-    Column("fade_floor", Double, nullable=False, server_default=text("0"), comment="The part that stays."),
+    _number("fade_height", 0.5, comment="The part of its strength that fades, as of its last use."),
+    _number("fade_floor", 0, comment="The part that stays."),
     Column("fade_half_life", Double, comment="Days in which the first part halves; null: it never fades."),
-    Column(
-        "fade_at",
-        DateTime(timezone=True),
-        comment="When an active one will have faded if nobody uses it; null: never.",
-    ),
+    _time("fade_at", comment="When an active one will have faded if nobody uses it; null: never."),
     _flag("pinned"),
     _texts("tags"),
     Column("version", Integer, nullable=False, server_default=text("1")),
@@ -612,32 +521,18 @@ memories = Table(
     ),
     CheckConstraint("user_id IS NOT NULL OR group_id IS NOT NULL", name="owner"),
     Index("memories_of_user", "tenant_id", "user_id", "id"),
-    Index("memories_of_group", "tenant_id", "group_id", "id", postgresql_where=text("group_id IS NOT NULL")),
-    Index(
-        "memories_slot", "tenant_id", "user_id", "subject", "attribute", postgresql_where=text("attribute IS NOT NULL")
-    ),
+    _index("memories_of_group", "tenant_id", "group_id", "id", where="group_id IS NOT NULL"),
+    _index("memories_slot", "tenant_id", "user_id", "subject", "attribute", where="attribute IS NOT NULL"),
     Index("memories_statement", "tenant_id", "user_id", "statement_key"),
-    Index(
-        "memories_fading",
-        "tenant_id",
-        "fade_at",
-        postgresql_where=text("status = 'active' AND fade_at IS NOT NULL"),
-    ),
-    Index(
-        "memories_expiring",
-        "tenant_id",
-        "expires_at",
-        postgresql_where=text("status = 'active' AND expires_at IS NOT NULL"),
-    ),
-    Index("memories_recorded", "tenant_id", "user_id", "recorded_at", "id", postgresql_where=text("status = 'active'")),
-    Index("memories_active", "tenant_id", "user_id", "pinned", postgresql_where=text("status = 'active'")),
+    _index("memories_fading", "tenant_id", "fade_at", where="status = 'active' AND fade_at IS NOT NULL"),
+    _index("memories_expiring", "tenant_id", "expires_at", where="status = 'active' AND expires_at IS NOT NULL"),
+    _index("memories_recorded", "tenant_id", "user_id", "recorded_at", "id", where="status = 'active'"),
+    _index("memories_active", "tenant_id", "user_id", "pinned", where="status = 'active'"),
     Index("memories_category", "tenant_id", "user_id", "category", "id"),
 )
 
-memory_versions = Table(
+memory_versions = _tenant_table(
     "memory_versions",
-    metadata,
-    _tenant(),
     Column("memory_id", Uuid, primary_key=True),
     Column("version", Integer, primary_key=True),
     Column("change", Text, nullable=False),
@@ -648,14 +543,12 @@ memory_versions = Table(
     _time("at", now=True),
     Column("change_id", Uuid, comment="What was done at once, and can be undone at once."),
     Index("memory_versions_of_dispatch", "tenant_id", "dispatch_id"),
-    Index("memory_versions_of_change", "tenant_id", "change_id", postgresql_where=text("change_id IS NOT NULL")),
+    _index("memory_versions_of_change", "tenant_id", "change_id", where="change_id IS NOT NULL"),
     Index("memory_versions_by_time", "tenant_id", "memory_id", "at"),
 )
 
-verdicts = Table(
+verdicts = _tenant_table(
     "verdicts",
-    metadata,
-    _tenant(),
     Column("id", Uuid, primary_key=True, comment="The change that carried it out."),
     Column("user_id", Text, nullable=False),
     Column("group_id", Text),
@@ -672,23 +565,14 @@ verdicts = Table(
     Index("verdicts_of_memory", "tenant_id", "memory_id"),
 )
 
-tombstones = Table(
+tombstones = _tenant_table(
     "tombstones",
-    metadata,
-    _tenant(),
-    Column(
-        "hash",
-        Text,
-        primary_key=True,
-        comment="Salted hash of an erased statement of one user.",
-    ),
+    Column("hash", Text, primary_key=True, comment="Salted hash of an erased statement of one user."),
     _time("at", now=True),
 )
 
-receipts = Table(
+receipts = _tenant_table(
     "receipts",
-    metadata,
-    _tenant(),
     Column("id", Uuid, primary_key=True),
     Column("scope", Text, nullable=False),
     _json("body", empty="{}"),
@@ -696,10 +580,8 @@ receipts = Table(
     _time("at", now=True),
 )
 
-servings = Table(
+servings = _tenant_table(
     "servings",
-    metadata,
-    _tenant(),
     Column("user_id", Text, primary_key=True),
     Column(
         "hash", Text, primary_key=True, comment="Hash of a text that was handed out: what comes back soon is an echo."
@@ -709,37 +591,25 @@ servings = Table(
     Index("servings_by_time", "tenant_id", "at"),
 )
 
-profiles = Table(
+profiles = _tenant_table(
     "profiles",
-    metadata,
-    _tenant(),
     Column("owner", Text, primary_key=True, comment="user:<id> or group:<id>"),
     Column("version", Integer, nullable=False),
     _json("attributes", empty="{}"),
     _time("built_at", now=True),
 )
 
-mirrors = Table(
+mirrors = _tenant_table(
     "mirrors",
-    metadata,
-    _tenant(),
     Column("user_id", Text, primary_key=True),
     Column("file", Text, primary_key=True),
     Column("content", Text, nullable=False, comment="The file as both sides last agreed on it."),
-    Column(
-        "versions",
-        JSONB,
-        nullable=False,
-        server_default=text("'{}'::jsonb"),
-        comment="The version of each memory in it, by id.",
-    ),
+    _json("versions", empty="{}", comment="The version of each memory in it, by id."),
     _time("synced_at", now=True),
 )
 
-endpoints = Table(
+endpoints = _tenant_table(
     "endpoints",
-    metadata,
-    _tenant(),
     Column("address", Text, primary_key=True, comment="A channel's name, or a webhook's scheme, host and path."),
     _time("failing_since"),
     _count("failures"),
@@ -747,10 +617,8 @@ endpoints = Table(
     Column("error", Text),
 )
 
-webhooks = Table(
+webhooks = _tenant_table(
     "webhooks",
-    metadata,
-    _tenant(),
     Column(
         "hosts",
         ARRAY(Text),
@@ -761,28 +629,19 @@ webhooks = Table(
     Column("updated_by", Text, nullable=False),
 )
 
-secrets = Table(
+secrets = _tenant_table(
     "secrets",
-    metadata,
-    _tenant(),
     Column("kind", Text, primary_key=True, comment="header, channel or signing"),
     Column("name", Text, primary_key=True),
-    Column(
-        "sealed",
-        LargeBinary,
-        nullable=False,
-        comment="AES-256-GCM, bound to tenant, kind and name.",
-    ),
+    Column("sealed", LargeBinary, nullable=False, comment="AES-256-GCM, bound to tenant, kind and name."),
     Column("hint", Text, comment="What may be shown of it: of a channel its scheme and host."),
     _time("created_at", now=True),
     _time("updated_at", now=True),
     Column("updated_by", Text, nullable=False),
 )
 
-notices = Table(
+notices = _tenant_table(
     "notices",
-    metadata,
-    _tenant(),
     Column("id", Uuid, primary_key=True),
     Column("channel", Text, nullable=False),
     Column(
@@ -799,10 +658,8 @@ notices = Table(
     Index("notices_due", "tenant_id", "channel", "digest", "due_at"),
 )
 
-rebuilds = Table(
+rebuilds = _tenant_table(
     "rebuilds",
-    metadata,
-    _tenant(),
     Column("id", Uuid, primary_key=True),
     Column("user_id", Text, nullable=False),
     Column(
@@ -819,10 +676,8 @@ rebuilds = Table(
     _time("ended_at"),
 )
 
-evidence = Table(
+evidence = _tenant_table(
     "evidence",
-    metadata,
-    _tenant(),
     Column("memory_id", Uuid, primary_key=True),
     Column("session_id", Text, primary_key=True),
     Column("message_id", Text, primary_key=True),
@@ -833,36 +688,30 @@ evidence = Table(
     Index("evidence_of_message", "tenant_id", "session_id", "message_id"),
 )
 
-sweeps = Table(
+sweeps = _tenant_table(
     "sweeps",
-    metadata,
-    _tenant(),
     Column("user_id", Text, primary_key=True),
-    Column("recorded_at", DateTime(timezone=True), nullable=False, comment="Memories up to here were compared."),
+    _time("recorded_at", null=False, comment="Memories up to here were compared."),
     Column("memory_id", Uuid, nullable=False, comment="Of those recorded at that very moment, up to this one."),
 )
 
-relations = Table(
+relations = _tenant_table(
     "relations",
-    metadata,
-    _tenant(),
     Column("from_id", Uuid, primary_key=True),
     Column("relation", Text, primary_key=True),
     Column("to_id", Uuid, primary_key=True),
     _time("at", now=True),
     Column("change_id", Uuid),
     Index("relations_back", "tenant_id", "to_id"),
-    Index("relations_of_change", "tenant_id", "change_id", postgresql_where=text("change_id IS NOT NULL")),
+    _index("relations_of_change", "tenant_id", "change_id", where="change_id IS NOT NULL"),
 )
 
-search_index = Table(
+search_index = _tenant_table(
     "search_index",
-    metadata,
-    _tenant(),
     Column("type", Text, primary_key=True, comment="message, memory or document"),
     Column("session_id", Text, primary_key=True, comment="Empty for a memory; of a passage its document's id."),
     Column("ref", Text, primary_key=True, comment="The message's id in its session, the memory's id, the passage."),
-    Column("position", Integer, nullable=False, server_default=text("0")),
+    _count("position"),
     Column("user_id", Text),
     Column("group_id", Text),
     _time("occurred_at", null=False),
@@ -871,28 +720,22 @@ search_index = Table(
     Column("terms", SPARSEVEC(TERM_IDS), nullable=False, comment="BM25 document weights by term id."),
     Column("own_terms", ARRAY(Integer), nullable=False, comment="Terms counted for this row in term_counts."),
     Column("embedding", HALFVEC, comment="Null until made: found by its words alone."),
-    Column(
-        "embedding_next",
-        HALFVEC,
-        comment="By the other of two models, where there are two.",
-    ),
+    Column("embedding_next", HALFVEC, comment="By the other of two models, where there are two."),
     _flag("asks"),
     Column("names", SmallInteger, nullable=False, server_default=text("0"), comment="Names that are spoken of."),
     Index("search_index_of_user", "tenant_id", "user_id", "type"),
-    Index("search_index_of_group", "tenant_id", "group_id", "type", postgresql_where=text("group_id IS NOT NULL")),
-    Index(
+    _index("search_index_of_group", "tenant_id", "group_id", "type", where="group_id IS NOT NULL"),
+    _index(
         "search_index_shared",
         "tenant_id",
         "session_id",
-        postgresql_where=text("type = 'document' AND user_id IS NULL AND group_id IS NULL"),
+        where="type = 'document' AND user_id IS NULL AND group_id IS NULL",
     ),
-    Index("search_index_unembedded", "tenant_id", "session_id", postgresql_where=text("embedding IS NULL")),
+    _index("search_index_unembedded", "tenant_id", "session_id", where="embedding IS NULL"),
 )
 
-search_changes = Table(
+search_changes = _tenant_table(
     "search_changes",
-    metadata,
-    _tenant(),
     Column("owner", Text, primary_key=True, comment="user:<id> or group:<id>"),
     Column("at", BigInteger, primary_key=True, comment="The id of the transaction that wrote it."),
     Column("type", Text, primary_key=True),
@@ -902,19 +745,15 @@ search_changes = Table(
     comment="Which rows of the search index were written lately, and by which transaction; written by triggers.",
 )
 
-term_counts = Table(
+term_counts = _tenant_table(
     "term_counts",
-    metadata,
-    _tenant(),
     Column("owner", Text, primary_key=True, comment="user:<id> or group:<id>"),
     Column("term", Integer, primary_key=True),
     _count("documents"),
 )
 
-model_calls = Table(
+model_calls = _tenant_table(
     "model_calls",
-    metadata,
-    _tenant(),
     Column("id", Uuid, primary_key=True, server_default=text("uuidv7()")),
     Column("dispatch_id", Uuid, nullable=False),
     Column("model", Text, nullable=False),

@@ -22,8 +22,6 @@ Kind = Literal["task", "instruction", "decision", "commitment", "constraint"]
 MOST: Final = 12
 """Maximum key sentences of one message: a longer list is a document, and stays searchable as one."""
 
-ASSISTANT: Final = "assistant"
-
 
 @dataclass(frozen=True, slots=True)
 class KeyMessage:

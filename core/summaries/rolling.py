@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from sqlalchemy import text
 
 from core.errors import Conflict
@@ -22,6 +22,7 @@ from core.events.publishing import Author
 from core.inference import ask
 from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
+from core.inference.structured_output import ModelAnswer
 from core.language.terms import token_estimate
 from core.screening import output
 from core.sessions import hidden_messages, sessions
@@ -151,10 +152,8 @@ class PendingSummary:
         }
 
 
-class SummaryAnswer(BaseModel):
+class SummaryAnswer(ModelAnswer):
     """A summary as a model writes it down."""
-
-    model_config = ConfigDict(extra="forbid")
 
     summary: Annotated[str, Field(min_length=1, max_length=extractive.TOKENS * 5)]
 

@@ -27,7 +27,7 @@ Does = Literal["create", "change", "keep", "delete"]
 class ImportStep:
     """Effect of an import on one rule: from which version (0: none) to which document (None: deleted).
 
-    `origin`: pointer to the document; `rule`: the parsed document.
+    `rule`: the parsed document.
     """
 
     name: str
@@ -35,7 +35,6 @@ class ImportStep:
     version: int
     before: Json | None
     after: Json | None
-    origin: str = ""
     rule: Rule | None = None
 
     @property
@@ -60,7 +59,7 @@ def plan(tx: Tx, files: Mapping[str, str], allowed: Allowed, *, prune: bool = Fa
     if problems:
         raise Invalid(problems)
     there = {stored.name: stored for stored in store.in_force(tx)}
-    steps = [_step(origin, document, rule, there.pop(rule.name, None)) for origin, document, rule in found]
+    steps = [_step(document, rule, there.pop(rule.name, None)) for _, document, rule in found]
     if prune:
         steps += [ImportStep(s.name, "delete", s.version, s.document, None) for s in there.values()]
     _require_room(len(found) + (0 if prune else len(there)), steps, allowed)
@@ -132,11 +131,11 @@ def _twice(found: Sequence[tuple[str, Json, Rule]]) -> list[Problem]:
     ]
 
 
-def _step(origin: str, document: Json, rule: Rule, stored: StoredRule | None) -> ImportStep:
+def _step(document: Json, rule: Rule, stored: StoredRule | None) -> ImportStep:
     if stored is None:
-        return ImportStep(rule.name, "create", 0, None, document, origin, rule)
+        return ImportStep(rule.name, "create", 0, None, document, rule)
     does: Does = "keep" if formatting.same(stored.document, document) else "change"
-    return ImportStep(rule.name, does, stored.version, stored.document, document, origin, rule)
+    return ImportStep(rule.name, does, stored.version, stored.document, document, rule)
 
 
 def _require_room(count: int, steps: Sequence[ImportStep], allowed: Allowed) -> None:

@@ -67,7 +67,7 @@ WITHOUT_A_TEST_OF_ITS_OWN = {
 }
 """Modules that need no test of their name, with the reason."""
 
-SHARE_WITH_A_TEST = 81
+SHARE_WITH_A_TEST = 90
 """Percent of all other modules that have one. Raise it with every module that gets its test."""
 
 

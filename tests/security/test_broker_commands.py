@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from celery.signals import worker_process_shutdown
 
 from core.config import Settings
 from core.events.doorbell import broker_url
@@ -19,7 +18,6 @@ from core.maintenance import heartbeat
 from core.storage import db
 from tests.production import wait_for
 from workers import app as celery_app
-from workers import task
 
 
 @pytest.fixture
@@ -60,10 +58,3 @@ def test_a_worker_neither_answers_nor_obeys_commands_on_the_broker(
     sender.control.shutdown()
     time.sleep(2)
     assert worker.poll() is None
-
-
-def test_a_child_that_ends_before_it_has_begun_closes_nothing(settings: Settings) -> None:
-    task.with_task(celery_app.create(settings, broker_url(settings)), settings)
-    answers = [answer for _, answer in worker_process_shutdown.send(sender=None)]
-    assert answers
-    assert not [answer for answer in answers if isinstance(answer, Exception)]

@@ -87,19 +87,6 @@ def test_a_core_is_left_while_several_tenants_have_work(app: Database, monkeypat
     assert [one.id for one in owed] == flood[1:3], "alone, it may keep all processes busy but one"
 
 
-def test_a_tenant_has_work_for_a_minute_after_its_last_event() -> None:
-    now = 0.0
-    at_work = fair_share.ActiveTenants(lambda: now)
-    at_work.hear({EVIL})
-    now = 40.0
-    at_work.hear({QUIET, EVIL})
-    now = 99.0
-    at_work.hear({EVIL})
-    assert at_work.count() == 2
-    now = 101.0
-    assert at_work.count() == 1
-
-
 def test_a_flood_is_worked_off_in_its_order_each_once(app: Database) -> None:
     beat(app, 3)
     ran: list[UUID] = []

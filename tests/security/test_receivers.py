@@ -18,7 +18,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from core.config import Settings
 from core.errors import Misconfigured, Never
 from core.storage.db import Database
-from core.tenancy import destinations, secrets, vault
+from core.tenancy import secrets, vault
 from core.tenancy.tenants import DEFAULT
 from core.tenancy.vault import Vault
 from core.types import Json
@@ -289,10 +289,3 @@ def test_commands_set_and_show_all_of_it(settings: Settings, monkeypatch: Any, c
         assert imprint("tenant", "secrets", "list", "--json").json == []
         refused = imprint("tenant", "webhooks", "set", "--host", "evil.org")
         assert (refused.code, "/hosts/2" in refused.err) == (1, True)
-
-
-def test_queues_are_the_operators_to_give(settings: Settings) -> None:
-    given = settings.model_copy(update={"celery_queues": {"acme": ["billing"], "default": ["mine"]}})
-    assert [destinations.queues(given, name) for name in ("acme", "default", "globex")] == [["billing"], ["mine"], []]
-    plain = settings.model_copy(update={"celery_queues": ["mine"]})
-    assert [destinations.queues(plain, name) for name in ("acme", "default")] == [[], ["mine"]]

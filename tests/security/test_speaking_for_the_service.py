@@ -17,6 +17,7 @@ from core.types import Json
 from rules.registry import store
 from tests.commands import Imprint, served
 from tests.doors import Doors, key_of
+from tests.factories import events_since
 from tests.samples import TENANT, event, said
 from tests.works import at_work
 from workers.routing.bus_consumer import Intake, accept_message
@@ -26,7 +27,7 @@ SPELLINGS = ["imprint", "Imprint", "IMPRINT", " imprint ", "imprint\u00a0", "ｉ
 
 def sources(app: Database) -> list[str]:
     with app.tenant(TENANT) as tx:
-        return [found.source for found in log.since(tx, 0, 1000)]
+        return [found.source for found in events_since(tx, 0, 1000)]
 
 
 def refused(answer: Any, pointer: str) -> None:

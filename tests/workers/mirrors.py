@@ -14,11 +14,10 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.events import log
 from core.memory.changes import Add, Change, Edit
 from core.storage.db import Database
 from core.types import Event
-from tests.factories import EMBEDDER, carry_out, memory_row
+from tests.factories import EMBEDDER, carry_out, events_since, memory_row
 from tests.samples import TENANT
 from tests.works import Works, at_work
 from workers.mirror_watcher import MirrorPoll
@@ -77,7 +76,7 @@ class Desk:
 
     def told(self, event_type: str) -> list[Event]:
         with self.app.tenant(TENANT) as tx:
-            return [event for event in log.since(tx, 0, 10_000) if event.event_type == event_type]
+            return [event for event in events_since(tx, 0, 10_000) if event.event_type == event_type]
 
     def results(self, target: str) -> list[Any]:
         """What the dispatches of an agent have answered, oldest first; those that failed with their reason."""

@@ -8,7 +8,7 @@ from functools import partial
 
 from core.consolidation import llm_judge, pipeline
 from core.consolidation.pipeline import Consolidation
-from core.errors import Conflict, Misconfigured, Never, NotFound
+from core.errors import Conflict, Misconfigured, Never
 from core.events.pending import Pending
 from core.events.publishing import Author
 from core.extraction import configured_extractor, requests
@@ -19,7 +19,7 @@ from core.storage.db import Tx
 from core.summaries import units
 from core.types import Json
 from workers.dispatch.model import FailedPart, Job, Outcome
-from workers.tools import Tools, count_changes, note_call
+from workers.tools import Tools, count_changes, note_call, session_of
 
 
 def extract_session(tools: Tools, job: Job) -> Outcome:
@@ -29,19 +29,14 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
     """
     if job.event.event_type == requests.REQUESTED and "session_id" not in job.params:
         return keep_requested(tools, job)  # rules stored before `memory_keeper` existed name this agent
-    session_id = job.params.get("session_id") or job.event.session_id
-    if not session_id:
-        raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
     gate, reader, link = _gate(tools, job), _reader(tools, job), job.target == "memory_consolidator"
     where, limit = _range(job), tools.settings.extract_messages
-    try:
+    with session_of(job) as session_id:
         if where is None:
             found = extraction.extract_new(gate, job.tenant_id, session_id, reader, limit=limit, link=link)
         else:
             found = extraction.extract_range(gate, job.tenant_id, session_id, reader, where, link=link)
         pending: Pending = _WithUnits(found, _units(tools, job, session_id, found.retold)) if found.retold else found
-    except NotFound as error:
-        raise Never(f"{job.target} has nothing to read: {error}") from error
     then = [(job.target, {"session_id": session_id})] if found.more else []
     return Outcome(pending, then, count_changes, failed=[_failed_part(session_id, one) for one in found.failed])
 

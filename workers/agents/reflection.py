@@ -7,12 +7,12 @@ from functools import partial
 from uuid import UUID
 
 from core.consolidation import dispute_resolution
-from core.errors import Never, NotFound
+from core.errors import Never
 from core.events.pending import Labelled, Report
 from core.reflection import episodes, profile, skills
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools, count_changes, note_call
+from workers.tools import Tools, count_changes, note_call, session_of
 
 
 def build_profile(tools: Tools, job: Job) -> Outcome:
@@ -28,15 +28,10 @@ def build_profile(tools: Tools, job: Job) -> Outcome:
 
 def write_episodes(tools: Tools, job: Job) -> Outcome:
     """Write one episode of the event's session for each participant, or update those that exist."""
-    session_id = job.params.get("session_id") or job.event.session_id
-    if not session_id:
-        raise Never(f"{job.target} needs an event with a session; {job.event.event_type} {job.event.id!r} has none.")
     model = job.model
     narrate = episodes.by_model(model, partial(note_call, tools, job)) if model else episodes.by_rules
-    try:
-        found = episodes.session(tools.gate, job.tenant_id, str(session_id), narrate)
-    except NotFound as error:
-        raise Never(f"{job.target} has nothing to read: {error}") from error
+    with session_of(job) as session_id:
+        found = episodes.session(tools.gate, job.tenant_id, session_id, narrate)
     return Outcome(found, (), count_changes)
 
 

@@ -21,8 +21,8 @@ _MEANT = lazy_regex(
 )
 _ACTUALLY = lazy_regex(
     rf"^(?:{_SORRY}[,.!;:… –-]*)*(?:(?P<new>[\w:.-]{{1,12}}(?: [\w.-]+)?),? actually|actually,? "
-    rf"(?P<then>[\w:.-]{{1,12}})|"
-    rf"(?:{_SORRY}[,.!;:… –-]+)+(?P<plain>\d[\w:.-]*|(?-i:[A-Z])[\w-]+|[a-z]+ \d[\w-]*))(?=[,.;!?]|$)",
+    rf"(?P<then>[\w:.-]{{0,11}}\w)|"
+    rf"(?:{_SORRY}[,.!;:… –-]+)+(?P<plain>\d(?:[\w:.-]*\w)?|(?-i:[A-Z])[\w-]+|[a-z]+ \d[\w-]*))(?=[,.;!?]|$)",
     re.IGNORECASE,
 )
 _IT_IS = lazy_regex(
@@ -65,6 +65,7 @@ _NUMBER = (
     r"fifteen|twenty|thirty|forty|fifty)"
 )
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_WEEKDAY = r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b"
 _SORTS = (
     lazy_regex(
         rf"(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}(?: at \d{{1,2}}[:.]\d\d)?|{_MONTH} \d{{1,2}}(?:st|nd|"
@@ -72,19 +73,17 @@ _SORTS = (
     ),
     lazy_regex(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[A-Za-z-])[A-Za-z\d-]{3,}(?![\w-])"),
     lazy_regex(rf"(?<![\w-]){_NUMBER}(?![\w-])", re.IGNORECASE),
-    lazy_regex(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b(?: at \d{1,2}(?:[:.]\d\d)?)?", re.IGNORECASE),
+    lazy_regex(rf"{_WEEKDAY}(?: at \d{{1,2}}(?:[:.]\d\d)?)?", re.IGNORECASE),
     lazy_regex(r"\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A corrected statement; `old` is the value taken back, `instead` the one in its place."""
+    """A statement with its value corrected, and the statement that was said before."""
 
     statement: str
     replaced: str
-    old: str
-    instead: str
 
 
 def _match_correction(text: str) -> re.Match[str] | None:
@@ -115,19 +114,27 @@ def correct(text: str, before: Sequence[str]) -> Correction | None:
         return None
     found = _MEANT.match(text)
     denied = found["old"] if found else None
-    for statement in reversed(before):
+    for statement in _likeliest_first(new, before):
         old = denied if denied and denied in statement else _same_kind_value(new, statement)
         new = new if not old or old == denied else _ARTICLE.sub("", new)
         if old and old.lower() != new.lower():
-            return Correction(statement.replace(old, new, 1), statement, old, new)
+            return Correction(statement.replace(old, new, 1), statement)
     return None
+
+
+def _likeliest_first(new: str, before: Sequence[str]) -> list[str]:
+    """Return the statements, the latest first, but before all others those with another "Hall" where `new` is one."""
+    head, _, rest = _ARTICLE.sub("", new).partition(" ")
+    other = re.compile(rf"\b{re.escape(head)} [\w-]") if rest and head[:1].isupper() else None
+    latest = before[::-1]
+    return sorted(latest, key=lambda one: not (other and other.search(one)))
 
 
 def withdrawn_statement(text: str, before: Sequence[str]) -> str | None:
     """Return the statement that "scratch that" withdraws: the one about the same day, else the last."""
     if not _WITHDRAWS.match(text) or not before:
         return None
-    days = [day.rstrip("s").lower() for day in _SORTS[1].findall(text)]
+    days = [day.rstrip("s").lower() for day in re.findall(_WEEKDAY, text, re.IGNORECASE)]
     about_day = (one for one in reversed(before) if any(day in one.lower() for day in days))
     return next(about_day, before[-1])
 

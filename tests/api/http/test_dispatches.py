@@ -306,20 +306,6 @@ def test_dead_letters_are_tried_again_by_what_they_have_in_common(door: Doors, a
     assert replay(door) == (0, 0, [])
 
 
-def test_dead_letters_are_tried_again_by_when_they_died(door: Doors, app: Database) -> None:
-    ids = dead(app, 3)
-    with app.tenant(TENANT) as tx:
-        for day, one in enumerate(ids, start=1):
-            at = datetime(2026, 3, day, 12, tzinfo=UTC)
-            tx.execute(text("UPDATE dispatches SET ended_at = :at WHERE id = :id"), {"at": at, "id": one})
-    for span, found in (
-        ({"to": "2026-03-01T12:00:00Z"}, []),
-        ({"from": "2026-03-02T13:00:00+01:00"}, ids[1:]),
-        ({"from": "2026-03-01T00:00:00Z", "to": "2026-03-02T00:00:00Z"}, ids[:1]),
-    ):
-        assert replay(door, span, dry_run=True) == (len(found), 0, found)
-
-
 @pytest.mark.parametrize(
     "body", [{"filter": {"status": "done"}}, {"filter": {"from": "2026-11-21T12:00:00"}}, {"limit": 0}, {"filters": {}}]
 )
@@ -340,14 +326,6 @@ def test_what_was_called_off_begins_again_in_its_order(
     assert status_of(door, *ids) == ["pending", "held", "held"]
     sweep(works, queue)
     assert status_of(door, *ids) == ["done"] * 3
-
-
-def test_what_was_called_off_is_not_begun_before_what_must_be_done_first(door: Doors, app: Database) -> None:
-    first, second, third = chain(app, 3)
-    door.post(f"/v1/dispatches/{second}/cancel")
-    assert replay(door, {"status": "cancelled"}, 1) == (2, 1, [second])
-    assert status_of(door, first, second, third) == ["pending", "held", "cancelled"]
-    assert replay(door, {"status": "cancelled"}) == (1, 1, [third])
 
 
 def test_what_begins_again_just_as_its_turn_comes_is_not_forgotten(door: Doors, app: Database, works: Works) -> None:
@@ -460,15 +438,3 @@ def test_who_tries_the_same_chains_again_at_once_waits_and_one_of_them_begins_th
     with ThreadPoolExecutor(6) as crowd:
         assert sum(crowd.map(again, range(6))) == 50
     assert [status_of(door, *ids) for ids in chains] == [["pending", *["held"] * 4]] * 10
-
-
-def test_what_begins_again_just_as_what_comes_before_it_is_called_off_is_left_alone(door: Doors, app: Database) -> None:
-    first, second, third = chain(app, 3)
-    door.post(f"/v1/dispatches/{second}/cancel")
-    # As if somebody had called off the first between the look for what fits and the writing.
-    ids = [UUID(second), UUID(third)]
-    door.post(f"/v1/dispatches/{first}/cancel")
-    with app.tenant(TENANT) as tx:
-        assert dispatch_retries.repeat(tx, ids, "cancelled") == []
-        assert dispatch_retries.repeat(tx, [UUID(first), *ids], "cancelled") == [UUID(first), *ids]
-    assert status_of(door, first, second, third) == ["pending", "held", "held"]

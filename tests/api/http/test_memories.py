@@ -10,17 +10,12 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.consolidation.echo import Served
-from core.events import log
-from core.memory import listing as memory_listing
 from core.memory.changes import Archive, Edit, Owner
-from core.memory.listing import MemoryFilter
-from core.search.filters import SERVED
 from core.search.recall_log import Asker, Recall, announcements_of
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Topic, Trust
-from tests.databases import analyzed
 from tests.doors import Doors, key_of, opened
-from tests.factories import a_memory, carry_out, expire, memory_row
+from tests.factories import a_memory, carry_out, events_since, expire, memory_row
 from tests.samples import TENANT
 from tests.works import at_work
 
@@ -44,7 +39,7 @@ def found(door: Doors, **asked: Any) -> list[Json]:
 
 def recalled(app: Database) -> list[Json]:
     with app.tenant(TENANT) as tx:
-        return [e.payload for e in log.since(tx, 0, 100) if e.event_type == "memory.recalled"]
+        return [e.payload for e in events_since(tx, 0, 100) if e.event_type == "memory.recalled"]
 
 
 def test_a_pinned_memory_does_not_fade_until_it_is_unpinned(door: Doors, cat: UUID) -> None:
@@ -293,26 +288,3 @@ def test_a_search_shows_quarantined_memories_to_who_asks(door: Doors, app: Datab
     assert found(door) == []
     (one,) = found(door, trust=["quarantined"])
     assert (one["content"], one["trust"], one["status"], one["level"]) == ("Obey the cat.", "quarantined", "active", 0)
-
-
-def test_the_usual_lists_go_by_an_index(app: Database, settings: Settings) -> None:
-    fill = """
-        INSERT INTO memories (tenant_id, id, user_id, subject, kind, category, topic, content, statement_key, trust,
-                              status, occurred_at, attribute)
-        SELECT :tenant, uuidv7(), 'u' || n % 200, 'x', 'semantic', 'c' || n % 50, 'other', repeat('x', 200), 'k' || n,
-               'candidate', 'active', now(), 'a' || n % 100
-        FROM generate_series(1, 20000) AS n
-    """
-    plain = memory_listing._values(MemoryFilter(SERVED)) | memory_listing._position(None, "newest") | {"limit": 50}
-    indexed = {
-        "memories_of_user": {"user_id": "u1"},
-        "memories_category": {"user_id": "u1", "category": "c1"},
-    }
-    with app.tenant(TENANT) as tx:
-        tx.execute(text(fill), {"tenant": TENANT})
-    analyzed(settings, "memories")
-    with app.tenant(TENANT) as tx:
-        for index, asked in indexed.items():
-            explained = text(f"EXPLAIN {memory_listing._PAGES['newest'].text}")
-            plan = str(tx.execute(explained, {**plain, **asked}).all())
-            assert index in plan, plan

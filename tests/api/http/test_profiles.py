@@ -7,12 +7,11 @@ import pytest
 from sqlalchemy import event as sqlalchemy_events
 from sqlalchemy import text
 
-from core.events import log
 from core.memory.changes import Owner
 from core.storage.db import Database
 from core.types import Category, Evidence, Json
 from tests.doors import OTHER, Doors
-from tests.factories import a_memory, carry_out
+from tests.factories import a_memory, carry_out, events_since
 from tests.samples import TENANT, accept, said
 
 NOW = datetime.now(UTC)
@@ -125,7 +124,7 @@ def test_a_group_has_its_own_and_it_says_so_when_it_changes(door: Doors, app: Da
     assert found["group_id"] == "the team:a"
     assert "Lisbon" not in str(found)
     with app.tenant(TENANT) as tx:
-        (told,) = [e for e in log.since(tx, 0, 1000) if e.event_type == "profile.updated"]
+        (told,) = [e for e in events_since(tx, 0, 1000) if e.event_type == "profile.updated"]
     assert (told.subject, told.payload["group_id"]) == ("group:the team:a", "the team:a")
 
 

@@ -10,6 +10,7 @@ from core.events import log
 from core.storage.db import Database
 from core.types import Event, Json
 from tests.doors import Doors
+from tests.factories import events_since
 from tests.samples import TENANT
 
 CAT: Json = {"user_id": "ada", "content": "Ada has a cat."}
@@ -24,7 +25,7 @@ def post(door: Doors, status: int = 201, headers: Json | None = None, **asked: A
 
 def said_events(app: Database) -> list[Event]:
     with app.tenant(TENANT) as tx:
-        return [e for e in log.since(tx, 0, 1000) if e.source == log.SOURCE]
+        return [e for e in events_since(tx, 0, 1000) if e.source == log.SOURCE]
 
 
 def of_type(app: Database, event_type: str) -> list[Json]:

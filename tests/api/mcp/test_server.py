@@ -14,12 +14,12 @@ from mcp import Client
 from api.mcp.server import MESSAGE_BYTES
 from api.mcp.tools import TOOLS
 from core.config import Settings
-from core.events import log
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from core.types import Json
 from tests.api.mcp.asking import LOCAL, NOBODY, Agent, both, message, names_of, sent, tool_call
 from tests.doors import OTHER, Doors, key_of, opened
+from tests.factories import events_since
 from tests.samples import TENANT, said
 
 
@@ -31,7 +31,7 @@ def test_a_key_sees_and_calls_what_its_scopes_allow(agent: Agent, settings: Sett
         "rules": set[str](),
     }
     with app.tenant(TENANT) as tx:
-        before = log.since(tx, 0, 100)
+        before = events_since(tx, 0, 100)
     for name, allowed in scopes.items():
         one = replace(agent, key=key_of(settings, TENANT, (name,)))
         assert set(one.listed()) == allowed
@@ -45,7 +45,7 @@ def test_a_key_sees_and_calls_what_its_scopes_allow(agent: Agent, settings: Sett
             assert problem["status"] == 403, tool
             assert TOOLS[tool].scope in problem["detail"]
     with app.tenant(TENANT) as tx:
-        assert log.since(tx, 0, 100) == before
+        assert events_since(tx, 0, 100) == before
 
 
 GOOD: dict[str, Json] = {

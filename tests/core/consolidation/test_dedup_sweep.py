@@ -24,6 +24,7 @@ from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Merge, Ow
 from core.memory.identity import KnownMemory
 from core.storage.db import Database
 from core.types import Candidate, Category, Event, Evidence, Topic
+from tests.factories import events_since
 from tests.samples import TENANT, accept, event
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -78,7 +79,7 @@ def changes_of(app: Database, memory_id: UUID) -> list[str]:
 
 def emitted(app: Database, event_type: str) -> list[Any]:
     with app.tenant(TENANT) as tx:
-        return [e for e in log.since(tx, 0, 500) if e.event_type == event_type]
+        return [e for e in events_since(tx, 0, 500) if e.event_type == event_type]
 
 
 def swept(app: Database, user: str = "ada", thresholds: Thresholds = LOOSE) -> dict[str, Any]:

@@ -23,7 +23,7 @@ PARTS = ("system", "long_term", "short_term")
 def test_the_parts_are_whole_and_never_more_than_the_limit(limit: int, budget: Budget) -> None:
     shares = split_limit(limit, budget)
     assert min(shares.system, shares.long_term, shares.short_term, shares.reserve) >= 0
-    assert shares.spendable + shares.reserve <= limit
+    assert shares.system + shares.long_term + shares.short_term + shares.reserve <= limit
     for part in PARTS:
         assert abs(getattr(shares, part) - limit * getattr(budget, part)) <= 1
 

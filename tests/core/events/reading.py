@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from core.events import log
 from core.sessions import sessions
 from core.storage.db import Database
 from core.types import Event
+from tests.factories import events_since
 from tests.samples import TENANT
 
 
 def log_of(app: Database) -> list[Event]:
     with app.tenant(TENANT) as tx:
-        return log.since(tx, 0, 10_000)
+        return events_since(tx, 0, 10_000)
 
 
 def positions(app: Database, session: str) -> list[int]:

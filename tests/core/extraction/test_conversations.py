@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from core.extraction.english import corrections
 from core.extraction.rule_extractor import statements_of_rules
 from core.types import Message
 
@@ -93,7 +92,3 @@ def test_a_game_ends_where_talk_turns_elsewhere() -> None:
 )
 def test_how_to_talk_to_somebody_is_a_standing_instruction(wish: str) -> None:
     assert any("standing instruction" in one for one in told(wish))
-
-
-def test_words_that_mend_nothing_mend_nothing() -> None:
-    assert corrections.correct("No, it's fine.", ["My locker is number 40"]) is None

@@ -15,7 +15,7 @@ from core.memory.changes import Add, Change, Owner
 from core.memory.identity import KnownMemory
 from core.storage.db import Database, Tx
 from core.types import Candidate, Event
-from tests.factories import ADA, EMBEDDER, a_candidate
+from tests.factories import ADA, EMBEDDER, a_candidate, events_since
 from tests.samples import TENANT, accept, event
 
 
@@ -46,7 +46,7 @@ def known(tx: Tx, memory_id: UUID) -> KnownMemory:
 
 def emitted(app: Database) -> list[tuple[str, str | None]]:
     with app.tenant(TENANT) as tx:
-        return [(e.event_type, e.subject) for e in log.since(tx, 0, 100) if e.source == log.SOURCE]
+        return [(e.event_type, e.subject) for e in events_since(tx, 0, 100) if e.source == log.SOURCE]
 
 
 def superseded(app: Database) -> tuple[Add, Add]:

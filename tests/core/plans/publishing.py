@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.events import log
 from core.storage.db import Database
 from core.types import Event, Json
+from tests.factories import events_since
 from tests.samples import TENANT, accept, event
 
 
@@ -18,7 +18,7 @@ def updated(plan: Any, session: str = "s1", **more: Any) -> Json:
 
 def published(app: Database, document: Json) -> Event:
     with app.tenant(TENANT) as tx:
-        last = log.since(tx, 0, 1000)[-1].seq if log.since(tx, 0, 1000) else 0
+        last = events_since(tx, 0, 1000)[-1].seq if events_since(tx, 0, 1000) else 0
     accept(app, document)
     with app.tenant(TENANT) as tx:
-        return log.since(tx, last, 1000)[0]
+        return events_since(tx, last, 1000)[0]

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import Conflict, Never
-from core.events import log
 from core.inference.embedders import HashEmbedder
 from core.memory import memories
 from core.memory.changes import Derive, Dispute, Pin
@@ -23,7 +22,7 @@ from core.storage.db import Database
 from core.types import Category, Json
 from core.undo import undo
 from tests.core.reflection.runs import RUNS, runs
-from tests.factories import ADA, NOW, PERSON, a_memory, carry_out, changes_of, memory_row, set_back
+from tests.factories import ADA, NOW, PERSON, a_memory, carry_out, changes_of, events_since, memory_row, set_back
 from tests.samples import TENANT
 
 EMBEDDER = HashEmbedder()
@@ -87,7 +86,7 @@ def test_a_core_rests_on_all_evidence_and_counts_as_unused_since_its_parts(app: 
     assert core.structured["compressed"]["memories"] == 4
     with app.tenant(TENANT) as tx:
         assert {e.message_id for e in memories.evidence(tx, [core.id])[core.id]} == set(RUNS[:4])
-        told = [event.event_type for event in log.since(tx, 0, 100)]
+        told = [event.event_type for event in events_since(tx, 0, 100)]
     assert told.count("memory.compressed") == 1
     assert told.count("memory.archived") == 4
     assert changes_of(app, mine[0].id) == ["add", "archive"]

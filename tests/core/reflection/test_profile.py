@@ -12,7 +12,6 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.errors import Conflict
-from core.events import log
 from core.events.publishing import Author
 from core.memory.changes import Add, Archive, Change, Confirm, Merge, Owner
 from core.memory.identity import KnownMemory
@@ -21,7 +20,7 @@ from core.reflection.profile import Profile
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Status, Topic, Trust
 from tests.databases import analyzed, carried_out
-from tests.factories import ADA, EMBEDDER, a_memory, carry_out
+from tests.factories import ADA, EMBEDDER, a_memory, carry_out, events_since
 from tests.samples import TENANT, accept, said
 
 PERSON = Author("key:1")
@@ -46,7 +45,7 @@ def kept(app: Database, owner: profile.ProfileOwner = OF_ADA) -> Profile:
 
 def told(app: Database) -> list[Json]:
     with app.tenant(TENANT) as tx:
-        return [e.payload for e in log.since(tx, 0, 1000) if e.event_type == "profile.updated"]
+        return [e.payload for e in events_since(tx, 0, 1000) if e.event_type == "profile.updated"]
 
 
 def home(city: str, **fields: Any) -> Add:

@@ -5,8 +5,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sqlalchemy import event as hooks
 from sqlalchemy import text
 
@@ -14,9 +12,9 @@ from core.config import Settings
 from core.errors import NotFound
 from core.memory import writer
 from core.memory.changes import Add, Archive, Edit, Link, Owner
-from core.search import related, spreading
+from core.search import related
 from core.search.related import REACH, RelatedMemory
-from core.search.spreading import FAN, WEIGHTS, Active
+from core.search.spreading import FAN
 from core.storage.db import Database
 from core.types import Evidence, Relation, Trust
 from tests.core.changing import PERSON, Bench, an_add
@@ -139,34 +137,6 @@ def test_a_hub_of_ten_thousand_links_stays_bounded(ada: Bench, app: Database, se
     from_near = reached(app, near.id, depth=2, limit=500)
     assert len(from_near) <= FAN + FAN * FAN
     assert from_near[0].id == hub.id
-
-
-IDS = [str(UUID(int=n)) for n in range(6)]
-LINKS = st.lists(
-    st.builds(
-        spreading.ActivationLink,
-        st.sampled_from(IDS),
-        st.sampled_from(sorted(WEIGHTS)),
-        st.sampled_from(IDS),
-        st.just(None),
-    ),
-    max_size=30,
-)
-
-
-@given(LINKS)
-def test_activation_lies_between_nothing_and_all_and_never_comes_back_to_where_it_began(
-    links: list[spreading.ActivationLink],
-) -> None:
-    start = Active(IDS[0], 1.0)
-    first = list(spreading.step([start], links, FAN))
-    second = list(spreading.step(spreading.gather(first), links, FAN))
-    for one in spreading.gather([*first, *second]):
-        assert 0 < one.activation < 1
-        assert one.key != start.key
-        assert one.links[0].source == start.key
-        assert one.links[-1].target == one.key
-        assert len({link.target for link in one.links}) == len(one.links)
 
 
 _MANY = text("""

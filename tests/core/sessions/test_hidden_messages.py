@@ -4,13 +4,13 @@ import pytest
 
 from core.config import Settings
 from core.errors import NotFound
-from core.events import log
 from core.events.publishing import Author
 from core.sessions import hidden_messages, sessions
 from core.storage.db import Database
 from core.types import Event
 from tests.core.erasing import user_erased
 from tests.doors import OTHER, key_of
+from tests.factories import events_since
 from tests.samples import TENANT, accept, said
 
 ADA, BOB = Author("key:ada"), Author("key:bob")
@@ -43,7 +43,8 @@ def hidden(app: Database, session: str = "s1", tenant: str = TENANT) -> frozense
 
 def told(app: Database) -> list[Event]:
     with app.tenant(TENANT) as tx:
-        return [e for e in log.since(tx, 0, 100) if e.event_type in {hidden_messages.HIDDEN, hidden_messages.RESTORED}]
+        told = events_since(tx, 0, 100)
+    return [e for e in told if e.event_type in {hidden_messages.HIDDEN, hidden_messages.RESTORED}]
 
 
 def test_a_message_is_hidden_and_shown_again_and_stays_where_it_is(talk: Database) -> None:

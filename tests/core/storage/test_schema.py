@@ -158,43 +158,6 @@ def test_two_upgrades_at_once_of_an_empty_database_both_succeed(empty: Settings)
     assert failed == []
 
 
-def test_a_database_that_was_never_upgraded_is_refused_with_the_way_out(empty: Settings) -> None:
-    schema.upgrade(empty, HASH)
-    with as_owner(empty) as connection:
-        connection.execute(text("DROP TABLE deployment"))
-    app = db.connect(db.app_url(empty), 1)
-    with pytest.raises(Misconfigured, match="imprint db upgrade"):
-        schema_version.require_current(app, HASH)
-    app.close()
-
-
-def test_a_database_of_another_version_is_refused_with_the_way_out(
-    settings: Settings, owner: Connection, app: Database
-) -> None:
-    owner.execute(text("UPDATE alembic_version SET version_num = '0000'"))
-    owner.commit()
-    try:
-        with pytest.raises(Misconfigured, match="imprint db upgrade"):
-            schema_version.require_current(app, HASH)
-    finally:
-        newest = schema_version.version(owner)[1]
-        owner.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": newest})
-        owner.commit()
-    schema_version.require_current(app, HASH)
-
-
-@pytest.mark.parametrize("other", [("another-model", HASH[1]), (HASH[0], HASH[1] + 1)])
-def test_vectors_of_another_model_refuse_to_start_and_say_the_way_out(
-    app: Database, settings: Settings, other: tuple[str, int]
-) -> None:
-    schema_version.require_current(app, HASH)
-    with pytest.raises(Misconfigured, match="IMPRINT_EMBEDDING"):
-        schema_version.require_current(app, other)
-    with pytest.raises(Misconfigured, match="IMPRINT_EMBEDDING"):
-        schema.upgrade(settings, other)
-    schema_version.require_current(app, HASH)
-
-
 def test_every_table_with_a_tenant_is_bound_to_it(owner: Connection) -> None:
     rows = owner.execute(
         text("""

@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import text
 
 from core.errors import Conflict, Later, Never, NotFound
-from core.events import log
 from core.events.publishing import Author
 from core.language.terms import token_estimate
 from core.sessions import hidden_messages
@@ -17,6 +16,7 @@ from core.summaries import extractive, rolling
 from core.summaries.rolling import PendingSummary, Summary, SummaryInput, SummaryLimits, Writer, by_rules
 from core.types import Json
 from tests.core.summaries.summed import a_message
+from tests.factories import events_since
 from tests.samples import TENANT, accept, accept_all, said
 
 AUTHOR = Author("session_summarizer")
@@ -62,7 +62,7 @@ def rows(app: Database) -> list[Any]:
 
 def told(app: Database) -> list[Json]:
     with app.tenant(TENANT) as tx:
-        return [e.payload for e in log.since(tx, 0, 10_000) if e.event_type == "session.summarized"]
+        return [e.payload for e in events_since(tx, 0, 10_000) if e.event_type == "session.summarized"]
 
 
 def talk(count: int, first: int = 1, **more: Any) -> list[Json]:

@@ -18,7 +18,7 @@ from core.storage.db import Database
 from core.types import Json, Trust
 from core.undo import undo
 from tests.core.changing import KINDS, PERSON, Bench, absorbed, an_add, ids_of
-from tests.factories import EMBEDDER, NOON, a_candidate
+from tests.factories import EMBEDDER, NOON, a_candidate, events_since
 from tests.samples import TENANT
 
 EXAMPLES = 12
@@ -34,7 +34,7 @@ LIVES = settings(
 
 def emitted(app: Database) -> list[tuple[str, str | None]]:
     with app.tenant(TENANT) as tx:
-        return [(e.event_type, e.subject) for e in log.since(tx, 0, 500) if e.source == log.SOURCE]
+        return [(e.event_type, e.subject) for e in events_since(tx, 0, 500) if e.source == log.SOURCE]
 
 
 def undone_and_redone(ada: Bench, wanted: Sequence[Change]) -> None:

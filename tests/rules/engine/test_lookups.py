@@ -8,7 +8,6 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.events import log as event_log
 from core.language.terms import token_estimate
 from core.storage import db
 from core.storage.db import Database, Tx
@@ -16,6 +15,7 @@ from core.types import Event
 from rules.engine import lookups
 from rules.expressions.paths import LOOKED_UP
 from tests.databases import analyzed
+from tests.factories import events_since
 from tests.rules.samples import an_event
 from tests.samples import NOON, TENANT, accept, accept_all, ended, said
 
@@ -26,7 +26,7 @@ NOON_TIME = datetime.fromisoformat(NOON)
 
 def log(app: Database, tenant: str = TENANT) -> list[Event]:
     with app.tenant(tenant) as tx:
-        return event_log.since(tx, 0, 100_000)
+        return events_since(tx, 0, 100_000)
 
 
 def asked(database: Database, *pairs: tuple[Event, frozenset[str]], role: str = "router") -> list[dict[str, Any]]:

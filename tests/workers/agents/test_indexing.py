@@ -12,6 +12,8 @@ from core.documents.preparation import SentDocument
 from core.events.publishing import Author
 from core.index import search_index
 from core.inference.embedders import HashEmbedder
+from core.search import query
+from core.search.filters import Filters
 from core.search.query import Question
 from core.storage.db import Database
 from core.types import Json
@@ -53,8 +55,8 @@ def bare(app: Database) -> int:
 
 
 def nearest(app: Database, words: str) -> str:
-    question = Question(words, "ada", method="vector")
-    (best, *_) = documents.knowledge(app, TENANT, question, HashEmbedder()).results
+    question = Question(words, "ada", method="vector", filters=Filters(include=frozenset({"documents"})))
+    (best, *_) = query.search(app, TENANT, question, HashEmbedder()).results
     assert best.passage is not None
     return best.passage.content
 

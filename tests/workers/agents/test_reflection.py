@@ -10,18 +10,16 @@ from sqlalchemy import text
 from core.config import Settings
 from core.errors import Conflict, Never
 from core.events import log
-from core.events.publishing import Author
 from core.inference.openai_client import OpenAIClient
 from core.memory import memories
-from core.memory.changes import Add, Archive, Confirm, Dispute, Edit, Owner
+from core.memory.changes import Add, Archive, Dispute, Owner
 from core.memory.identity import KnownMemory
 from core.reflection import profile
 from core.reflection.profile import Profile
 from core.storage.db import Database
 from core.types import Evidence, Json
-from core.undo import undo
 from rules.registry import store
-from tests.factories import EMBEDDER, a_memory, carry_out, changes_of, event_types, memory_row
+from tests.factories import a_memory, carry_out, changes_of, events_since, memory_row
 from tests.faults.model import serving
 from tests.outcomes import carried_out
 from tests.rules.samples import a_document
@@ -44,7 +42,7 @@ def kept(app: Database, owner: profile.ProfileOwner) -> Profile | None:
 
 def payloads(app: Database, kind: str) -> list[Json]:
     with app.tenant(TENANT) as tx:
-        return [e.payload for e in log.since(tx, 0, 1000) if e.event_type == kind]
+        return [e.payload for e in events_since(tx, 0, 1000) if e.event_type == kind]
 
 
 def quotes(app: Database, one: Any) -> list[tuple[str, str]]:
@@ -297,88 +295,6 @@ def settle(tools: Tools, conflict: Json, **params: Any) -> Json:
     return ran(tools, reflection.resolve_conflict, event("memory.conflicted", conflict), params)
 
 
-def test_what_was_said_later_holds_and_the_other_gives_way(app: Database, tools: Tools) -> None:
-    one, other = dog(), no_dog()
-    result = settle(tools, disputed(app, one, other))
-    assert (result["resolved"], result["kept"], result["gave_way"]) == (True, str(other.id), str(one.id))
-    assert "said later" in result["reason"]
-    winner, loser = memory_row(app, other.id), memory_row(app, one.id)
-    assert (winner.status, winner.trust) == ("active", "confirmed")
-    assert (loser.status, loser.valid_to) == ("superseded", winner.occurred_at)
-    assert payloads(app, "memory.superseded")[-1]["by"] == str(other.id)
-    with app.tenant(TENANT) as tx:
-        related = tx.execute(text("SELECT from_id, to_id FROM relations WHERE relation = 'supersedes'")).all()
-        steps = [memories.history(tx, i)[-1] for i in (one.id, other.id)]
-    assert [tuple(r) for r in related] == [(other.id, one.id)]
-    assert {str(step.change_id) for step in steps} == {result["change_id"]}
-
-
-def test_it_can_be_undone_at_once(app: Database, tools: Tools) -> None:
-    one, other = dog(), no_dog()
-    result = settle(tools, disputed(app, one, other))
-    undo.carry_out(app, EMBEDDER, TENANT, UUID(result["change_id"]), Author("key:1"))
-    assert [(memory_row(app, i).status, memory_row(app, i).trust) for i in (one.id, other.id)] == [
-        ("active", "disputed")
-    ] * 2
-    assert memory_row(app, one.id).valid_to is None
-    with app.tenant(TENANT) as tx:
-        assert tx.execute(text("SELECT count(*) FROM relations WHERE relation = 'supersedes'")).scalar_one() == 0
-
-
-def test_what_gives_way_to_an_earlier_word_was_never_true(app: Database, tools: Tools) -> None:
-    one, other = dog(), no_dog()
-    settle(tools, disputed(app, one, other), keep=str(one.id))
-    loser = memory_row(app, other.id)
-    assert loser.valid_to == loser.occurred_at
-
-
-@pytest.mark.parametrize("how", ["asked for", "edited"])
-def test_a_persons_word_holds_against_later_ones(app: Database, tools: Tools, how: str) -> None:
-    one, other = dog(trust="confirmed" if how == "asked for" else "candidate"), no_dog()
-    conflict = disputed(app, one, other)
-    if how == "edited":
-        with app.tenant(TENANT) as tx:
-            tx.execute(text('UPDATE memory_versions SET author = \'{"name": "memory_extractor"}\''))
-        carry_out(app, Edit(one.id, memory_row(app, one.id).version, {"importance": 0.9}, "sure"))
-    else:
-        with app.tenant(TENANT) as tx:
-            tx.execute(text('UPDATE memory_versions SET author = \'{"name": "memory_keeper"}\''))
-    result = settle(tools, conflict)
-    assert result["kept"] == str(one.id)
-    assert "person" in result["reason"]
-
-
-def extracted(app: Database) -> None:
-    with app.tenant(TENANT) as tx:
-        tx.execute(text('UPDATE memory_versions SET author = \'{"name": "memory_extractor"}\''))
-
-
-def test_independent_evidence_holds_against_a_later_word(app: Database, tools: Tools) -> None:
-    one, other = dog(), no_dog()
-    carry_out(app, one)
-    again = dog(evidence=(Evidence("s2", "m9", "e9", "my dog"),)).candidate
-    carry_out(app, Confirm(known(app, one.id), again, "again"))
-    carry_out(app, other)
-    carry_out(app, Dispute(known(app, other.id), known(app, one.id), "denied"))
-    extracted(app)
-    result = settle(tools, payloads(app, "memory.conflicted")[-1])
-    assert (result["kept"], result["reason"]) == (
-        str(one.id), "It rests on 2 independent sources, the other on 1.",
-    )  # fmt: skip
-
-
-def test_where_nothing_tells_it_does_nothing_and_says_so(app: Database, tools: Tools) -> None:
-    one, other = dog(), no_dog(occurred_at=dog().candidate.occurred_at)
-    conflict = disputed(app, one, other)
-    extracted(app)
-    before = event_types(app)
-    result = settle(tools, conflict)
-    assert result["resolved"] is False
-    assert result["reason"].startswith("Undecided")
-    assert [memory_row(app, i).trust for i in (one.id, other.id)] == ["disputed"] * 2
-    assert event_types(app) == [*before, "memory.conflicted"]
-
-
 def test_whoever_approves_it_may_name_the_side_to_keep(app: Database, tools: Tools) -> None:
     one, other = dog(), no_dog()
     result = settle(tools, disputed(app, one, other), keep=str(one.id))
@@ -393,25 +309,6 @@ def test_a_dispute_that_is_over_is_left_alone(app: Database, tools: Tools) -> No
     assert settle(tools, conflict) == {"resolved": False, "reason": "They are not in dispute any more."}
     assert settle(tools, {**conflict, "with": conflict["memory_id"]})["resolved"] is False
     assert settle(tools, {**conflict, "with": str(uuid4())})["resolved"] is False
-
-
-def test_what_a_third_memory_denies_is_not_confirmed_yet(app: Database, tools: Tools) -> None:
-    one, other = dog(), no_dog()
-    third = a_memory("Ada never had a dog.")
-    conflict = disputed(app, one, other)
-    carry_out(app, third)
-    carry_out(app, Dispute(known(app, third.id), known(app, other.id), "denied"))
-    assert settle(tools, conflict)["kept"] == str(other.id)
-    assert (memory_row(app, other.id).trust, memory_row(app, one.id).status) == ("disputed", "superseded")
-
-
-def test_a_side_that_was_changed_meanwhile_is_a_conflict(app: Database, tools: Tools) -> None:
-    one, other = dog(), no_dog()
-    planned = reflection.resolve_conflict(tools, job(published(app, event(payload=disputed(app, one, other)))))
-    carry_out(app, Edit(one.id, memory_row(app, one.id).version, {"importance": 0.9}, "sure"))
-    with pytest.raises(Conflict):
-        carried_out(app, planned)
-    assert memory_row(app, other.id).trust == "disputed"
 
 
 @pytest.mark.parametrize("workflow", [[{"step": 1, "tool": "build"}, {"step": 2, "tool": "push"}], "build → push"])

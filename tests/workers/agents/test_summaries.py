@@ -7,12 +7,12 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.errors import Never
-from core.events import log
 from core.inference.openai_client import OpenAIClient
 from core.plans import tracker
 from core.storage.db import Database
 from core.summaries import rolling
 from core.types import Json
+from tests.factories import events_since
 from tests.faults.model import serving
 from tests.outcomes import carried_out
 from tests.samples import TENANT, accept_all, ended, event, said
@@ -43,7 +43,7 @@ def test_a_session_that_is_long_enough_is_summed_up_and_says_so_in_its_chain(app
     result = carried_out(app, outcome, one)
     assert (result["summarized"], result["to_position"], list(outcome.then)) == (True, 5, [])
     with app.tenant(TENANT) as tx:
-        (told,) = [e for e in log.since(tx, 0, 1000) if e.event_type == "session.summarized"]
+        (told,) = [e for e in events_since(tx, 0, 1000) if e.event_type == "session.summarized"]
         assert (told.subject, told.causation_id, told.hop) == ("session:s1", cause.id, 1)
         assert rolling.latest(tx, "s1") is not None
 
@@ -121,7 +121,7 @@ def test_at_200_messages_the_rule_has_the_session_summed_up_once(app: Database, 
         found = rolling.latest(tx, "s1")
         assert found is not None
         assert found.to_position == 100
-        assert [e.event_type for e in log.since(tx, 0, 10_000)].count("session.summarized") == 1
+        assert [e.event_type for e in events_since(tx, 0, 10_000)].count("session.summarized") == 1
 
 
 def dispatched(app: Database, target: str) -> int:

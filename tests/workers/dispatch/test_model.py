@@ -5,7 +5,6 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.config import Settings
 from core.errors import Later
 from core.storage.db import Database
 from tests.samples import TENANT
@@ -17,7 +16,6 @@ from tests.workers.dispatch.owing import (
 )
 from workers.dispatch import ledger
 from workers.dispatch.model import LedgerPolicy
-from workers.dispatch.policy import policy_of
 
 
 @given(st.integers(1, 60), st.none() | st.integers(0, 10_000))
@@ -34,8 +32,3 @@ def test_a_pause_that_no_calendar_holds_is_cut(app: Database) -> None:
     one = owe(app)
     ledger.run(a_ledger(app, {"agent": failing(Later("busy", timedelta(days=900_000_000)))}), TENANT, one)
     assert row_of(app, one).status == "retrying"
-
-
-def test_the_policy_is_the_one_that_was_set(settings: Settings) -> None:
-    policy = policy_of(settings)
-    assert (policy.lease, policy.retry_base, policy.attempts) == (5, 0.1, 8)

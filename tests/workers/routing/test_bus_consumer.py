@@ -16,13 +16,13 @@ from sqlalchemy.exc import OperationalError
 
 from api.stack.broker import Broker
 from core.config import Settings
-from core.events import log
 from core.events.doorbell import Doorbell, DoorbellListener
 from core.sessions import ingest
 from core.storage.db import Database
 from core.types import Event, Json
 from tests.conftest import Servers
 from tests.doors import OTHER, key_of
+from tests.factories import events_since
 from tests.samples import TENANT, event, said
 from workers import app as celery_app
 from workers.dispatch import relay
@@ -68,7 +68,7 @@ def send(connection: Connection, body: Json | list[Json] | bytes, **more: Any) -
 
 def log_of(app: Database, tenant: str = TENANT) -> list[Event]:
     with app.tenant(tenant) as tx:
-        return log.since(tx, 0, 1000)
+        return events_since(tx, 0, 1000)
 
 
 def letters(app: Database, tenant: str = TENANT) -> list[Any]:

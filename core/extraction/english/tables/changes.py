@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from core.extraction import slot_values
 from core.extraction.english.tables.fragments import row
-from core.extraction.pattern_types import Pattern
+from core.extraction.pattern_types import Attribute, Pattern, pattern
 from core.language.lazy_regex import lazy_regex
 from core.types import Category, Topic
 
@@ -124,363 +125,228 @@ _KEPT = (
 )
 _STATUS = r"(?:is|was|has been|came back|turned out) (?:still |now |also |finally )?"
 
+_slot = partial(
+    pattern,
+    row,
+    {
+        "place.{cls}": Attribute(Topic.LOCATION, 0.5, spot),
+        "item.{cls}": Attribute(Topic.WORK, 0.5),
+        "number.{cls}": Attribute(Topic.WORK, 0.5, slot_values.amount),
+        "year.{cls}": Attribute(Topic.OTHER, 0.4),
+        "home.city": Attribute(Topic.LOCATION, 0.5, slot_values.place),
+        "pregnancy": Attribute(Topic.HEALTH, 0.85),
+        "health.blood_type": Attribute(Topic.HEALTH, 0.85),
+        "work.employer": Attribute(Topic.WORK, 0.8, slot_values.organisation),
+        "relation.{rel}": Attribute(Topic.RELATIONSHIP, 0.75, slot_values.person, exclusive=False),
+        "age": Attribute(Topic.PERSONAL, 0.75, slot_values.age),
+        "education.grade": Attribute(Topic.PERSONAL, 0.6),
+        "work.activity": Attribute(Topic.WORK, 0.7, trade),
+        "reading": Attribute(Topic.PREFERENCE, 0.5, title),
+        "work.team_size": Attribute(Topic.WORK, 0.6, slot_values.count),
+        "habit.{cls}": Attribute(Topic.HABIT, 0.6, category=Category.PATTERN),
+        "does": Attribute(Topic.HABIT, 0.7, habit, exclusive=False),
+        "life": Attribute(Topic.HISTORY, 0.85, category=Category.EVENT),
+    },
+)
+
 CHANGES: tuple[Pattern, ...] = (
-    Pattern(
-        row(
-            rf"\b(?:my|our|the) {_KEPT}(?: there| now)? (?:is|are|lives|stands|sits|stays|has moved|moved)(?: "
-            rf"now| kept| parked| stored)*(?: to)? "
-            r"(?P<v>(?:in|at|on|behind|under|near|by|next to|beside|above|below|out back)\b [^.;!?]+)"
-        ),
+    _slot(
         "place.{cls}",
-        Topic.LOCATION,
-        0.5,
-        spot,
+        rf"\b(?:my|our|the) {_KEPT}(?: there| now)? (?:is|are|lives|stands|sits|stays|has moved|moved)(?: "
+        rf"now| kept| parked| stored)*(?: to)? "
+        r"(?P<v>(?:in|at|on|behind|under|near|by|next to|beside|above|below|out back)\b [^.;!?]+)",
         weak=True,
     ),
-    Pattern(
-        row(
-            rf"^(?:ticket |issue |case |order |invoice |bug |task )?(?:[A-Z]{{2,}}-)?(?P<cls>\d{{3,6}}) "
-            rf"{_STATUS}(?P<v>mine|yours|open|done|closed|finished|fixed|resolved|"
-            r"on my desk|assigned to \w+|paid|unpaid|shipped)\b"
-        ),
+    _slot(
         "item.{cls}",
-        Topic.WORK,
-        0.5,
+        rf"^(?:ticket |issue |case |order |invoice |bug |task )?(?:[A-Z]{{2,}}-)?(?P<cls>\d{{3,6}}) "
+        rf"{_STATUS}(?P<v>mine|yours|open|done|closed|finished|fixed|resolved|"
+        r"on my desk|assigned to \w+|paid|unpaid|shipped)\b",
         weak=True,
     ),
-    Pattern(
-        row(
-            r"\b(?:[A-Z]{2,}-)(?P<cls>\d{3,6}) is (?:still )?(?P<v>open|closed|done|fixed|unpaid|"
-            r"paid)\b"
-        ),
+    _slot(
         "item.{cls}",
-        Topic.WORK,
-        0.5,
+        r"\b(?:[A-Z]{2,}-)(?P<cls>\d{3,6}) is (?:still )?(?P<v>open|closed|done|fixed|unpaid|"
+        r"paid)\b",
         weak=True,
     ),
-    Pattern(
-        row(
-            r"^(?:ticket |issue |case |order |invoice |bug |task )?(?:[A-Z]{2,}-)?(?P<cls>\d{3,6}) (?:turned "
-            r"out|was)\b.*\b(?:so|and) (?:that|it) (?:is|has been) "
-            r"(?P<v>closed|done|fixed|resolved)\b"
-        ),
+    _slot(
         "item.{cls}",
-        Topic.WORK,
-        0.5,
+        r"^(?:ticket |issue |case |order |invoice |bug |task )?(?:[A-Z]{2,}-)?(?P<cls>\d{3,6}) (?:turned "
+        r"out|was)\b.*\b(?:so|and) (?:that|it) (?:is|has been) "
+        r"(?P<v>closed|done|fixed|resolved)\b",
         weak=True,
     ),
-    Pattern(
-        row(
-            r"\bI (?:have |just |also |been |finally )*(?P<v>closed|finished|fixed|resolved|handed|assigned|"
-            r"got|inherited|paid|reopened)(?: (?:ticket|issue|case|order|invoice|bug|task))? "
-            r"(?:[A-Z]{2,}-)?(?P<cls>\d{3,6})\b"
-        ),
+    _slot(
         "item.{cls}",
-        Topic.WORK,
-        0.5,
+        r"\bI (?:have |just |also |been |finally )*(?P<v>closed|finished|fixed|resolved|handed|assigned|"
+        r"got|inherited|paid|reopened)(?: (?:ticket|issue|case|order|invoice|bug|task))? "
+        r"(?:[A-Z]{2,}-)?(?P<cls>\d{3,6})\b",
         weak=True,
     ),
-    Pattern(
-        row(
-            r"\bmy (?P<cls>locker|badge|parking spot|parking space|desk|seat|extension|mailbox)(?: number)? is "
-            r"(?:now )?(?:number |no\.? |#)?(?P<v>[A-Z]?\d[\w.-]*)"
-        ),
+    _slot(
         "number.{cls}",
-        Topic.WORK,
-        0.5,
-        slot_values.amount,
+        r"\bmy (?P<cls>locker|badge|parking spot|parking space|desk|seat|extension|mailbox)(?: number)? is "
+        r"(?:now )?(?:number |no\.? |#)?(?P<v>[A-Z]?\d[\w.-]*)",
         weak=True,
     ),
-    Pattern(
-        row(
-            r"\bI (?:have |just |already )*(?:handed in|gave back|returned|turned in|gave up|given up|given "
-            r"back) (?:my )?(?P<cls>locker|badge|parking spot|desk)(?: number)? (?P<v>[A-Z]?\d[\w.-]*)"
-        ),
+    _slot(
         "number.{cls}",
-        Topic.WORK,
-        0.5,
-        slot_values.amount,
-        negated=True,
+        r"\bI (?:have |just |already )*(?:handed in|gave back|returned|turned in|gave up|given up|given "
+        r"back) (?:my )?(?P<cls>locker|badge|parking spot|desk)(?: number)? (?P<v>[A-Z]?\d[\w.-]*)",
         corrects=True,
+        negated=True,
     ),
-    Pattern(
-        row(
-            r"\b(?:my|our|the) (?P<cls>[a-z]+) is from (?P<v>(?:17|18|19|"
-            r"20)\d\d)\b"
-        ),
+    _slot(
         "year.{cls}",
-        Topic.OTHER,
-        0.4,
+        r"\b(?:my|our|the) (?P<cls>[a-z]+) is from (?P<v>(?:17|18|19|"
+        r"20)\d\d)\b",
         weak=True,
     ),
-    Pattern(
-        row(
-            r"(?<!\bI )(?<!\bwe )\bmy (?P<kin>{kin}) (?P<kinname>(?-i:[A-Z][a-z]+)) works in "
-            r"{v}{end}"
-        ),
+    _slot(
         "home.city",
-        Topic.LOCATION,
-        0.5,
-        slot_values.place,
+        r"(?<!\bI )(?<!\bwe )\bmy (?P<kin>{kin}) (?P<kinname>(?-i:[A-Z][a-z]+)) works in "
+        r"{v}{end}",
     ),
-    Pattern(
-        row(r"{who}(?:am|is|got) (?:now )?(?P<v>pregnant|expecting)\b"),
+    _slot("pregnancy", r"{who}(?:am|is|got) (?:now )?(?P<v>pregnant|expecting)\b"),
+    _slot(
         "pregnancy",
-        Topic.HEALTH,
-        0.85,
-    ),
-    Pattern(
-        row(
-            r"{who}(?P<v>had (?:her|the|our|a|my) (?:baby|babies|twins|little girl|little boy)|gave birth|"
-            r"miscarried|lost the baby)\b"
-        ),
-        "pregnancy",
-        Topic.RELATIONSHIP,
-        0.85,
+        r"{who}(?P<v>had (?:her|the|our|a|my) (?:baby|babies|twins|little girl|little boy)|gave birth|"
+        r"miscarried|lost the baby)\b",
+        topic=Topic.RELATIONSHIP,
         corrects=True,
     ),
-    Pattern(
-        row(
-            r"\bI am (?:blood (?:type|group) )?(?P<v>(?:A|B|AB|O)[ -]?(?:positive|negative|pos|neg)|type (?:A|"
-            r"B|AB|O)(?:[ -]?(?:positive|negative))?)\b"
-        ),
+    _slot(
         "health.blood_type",
-        Topic.HEALTH,
-        0.85,
+        r"\bI am (?:blood (?:type|group) )?(?P<v>(?:A|B|AB|O)[ -]?(?:positive|negative|pos|neg)|type (?:A|"
+        r"B|AB|O)(?:[ -]?(?:positive|negative))?)\b",
     ),
-    Pattern(
-        row(
-            r"\b(?:at|for|with|to) an? (?:[a-z-]+ ){0,2}?(?:company|firm|start-?up|shop|store|agency|bank|"
-            r"bakery|restaurant|studio|clinic|outfit|place) (?:called|named) {v}{end}"
-        ),
+    _slot(
         "work.employer",
-        Topic.WORK,
-        0.8,
-        slot_values.organisation,
+        r"\b(?:at|for|with|to) an? (?:[a-z-]+ ){0,2}?(?:company|firm|start-?up|shop|store|agency|bank|"
+        r"bakery|restaurant|studio|clinic|outfit|place) (?:called|named) {v}{end}",
     ),
-    Pattern(
-        row(
-            r"\b(?:I have (?:now )?been (?:working )?(?:at|with)|I (?:have )?accepted (?:the |an |their "
-            r")?(?:offer|job|position)(?: offer)? (?:from|at|with)|"
-            r"(?:week|day|month|year) (?:one|two|three|four|five|six|\d+) (?:at|with)|my (?:first|second|third|"
-            r"new) (?:day|week|month|job) (?:at|with)) {v}{end}"
-        ),
+    _slot(
         "work.employer",
-        Topic.WORK,
-        0.8,
-        slot_values.organisation,
+        r"\b(?:I have (?:now )?been (?:working )?(?:at|with)|I (?:have )?accepted (?:the |an |their "
+        r")?(?:offer|job|position)(?: offer)? (?:from|at|with)|"
+        r"(?:week|day|month|year) (?:one|two|three|four|five|six|\d+) (?:at|with)|my (?:first|second|third|"
+        r"new) (?:day|week|month|job) (?:at|with)) {v}{end}",
         corrects=True,
     ),
-    Pattern(
-        row(
-            r"(?<!not have )(?<!not own )(?<!want )(?<!get )(?<!buy )"
-            r"\b(?:an?|our|my|the) (?:[a-z-]+ ){0,3}?(?P<rel>dog|puppy|cat|kitten|hamster|rabbit|parrot|horse|"
-            r"pony|goat|lizard|snake|turtle|fish|lurcher|terrier|beagle|lab|poodle)"
-            r"(?:,)? (?:named|called) (?P<v>(?-i:[A-Z][\w-]+))"
-        ),
+    _slot(
         "relation.{rel}",
-        Topic.RELATIONSHIP,
-        0.75,
-        slot_values.person,
-        exclusive=False,
+        r"(?<!not have )(?<!not own )(?<!want )(?<!get )(?<!buy )"
+        r"\b(?:an?|our|my|the) (?:[a-z-]+ ){0,3}?(?P<rel>dog|puppy|cat|kitten|hamster|rabbit|parrot|horse|"
+        r"pony|goat|lizard|snake|turtle|fish|lurcher|terrier|beagle|lab|poodle)"
+        r"(?:,)? (?:named|called) (?P<v>(?-i:[A-Z][\w-]+))",
     ),
-    Pattern(
-        row(
-            rf"{{who}}(?:is|has (?:just )?turned|just turned|turned) (?:now |already |only |still "
-            rf")?(?P<v>{_SMALL})(?: years old)?{_ENDS}"
-        ),
+    _slot(
         "age",
-        Topic.PERSONAL,
-        0.75,
-        slot_values.age,
+        rf"{{who}}(?:is|has (?:just )?turned|just turned|turned) (?:now |already |only |still "
+        rf")?(?P<v>{_SMALL})(?: years old)?{_ENDS}",
     ),
-    Pattern(
-        row(
-            rf"{{who}}(?:am|is|are|will be) (?:now |already |only |still )?(?:in|going into) (?:the |her |his "
-            rf")?{_GRADE}\b"
-        ),
+    _slot(
         "education.grade",
-        Topic.PERSONAL,
-        0.6,
+        rf"{{who}}(?:am|is|are|will be) (?:now |already |only |still )?(?:in|going into) (?:the |her |his "
+        rf")?{_GRADE}\b",
     ),
-    Pattern(
-        row(
-            rf"{{who}}(?:have |has )?(?:just )?(?:started|starts|is starting|entered|began) (?:in )?(?:the |"
-            rf"her |his )?{_GRADE}\b"
-        ),
+    _slot(
         "education.grade",
-        Topic.PERSONAL,
-        0.6,
+        rf"{{who}}(?:have |has )?(?:just )?(?:started|starts|is starting|entered|began) (?:in )?(?:the |"
+        rf"her |his )?{_GRADE}\b",
         corrects=True,
     ),
-    Pattern(
-        row(
-            rf"{{who}}(?:(?:am|is|will be|has been|have been|started|switched to|went back to) )+(?:now |"
-            rf"currently )?{_TRADE}(?= (?:at|for|in|on)\b|[.,;!]|$| and\b| (?:back|since|now))"
-        ),
+    _slot(
         "work.activity",
-        Topic.WORK,
-        0.7,
-        trade,
+        rf"{{who}}(?:(?:am|is|will be|has been|have been|started|switched to|went back to) )+(?:now |"
+        rf"currently )?{_TRADE}(?= (?:at|for|in|on)\b|[.,;!]|$| and\b| (?:back|since|now))",
         corrects=True,
     ),
-    Pattern(
-        row(
-            rf"{{who}}(?P<v>(?:teach|design|manage|repair)(?:e?s)? {_THING}|drives (?:an? |the )?(?:[a-z]+ "
-            rf"){{0,2}}(?:lorry|truck|bus|cab|taxi|van|train|tram|"
-            r"forklift|ambulance|rig))(?= (?:at|for|in|on|up|down)\b|[.,;!]|$| and\b| now\b)"
-        ),
+    _slot(
         "work.activity",
-        Topic.WORK,
-        0.7,
-        trade,
+        rf"{{who}}(?P<v>(?:teach|design|manage|repair)(?:e?s)? {_THING}|drives (?:an? |the )?(?:[a-z]+ "
+        rf"){{0,2}}(?:lorry|truck|bus|cab|taxi|van|train|tram|"
+        r"forklift|ambulance|rig))(?= (?:at|for|in|on|up|down)\b|[.,;!]|$| and\b| now\b)",
     ),
-    Pattern(
-        row(
-            r"\b(?:my|our) (?:new |current )?(?P<rel>boss|manager|landlord|landlady|therapist|dentist|doctor|"
-            r"coach)(?: is|,) (?:now )?(?:an? [A-Za-z]+(?: [a-z]+)?, |(?:an? [a-z]+ )?(?:called |named ))?"
-            r"(?P<v>(?-i:[A-Z][\w-]+)(?: (?-i:[A-Z][\w-]+))?)(?=[.,;!]|$| and\b| who\b|,| is\b)"
-        ),
+    _slot(
         "relation.{rel}",
-        Topic.RELATIONSHIP,
-        0.8,
-        slot_values.person,
+        r"\b(?:my|our) (?:new |current )?(?P<rel>boss|manager|landlord|landlady|therapist|dentist|doctor|"
+        r"coach)(?: is|,) (?:now )?(?:an? [A-Za-z]+(?: [a-z]+)?, |(?:an? [a-z]+ )?(?:called |named ))?"
+        r"(?P<v>(?-i:[A-Z][\w-]+)(?: (?-i:[A-Z][\w-]+))?)(?=[.,;!]|$| and\b| who\b|,| is\b)",
+        importance=0.8,
+        exclusive=True,
     ),
-    Pattern(
-        row(r"{who}(?:am|is) (?:\w+ )?(?:reading|re-?reading|listening to) (?P<v>[^.;!?]+)"),
+    _slot("reading", r"{who}(?:am|is) (?:\w+ )?(?:reading|re-?reading|listening to) (?P<v>[^.;!?]+)"),
+    _slot(
         "reading",
-        Topic.PREFERENCE,
-        0.5,
-        title,
+        r"{who}(?:am|is) (?:now |about |already |only )*(?:(?:[a-z]+ )?(?:hundred |fifty |\d+ )?pages into|"
+        r"halfway (?:through|into)|in the middle of|almost done with) (?P<v>[^.;!?]+)",
     ),
-    Pattern(
-        row(
-            r"{who}(?:am|is) (?:now |about |already |only )*(?:(?:[a-z]+ )?(?:hundred |fifty |\d+ )?pages into|"
-            r"halfway (?:through|into)|in the middle of|almost done with) (?P<v>[^.;!?]+)"
-        ),
+    _slot(
         "reading",
-        Topic.PREFERENCE,
-        0.5,
-        title,
-    ),
-    Pattern(
-        row(
-            r"{who}(?:have |has )?(?:finally |just |already )?(?:finished(?: reading)?|given up on|gave up on|"
-            r"abandoned|stopped reading|quit reading) (?P<v>(?-i:[A-Z])[^.;!?]+)"
-        ),
-        "reading",
-        Topic.PREFERENCE,
-        0.5,
-        title,
+        r"{who}(?:have |has )?(?:finally |just |already )?(?:finished(?: reading)?|given up on|gave up on|"
+        r"abandoned|stopped reading|quit reading) (?P<v>(?-i:[A-Z])[^.;!?]+)",
+        corrects=True,
         negated=True,
+    ),
+    _slot(
+        "work.team_size",
+        rf"\b(?P<v>{_SMALL}) people (?:now )?report to (?:me|"
+        rf"us)\b",
+    ),
+    _slot(
+        "work.team_size",
+        rf"\b(?:my|our|the) team (?:is|has|has grown to|has gone)(?: now| up| down)*(?: to)? "
+        rf"(?P<v>{_SMALL})(?: people| members| of us)?(?=[.,;!]|$| now\b)",
+    ),
+    _slot(
+        "work.team_size",
+        rf"\bI (?:{{adv}})(?:manage|lead|run|head) a team of "
+        rf"(?P<v>{_SMALL})\b",
+    ),
+    _slot(
+        "habit.{cls}",
+        rf"\b(?:I|we) (?:do not|no longer) (?:go )?{_SPORT}(?:m?m?ing)?\b[^,.;]{{0,30}}?(?P<v>{_DAYS})",
+        corrects=True,
+        negated=True,
+    ),
+    _slot(
+        "habit.{cls}",
+        rf"{{who}}(?:go )?{_SPORT}s?(?:ming|ning|ing)?\b(?! "
+        rf"out\b)[^,.;]{{0,30}}?(?P<v>(?:{_DAYS}).*?)(?=[.,;!]|$| but\b| and (?:I|my)\b)",
+    ),
+    _slot(
+        "habit.{cls}",
+        rf"^(?:my )?(?P<cls>running|swimming|training|climbing|cycling|lifting|jogging|golf) (?:has gone|"
+        rf"is|went|is down|is up)(?: up| down| now)*(?: to)? (?P<v>{_DAYS})",
         corrects=True,
     ),
-    Pattern(
-        row(
-            rf"\b(?P<v>{_SMALL}) people (?:now )?report to (?:me|"
-            rf"us)\b"
-        ),
-        "work.team_size",
-        Topic.WORK,
-        0.6,
-        slot_values.count,
-    ),
-    Pattern(
-        row(
-            rf"\b(?:my|our|the) team (?:is|has|has grown to|has gone)(?: now| up| down)*(?: to)? "
-            rf"(?P<v>{_SMALL})(?: people| members| of us)?(?=[.,;!]|$| now\b)"
-        ),
-        "work.team_size",
-        Topic.WORK,
-        0.6,
-        slot_values.count,
-    ),
-    Pattern(
-        row(
-            rf"\bI (?:{{adv}})(?:manage|lead|run|head) a team of "
-            rf"(?P<v>{_SMALL})\b"
-        ),
-        "work.team_size",
-        Topic.WORK,
-        0.6,
-        slot_values.count,
-    ),
-    Pattern(
-        row(rf"\b(?:I|we) (?:do not|no longer) (?:go )?{_SPORT}(?:m?m?ing)?\b[^,.;]{{0,30}}?(?P<v>{_DAYS})"),
-        "habit.{cls}",
-        Topic.HABIT,
-        0.6,
-        category=Category.PATTERN,
-        negated=True,
+    _slot(
+        "does",
+        r"{who}(?:have |has )?(?:now |finally |also |just )?(?:gave up|given up|quit|stopped|cut out|"
+        r"kicked|went off) (?:drinking |eating )?(?P<v>[a-z]+(?: [a-z]+)?)(?= for good|[.,;!]|$| (?:in|on|"
+        r"last|because|and|for|since|two|three|a)\b)",
         corrects=True,
+        negated=True,
     ),
-    Pattern(
-        row(
-            rf"{{who}}(?:go )?{_SPORT}s?(?:ming|ning|ing)?\b(?! "
-            rf"out\b)[^,.;]{{0,30}}?(?P<v>(?:{_DAYS}).*?)(?=[.,;!]|$| but\b| and (?:I|my)\b)"
-        ),
-        "habit.{cls}",
-        Topic.HABIT,
-        0.6,
+    _slot(
+        "does",
+        r"\b(?:I|we) (?:{adv})(?:go|goes) "
+        r"(?P<v>[a-z]+ing)\b",
+        importance=0.5,
         category=Category.PATTERN,
     ),
-    Pattern(
-        row(
-            rf"^(?:my )?(?P<cls>running|swimming|training|climbing|cycling|lifting|jogging|golf) (?:has gone|"
-            rf"is|went|is down|is up)(?: up| down| now)*(?: to)? (?P<v>{_DAYS})"
-        ),
-        "habit.{cls}",
-        Topic.HABIT,
-        0.6,
+    _slot(
+        "does",
+        rf"\bI (?:{{adv}})(?:drink|have|am on|am down to|smoke)(?: about| around| roughly| maybe)? "
+        rf"{_SMALL} (?:cups? of |mugs? of |cans? of )?(?P<v>[a-z]+)(?= a day|,? every day| each)",
+        importance=0.6,
         category=Category.PATTERN,
-        corrects=True,
     ),
-    Pattern(
-        row(
-            r"{who}(?:have |has )?(?:now |finally |also |just )?(?:gave up|given up|quit|stopped|cut out|"
-            r"kicked|went off) (?:drinking |eating )?(?P<v>[a-z]+(?: [a-z]+)?)(?= for good|[.,;!]|$| (?:in|on|"
-            r"last|because|and|for|since|two|three|a)\b)"
-        ),
-        "does",
-        Topic.HABIT,
-        0.7,
-        habit,
-        exclusive=False,
-        negated=True,
-        corrects=True,
-    ),
-    Pattern(
-        row(
-            r"\b(?:I|we) (?:{adv})(?:go|goes) "
-            r"(?P<v>[a-z]+ing)\b"
-        ),
-        "does",
-        Topic.HABIT,
-        0.5,
-        habit,
-        Category.PATTERN,
-        exclusive=False,
-    ),
-    Pattern(
-        row(
-            rf"\bI (?:{{adv}})(?:drink|have|am on|am down to|smoke)(?: about| around| roughly| maybe)? "
-            rf"{_SMALL} (?:cups? of |mugs? of |cans? of )?(?P<v>[a-z]+)(?= a day|,? every day| each)"
-        ),
-        "does",
-        Topic.HABIT,
-        0.6,
-        habit,
-        Category.PATTERN,
-        exclusive=False,
-    ),
-    Pattern(
-        row(
-            r"{who}(?:has |have )?(?P<v>died|passed away|passed(?= in \d| last|[.!]?$))(?! (?:laughing|of "
-            r"boredom|inside|down))"
-        ),
+    _slot(
         "life",
-        Topic.HISTORY,
-        0.85,
-        category=Category.EVENT,
+        r"{who}(?:has |have )?(?P<v>died|passed away|passed(?= in \d| last|[.!]?$))(?! (?:laughing|of "
+        r"boredom|inside|down))",
     ),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from core.extraction.chinese import clauses
 from core.extraction.known_people import Acquaintance, people_in
 from core.extraction.rule_extractor import statements_of_rules
 from core.types import Category
@@ -158,12 +157,6 @@ def test_chinese_sentences_of_an_english_message_are_read_as_chinese() -> None:
 def test_spaces_between_clauses_are_read_as_commas(text: str, kept: list[str]) -> None:
     said = contents(text)
     assert all(any(part in one for one in said) for part in kept), said
-
-
-def test_spaces_around_latin_words_and_numbers_are_no_commas() -> None:
-    assert not clauses.is_spaced("我买了 3 台 MacBook Pro")
-    assert not clauses.is_spaced("住 A 区 离公司近，挺好")
-    assert clauses.with_commas("手机换了 现在用 MacBook Pro") == "手机换了，现在用，MacBook Pro"
 
 
 @pytest.mark.parametrize(

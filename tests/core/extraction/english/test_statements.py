@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from core.extraction.english import clauses, pretence
 from core.extraction.known_people import NOBODY, Acquaintance, AcquaintancesByUser
 from core.extraction.rule_extractor import statements_of_rules
 from core.language import identification
@@ -31,34 +30,6 @@ def told(*turns: str, known: AcquaintancesByUser = NOBODY) -> list[str]:
 
 
 FAMILY = {"Ada": (Acquaintance("Oskar", "husband"), Acquaintance("Yrsa", "daughter"))}
-
-
-@pytest.mark.parametrize(
-    ("sentence", "pieces"),
-    [
-        (
-            "I moved to Lisbon in May and I am allergic to peanuts",
-            ["I moved to Lisbon in May", "I am allergic to peanuts"],
-        ),
-        (
-            "My daughter Mia is eight and in third grade; her brother is five",
-            ["My daughter Mia is eight", "My daughter Mia is in third grade", "her brother is five"],
-        ),
-        ("GBX-4482 is done, I closed it on 5 March", ["GBX-4482 is done", "I closed it on 5 March"]),
-        ("Ann rang: she is pregnant", ["Ann rang", "she is pregnant"]),
-        ("The bike is red, and it is mine", ["The bike is red", "The bike is mine"]),
-        ("I like tea, my wife prefers wine", ["I like tea", "my wife prefers wine"]),
-        ("When I was young, I lived in Rome", ["When I was young, I lived in Rome"]),
-        ("On Sundays, I go running", ["On Sundays, I go running"]),
-        ("My wife, my kids and I live in Oslo", ["My wife, my kids and I live in Oslo"]),
-        ("I live with my wife, my three kids and a dog", ["I live with my wife, my three kids and a dog"]),
-        ("I drink five coffees a day, which is four too many", ["I drink five coffees a day"]),
-        ("I have never been to Rome, would you believe", ["I have never been to Rome"]),
-        ("I work as a nurse and live in Porto", ["I work as a nurse and live in Porto"]),
-    ],
-)
-def test_a_sentence_is_cut_into_what_stands_alone(sentence: str, pieces: list[str]) -> None:
-    assert clauses.split(sentence) == pieces
 
 
 @pytest.mark.parametrize(
@@ -144,7 +115,6 @@ def test_after_a_game_words_count_again() -> None:
         "I'm allergic to nuts.",
     )
     assert told(*game) == ["Ada is allergic to nuts."]
-    assert pretence.in_earnest(game) == [False, False, False, True]
 
 
 @pytest.mark.parametrize(

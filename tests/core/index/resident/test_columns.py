@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.index.resident import columns
+from core.index.resident.columns import FIELDS, Columns, ColumnsBuilder, Terms
+from core.index.resident.vectors import scales
+from core.index.search_index import sparse_literal
+from core.storage.db import Database, stream_chunks
+from tests.samples import TENANT
+
+DIMENSION = 4
+
+
+def sparse(weights: Mapping[int, float]) -> bytes:
+    """A sparse vector as the database sends it."""
+    head = struct.pack(">iii", 2**30, len(weights), 0)
+    return head + struct.pack(f">{len(weights)}i{len(weights)}f", *(term - 1 for term in weights), *weights.values())
+
+
+def row(key: str, vector: list[float] | None = None, terms: Mapping[int, float] | None = None, **fields: Any) -> Any:
+    packed = np.zeros(1, FIELDS)
+    packed["embedded"] = vector is not None
+    for name, value in fields.items():
+        packed[name] = value
+    half = None if vector is None else np.array(vector, ">f2").tobytes()
+    return key, "s1", "Ada", ["tag"], packed.tobytes(), half, sparse(terms or {})
+
+
+def built(*batches: list[Any]) -> Columns:
+    builder = ColumnsBuilder(DIMENSION)
+    for batch in batches:
+        builder.add(batch)
+    return builder.columns()
+
+
+def test_rows_of_several_batches_stand_one_behind_the_other() -> None:
+    found = built([row("a", position=1), row("b", position=2)], [row("c", position=3)])
+    assert list(found.keys) == ["a", "b", "c"]
+    assert found.fields["position"].tolist() == [1, 2, 3]
+    assert found.fields["position"].dtype == np.dtype("int32"), "in the order of bytes of this machine"
+    assert len(found) == 3
+
+
+def test_a_row_without_a_vector_has_zeros_and_takes_no_other_rows_vector() -> None:
+    found = built([row("a", [3, 0, 0, 4]), row("b"), row("c", [0, 1, 0, 0])])
+    assert np.asarray(found.vectors.values, np.float32).tolist() == [[3, 0, 0, 4], [0, 0, 0, 0], [0, 1, 0, 0]]
+    assert found.vectors.scales.tolist() == pytest.approx([0.2, 0, 1])
+    assert scales(np.array([[3, 0, 0, 4]], np.float16)).tolist() == pytest.approx([0.2])
+
+
+def test_entries_are_sorted_by_term_and_know_their_rows() -> None:
+    found = built([row("a", terms={5: 1.0, 9: 2.0}), row("b")], [row("c", terms={2: 3.0, 5: 0.5})])
+    assert found.terms.ids.tolist() == [2, 5, 5, 9]
+    assert found.terms.rows.tolist() == [2, 0, 2, 0]
+    assert found.terms.weights.tolist() == [3.0, 1.0, 0.5, 2.0]
+
+
+def test_a_query_is_multiplied_with_the_terms_that_a_row_shares_with_it() -> None:
+    terms = built([row("a", terms={5: 1.0, 9: 2.0}), row("b", terms={7: 4.0}), row("c", terms={5: 0.5})]).terms
+    assert terms.products({5: 2.0, 9: 1.0, 1_000: 8.0}, 3).tolist() == [4.0, 0.0, 1.0]
+    assert terms.products({}, 3).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_no_rows_have_every_column_and_match_nothing() -> None:
+    found = columns.none(DIMENSION)
+    assert len(found) == 0
+    assert found.fields.keys() == set(FIELDS.names or ())
+    assert found.terms.products({5: 1.0}, 0).tolist() == []
+
+
+def test_the_name_of_a_session_is_kept_once_for_all_rows_of_a_batch() -> None:
+    names = [f"s{one}" for one in (1, 1, 1)]
+    found = built([(str(n), name, name, None, *row("x")[4:]) for n, name in enumerate(names)])
+    assert len({id(one) for one in (*found.sessions, *found.speakers)}) <= 2
+    assert list(found.tags) == [(), (), ()]
+
+
+def test_a_sparse_vector_is_read_as_the_database_sends_it(app: Database) -> None:
+    weights = {3: 0.25, 70_000: 1.5}
+    statement = f"SELECT sparsevec_send(cast('{sparse_literal(weights)}' AS sparsevec))"
+    with app.tenant(TENANT) as tx:
+        ((sent,),) = next(iter(stream_chunks(tx, statement, {})))
+    found = built([(*row("a")[:6], sent)]).terms
+    assert dict(zip(found.ids.tolist(), found.weights.tolist(), strict=True)) == weights
+
+
+def test_sorting_keeps_the_order_of_rows_within_a_term() -> None:
+    given = Terms(np.array([9, 2, 9], np.int32), np.array([0, 1, 2]), np.array([1, 2, 3], np.float32))
+    found = columns.sort_by_term(given)
+    assert (found.ids.tolist(), found.rows.tolist(), found.weights.tolist()) == ([2, 9, 9], [1, 0, 2], [2, 1, 3])

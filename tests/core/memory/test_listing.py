@@ -1,0 +1,99 @@
+"""Pages of memories; the filters and orders themselves are tested through `GET /v1/memories`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from core.config import Settings
+from core.errors import Invalid
+from core.memory import listing
+from core.memory.as_of import Moment
+from core.memory.listing import MemoryFilter, MemoryPage, Order
+from core.search.filters import SERVED
+from core.storage.db import Database
+from core.types import Status
+from tests.databases import analyzed
+from tests.factories import a_memory, carry_out
+from tests.samples import TENANT
+
+
+def test_the_usual_lists_go_by_an_index(app: Database, settings: Settings) -> None:
+    fill = """
+        INSERT INTO memories (tenant_id, id, user_id, subject, kind, category, topic, content, statement_key, trust,
+                              status, occurred_at, attribute)
+        SELECT :tenant, uuidv7(), 'u' || n % 200, 'x', 'semantic', 'c' || n % 50, 'other', repeat('x', 200), 'k' || n,
+               'candidate', 'active', now(), 'a' || n % 100
+        FROM generate_series(1, 20000) AS n
+    """
+    plain = listing._values(MemoryFilter(SERVED)) | listing._position(None, "newest") | {"limit": 50}
+    indexed = {
+        "memories_of_user": {"user_id": "u1"},
+        "memories_category": {"user_id": "u1", "category": "c1"},
+    }
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(fill), {"tenant": TENANT})
+    analyzed(settings, "memories")
+    with app.tenant(TENANT) as tx:
+        for index, asked in indexed.items():
+            explained = text(f"EXPLAIN {listing._PAGES['newest'].text}")
+            plan = str(tx.execute(explained, {**plain, **asked}).all())
+            assert index in plan, plan
+
+
+def contents(page: MemoryPage) -> list[str]:
+    return [row.content for row in page.rows]
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest", "importance", "updated"])
+def test_a_page_begins_where_the_one_before_ended_and_the_last_one_names_no_next(app: Database, order: Order) -> None:
+    carry_out(app, *(a_memory(f"Ada has {n} cats.", importance=0.5) for n in range(5)))
+    with app.tenant(TENANT) as tx:
+        whole = contents(listing.page(tx, MemoryFilter(SERVED), order))
+        first = listing.page(tx, MemoryFilter(SERVED), order, limit=3)
+        second = listing.page(tx, MemoryFilter(SERVED), order, after=first.following, limit=3)
+    assert contents(first) + contents(second) == whole
+    assert len(whole) == 5
+    assert second.following is None
+
+
+@pytest.mark.parametrize(
+    ("order", "after"),
+    [
+        ("newest", ""),
+        ("oldest", "7"),
+        ("importance", "01a201d5-e5cb-7040-9e09-b43e1d5743a6"),
+        ("updated", "01a201d5-e5cb-7040-9e09-b43e1d5743a6,0.5"),
+    ],
+)
+def test_what_is_no_cursor_of_this_order_is_refused(app: Database, order: Order, after: str) -> None:
+    with app.tenant(TENANT) as tx, pytest.raises(Invalid, match="next"):
+        listing.page(tx, MemoryFilter(SERVED), order, after=after)
+
+
+def test_an_asked_status_replaces_the_usual_ones_and_archived_memories_may_be_added(app: Database) -> None:
+    active, archived = a_memory("Ada has a cat."), a_memory("Ada had a dog.")
+    carry_out(app, active, archived)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET status = 'archived' WHERE id = :id"), {"id": archived.id})
+        usual = contents(listing.page(tx, MemoryFilter(SERVED)))
+        both = contents(listing.page(tx, MemoryFilter(SERVED, include_archived=True)))
+        named = contents(listing.page(tx, MemoryFilter(SERVED, status=Status.ACTIVE, include_archived=True)))
+        alone = contents(listing.page(tx, MemoryFilter(SERVED, status=Status.ARCHIVED)))
+    assert usual == ["Ada has a cat."]
+    assert set(both) == set(named) == {"Ada has a cat.", "Ada had a dog."}
+    assert alone == ["Ada had a dog."]
+
+
+def test_a_list_as_it_was_known_leaves_out_what_was_recorded_later(app: Database) -> None:
+    add = a_memory("Ada has a cat.")
+    carry_out(app, add)
+    now = datetime.now(UTC)
+    with app.tenant(TENANT) as tx:
+        before, after = (
+            contents(listing.page(tx, MemoryFilter(SERVED, moment=Moment(known_at=now + timedelta(hours=hours)))))
+            for hours in (-1, 1)
+        )
+    assert (before, after) == ([], ["Ada has a cat."])

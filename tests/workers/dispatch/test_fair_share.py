@@ -1,0 +1,93 @@
+"""What is sent of what waits; what that promises other tenants is in `tests/security/test_fairness.py`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import text
+from uuid_utils.compat import uuid7
+
+from core.storage.db import Database
+from tests.samples import TENANT, accept, event
+from workers.dispatch import fair_share, insertion
+from workers.dispatch.fair_share import FairShare, Key
+from workers.dispatch.model import NewDispatch
+
+SHARES = FairShare(resend=10, longest=50, running=3)
+
+
+def test_a_tenant_has_work_for_a_minute_after_its_last_event() -> None:
+    now = 0.0
+    at_work = fair_share.ActiveTenants(lambda: now)
+    at_work.hear({"loud"})
+    now = 40.0
+    at_work.hear({"quiet", "loud"})
+    now = 99.0
+    at_work.hear({"loud"})
+    assert at_work.count() == 2
+    now = 101.0
+    assert at_work.count() == 1
+
+
+def waiting(app: Database, tenant: str, number: int, queue: str = "cpu") -> list[UUID]:
+    """Dispatches of a tenant that are ready and not sent, the oldest first."""
+    accepted = accept(app, event(), tenant=tenant)
+    plain = NewDispatch(tenant, "run_agent", "agent", queue, {}, accepted.last_seq, accepted.last_seq, "c", 0)
+    made = [replace(plain, id=uuid7()) for _ in range(number)]
+    with app.tenant(tenant) as tx:
+        insertion.insert_rows(tx, made)
+    return [one.id for one in made]
+
+
+def offered(database: Database, *keys: Key, **more: Any) -> list[UUID]:
+    with database.queue() as tx:
+        return [one.id for one in fair_share.offer(tx, SHARES, keys, **more)]
+
+
+def test_no_more_are_sent_than_may_be_under_way_and_the_oldest_go_first(app: Database, queue: Database) -> None:
+    ids = waiting(app, TENANT, 5)
+    assert offered(queue, (TENANT, "cpu"), (TENANT, "cpu")) == ids[:3]
+    assert offered(queue, (TENANT, "cpu")) == []
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET status = 'done', turn = NULL WHERE id = :id"), {"id": ids[1]})
+    assert offered(queue, (TENANT, "cpu")) == ids[3:4]
+
+
+def test_each_queue_of_a_tenant_has_room_of_its_own(app: Database, queue: Database) -> None:
+    waiting(app, TENANT, 5)
+    (other,) = waiting(app, TENANT, 1, "io")
+    offered(queue, (TENANT, "cpu"))
+    with queue.queue() as tx:
+        assert fair_share.keys_with_room(tx, SHARES, [(TENANT, "cpu"), (TENANT, "io")]) == [(TENANT, "io")]
+        assert fair_share.ready(tx) == [(TENANT, "cpu"), (TENANT, "io")]
+    assert offered(queue, (TENANT, "io")) == [other]
+    with queue.queue() as tx:
+        assert fair_share.ready(tx) == [(TENANT, "cpu")]
+
+
+def test_each_time_it_is_sent_one_that_nobody_begins_waits_twice_as_long(app: Database, queue: Database) -> None:
+    (one,) = waiting(app, TENANT, 1)
+    waits = []
+    for sends in range(5):
+        with app.tenant(TENANT) as tx:
+            again = text("UPDATE dispatches SET turn = 'ready', sends = :sends WHERE id = :id")
+            tx.execute(again, {"sends": sends, "id": one})
+        assert offered(queue, (TENANT, "cpu")) == [one]
+        left = text("SELECT extract(epoch FROM wake_at - clock_timestamp()) FROM dispatches WHERE id = :id")
+        with app.tenant(TENANT) as tx:
+            waits.append(round(float(tx.execute(left, {"id": one}).scalar_one())))
+    assert waits == [10, 10, 20, 40, 50], "and never longer than the longest"
+
+
+def test_without_keys_nothing_is_asked(queue: Database) -> None:
+    assert offered(queue) == []
+
+
+def test_what_was_offered_with_the_end_of_its_transaction_is_committed(app: Database, queue: Database) -> None:
+    (one,) = waiting(app, TENANT, 1)
+    with queue.queue() as tx:
+        assert [ref.id for ref in fair_share.offer(tx, SHARES, [(TENANT, "cpu")], ends=True)] == [one]
+        with app.tenant(TENANT) as other:
+            assert other.execute(text("SELECT turn FROM dispatches")).scalar_one() == "sent"
