@@ -107,7 +107,7 @@ def _cited_places(values: Values) -> Sequence[tuple[str, str]]:
 
 
 _OF_SESSIONS: Final = "session_id = ANY(:alone) OR session_id = ANY(:shared)"
-"""Stored data of the sessions in which the user spoke, alone or with others."""
+"""Condition of rows of sessions in which the user spoke, alone or with others."""
 
 _MINE: Final = "(SELECT id FROM memories WHERE user_id = :user)"
 
