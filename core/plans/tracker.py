@@ -248,7 +248,7 @@ _FIND = text("SELECT * FROM plans WHERE session_id = :session ORDER BY event_seq
 _PUBLISHED = text("""
     SELECT EXISTS (SELECT FROM events WHERE session_id = :session AND event_type = 'plan.updated' AND seq <= :upto)
 """)
-"""Whether an agent publishes its plans: then messages are not searched for one."""
+"""Returns whether an agent publishes its plans: then messages are not searched for one."""
 
 _HEARD = text("""
     SELECT e.seq, e.id, e.event_type, e.user_id, e.payload, CASE WHEN e.payload ->> 'role' = 'assistant' THEN (

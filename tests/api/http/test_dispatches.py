@@ -203,7 +203,7 @@ def test_once_the_time_is_over_nobody_can_decide(door: Doors, app: Database, que
     one = held(door, app, works)
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE dispatches SET expires_at = now() - interval '1 second' WHERE hold = 'approval'"))
-    assert "over at" in problem(door.post(f"/v1/dispatches/{one['id']}/approve"), 409)
+    assert "expired at" in problem(door.post(f"/v1/dispatches/{one['id']}/approve"), 409)
     with queue.queue() as tx:
         assert workers_sweep.expire(tx) == 1
     for word in ("approve", "reject"):

@@ -52,7 +52,7 @@ def test_an_embedder_of_a_package_is_chosen_by_its_name(publish: Publish) -> Non
 @pytest.mark.parametrize("kind", ["Wide", "Fewer", "Long", "Unknown"])
 def test_vectors_that_would_spoil_the_store_are_refused(publish: Publish, kind: str, unique: str) -> None:
     publish(f"v{unique}", plugins.EMBEDDERS, f"short = v{unique}:{kind}", code=EMBEDDER)
-    with pytest.raises(Never, match="Embedder 'short' answered vectors"):
+    with pytest.raises(Never, match="Embedder 'short' returned vectors"):
         configured_embedder.embedder(with_embedding("short")).embed(["one text", "two texts"])
 
 
