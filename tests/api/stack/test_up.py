@@ -268,7 +268,7 @@ def test_a_process_that_cannot_start_ends_it_all_with_one_sentence(home: Path, p
     code, said = Run(home, port, quiet=True, failing="child").finish()
     assert code == 1
     assert said.splitlines()[-1] == (
-        f"api does not start (exit 1: it lacks its key); {process.log_file(home, 'api')} says more."
+        f"api does not start (exit 1: it lacks its key); see {process.log_file(home, 'api')}."
     )
     assert process.wait_released(home, "postgres", 0.0)
 
