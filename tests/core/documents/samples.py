@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from core.documents.preparation import SentDocument
 from core.events.publishing import Author
 from core.index import search_index
 from core.inference.embedders import HashEmbedder
+from core.search import query
 from core.search.query import SearchResult
 from core.storage.db import Database
 from tests.core.erasing import rows
@@ -44,7 +46,8 @@ def asked(
     app: Database, words: str, user: str | None = "ada", tenant: str = TENANT, **fields: Any
 ) -> Sequence[SearchResult]:
     question = a_question(words, user, **fields)
-    return documents.knowledge(app, tenant, question, HashEmbedder()).results
+    filters = replace(question.filters, include=frozenset({"documents"}))
+    return query.search(app, tenant, replace(question, filters=filters), HashEmbedder()).results
 
 
 def contents(found: Sequence[SearchResult]) -> list[str]:
