@@ -48,10 +48,10 @@ def run(total: Sequence[int] = TOTAL, new: Sequence[int] = NEW) -> list[Figure]:
     print(f"{'total':>8} {'new':>8} {'seconds':>9} {'ms a new one':>13} {'merged':>7}")
     with database() as (settings, postgres):
         app = db.connect(db.app_url(settings), 2)
-        gate = pipeline.from_settings(app, HashEmbedder(), settings)
-        fill(app, gate, [candidate(n) for n in range(max(total))], [more(n) for n in range(max(new))])
+        consolidation = pipeline.from_settings(app, HashEmbedder(), settings)
+        fill(app, consolidation, [candidate(n) for n in range(max(total))], [more(n) for n in range(max(new))])
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
-            figures = [measure(app, gate, admin, one, other) for one in total for other in new]
+            figures = [measure(app, consolidation, admin, one, other) for one in total for other in new]
         app.close()
         return figures
 
@@ -64,19 +64,19 @@ def more(n: int) -> Candidate:
     return replace(known, content=f"{known.content[:-1]}, as everybody knows.")
 
 
-def fill(app: Database, gate: Consolidation, known: Sequence[Candidate], new: Sequence[Candidate]) -> None:
+def fill(app: Database, consolidation: Consolidation, known: Sequence[Candidate], new: Sequence[Candidate]) -> None:
     with app.tenant(TENANT) as tx:
         tenants.ensure(tx, TENANT)
     everything = [*known, *new]
     for start in range(0, len(everything), FILLED):
         part = everything[start : start + FILLED]
-        vectors = gate.embedder.embed([one.content for one in part])
+        vectors = consolidation.embedder.embed([one.content for one in part])
         adds = [Add(one, "Filled in.", vector) for one, vector in zip(part, vectors, strict=True)]
         with app.tenant(TENANT) as tx:
             writer.apply(tx, TENANT, SOURCE, adds, AUTHOR)
 
 
-def measure(app: Database, gate: Consolidation, admin: psycopg.Connection, total: int, new: int) -> Figure:
+def measure(app: Database, consolidation: Consolidation, admin: psycopg.Connection, total: int, new: int) -> Figure:
     user, known = f"{new} of {total}", total - new
     for statement in (_COPIES, _MEMORIES, _INDEX, "DROP TABLE copies", _MARK, "VACUUM ANALYZE"):
         admin.execute(statement, {"user": user, "known": known, "new": new, "source": SOURCE.user_id, "tenant": TENANT})
@@ -86,7 +86,7 @@ def measure(app: Database, gate: Consolidation, admin: psycopg.Connection, total
         nonlocal merged
         more = True
         while more:
-            swept = dedup_sweep.sweep(app, TENANT, user, gate.thresholds)
+            swept = dedup_sweep.sweep(app, TENANT, user, consolidation.thresholds)
             with app.tenant(TENANT) as tx:
                 swept.write(tx, AUTHOR)
             merged, more = merged + len(swept.merges), swept.more

@@ -87,7 +87,7 @@ class Bench:
     """What the measurements share."""
 
     app: Database
-    gate: Consolidation
+    consolidation: Consolidation
     admin: psycopg.Connection
 
 
@@ -141,7 +141,7 @@ def fill(bench: Bench, known: int) -> None:
         tenants.ensure(tx, TENANT)
     for start in range(0, known, FILLED):
         mine = [candidate(n) for n in range(start, min(start + FILLED, known))]
-        vectors = bench.gate.embedder.embed([one.content for one in mine])
+        vectors = bench.consolidation.embedder.embed([one.content for one in mine])
         adds = [Add(one, "Filled in.", vector) for one, vector in zip(mine, vectors, strict=True)]
         with bench.app.tenant(TENANT) as tx:
             writer.apply(tx, TENANT, Owner("ada"), adds, AUTHOR)
@@ -183,14 +183,14 @@ def again(n: int) -> Candidate:
 
 def judge_all(bench: Bench, owner: Owner, said: Sequence[Candidate], size: int) -> None:
     for start in range(0, len(said), size):
-        wanted = pipeline.consolidate(bench.gate, TENANT, owner, said[start : start + size])
+        wanted = pipeline.consolidate(bench.consolidation, TENANT, owner, said[start : start + size])
         with bench.app.tenant(TENANT) as tx:
             writer.apply(tx, TENANT, owner, wanted, AUTHOR)
 
 
 def insert_all(bench: Bench, said: Sequence[Candidate], size: int) -> None:
     bench.admin.execute(_PLAIN)
-    vectors = bench.gate.embedder.embed([one.content for one in said])
+    vectors = bench.consolidation.embedder.embed([one.content for one in said])
     rows = [(one.content, one.occurred_at, vector_literal(v)) for one, v in zip(said, vectors, strict=True)]
     for start in range(0, len(rows), size):
         with bench.admin.transaction(), bench.admin.cursor() as cursor:

@@ -40,7 +40,7 @@ class Tools:
     settings: Settings
 
     @property
-    def gate(self) -> Consolidation:
+    def consolidation(self) -> Consolidation:
         """Settings of the consolidation, without a model."""
         return pipeline.from_settings(self.db, self.embedder, self.settings)
 

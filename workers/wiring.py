@@ -41,13 +41,13 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
         agents=table.bind(tools),
         queues=table.queues(settings),
         policy=policy_of(settings),
-        gate=gate(settings),
+        admission_control=admission_control(settings),
         seconds=table.seconds(settings),
         model=model,
     )
 
 
-def gate(settings: Settings) -> AdmissionControl | None:
+def admission_control(settings: Settings) -> AdmissionControl | None:
     """Return admission control for agents that ask a model; None: no model is configured."""
     if settings.llm_base_url is None:
         return None

@@ -122,8 +122,8 @@ def post_review(at: Deps, who: Writer, memory_id: UUID, review: Review) -> Json:
 
 def _remember_all(at: Dependencies, who: Caller, statements: Sequence[RequestedStatement]) -> list[Json]:
     """Judge and write statements; return each with its memory."""
-    gate = pipeline.from_settings(at.db, at.embedder, at.settings)
-    outcomes = extraction_stated.remember_all(gate, who.tenant_id, author(who), statements)
+    consolidation = pipeline.from_settings(at.db, at.embedder, at.settings)
+    outcomes = extraction_stated.remember_all(consolidation, who.tenant_id, author(who), statements)
     at.bell.notify()
     ids = [outcome.memory_id for outcome in outcomes if outcome.memory_id is not None]
     with at.db.tenant(who.tenant_id) as tx:

@@ -73,9 +73,9 @@ def post_apply(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
         row = rebuilds.get(tx, rebuild_id)
     if row.status != "ready":
         raise Conflict(f"The rebuild is {row.status}; only one that is ready can be applied.")
-    gate = pipeline.from_settings(deps.db, deps.embedder, deps.settings)
+    consolidation = pipeline.from_settings(deps.db, deps.embedder, deps.settings)
     counts = rebuild.take_over(
-        gate, caller.tenant_id, row.shadow_id, row.id, row.user_id, row.difference, author(caller)
+        consolidation, caller.tenant_id, row.shadow_id, row.id, row.user_id, row.difference, author(caller)
     )
     deps.bell.notify()
     return {"id": str(row.id), "status": "applied", "changes": counts}

@@ -106,25 +106,25 @@ class PendingImport:
         return {name: n for name, n in counts.items() if n}
 
 
-def read(gate: Consolidation, mirror: Mirror, event: Event, now: datetime) -> PendingImport:
+def read(consolidation: Consolidation, mirror: Mirror, event: Event, now: datetime) -> PendingImport:
     """Read a user's edits since the last agreement. No transaction is open during computation.
 
     Changes to known memories come first; new statements are read separately, because they are judged against the
     result. Later: a file looks as if it is still being written.
     """
-    with gate.db.tenant(mirror.tenant_id) as tx:
+    with consolidation.db.tenant(mirror.tenant_id) as tx:
         stands = sync_state.load(tx, mirror)
     _require_settled(stands, now)
     found = diff.compare(stands.then, stands.now, stands.memories, stands.versions)
     reading = PendingImport(mirror, stands, edited=_differs(stands), refused=list(stands.refused.items()))
     reading.clashes = found.clashes
-    known = _on_known(gate, reading, found, now)
+    known = _on_known(consolidation, reading, found, now)
     if known:
         reading.changes, reading.again = known, bool(found.new)
         reading.documents = diff.attach_ids(found.documents, [(item, None) for item in found.new])
         return reading
     new, rest = found.new[:NEW_AT_ONCE], found.new[NEW_AT_ONCE:]
-    reading.changes, outcomes = _on_new(gate, mirror, stands, new, event)
+    reading.changes, outcomes = _on_new(consolidation, mirror, stands, new, event)
     reading.again = bool(rest)
     reading.documents = diff.attach_ids(found.documents, [*outcomes, *((item, None) for item in rest)])
     return reading
@@ -160,7 +160,7 @@ def _require_settled(stands: SyncState, now: datetime) -> None:
             raise Later(f"{file} has just become incomplete; it may still be being written.", pause)
 
 
-def _on_known(gate: Consolidation, reading: PendingImport, found: Findings, now: datetime) -> list[Change]:
+def _on_known(consolidation: Consolidation, reading: PendingImport, found: Findings, now: datetime) -> list[Change]:
     """Return changes to known memories. Where an edit makes one equal to another, one of them is removed."""
     gone = {memory.id for memory, _ in found.removed}
     standing = [m for m in reading.stands.memories.values() if m.standing and m.id not in gone]
@@ -176,12 +176,12 @@ def _on_known(gate: Consolidation, reading: PendingImport, found: Findings, now:
     reworded = {one.memory.id for one in found.edited if "content" in one.fields}
     taken = {key: memory_id for key, memory_id in taken.items() if memory_id not in reworded}
     for one in found.edited:
-        wanted += _edit(gate, reading, one, now, taken)
-    return _embed(gate, wanted)
+        wanted += _edit(consolidation, reading, one, now, taken)
+    return _embed(consolidation, wanted)
 
 
 def _edit(
-    gate: Consolidation, reading: PendingImport, one: Edited, now: datetime, taken: dict[str, UUID]
+    consolidation: Consolidation, reading: PendingImport, one: Edited, now: datetime, taken: dict[str, UUID]
 ) -> list[Change]:
     memory, shown, file = one.memory, one.item.line.shown, one.item.file
     fields: dict[str, object] = {n: getattr(shown, n) for n in one.fields & {"importance", "pinned"}}
@@ -193,7 +193,7 @@ def _edit(
     reason = f"Edited in {file}."
     if "content" in one.fields:
         screened = screen.screen(shown.content)
-        if screened.secret and gate.secrets == "refuse":
+        if screened.secret and consolidation.secrets == "refuse":
             reading.refused.append((file, f"An edit of memory {memory.id} holds a secret."))
         else:
             key = identity.statement_key(memory.subject, screened.text)
@@ -225,24 +225,26 @@ def _fields_of_wording(memory: Memory, content: str, now: datetime) -> dict[str,
     return fields | {"attribute": None, "value": None}
 
 
-def _embed(gate: Consolidation, wanted: Sequence[Change]) -> list[Change]:
+def _embed(consolidation: Consolidation, wanted: Sequence[Change]) -> list[Change]:
     """Return the changes with the vectors of new content."""
     texts = {c.id: str(c.fields["content"]) for c in wanted if isinstance(c, Edit) and "content" in c.fields}
     if not texts:
         return list(wanted)
-    vectors = dict(zip(texts, gate.embedder.embed(list(texts.values())), strict=True))
+    vectors = dict(zip(texts, consolidation.embedder.embed(list(texts.values())), strict=True))
     return [replace(c, vector=vectors[c.id]) if isinstance(c, Edit) and c.id in vectors else c for c in wanted]
 
 
 def _on_new(
-    gate: Consolidation, mirror: Mirror, stands: SyncState, new: Sequence[FileLine], event: Event
+    consolidation: Consolidation, mirror: Mirror, stands: SyncState, new: Sequence[FileLine], event: Event
 ) -> tuple[list[Change], list[tuple[FileLine, Outcome]]]:
     """Judge lines without a memory like all other statements, and return the result of each."""
     if not new:
         return [], []
     subject = _subjects(mirror, stands)
     candidates = [_candidate(item, subject, event) for item in new]
-    decided = list(pipeline.consolidate(gate, mirror.tenant_id, Owner(mirror.user_id), candidates, explicit=True))
+    decided = list(
+        pipeline.consolidate(consolidation, mirror.tenant_id, Owner(mirror.user_id), candidates, explicit=True)
+    )
     became = {evidence: _outcome_of(c) for c in decided if isinstance(c, _JUDGED) for evidence in c.candidate.evidence}
     outcomes: list[tuple[FileLine, Outcome]] = []
     for item, candidate in zip(new, candidates, strict=True):

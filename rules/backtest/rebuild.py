@@ -65,7 +65,7 @@ def check_rules(documents: Sequence[Json]) -> None:
 
 
 def run(
-    gate: Consolidation,
+    consolidation: Consolidation,
     tenant_id: str,
     shadow_id: str,
     asked: RebuildPlan,
@@ -76,19 +76,19 @@ def run(
 
     Results of an earlier attempt are deleted first.
     """
-    shadow.drop(gate.db, shadow_id)
-    shadow.create(gate.db, tenant_id, shadow_id)
+    shadow.drop(consolidation.db, shadow_id)
+    shadow.create(consolidation.db, tenant_id, shadow_id)
     read: defaultdict[str, int] = defaultdict(int)
     counts = {"readings": 0, "messages": 0, "requests": 0}
-    for step in replay.read(gate.db, tenant_id, asked.user_id, asked.rules, asked.until, meanings):
+    for step in replay.read(consolidation.db, tenant_id, asked.user_id, asked.rules, asked.until, meanings):
         if isinstance(step, StatementRequest):
-            counts["requests"] += _keep_request(gate, shadow_id, asked.user_id, step)
+            counts["requests"] += _keep_request(consolidation, shadow_id, asked.user_id, step)
             continue
         counts["readings"] += 1
-        for messages in _unread(gate.db, tenant_id, step, read, asked.until):
+        for messages in _unread(consolidation.db, tenant_id, step, read, asked.until):
             counts["messages"] += len(messages)
-            _extract(gate, shadow_id, asked.user_id, messages, extract, link=step.link)
-    _merge_all(gate, shadow_id, asked.user_id)
+            _extract(consolidation, shadow_id, asked.user_id, messages, extract, link=step.link)
+    _merge_all(consolidation, shadow_id, asked.user_id)
     return {**counts}
 
 
@@ -102,22 +102,28 @@ def compare(db: Database, tenant_id: str, shadow_id: str, user_id: str) -> Diffe
 
 
 def take_over(
-    gate: Consolidation, tenant_id: str, shadow_id: str, rebuild_id: UUID, user_id: str, seen: Json, author: Author
+    consolidation: Consolidation,
+    tenant_id: str,
+    shadow_id: str,
+    rebuild_id: UUID,
+    user_id: str,
+    seen: Json,
+    author: Author,
 ) -> Json:
     """Replace the old set by the new one in one transaction, as one change that the rebuild's id undoes.
 
     `seen`: the difference shown to the person. Conflict: it has changed since.
     """
-    found = compare(gate.db, tenant_id, shadow_id, user_id)
+    found = compare(consolidation.db, tenant_id, shadow_id, user_id)
     if found.as_json() != seen:
         raise Conflict("The memories have changed since the difference was computed. Start a new rebuild.")
     contents = [s.candidate.content for s in (*found.added, *(new for _, new in found.changed))]
-    vectors = dict(zip(contents, gate.embedder.embed(contents), strict=True)) if contents else {}
-    with gate.db.tenant(tenant_id) as tx:
+    vectors = dict(zip(contents, consolidation.embedder.embed(contents), strict=True)) if contents else {}
+    with consolidation.db.tenant(tenant_id) as tx:
         if tx.execute(_APPLIED, {"id": rebuild_id}).rowcount == 0:
             raise Conflict("The rebuild was applied or dropped in the meantime.")
         counts = _apply(tx, tenant_id, user_id, rebuild_id, found, vectors, author)
-    shadow.drop(gate.db, shadow_id)
+    shadow.drop(consolidation.db, shadow_id)
     return counts
 
 
@@ -168,7 +174,7 @@ def _unread(
 
 
 def _extract(
-    gate: Consolidation,
+    consolidation: Consolidation,
     shadow_id: str,
     user_id: str,
     messages: Sequence[Message],
@@ -180,26 +186,26 @@ def _extract(
     found = [c for c in extract(messages) if c.evidence[0].message_id in own]
     assistant = extraction.generated_ids(messages)
     for owner, candidates in extraction.by_owner(messages, found):
-        decided = pipeline.consolidate(gate, shadow_id, owner, candidates, assistant=assistant, link=link)
-        _write(gate.db, shadow_id, owner, decided)
+        decided = pipeline.consolidate(consolidation, shadow_id, owner, candidates, assistant=assistant, link=link)
+        _write(consolidation.db, shadow_id, owner, decided)
 
 
-def _keep_request(gate: Consolidation, shadow_id: str, user_id: str, step: StatementRequest) -> int:
+def _keep_request(consolidation: Consolidation, shadow_id: str, user_id: str, step: StatementRequest) -> int:
     """Store a request; one that cannot be stored was refused originally, too."""
     with suppress(Never):
         owner, candidate = requests.read_request(step.event)
-        decided = pipeline.consolidate(gate, shadow_id, owner, [candidate], explicit=True)
+        decided = pipeline.consolidate(consolidation, shadow_id, owner, [candidate], explicit=True)
         if owner.user_id == user_id:
-            _write(gate.db, shadow_id, owner, decided)
+            _write(consolidation.db, shadow_id, owner, decided)
             return 1
     return 0
 
 
-def _merge_all(gate: Consolidation, shadow_id: str, user_id: str) -> None:
+def _merge_all(consolidation: Consolidation, shadow_id: str, user_id: str) -> None:
     more = True
     while more:
-        swept = dedup_sweep.sweep(gate.db, shadow_id, user_id, gate.thresholds)
-        with gate.db.tenant(shadow_id) as tx:
+        swept = dedup_sweep.sweep(consolidation.db, shadow_id, user_id, consolidation.thresholds)
+        with consolidation.db.tenant(shadow_id) as tx:
             swept.write(tx, Author(AUTHOR))
         more = swept.more
 

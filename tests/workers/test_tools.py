@@ -66,5 +66,5 @@ def test_changes_are_counted_by_kind_and_other_results_are_not() -> None:
 
 def test_the_gate_has_the_thresholds_of_the_settings_and_no_model(settings: Settings, app: Database) -> None:
     own = Tools(app, EMBEDDER, settings.model_copy(update={"merge_similarity": 0.99, "secrets": "refuse"}))
-    assert own.gate.thresholds.merge == 0.99
-    assert (own.gate.secrets, own.gate.opinion) == ("refuse", None)
+    assert own.consolidation.thresholds.merge == 0.99
+    assert (own.consolidation.secrets, own.consolidation.opinion) == ("refuse", None)

@@ -29,13 +29,13 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
     """
     if job.event.event_type == requests.REQUESTED and "session_id" not in job.params:
         return keep_requested(tools, job)  # rules stored before `memory_keeper` existed name this agent
-    gate, reader, link = _gate(tools, job), _reader(tools, job), job.target == "memory_consolidator"
+    consolidation, reader, link = _consolidation(tools, job), _reader(tools, job), job.target == "memory_consolidator"
     where, limit = _range(job), tools.settings.extract_messages
     with session_of(job) as session_id:
         if where is None:
-            found = extraction.extract_new(gate, job.tenant_id, session_id, reader, limit=limit, link=link)
+            found = extraction.extract_new(consolidation, job.tenant_id, session_id, reader, limit=limit, link=link)
         else:
-            found = extraction.extract_range(gate, job.tenant_id, session_id, reader, where, link=link)
+            found = extraction.extract_range(consolidation, job.tenant_id, session_id, reader, where, link=link)
         pending: Pending = _WithUnits(found, _units(tools, job, session_id, found.retold)) if found.retold else found
     then = [(job.target, {"session_id": session_id})] if found.more else []
     return Outcome(pending, then, count_changes, failed=[_failed_part(session_id, one) for one in found.failed])
@@ -44,7 +44,7 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
 def keep_requested(tools: Tools, job: Job) -> Outcome:
     """Keep the statement that the event asks to remember, with the pin, tags and times that it names."""
     owner, candidate = requests.read_request(job.event)
-    remembered = requests.remember(_gate(tools, job), job.tenant_id, {owner: [candidate]})
+    remembered = requests.remember(_consolidation(tools, job), job.tenant_id, {owner: [candidate]})
     return Outcome(remembered, (), count_changes)
 
 
@@ -72,7 +72,7 @@ def _units(tools: Tools, job: Job, session_id: str, retold: Sequence[ExtractedUn
     return units.plan(job.tenant_id, talk, tools.embedder, tools.settings.unit_gap_seconds, retold)
 
 
-def _gate(tools: Tools, job: Job) -> Consolidation:
+def _consolidation(tools: Tools, job: Job) -> Consolidation:
     """Return the consolidation settings; the model, where there is one, judges pairs that words leave undecided."""
     ask = llm_judge.opinion_of(job.model, partial(note_call, tools, job)) if job.model else None
     return pipeline.from_settings(tools.db, tools.embedder, tools.settings, ask)

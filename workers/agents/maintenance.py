@@ -26,7 +26,7 @@ def merge_duplicates(tools: Tools, job: Job) -> Outcome:
     user_id = job.params.get("user_id") or job.event.user_id
     if not user_id:
         raise Never(f"{job.target} needs an event with a user; {job.event.event_type} {job.event.id!r} has none.")
-    swept = dedup_sweep.sweep(tools.db, job.tenant_id, user_id, tools.gate.thresholds)
+    swept = dedup_sweep.sweep(tools.db, job.tenant_id, user_id, tools.consolidation.thresholds)
     then = [(job.target, {"user_id": user_id})] if swept.more else []
     return Outcome(swept, then, count_changes)
 

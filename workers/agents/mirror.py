@@ -51,7 +51,7 @@ def read_mirror(tools: Tools, job: Job) -> Outcome:
     mirror = _mirror(tools, job)
     if mirror is None:
         return Outcome(Report(OFF))
-    found = import_edits.read(tools.gate, mirror, job.event, datetime.now(UTC))
+    found = import_edits.read(tools.consolidation, mirror, job.event, datetime.now(UTC))
     next_one = job.target if found.again else "mirror_writer"
     then = [(next_one, {"user_id": mirror.user_id})] if found.edited else []
     return Outcome(found, then, count_changes)

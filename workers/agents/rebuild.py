@@ -85,9 +85,9 @@ def _build_set(tools: Tools, job: Job, rebuild: Any, mine: str) -> tuple[Json, J
     chosen = params.get("embedding")
     settings = tools.settings.model_copy(update={"embedding": chosen}) if chosen else tools.settings
     vectors = configured_embedder.embedder(settings) if chosen else tools.embedder
-    gate = Tools(tools.db, vectors, settings).gate
+    consolidation = Tools(tools.db, vectors, settings).consolidation
     extract = _extractor(tools, job, params)
-    counts = backtest_rebuild.run(gate, job.tenant_id, mine, asked, extract, Meanings(vectors))
+    counts = backtest_rebuild.run(consolidation, job.tenant_id, mine, asked, extract, Meanings(vectors))
     return counts, backtest_rebuild.compare(tools.db, job.tenant_id, mine, rebuild.user_id).as_json()
 
 

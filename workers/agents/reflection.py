@@ -31,7 +31,7 @@ def write_episodes(tools: Tools, job: Job) -> Outcome:
     model = job.model
     narrate = episodes.by_model(model, partial(note_call, tools, job)) if model else episodes.by_rules
     with session_of(job) as session_id:
-        found = episodes.session(tools.gate, job.tenant_id, session_id, narrate)
+        found = episodes.session(tools.consolidation, job.tenant_id, session_id, narrate)
     return Outcome(found, (), count_changes)
 
 
@@ -42,7 +42,7 @@ def learn_skill(tools: Tools, job: Job) -> Outcome:
         tried = skills.attempt(tx, job.event) if name is None else skills.chain(tx, job.event, _name(job, name))
     if isinstance(tried, str):
         return Outcome(Report({"learnt": False, "reason": tried}))
-    learnt = skills.learn(tools.gate, job.tenant_id, tried)
+    learnt = skills.learn(tools.consolidation, job.tenant_id, tried)
     if learnt.upsert is None:
         return Outcome(Report({"learnt": False, "reason": learnt.reason}))
     label = {"learnt": True, "skill": tried.name, "reason": learnt.reason}

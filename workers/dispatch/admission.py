@@ -57,72 +57,74 @@ class Wait:
     for_day: bool = False
 
 
-def admit(tx: Tx, gate: AdmissionControl, row: Any, event: Event) -> Grant | Wait | None:
+def admit(tx: Tx, admission_control: AdmissionControl, row: Any, event: Event) -> Grant | Wait | None:
     """Admit a claimed dispatch: return its grant, or when it may begin; None: it needs no grant."""
-    need = _need(tx, gate, row, event)
+    need = _need(tx, admission_control, row, event)
     if need is None:
         return None
-    spent = _budget_wait(tx, gate)
+    spent = _budget_wait(tx, admission_control)
     if spent is not None:
         metrics.ADMISSIONS.labels("budget").inc()
         return spent
-    answer = quota.admit(tx, gate.provider, need)
+    answer = quota.admit(tx, admission_control.provider, need)
     metrics.ADMISSIONS.labels(answer.verdict).inc()
-    return Grant(need, answer.verdict == "probe") if answer.granted else _queue_up(tx, gate, need, answer)
+    return Grant(need, answer.verdict == "probe") if answer.granted else _queue_up(tx, admission_control, need, answer)
 
 
-def return_grant(db: Database, gate: AdmissionControl, grant: Grant) -> None:
+def return_grant(db: Database, admission_control: AdmissionControl, grant: Grant) -> None:
     """Return the unused part of a grant to the provider's bucket."""
     with db.queue() as tx:
-        quota.give_back(tx, gate.provider, grant)
+        quota.give_back(tx, admission_control.provider, grant)
 
 
-def _need(tx: Tx, gate: AdmissionControl, row: Any, event: Event) -> Need | None:
+def _need(tx: Tx, admission_control: AdmissionControl, row: Any, event: Event) -> Need | None:
     """Estimate the requests and tokens that a dispatch needs; None: it asks no model."""
-    if row.target not in gate.asking:
+    if row.target not in admission_control.asking:
         return None
-    if row.target not in gate.reading:
+    if row.target not in admission_control.reading:
         return Need(1, RESERVE)
     if "from" in row.params:
         return Need(1, RESERVE)  # One window, which was set aside before.
     waiting = tx.execute(_UNREAD, {"session": row.params.get("session_id") or event.session_id}).one_or_none()
     if waiting is None or waiting.messages <= 0:
         return None
-    read = min(waiting.messages, gate.most)
-    windows = max(1, math.ceil((read - gate.window) / gate.stride) + 1)
-    tokens = waiting.tokens * read / waiting.messages * min(windows, gate.window / gate.stride)
+    read = min(waiting.messages, admission_control.most)
+    windows = max(1, math.ceil((read - admission_control.window) / admission_control.stride) + 1)
+    tokens = (
+        waiting.tokens * read / waiting.messages * min(windows, admission_control.window / admission_control.stride)
+    )
     return Need(windows, tokens + windows * RESERVE)
 
 
-def _budget_wait(tx: Tx, gate: AdmissionControl) -> Wait | None:
+def _budget_wait(tx: Tx, admission_control: AdmissionControl) -> Wait | None:
     """Return a wait until tomorrow if today's budget of the tenant is used up."""
-    if gate.tokens_per_day is None and gate.cost_per_day is None:
+    if admission_control.tokens_per_day is None and admission_control.cost_per_day is None:
         return None
     spent = costs.spent_today(tx)
-    if gate.tokens_per_day is not None and spent.tokens >= gate.tokens_per_day:
-        what = f"tokens for today ({spent.tokens:,} of IMPRINT_LLM_TOKENS_PER_DAY={gate.tokens_per_day:,})"
-    elif gate.cost_per_day is not None and spent.cost >= gate.cost_per_day:
-        what = f"money for today ({spent.cost:,.2f} of IMPRINT_LLM_COST_PER_DAY={gate.cost_per_day:,.2f})"
+    if admission_control.tokens_per_day is not None and spent.tokens >= admission_control.tokens_per_day:
+        what = f"tokens for today ({spent.tokens:,} of IMPRINT_LLM_TOKENS_PER_DAY={admission_control.tokens_per_day:,})"
+    elif admission_control.cost_per_day is not None and spent.cost >= admission_control.cost_per_day:
+        what = f"money for today ({spent.cost:,.2f} of IMPRINT_LLM_COST_PER_DAY={admission_control.cost_per_day:,.2f})"
     else:
         return None
     return Wait(f"The tenant has used its {what}. It goes on at {_moment(spent.ends_at)}.", spent.ends_at, for_day=True)
 
 
-def _queue_up(tx: Tx, gate: AdmissionControl, need: Need, answer: Admission) -> Wait:
+def _queue_up(tx: Tx, admission_control: AdmissionControl, need: Need, answer: Admission) -> Wait:
     """Return a wait that ends after those of the tenant's other waiting dispatches: at once, all but one would fail."""
-    line = tx.execute(_QUEUE, {"asking": sorted(gate.asking)}).one()
-    at = line.now + answer.wait + (line.ahead * _seconds_apart(gate, need)) % QUEUE_LENGTH
+    line = tx.execute(_QUEUE, {"asking": sorted(admission_control.asking)}).one()
+    at = line.now + answer.wait + (line.ahead * _seconds_apart(admission_control, need)) % QUEUE_LENGTH
     match answer.verdict:
         case "breaker":
-            why = f"The model {gate.provider.name} refused too often and is left alone"
+            why = f"The model {admission_control.provider.name} refused too often and is left alone"
         case scarce:
-            why = f"The {scarce} a minute of the model {gate.provider.name} are used up"
+            why = f"The {scarce} a minute of the model {admission_control.provider.name} are used up"
     return Wait(f"{why}. It goes on at {_moment(at)}.", at)
 
 
-def _seconds_apart(gate: AdmissionControl, need: Need) -> timedelta:
+def _seconds_apart(admission_control: AdmissionControl, need: Need) -> timedelta:
     """Return the time that the provider's limits need for one such dispatch."""
-    limits = gate.provider.limits
+    limits = admission_control.provider.limits
     shares = [need.requests / limits.requests] if limits.requests else []
     shares += [need.tokens / limits.tokens] if limits.tokens else []
     return min(timedelta(minutes=max(shares)), QUEUE_LENGTH) if shares else timedelta(seconds=1 / RESUMED_PER_SECOND)

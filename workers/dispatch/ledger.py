@@ -111,10 +111,10 @@ def _offer_place(ledger: Ledger, job: Job) -> list[DispatchRef]:
 
 def _return_grant(ledger: Ledger, job: Job) -> None:
     """Return the unused part of the job's grant; if the database is away, the bucket lacks it for a minute."""
-    if ledger.gate is None or job.grant is None:
+    if ledger.admission_control is None or job.grant is None:
         return
     try:
-        admission.return_grant(ledger.db, ledger.gate, job.grant)
+        admission.return_grant(ledger.db, ledger.admission_control, job.grant)
     except DBAPIError as error:
         log.warning("dispatch.unreturned", **logs.fault(error))
 
@@ -130,7 +130,9 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
                 _enter_lane(tx, row)
             event = dispatches.event_of(tx, row)
             # Last, because other claims wait at the provider's row until this is committed.
-            grant = None if ledger.gate is None else admission.admit(tx, ledger.gate, row, event)
+            grant = (
+                None if ledger.admission_control is None else admission.admit(tx, ledger.admission_control, row, event)
+            )
             if isinstance(grant, Wait):
                 _put_back(tx, row, grant)
                 return None

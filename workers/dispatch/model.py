@@ -158,7 +158,7 @@ BoundAgent = Callable[[Job], Outcome]
 class Ledger:
     """Dependencies of the ledger: the database, the agents and their queues, the policy, the model.
 
-    `gate`: admission control for agents that ask a model; None: no model. `seconds`: time limit of an attempt by agent;
+    `admission_control`: for agents that ask a model; None: no model. `seconds`: time limit of an attempt by agent;
     an agent without an entry has none. `interrupts`: whether the process is the ledger's own, so that an attempt that
     overruns or was cancelled can be stopped by signals and, as a last resort, with the process.
     """
@@ -167,7 +167,7 @@ class Ledger:
     agents: Mapping[str, BoundAgent]
     queues: Mapping[str, str]
     policy: LedgerPolicy
-    gate: AdmissionControl | None = None
+    admission_control: AdmissionControl | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     interrupts: bool = False
     model: ChatClient | None = None

@@ -115,8 +115,8 @@ def test_what_somebody_has_put_away_is_not_updated(app: Database, fields: dict[s
 def test_a_memory_that_was_changed_meanwhile_is_a_conflict(app: Database) -> None:
     put(app, skill("To deploy, Ada builds and pushes."))
     row = found(app)
-    gate = Consolidation(app, EMBEDDER)
-    pending = upsert.upsert(gate, TENANT, ADA, skill("To deploy, Ada asks Bob.", 1), row, "seen", used=False)
+    consolidation = Consolidation(app, EMBEDDER)
+    pending = upsert.upsert(consolidation, TENANT, ADA, skill("To deploy, Ada asks Bob.", 1), row, "seen", used=False)
     carry_out(app, Edit(row.id, row.version, {"importance": 0.9}, "by hand"))
     with pytest.raises(Conflict), app.tenant(TENANT) as tx:
         pending.write(tx, PERSON)

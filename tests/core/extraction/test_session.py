@@ -28,7 +28,7 @@ PERSON = Author("key:test")
 
 
 @pytest.fixture
-def gate(app: Database) -> Consolidation:
+def consolidation(app: Database) -> Consolidation:
     return Consolidation(app, HashEmbedder())
 
 
@@ -63,10 +63,10 @@ def no_call(call: Call) -> None:
     raise AssertionError(call)
 
 
-def handed_out(app: Database, gate: Consolidation) -> None:
+def handed_out(app: Database, consolidation: Consolidation) -> None:
     """Chess is known, and was handed out just now."""
     accept(app, said(CHESS, session="before"))
-    found = extraction.extract_new(gate, TENANT, "before", believing("user"), limit=9)
+    found = extraction.extract_new(consolidation, TENANT, "before", believing("user"), limit=9)
     with app.tenant(TENANT) as tx:
         found.write(tx, PERSON)
         row = tx.execute(text("SELECT id, content FROM memories")).one()
@@ -75,62 +75,62 @@ def handed_out(app: Database, gate: Consolidation) -> None:
 
 @pytest.mark.parametrize("role", ["assistant", "tool", "system"])
 def test_what_was_handed_out_and_comes_back_in_words_of_no_person_is_not_learnt(
-    app: Database, gate: Consolidation, role: str
+    app: Database, consolidation: Consolidation, role: str
 ) -> None:
-    handed_out(app, gate)
+    handed_out(app, consolidation)
     accept(app, said(CHESS, role=role))
-    found = extraction.extract_new(gate, TENANT, "s1", believing(role), limit=9)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing(role), limit=9)
     ((owner, decided),) = found.changes
     assert (owner, [type(c) for c in decided]) == (Owner("ada"), [Ignore])
     with app.tenant(TENANT) as tx:
         assert found.write(tx, PERSON) == {"messages": 1, "windows": 1, "skipped": {}, "ignored": 1}
 
 
-def test_a_person_who_says_it_again_confirms_it(app: Database, gate: Consolidation) -> None:
-    handed_out(app, gate)
+def test_a_person_who_says_it_again_confirms_it(app: Database, consolidation: Consolidation) -> None:
+    handed_out(app, consolidation)
     accept(app, said(CHESS))
-    found = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=9)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=9)
     assert [[type(c) for c in decided] for _, decided in found.changes] == [[Confirm]]
 
 
-def test_each_statement_belongs_to_the_user_who_said_it(app: Database, gate: Consolidation) -> None:
+def test_each_statement_belongs_to_the_user_who_said_it(app: Database, consolidation: Consolidation) -> None:
     accept(app, said("Ada plays chess."), said("Ada sings.", user="bob", group_id="g1"))
-    found = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=9)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=9)
     assert {owner for owner, _ in found.changes} == {Owner("ada"), Owner("bob", "g1")}
     assert [type(c) for _, decided in found.changes for c in decided] == [Add, Add]
 
 
-def test_a_session_is_read_on_from_where_it_was_left_and_once(app: Database, gate: Consolidation) -> None:
+def test_a_session_is_read_on_from_where_it_was_left_and_once(app: Database, consolidation: Consolidation) -> None:
     accept(app, *(said(f"Ada keeps {n} bees.") for n in range(2, 7)))
-    first = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=3)
-    rival = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=3)
+    first = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=3)
+    rival = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=3)
     assert (first.read_from, first.read_to, first.more) == (0, 3, True)
     with app.tenant(TENANT) as tx:
         first.write(tx, PERSON)
     with app.tenant(TENANT) as tx, pytest.raises(Conflict):
         rival.write(tx, PERSON)
-    rest = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=3)
+    rest = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=3)
     assert (rest.read_from, rest.read_to, rest.more) == (3, 5, False)
     with app.tenant(TENANT) as tx:
         rest.write(tx, PERSON)
         assert memories.count(tx, "ada") == 5
-    nothing = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=3)
+    nothing = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=3)
     assert (nothing.changes, nothing.more) == ([], False)
 
 
 def test_where_the_writing_fails_the_session_is_read_again(
-    app: Database, gate: Consolidation, monkeypatch: pytest.MonkeyPatch
+    app: Database, consolidation: Consolidation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:
         raise Conflict
 
     accept(app, said(CHESS))
-    found = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=9)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=9)
     with monkeypatch.context() as broken:
         broken.setattr(writer, "apply", fails)
         with pytest.raises(Conflict), app.tenant(TENANT) as tx:
             found.write(tx, PERSON)
-    again = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=9)
+    again = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=9)
     assert again.read_from == 0
 
 
@@ -138,113 +138,127 @@ BY_MODEL = "test.v1"
 KITES = [f"Ada has flown kite number {n} over Tarifa." for n in range(1, 13)]
 
 
-def test_a_window_that_cannot_be_read_is_told_and_the_others_are_written(app: Database, gate: Consolidation) -> None:
+def test_a_window_that_cannot_be_read_is_told_and_the_others_are_written(
+    app: Database, consolidation: Consolidation
+) -> None:
     accept_all(app, [said(kite) for kite in KITES])
     reader = believing("user", prompt=BY_MODEL, unwilling=frozenset({KITES[11]}))
-    found = extraction.extract_new(gate, TENANT, "s1", reader, limit=99)
+    found = extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
     assert found.failed == [FailedWindow(MessageRange(11, 12), f"Not {KITES[11]!r}.")]
     with app.tenant(TENANT) as tx:
         counts = found.write(tx, PERSON)
         assert (counts["messages"], counts["windows"], counts["failed"], counts["added"]) == (12, 2, 1, 10)
-    assert extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=99).read_from == 12
+    assert extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=99).read_from == 12
 
 
-def test_the_window_can_be_read_once_more_and_the_cursor_stays_where_it_is(app: Database, gate: Consolidation) -> None:
+def test_the_window_can_be_read_once_more_and_the_cursor_stays_where_it_is(
+    app: Database, consolidation: Consolidation
+) -> None:
     accept_all(app, [said(kite) for kite in KITES])
     once = extraction.extract_new(
-        gate, TENANT, "s1", believing("user", prompt=BY_MODEL, unwilling=frozenset({KITES[11]})), limit=99
+        consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL, unwilling=frozenset({KITES[11]})), limit=99
     )
     with app.tenant(TENANT) as tx:
         once.write(tx, PERSON)
     accept(app, said("Ada sings."))
-    again = extraction.extract_range(gate, TENANT, "s1", believing("user", prompt=BY_MODEL), MessageRange(11, 12))
+    again = extraction.extract_range(
+        consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), MessageRange(11, 12)
+    )
     assert [m.position for m in again.messages] == [11, 12]
     with app.tenant(TENANT) as tx:
         assert again.write(tx, PERSON)["added"] == 2
         assert memories.count(tx, "ada") == 12
-    assert extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=99).read_from == 12
+    assert extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=99).read_from == 12
 
 
-def test_where_it_fails_once_more_it_never_will_be_read(app: Database, gate: Consolidation) -> None:
+def test_where_it_fails_once_more_it_never_will_be_read(app: Database, consolidation: Consolidation) -> None:
     accept(app, said(CHESS))
     reader = believing("user", prompt=BY_MODEL, unwilling=frozenset({CHESS}))
     with pytest.raises(Never, match="Not 'Ada plays chess"):
-        extraction.extract_range(gate, TENANT, "s1", reader, MessageRange(1, 1))
+        extraction.extract_range(consolidation, TENANT, "s1", reader, MessageRange(1, 1))
 
 
 def test_a_reader_by_prompt_reads_so_many_windows_and_the_rest_in_a_run_of_its_own(
-    app: Database, gate: Consolidation
+    app: Database, consolidation: Consolidation
 ) -> None:
     accept_all(app, [said(f"Ada owns umbrella number {n}.") for n in range(60)])
-    found = extraction.extract_new(gate, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=200)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=200)
     assert (found.read_to, found.more, found.seen["windows"]) == (45, True, 8)
-    rules = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=200)
+    rules = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=200)
     assert (rules.read_to, rules.more, rules.seen["windows"]) == (60, False, 1)
 
 
-def test_what_says_nothing_is_not_put_to_a_model_and_counted(app: Database, gate: Consolidation) -> None:
+def test_what_says_nothing_is_not_put_to_a_model_and_counted(app: Database, consolidation: Consolidation) -> None:
     accept(app, said("ok, thanks!"), said("You're welcome!", role="assistant"), said("哈哈，好的"))
-    found = extraction.extract_new(gate, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
     assert (found.changes, found.read_to, found.seen) == ([], 3, {"windows": 1, "skipped": {"trivial": 1}})
-    rules = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=99)
+    rules = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=99)
     assert [len(decided) for _, decided in rules.changes] == [2]
 
 
-def test_what_is_known_already_is_not_put_to_a_model_and_what_is_new_is(app: Database, gate: Consolidation) -> None:
-    handed_out(app, gate)
+def test_what_is_known_already_is_not_put_to_a_model_and_what_is_new_is(
+    app: Database, consolidation: Consolidation
+) -> None:
+    handed_out(app, consolidation)
     accept(app, said("I play chess on Sunday with Bob."))
-    known = extraction.extract_new(gate, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
+    known = extraction.extract_new(consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
     assert (known.seen, known.retold) == ({"windows": 1, "skipped": {"known": 1}}, [])
     accept(app, said("I play chess on Monday with Bob.", session="s2"))
-    new = extraction.extract_new(gate, TENANT, "s2", believing("user", prompt=BY_MODEL), limit=99)
+    new = extraction.extract_new(consolidation, TENANT, "s2", believing("user", prompt=BY_MODEL), limit=99)
     assert new.seen == {"windows": 1, "skipped": {}}
     anyone = extraction.extract_new(
-        gate, TENANT, "s1", SessionReader(Believing(frozenset({"user"}), BY_MODEL), no_call, least_novelty=0), limit=99
+        consolidation,
+        TENANT,
+        "s1",
+        SessionReader(Believing(frozenset({"user"}), BY_MODEL), no_call, least_novelty=0),
+        limit=99,
     )
     assert anyone.seen == {"windows": 1, "skipped": {}}
 
 
 def test_what_a_person_says_again_confirms_what_is_known_without_a_model_and_makes_nothing_new(
-    app: Database, gate: Consolidation
+    app: Database, consolidation: Consolidation
 ) -> None:
-    handed_out(app, gate)
+    handed_out(app, consolidation)
     accept(app, said("I play chess on Sunday with Bob."), said("I play chess with Bob."))
-    found = extraction.extract_new(gate, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
     assert [(owner, [type(c) for c in decided]) for owner, decided in found.changes] == [(Owner("ada"), [Confirm])]
     with app.tenant(TENANT) as tx:
         counts = found.write(tx, PERSON)
         assert (counts["confirmed"], memories.count(tx, "ada")) == (1, 1)
 
 
-def test_what_is_said_again_and_what_is_new_are_written_together(app: Database, gate: Consolidation) -> None:
-    handed_out(app, gate)
+def test_what_is_said_again_and_what_is_new_are_written_together(app: Database, consolidation: Consolidation) -> None:
+    handed_out(app, consolidation)
     again = "I play chess on Sunday with Bob."
     accept_all(app, [said(again) for _ in range(10)] + [said(kite) for kite in KITES[:2]])
-    found = extraction.extract_new(gate, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
     assert found.seen == {"windows": 2, "skipped": {"known": 1}}
     with app.tenant(TENANT) as tx:
         counts = found.write(tx, PERSON)
     assert (counts["added"], counts["confirmed"]) == (2, 1)
 
 
-def test_an_instruction_is_read_however_well_known_it_sounds(app: Database, gate: Consolidation) -> None:
+def test_an_instruction_is_read_however_well_known_it_sounds(app: Database, consolidation: Consolidation) -> None:
     accept(app, said("Always play chess on Sunday with Bob.", session="before"))
     with app.tenant(TENANT) as tx:
-        extraction.extract_new(gate, TENANT, "before", believing("user"), limit=9).write(tx, PERSON)
+        extraction.extract_new(consolidation, TENANT, "before", believing("user"), limit=9).write(tx, PERSON)
     accept(app, said("Always play chess on Sunday with Bob."))
-    found = extraction.extract_new(gate, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
     assert found.seen == {"windows": 1, "skipped": {}}
 
 
-def test_what_one_user_is_known_for_says_nothing_of_another_or_of_a_group(app: Database, gate: Consolidation) -> None:
-    handed_out(app, gate)
+def test_what_one_user_is_known_for_says_nothing_of_another_or_of_a_group(
+    app: Database, consolidation: Consolidation
+) -> None:
+    handed_out(app, consolidation)
     for more in ({"user": "bob"}, {"group_id": "g1"}):
         accept(app, said("I play chess on Sunday with Bob.", session=f"s-{more}", **more))
-        found = extraction.extract_new(gate, TENANT, f"s-{more}", believing("user", prompt=BY_MODEL), limit=99)
+        found = extraction.extract_new(consolidation, TENANT, f"s-{more}", believing("user", prompt=BY_MODEL), limit=99)
         assert found.seen == {"windows": 1, "skipped": {}}
 
 
-def test_a_window_knows_what_was_said_before_the_cursor(app: Database, gate: Consolidation) -> None:
+def test_a_window_knows_what_was_said_before_the_cursor(app: Database, consolidation: Consolidation) -> None:
     seen: list[Window] = []
 
     class Watching(Believing):
@@ -255,9 +269,9 @@ def test_a_window_knows_what_was_said_before_the_cursor(app: Database, gate: Con
     reader = SessionReader(Watching(frozenset({"user"})), no_call)
     accept_all(app, [said(kite) for kite in KITES[:7]])
     with app.tenant(TENANT) as tx:
-        extraction.extract_new(gate, TENANT, "s1", reader, limit=99).write(tx, PERSON)
+        extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99).write(tx, PERSON)
     accept(app, said("It tore."))
-    extraction.extract_new(gate, TENANT, "s1", reader, limit=99)
+    extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
     assert [([m.position for m in w.before], [m.position for m in w.fresh]) for w in seen] == [
         ([], [1, 2, 3, 4, 5, 6, 7]),
         ([3, 4, 5, 6, 7], [8]),
@@ -266,7 +280,7 @@ def test_a_window_knows_what_was_said_before_the_cursor(app: Database, gate: Con
 
 @pytest.mark.parametrize("prompt", [None, BY_MODEL])
 def test_what_was_said_in_a_group_tells_nothing_outside_of_it(
-    app: Database, gate: Consolidation, prompt: str | None
+    app: Database, consolidation: Consolidation, prompt: str | None
 ) -> None:
     groups = ("g1", None, "g1", "g2", None, "g1")
     accept_all(app, [said(kite, group_id=group) for kite, group in zip(KITES, groups, strict=False)])
@@ -278,32 +292,36 @@ def test_what_was_said_in_a_group_tells_nothing_outside_of_it(
             raise Never("no")
 
     reader = SessionReader(Watching(frozenset({"user"}), prompt), no_call)
-    found = extraction.extract_new(gate, TENANT, "s1", reader, limit=99)
+    found = extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
     assert [[m.position for m in w.fresh] for w in seen] == [[1, 3, 6], [2, 5], [4]]
     stretches = [MessageRange(1, 6, "g1"), MessageRange(2, 5), MessageRange(4, 4, "g2")]
     assert [failed.where for failed in found.failed] == stretches
     for where in stretches:
         with pytest.raises(Never):
-            extraction.extract_range(gate, TENANT, "s1", reader, where)
+            extraction.extract_range(consolidation, TENANT, "s1", reader, where)
     assert [[m.position for m in w.fresh] for w in seen[3:]] == [[1, 3, 6], [2, 5], [4]]
     assert all({m.group_id for m in (*w.before, *w.fresh)} == {w.fresh[0].group_id} for w in seen)
 
 
-def test_what_is_hidden_is_neither_read_nor_shown_and_the_cursor_passes_it(app: Database, gate: Consolidation) -> None:
+def test_what_is_hidden_is_neither_read_nor_shown_and_the_cursor_passes_it(
+    app: Database, consolidation: Consolidation
+) -> None:
     accept(app, *(said(f"Ada keeps {n} bees.", message_id=f"m{n}") for n in range(2, 5)))
     with app.tenant(TENANT) as tx:
         for name in ("m3", "m4"):
             hidden_messages.hide(tx, TENANT, "s1", name, PERSON)
-    found = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=99)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=99)
     assert ([m.id for m in found.messages], found.read_to, found.more) == (["m2"], 3, False)
     with app.tenant(TENANT) as tx:
         assert found.write(tx, PERSON)["hidden"] == 2
     accept(app, said("Ada keeps 9 bees."))
-    later = extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=99)
+    later = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=99)
     assert [m.position for m in later.messages] == [4]
 
 
-def test_what_rests_on_nothing_that_is_new_is_refused_whoever_says_it(app: Database, gate: Consolidation) -> None:
+def test_what_rests_on_nothing_that_is_new_is_refused_whoever_says_it(
+    app: Database, consolidation: Consolidation
+) -> None:
     class Inventing(Believing):
         def read(self, window: Window, _on_call: OnCall) -> Reading:
             shown = [*window.before, *window.fresh]
@@ -315,22 +333,22 @@ def test_what_rests_on_nothing_that_is_new_is_refused_whoever_says_it(app: Datab
 
     accept(app, said("Ada keeps 2 bees."))
     with app.tenant(TENANT) as tx:
-        extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=9).write(tx, PERSON)
+        extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=9).write(tx, PERSON)
     accept(app, said("Ada keeps 3 cats."))
-    found = extraction.extract_new(gate, TENANT, "s1", SessionReader(Inventing(frozenset()), no_call), limit=9)
+    found = extraction.extract_new(consolidation, TENANT, "s1", SessionReader(Inventing(frozenset()), no_call), limit=9)
     ((_, decided),) = found.changes
     assert [type(c) for c in decided] == [Add]
     assert (found.seen["refused"], found.retold) == (4, [])
 
 
-def test_units_are_passed_on_as_the_extractor_tells_them(app: Database, gate: Consolidation) -> None:
+def test_units_are_passed_on_as_the_extractor_tells_them(app: Database, consolidation: Consolidation) -> None:
     accept_all(app, [said(kite, message_id=f"m{n}") for n, kite in enumerate(KITES)])
-    found = extraction.extract_new(gate, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user", prompt=BY_MODEL), limit=99)
     assert [unit.message_ids for unit in found.retold] == [[f"m{n}" for n in range(10)], ["m10", "m11"]]
     assert {unit.prompt for unit in found.retold} == {BY_MODEL}
 
 
-def test_nothing_is_written_where_the_model_refuses_for_now(app: Database, gate: Consolidation) -> None:
+def test_nothing_is_written_where_the_model_refuses_for_now(app: Database, consolidation: Consolidation) -> None:
     class Busy(Believing):
         def read(self, window: Window, on_call: OnCall) -> Reading:
             if window.before:
@@ -340,9 +358,9 @@ def test_nothing_is_written_where_the_model_refuses_for_now(app: Database, gate:
     accept_all(app, [said(kite) for kite in KITES])
     with pytest.raises(Later):
         extraction.extract_new(
-            gate, TENANT, "s1", SessionReader(Busy(frozenset({"user"}), BY_MODEL), no_call), limit=99
+            consolidation, TENANT, "s1", SessionReader(Busy(frozenset({"user"}), BY_MODEL), no_call), limit=99
         )
-    assert extraction.extract_new(gate, TENANT, "s1", believing("user"), limit=99).read_from == 0
+    assert extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=99).read_from == 0
 
 
 def test_who_reads_a_conversation_from_its_beginning_is_told_all_that_is_found(app: Database) -> None:

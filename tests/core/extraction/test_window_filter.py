@@ -43,8 +43,8 @@ def window(*contents: str, number: int = 1, **fields: Any) -> Window:
 
 
 def sifted(app: Database, *windows: Window, least: float = 0.35) -> list[Skipped | None]:
-    gate = Consolidation(app, EMBEDDER)
-    return window_filter.sift(gate, TENANT, windows, least_characters=10, least_novelty=least)
+    consolidation = Consolidation(app, EMBEDDER)
+    return window_filter.sift(consolidation, TENANT, windows, least_characters=10, least_novelty=least)
 
 
 @pytest.fixture
@@ -76,8 +76,8 @@ def test_what_is_known_of_one_user_or_in_one_group_is_new_of_another(app: Databa
 
 def test_of_a_user_without_memories_nothing_is_embedded(app: Database) -> None:
     embedder = Counting()
-    gate = Consolidation(app, embedder)
-    found = window_filter.sift(gate, TENANT, [window(KNOWN)], least_characters=10, least_novelty=0.35)
+    consolidation = Consolidation(app, embedder)
+    found = window_filter.sift(consolidation, TENANT, [window(KNOWN)], least_characters=10, least_novelty=0.35)
     assert (found, embedder.asked) == ([None], [])
 
 

@@ -35,7 +35,7 @@ def test_a_save_between_reading_and_writing_is_not_lost(at_desk: Desk) -> None:
     at_desk.watch.look()
     (announced,) = at_desk.told("mirror.edited")
     tools = at_desk.works.ledger.agents["mirror_reader"].args[0]  # type: ignore[attr-defined]
-    found = import_edits.read(tools.gate, mirror, announced, datetime.now(UTC))
+    found = import_edits.read(tools.consolidation, mirror, announced, datetime.now(UTC))
     at_desk.path().write_text(at_desk.text() + "- Ada dances.\n")
     at_desk.age(seconds=30)
     with pytest.raises(import_edits.Conflict), at_desk.app.tenant(TENANT) as tx:
@@ -55,7 +55,7 @@ def test_a_save_after_reading_and_before_ids_are_written_loses_nothing(at_desk: 
     at_desk.watch.look()
     (announced,) = at_desk.told("mirror.edited")
     tools = at_desk.works.ledger.agents["mirror_reader"].args[0]  # type: ignore[attr-defined]
-    found = import_edits.read(tools.gate, mirror, announced, datetime.now(UTC))
+    found = import_edits.read(tools.consolidation, mirror, announced, datetime.now(UTC))
     with at_desk.app.tenant(TENANT) as tx:
         found.write(tx, import_edits.Author("file"))
     assert "sails. <!--" not in at_desk.text()

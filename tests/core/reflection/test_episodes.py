@@ -29,8 +29,8 @@ AUTHOR = Author("episode_writer")
 
 def wrote(app: Database, settings: Settings, session: str = "s1", narrate: Narrate = by_rules) -> Json:
     """Write the episodes of a session."""
-    gate = pipeline.from_settings(app, HashEmbedder(), settings)
-    found = episodes.session(gate, TENANT, session, narrate)
+    consolidation = pipeline.from_settings(app, HashEmbedder(), settings)
+    found = episodes.session(consolidation, TENANT, session, narrate)
     with app.tenant(TENANT) as tx:
         return found.write(tx, AUTHOR)
 
@@ -288,8 +288,8 @@ def test_of_a_session_that_never_was_there_is_nothing_to_tell(app: Database, set
 
 def test_two_that_write_at_once_leave_one_episode(app: Database, settings: Settings) -> None:
     accept(app, *trip())
-    gate = pipeline.from_settings(app, HashEmbedder(), settings)
-    one, other = (episodes.session(gate, TENANT, "s1") for _ in range(2))
+    consolidation = pipeline.from_settings(app, HashEmbedder(), settings)
+    one, other = (episodes.session(consolidation, TENANT, "s1") for _ in range(2))
     with app.tenant(TENANT) as tx:
         one.write(tx, AUTHOR)
     with pytest.raises(Exception, match="Another writer"), app.tenant(TENANT) as tx:

@@ -48,14 +48,14 @@ GATE = AdmissionControl(
 )
 
 
-def a_gate(requests: float | None = None, tokens: float | None = None, **more: Any) -> AdmissionControl:
+def a_admission_control(requests: float | None = None, tokens: float | None = None, **more: Any) -> AdmissionControl:
     provider = Provider(NAME, replace(GATE.provider.limits, requests=requests, tokens=tokens))
     return replace(GATE, provider=provider, **more)
 
 
-def guarded(app: Database, agent: BoundAgent, gate: AdmissionControl = GATE) -> Ledger:
+def guarded(app: Database, agent: BoundAgent, admission_control: AdmissionControl = GATE) -> Ledger:
     names = ("agent", "reader", "free", agents.KEEPER)
-    return Ledger(app, dict.fromkeys(names, agent), dict.fromkeys(names, "io"), PATIENT, gate)
+    return Ledger(app, dict.fromkeys(names, agent), dict.fromkeys(names, "io"), PATIENT, admission_control)
 
 
 @dataclass(slots=True)
@@ -124,7 +124,7 @@ def many(settings: Settings) -> Iterator[Database]:
 
 def test_as_many_begin_as_the_bucket_holds_and_the_others_wait_with_a_reason(app: Database) -> None:
     ran, ids = Ran(lambda job: job.grant and job.grant.pay(Need(9, 9_999))), [owe(app) for _ in range(5)]
-    works = guarded(app, ran, a_gate(requests=2))
+    works = guarded(app, ran, a_admission_control(requests=2))
     put_empty(app, works)
     put(app, "requests = 2")
     began = datetime.now(UTC)
@@ -143,9 +143,9 @@ def test_as_many_begin_as_the_bucket_holds_and_the_others_wait_with_a_reason(app
 
 def test_who_waits_holds_no_slot_and_comes_when_the_sweep_sends_it(app: Database, queue: Database) -> None:
     ran, ids = Ran(), [owe(app) for _ in range(3)]
-    works = guarded(app, Ran(lambda job: job.grant and job.grant.pay(job.grant.left)), a_gate(requests=1))
+    works = guarded(app, Ran(lambda job: job.grant and job.grant.pay(job.grant.left)), a_admission_control(requests=1))
     run_all(works, ids[:1])
-    works = guarded(app, ran, a_gate(requests=1))
+    works = guarded(app, ran, a_admission_control(requests=1))
     run_all(works, ids[1:])
     assert (ran.jobs, swept(queue)) == ([], [])
     put(app, "requests = 1")
@@ -158,7 +158,7 @@ def test_who_waits_holds_no_slot_and_comes_when_the_sweep_sends_it(app: Database
 
 def test_who_asks_no_model_passes_by(app: Database) -> None:
     ran, one = Ran(), owe(app, "free")
-    works = guarded(app, ran, a_gate(requests=1))
+    works = guarded(app, ran, a_admission_control(requests=1))
     put_empty(app, works)
     run_all(works, [one])
     assert [job.grant for job in ran.jobs] == [None]
@@ -166,9 +166,9 @@ def test_who_asks_no_model_passes_by(app: Database) -> None:
 
 def put_empty(app: Database, works: Ledger) -> None:
     """Nothing is left in the bucket, and nothing flows in."""
-    assert works.gate
+    assert works.admission_control
     with app.queue() as tx:
-        quota.admit(tx, works.gate.provider, Need(0, 0))
+        quota.admit(tx, works.admission_control.provider, Need(0, 0))
     put(app, "requests = 0, tokens = 0")
     stand_still(app)
 
@@ -176,7 +176,7 @@ def put_empty(app: Database, works: Ledger) -> None:
 def test_many_workers_together_never_get_more_than_the_bucket_holds(app: Database, many: Database) -> None:
     ids, together = [owe(app) for _ in range(40)], threading.Barrier(20, timeout=60)
     ran = Ran(lambda job: job.grant and job.grant.pay(job.grant.left))
-    works = guarded(many, ran, a_gate(requests=7))
+    works = guarded(many, ran, a_admission_control(requests=7))
     put_empty(app, works)
     put(app, "requests = 7")
 
@@ -193,7 +193,7 @@ def test_many_workers_together_never_get_more_than_the_bucket_holds(app: Databas
 def test_of_many_who_claim_one_dispatch_one_is_granted_something(app: Database, many: Database) -> None:
     one, together = owe(app), threading.Barrier(8, timeout=60)
     ran = Ran(lambda job: job.grant and job.grant.pay(job.grant.left))
-    works = guarded(many, ran, a_gate(requests=60))
+    works = guarded(many, ran, a_admission_control(requests=60))
     put_empty(app, works)
     put(app, "requests = 60")
 
@@ -212,7 +212,7 @@ def test_who_finds_its_lane_full_has_taken_nothing_out(app: Database) -> None:
 
     first, second = (owe(app, lane="l", lane_limit=1) for _ in range(2))
     ran = Ran(at_work)
-    works = guarded(app, ran, a_gate(requests=60))
+    works = guarded(app, ran, a_admission_control(requests=60))
     put_empty(app, works)
     put(app, "requests = 60")
     ledger.run(works, TENANT, first)
@@ -224,7 +224,7 @@ def test_tenants_share_the_bucket(app: Database) -> None:
         tenants.ensure(tx, OTHER)
     theirs = owe_for(app, OTHER)
     mine = owe(app)
-    works = guarded(app, Ran(lambda job: job.grant and job.grant.pay(job.grant.left)), a_gate(requests=1))
+    works = guarded(app, Ran(lambda job: job.grant and job.grant.pay(job.grant.left)), a_admission_control(requests=1))
     run_all(works, [mine])
     run_all(works, [theirs], OTHER)
     with app.tenant(OTHER) as tx:
@@ -258,7 +258,9 @@ def estimate(app: Database, read: int, session: str = "s1", **more: Any) -> Need
         tx.execute(text("UPDATE sessions SET extracted_to = :read"), {"read": read})
     found: list[Need | None] = []
     ran = Ran(lambda job: found.append(job.grant.left if job.grant else None))
-    run_all(guarded(app, ran, a_gate(tokens=1e6, **more)), [owe(app, "reader", params={"session_id": session})])
+    run_all(
+        guarded(app, ran, a_admission_control(tokens=1e6, **more)), [owe(app, "reader", params={"session_id": session})]
+    )
     return found[0]
 
 
@@ -266,7 +268,7 @@ def test_what_is_to_be_remembered_now_waits_for_no_model(app: Database) -> None:
     requested = event("memory.requested", {"user_id": "ada", "content": "Ada likes tea.", "session_id": "s1"})
     seq = accept(app, said("Nobody has read this yet."), requested).last_seq
     ran = Ran()
-    works = guarded(app, ran, a_gate(requests=1))
+    works = guarded(app, ran, a_admission_control(requests=1))
     put_empty(app, works)
     read = owe(app, "reader", event_seq=seq, params={"session_id": "s1"})
     run_all(works, [read, owe(app, agents.KEEPER, event_seq=seq)])
@@ -276,20 +278,20 @@ def test_what_is_to_be_remembered_now_waits_for_no_model(app: Database) -> None:
 
 
 def test_what_a_job_did_not_use_is_there_for_the_next(app: Database) -> None:
-    works = guarded(app, Ran(), a_gate(requests=1))
+    works = guarded(app, Ran(), a_admission_control(requests=1))
     put_empty(app, works)
     put(app, "requests = 1")
     ids = [owe(app) for _ in range(5)]
     run_all(works, ids)
     assert statuses(app) == {"done": 5}
-    failing = guarded(app, Ran(lambda _job: (_ for _ in ()).throw(Never("broken"))), a_gate(requests=1))
+    failing = guarded(app, Ran(lambda _job: (_ for _ in ()).throw(Never("broken"))), a_admission_control(requests=1))
     run_all(failing, [owe(app)])
     assert provider_row(app).requests == 1
 
 
 def test_one_that_may_not_begin_keeps_nobody_of_its_key_waiting(app: Database) -> None:
     """Its claim is taken back with the lease, so that the next of its key is free to begin."""
-    works = guarded(app, Ran(), a_gate(requests=1))
+    works = guarded(app, Ran(), a_admission_control(requests=1))
     put_empty(app, works)
     first, second = owe(app, alone="k"), owe(app, "free", alone="k")
     run_all(works, [first, second])
@@ -297,7 +299,7 @@ def test_one_that_may_not_begin_keeps_nobody_of_its_key_waiting(app: Database) -
 
 
 def test_an_attempt_that_was_made_still_counts_after_waiting(app: Database, queue: Database) -> None:
-    failing = guarded(app, Ran(lambda _job: (_ for _ in ()).throw(Later("busy"))), a_gate(requests=60))
+    failing = guarded(app, Ran(lambda _job: (_ for _ in ()).throw(Later("busy"))), a_admission_control(requests=60))
     one = owe(app)
     run_all(failing, [one])
     put_empty(app, failing)
@@ -400,7 +402,7 @@ def test_after_a_break_those_who_wait_come_one_after_the_other(app: Database) ->
 
 
 def test_a_long_line_is_not_due_later_than_limits_may_change(app: Database) -> None:
-    works = guarded(app, Ran(), a_gate(requests=1))
+    works = guarded(app, Ran(), a_admission_control(requests=1))
     put_empty(app, works)
     put(app, "filled_at = clock_timestamp()")
     ids = [owe(app) for _ in range(30)]
@@ -423,7 +425,7 @@ def test_who_has_spent_the_day_waits_for_the_next_and_others_go_on(
         tenants.ensure(tx, OTHER)
     spend(app, 999, 0.49)
     ran = Ran()
-    works = guarded(app, ran, a_gate(**budget))
+    works = guarded(app, ran, a_admission_control(**budget))
     run_all(works, [owe(app)])
     assert len(ran.jobs) == 1, "as long as something is left it goes on"
     spend(app, 1, 0.01)
@@ -442,7 +444,7 @@ def test_who_has_spent_the_day_waits_for_the_next_and_others_go_on(
 def test_on_the_next_day_it_goes_on(app: Database, queue: Database) -> None:
     spend(app, 5_000, 0)
     ran, one = Ran(), owe(app)
-    works = guarded(app, ran, a_gate(tokens_per_day=1_000))
+    works = guarded(app, ran, a_admission_control(tokens_per_day=1_000))
     run_all(works, [one])
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE model_calls SET at = at - interval '1 day'"))
@@ -456,7 +458,7 @@ def test_on_the_next_day_it_goes_on(app: Database, queue: Database) -> None:
 def test_calls_of_yesterday_are_no_matter(app: Database) -> None:
     spend(app, 5_000, 9, days=1)
     ran = Ran()
-    run_all(guarded(app, ran, a_gate(tokens_per_day=1_000, cost_per_day=1)), [owe(app)])
+    run_all(guarded(app, ran, a_admission_control(tokens_per_day=1_000, cost_per_day=1)), [owe(app)])
     assert len(ran.jobs) == 1
 
 
@@ -466,9 +468,9 @@ def test_what_waits_at_the_gate_is_shown_with_its_reason(settings: Settings, app
     )
     works = wiring.ledger(limited)
     try:
-        assert works.gate is not None
-        assert works.gate.provider.name == "127.0.0.1:1/gpt-5-mini"
-        assert works.gate.asking == table.ADMITTED
+        assert works.admission_control is not None
+        assert works.admission_control.provider.name == "127.0.0.1:1/gpt-5-mini"
+        assert works.admission_control.asking == table.ADMITTED
         spend(app, 10, 0)
         one = owe(app, "episode_writer")
         run_all(works, [one])
@@ -477,12 +479,12 @@ def test_what_waits_at_the_gate_is_shown_with_its_reason(settings: Settings, app
         works.db.close()
 
 
-def test_without_a_model_there_is_no_gate(settings: Settings) -> None:
-    assert wiring.gate(settings) is None
+def test_without_a_model_there_is_no_admission_control(settings: Settings) -> None:
+    assert wiring.admission_control(settings) is None
     offline = settings.model_copy(update={"llm_base_url": "http://127.0.0.1:1/v1", "extractor": "offline"})
-    gate = wiring.gate(offline)
-    assert gate is not None
-    assert not gate.asking & agents.EXTRACTORS, "who extracts by rules waits for no model"
+    admission_control = wiring.admission_control(offline)
+    assert admission_control is not None
+    assert not admission_control.asking & agents.EXTRACTORS, "who extracts by rules waits for no model"
 
 
 def test_every_call_stands_in_the_ledger_of_calls(settings: Settings, app: Database) -> None:
