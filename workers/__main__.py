@@ -5,23 +5,30 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import Final
 
 import structlog
 
-from core import logs, metrics
+from core import deferred, logs, metrics
 from core.config import Settings, unknown
 from core.errors import ImprintError, Misconfigured
-from core.extraction import configured_extractor
-from workers import clock, processes
+from core.extraction import extractor_setting
 
 logger = structlog.get_logger()
+
+PROCESSES: Final = {
+    "router": "workers.processes:run_router",
+    "clock": "workers.clock:run_clock",
+    "worker": "workers.processes:run_worker",
+}
+"""Only the chosen one is imported."""
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one process until it is stopped; if it cannot start, print one line and return 1."""
     parser = argparse.ArgumentParser(prog="python -m workers", description=__doc__)
-    parser.add_argument("process", choices=["router", "clock", "worker"])
-    parser.add_argument("--queue", choices=sorted(processes.CONCURRENCY), default="io", help="a worker's queue")
+    parser.add_argument("process", choices=sorted(PROCESSES))
+    parser.add_argument("--queue", choices=["cpu", "io"], default="io", help="a worker's queue")
     parser.add_argument("--concurrency", type=int, help="a worker's processes")
     asked = parser.parse_args(argv)
     name = f"worker-{asked.queue}" if asked.process == "worker" else asked.process
@@ -30,14 +37,13 @@ def main(argv: list[str] | None = None) -> int:
         logs.configure(settings.log_level, settings.log_format, name)
         for sentence in unknown():
             logger.warning("settings.unknown", detail=sentence)
-        configured_extractor.require(settings)
+        extractor_setting.require(settings)
         _listen(settings, forks=asked.process == "worker")
-        if asked.process == "router":
-            processes.run_router(settings)
-        elif asked.process == "clock":
-            clock.run_clock(settings)
+        run = deferred.load(PROCESSES[asked.process])
+        if asked.process == "worker":
+            run(settings, asked.queue, asked.concurrency)
         else:
-            processes.run_worker(settings, asked.queue, asked.concurrency)
+            run(settings)
     except ImprintError as error:
         print(error.detail, file=sys.stderr)  # noqa: T201 - the one line a person must see
         return 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from core import agents
+from core import agents, deferred
 from core.config import Settings
 from core.extraction import configured_extractor, windows
 from core.index import reembedding
@@ -12,7 +12,6 @@ from core.inference import quota
 from core.inference.client import ChatClient
 from core.inference.configured_embedder import embedder
 from core.inference.embedders import CachedEmbedder, Embedder
-from core.inference.openai_client import OpenAIClient
 from core.inference.quota import Meter
 from core.storage import db
 from core.storage.db import Database
@@ -86,4 +85,6 @@ def _model(settings: Settings, app: Database) -> ChatClient | None:
         return None
     key = settings.llm_api_key.get_secret_value()
     meter = Meter(app, quota.provider(settings))
-    return OpenAIClient(str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds, meter)
+    client = deferred.load("core.inference.openai_client:OpenAIClient")
+    model: ChatClient = client(str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds, meter)
+    return model

@@ -12,7 +12,7 @@ from api.terminal import escape, out
 from core import config
 from core.config import Settings
 from core.errors import Misconfigured
-from core.extraction import configured_extractor
+from core.extraction import extractor_setting
 from core.inference import configured_embedder
 from core.settings import faults as settings_faults
 from core.types import Json
@@ -64,7 +64,7 @@ def faults() -> tuple[list[str], list[str]]:
         warnings = config.unknown()
     except Misconfigured as error:
         return error.detail.splitlines(), []
-    for require in (configured_extractor.require, configured_embedder.require_model):
+    for require in (extractor_setting.require, configured_embedder.require_model):
         try:
             require(settings)
         except Misconfigured as error:

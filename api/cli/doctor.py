@@ -19,7 +19,7 @@ from api.stack import host
 from api.terminal import escape, out
 from core.config import Settings
 from core.errors import Misconfigured
-from core.extraction import configured_extractor
+from core.extraction import extractor_setting
 from core.inference import configured_embedder, embedding_model, local_embedder
 from core.memory import receipts
 
@@ -128,8 +128,8 @@ def _disk(home: Path) -> CheckResult:
 
 def _extractor(settings: Settings) -> str:
     """Name the extractor: the rules, a model, or an installed package."""
-    configured_extractor.require(settings)
-    if settings.extractor != configured_extractor.AUTO:
+    extractor_setting.require(settings)
+    if settings.extractor != extractor_setting.AUTO:
         return settings.extractor
     return f"llm, {settings.llm_model}" if settings.llm_base_url else "offline: rules alone, no model is configured"
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Any, ClassVar
 
 import typer
 from typer.core import TyperGroup
+
+from core import deferred
 
 CommandTable = Mapping[str, tuple[str, str]]
 """Location of each command, as `module:name`, and its help line."""
@@ -30,14 +31,8 @@ def add_placeholders(app: typer.Typer, table: CommandTable) -> None:
         app.command(name, help=line)(_placeholder)
 
 
-def load(place: str) -> Any:
-    """Import the object named by `module:name`."""
-    module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
-
-
 def _command(place: str, line: str) -> Any:
-    loaded = load(place)
+    loaded = deferred.load(place)
     if isinstance(loaded, typer.Typer):
         return typer.main.get_group(loaded)  # Also where it has one command: `imprint db upgrade`.
     single = typer.Typer(add_completion=False)

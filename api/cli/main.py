@@ -11,6 +11,7 @@ from typer.exceptions import Abort, TyperException
 from api.cli import lazy
 from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import as_json, err, escape, out
+from core import deferred
 from core.errors import ImprintError
 
 COMMANDS: CommandTable = {
@@ -75,7 +76,7 @@ app = typer.Typer(
 
 def _show_version(asked: bool) -> None:
     if asked:
-        out.print(f"imprint {lazy.load('importlib.metadata:version')(DISTRIBUTION)}", highlight=False)
+        out.print(f"imprint {deferred.load('importlib.metadata:version')(DISTRIBUTION)}", highlight=False)
         raise typer.Exit
 
 
@@ -117,7 +118,7 @@ def _report(error: ImprintError, *, as_program: bool) -> int:
 def _warn_of_unknown_settings() -> None:
     """Warn about variables that look like settings but are none; commands report unreadable settings themselves."""
     try:
-        names = lazy.load("core.config:unknown")()
+        names = deferred.load("core.config:unknown")()
     except ImprintError:
         return
     for sentence in names:

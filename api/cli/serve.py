@@ -14,7 +14,7 @@ from core import logs, metrics
 from core.config import Settings, unknown
 from core.errors import Misconfigured
 from core.events.doorbell import broker_url
-from core.extraction import configured_extractor
+from core.extraction import extractor_setting
 from core.inference.configured_embedder import require_model
 
 logger = structlog.get_logger()
@@ -33,7 +33,7 @@ def serve() -> None:
     for sentence in unknown():
         logger.warning("settings.unknown", detail=sentence)
     require_model(settings)
-    configured_extractor.require(settings)
+    extractor_setting.require(settings)
     if settings.metrics_port:
         metrics.listen(settings.metrics_host, settings.metrics_port)
     application = http.create(settings, broker_url(settings))

@@ -14,13 +14,13 @@ from typing import Annotated
 import typer
 
 from api.cli.client import AsJson, moment, show_items, show_json
-from api.cli.scrub import scrub_all
 from api.stack.supervisor import Child
 from api.stack.up import ListenAddress
 from api.stack.up import up as run_stack
 from api.terminal import err, escape, out
+from core import deferred
 from core.config import Settings
-from core.extraction import configured_extractor
+from core.extraction import extractor_setting
 from core.inference import configured_embedder, embedding_model, local_embedder
 from core.maintenance import heartbeat
 from core.storage import db, schema
@@ -52,7 +52,7 @@ def up(quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")
 def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None] | None = None) -> int:
     """Run servers and processes until a signal, or until `on_ready` returns; return the exit code."""
     configured_embedder.require_model(settings)
-    configured_extractor.require(settings)
+    extractor_setting.require(settings)
     metrics = settings.home.absolute() / "run" / "metrics"
     me, workers = [sys.executable, "-m", "api.cli.main"], [sys.executable, "-m", "workers"]
     serving = {"IMPRINT_HTTP_HOST": settings.http_host, "IMPRINT_HTTP_PORT": str(settings.http_port)}
@@ -120,7 +120,7 @@ def db_scrub(as_json: AsJson = False) -> None:
 
     Example: imprint db scrub
     """
-    done = scrub_all(Settings())
+    done = deferred.load("api.cli.scrub:scrub_all")(Settings())
     if as_json:
         show_json(done.as_json())
 

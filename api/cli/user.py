@@ -13,6 +13,7 @@ from api.cli import lazy
 from api.cli.client import AsJson, finish_if_json, moment, open_client, read
 from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import err, escape, out
+from core import deferred
 from core.config import Settings
 from core.errors import ImprintError
 
@@ -86,7 +87,7 @@ def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = F
     with open_client() as client:
         receipt = client.delete(f"/v1/users/{quote(user, safe='')}")
     if scrub:
-        lazy.load("api.cli.scrub:scrub_all")(Settings())
+        deferred.load("api.cli.scrub:scrub_all")(Settings())
     finish_if_json(as_json, receipt)
     body = receipt["receipt"]
     out.print(f"Erased at {body['at']}, receipt {body['id']}.", highlight=False)

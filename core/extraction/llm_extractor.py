@@ -12,7 +12,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from core.events.parsing import YEARS
-from core.extraction import rule_extractor
+from core.extraction import extractor_setting, rule_extractor
 from core.extraction.protocol import ExtractedUnit, Reading, Window
 from core.inference import prompts as prompt_texts
 from core.inference.client import ChatClient, OnCall
@@ -112,7 +112,7 @@ class Extraction(ModelAnswer):
 class ModelExtractor:
     """Puts one question to a model for each window, in the language of its messages."""
 
-    name = "llm"
+    name = extractor_setting.BY_MODEL
 
     def __init__(self, client: ChatClient, prompts: Set = "production") -> None:
         """`prompts`: the set whose prompts are used."""

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core import plugins
+from core import deferred, plugins
 from core.config import Settings
 from core.errors import Never
 from core.inference.embedders import Embedder, Floats, HashEmbedder
 from core.inference.local_embedder import LocalEmbedder, local_model_path
-from core.inference.openai_embedder import OpenAIEmbedder
 
 Open = Callable[[Settings], Embedder]
 """Builds an embedder from the settings; a package registers it under the entry points `imprint.embedders`."""
@@ -27,7 +26,9 @@ def embedder(settings: Settings) -> Embedder:
         case "openai":
             url = str(settings.embedding_base_url) if settings.embedding_base_url else None
             key = settings.embedding_api_key.get_secret_value()
-            return OpenAIEmbedder(url, key, settings.embedding_model, settings.embedding_dimension)
+            remote = deferred.load("core.inference.openai_embedder:OpenAIEmbedder")
+            chosen: Embedder = remote(url, key, settings.embedding_model, settings.embedding_dimension)
+            return chosen
         case name:
             return _Foreign(name, plugins.load(plugins.EMBEDDERS, name)(settings))
 

@@ -1,0 +1,12 @@
+"""Objects imported when they are used: modules that many processes never need."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+def load(place: str) -> Any:
+    """Import the object named by `module:name`."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
