@@ -8,7 +8,6 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.ports import free_port
+from tests.readiness import wait_until_ready
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -40,11 +40,7 @@ def up(env: Mapping[str, str]) -> Iterator[None]:
     command = [sys.executable, "-m", "api.cli.main", "up", "--quiet"]
     process = subprocess.Popen(command, env=dict(env), stderr=subprocess.PIPE, text=True)
     try:
-        until = time.monotonic() + 100
-        while imprint(env, "status").returncode != 0:
-            assert process.poll() is None, process.communicate()[1]
-            assert time.monotonic() < until, "it is not ready in time"
-            time.sleep(0.3)
+        wait_until_ready(process, env["IMPRINT_HTTP_PORT"])
         yield
     finally:
         process.send_signal(signal.SIGTERM)

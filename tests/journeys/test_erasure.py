@@ -26,6 +26,7 @@ from tests.core.erasing import a_word
 from tests.doors import Doors, opened
 from tests.ports import free_port
 from tests.production import wait_for
+from tests.readiness import wait_until_ready
 from tests.samples import ended, event, said
 from tests.works import Works, at_work
 from workers.routing.bus_consumer import EXCHANGE
@@ -210,20 +211,13 @@ def _up(home: Path, mirror: Path) -> Iterator[Stack]:
     process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
     try:
         url = f"http://127.0.0.1:{port}"
-        wait_for(lambda: _answers(url))
+        wait_until_ready(process, port)
         key = (home / "run" / "api.key").read_text().strip()
         with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=90) as client:
             yield Stack(home, mirror, client, environment)
     finally:
         process.terminate()
         process.wait(60)
-
-
-def _answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/readyz", timeout=2).is_success
-    except httpx.TransportError:
-        return False
 
 
 def _in_base64(word: str) -> Iterator[bytes]:

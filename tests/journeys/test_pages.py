@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.ports import free_port
+from tests.readiness import wait_until_ready
 
 PAGES = ("settings", "operations", "mirror")
 BLOCK = re.compile(r"```sh\n(.*?)```", re.DOTALL)
@@ -45,13 +45,7 @@ class Terminal:
         process = subprocess.Popen(["imprint", "up", "--quiet"], env=self.env, cwd=self.folder)
         self.up.append(process)
         self.last.callback(self.stop)
-        until = time.monotonic() + 100
-        while subprocess.run(
-            ["imprint", "status"], env=self.env, cwd=self.folder, capture_output=True, check=False
-        ).returncode:
-            assert process.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.3)
+        wait_until_ready(process, self.env["IMPRINT_HTTP_PORT"])
 
     def stop(self) -> None:
         for process in self.up:
