@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 QUIETLY := --quiet --disable-pip-version-check
-WORKERS ?= auto
+# One more than cores: journeys and faults wait for processes most of their time.
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # How tests are shared out: tests/shares.py. A worker that crashes is not replaced: its test fails, and so does the run.
 PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 LOCOMO ?= ../shared/data/locomo_dev.json
@@ -29,7 +30,7 @@ demo: $(READY) ## From nothing to the answer: a conversation, memories, question
 up: $(READY) ## The whole stack, until Ctrl-C
 	$(BIN)/imprint up
 
-test: $(READY) lint types ## Everything, against real servers that the tests start themselves; WORKERS processes, one a core
+test: $(READY) lint types ## Everything, against real servers that the tests start themselves; in WORKERS processes
 	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring"
 
 fast: $(READY) ## What needs no process to be killed
