@@ -148,16 +148,17 @@ def test_half_a_body_of_a_known_caller_is_408_after_the_deadline(settings: Setti
 
 
 def test_1200_half_requests_are_gone_after_the_deadline_and_the_service_answers_meanwhile(settings: Settings) -> None:
-    with process(settings, http_header_seconds=3, http_connections=1_000) as served:
+    with process(settings, http_header_seconds=5, http_connections=1_000) as served:
         before, began = served.files(), time.monotonic()
         with contextlib.ExitStack() as open_ones:
             for _ in range(HALF_OPEN):
                 link = open_ones.enter_context(socket.create_connection(("127.0.0.1", served.port)))
                 with contextlib.suppress(ConnectionError):
                     link.sendall(b"POST /v1/search HTTP/1.1\r\nHost: a\r\nX-")
-            assert served.files() - before <= 1_010, "never more than the cap"
+            # A refused connection is open until its answer is sent, so a few more may be seen for a moment.
+            wait_for(lambda: 900 < served.files() - before <= 1_010)
             wait_for(lambda: served.files() - before < 20)
-            assert time.monotonic() - began < 10
+            assert time.monotonic() - began < 20
             assert httpx.get(f"{served.url}/healthz").is_success
 
 
