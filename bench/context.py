@@ -21,7 +21,7 @@ import psycopg
 from numpy.typing import NDArray
 
 from bench.stand import database, show
-from bench.write import AUTHOR, TENANT, WHO, Bench, Prepared, fill, statement
+from bench.write import TENANT, WHO, Bench, Prepared, fill, statement
 from core.consolidation import pipeline
 from core.context.builder import ContextDeps, ContextQuery, build
 from core.events import parsing
@@ -114,7 +114,7 @@ def searched(reads: ContextDeps, n: int) -> None:
 
 
 def built(reads: ContextDeps, n: int) -> None:
-    context = build(reads, TENANT, ContextQuery("ada", None, SESSION, question(n), LIMIT), AUTHOR)
+    context = build(reads, TENANT, ContextQuery("ada", None, SESSION, question(n), LIMIT))
     assert context.tokens <= LIMIT
 
 

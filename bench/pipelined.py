@@ -96,7 +96,7 @@ def run(known: int, messages: int, questions: int, delay_s: float) -> dict[str, 
         works: dict[str, Work] = {
             "statements that open a search": opening,
             "search": lambda n: query.search(app, TENANT, asking(n), prepared),
-            "context": lambda n: build(reads, TENANT, ContextQuery("ada", None, SESSION, question(n), LIMIT), AUTHOR),
+            "context": lambda n: build(reads, TENANT, ContextQuery("ada", None, SESSION, question(n), LIMIT)),
         }
         for name, work in works.items():
             figures |= in_turn(name, work, questions)
