@@ -31,7 +31,7 @@ from sqlalchemy.engine import URL
 
 from bench.context import LIMIT, SESSION, question, talk
 from bench.stand import database, show
-from bench.write import AUTHOR, TENANT, Bench, Prepared, fill, statement
+from bench.write import TENANT, Bench, Prepared, fill, statement
 from core.consolidation import pipeline
 from core.context.builder import ContextDeps, ContextQuery, build
 from core.index.resident import cache
