@@ -21,13 +21,15 @@ import psycopg
 from numpy.typing import NDArray
 
 from bench.stand import database, show
-from bench.write import TENANT, WHO, Bench, Prepared, fill, statement
+from bench.write import AUTHOR, TENANT, WHO, Bench, Prepared, fill, statement
 from core.consolidation import pipeline
 from core.context.builder import ContextDeps, ContextQuery, build
 from core.events import parsing
 from core.index import search_index
 from core.inference.embedders import Embedder
 from core.inference.local_embedder import LocalEmbedder
+from core.reflection import profile
+from core.reflection.profile import ProfileOwner
 from core.search import query
 from core.search.query import Question
 from core.sessions import ingest, sessions
@@ -72,6 +74,7 @@ def run(known: int, messages: int, questions: int) -> dict[str, float]:
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
             fill(Bench(app, pipeline.from_settings(app, prepared, settings), admin), known)
             talk(app, messages)
+            profile.current(app, TENANT, ProfileOwner("ada"), AUTHOR)  # As `profile_builder` has done by then.
             admin.execute("VACUUM ANALYZE")
         reads = ContextDeps(app, Timed(LocalEmbedder()), settings)
         figures = {"memories": float(known), "messages of the session": float(messages)}

@@ -167,9 +167,6 @@ def _read(
         )
     if deps.recent is not None and request.session_id is not None:
         deps.recent.renew(deps.db, tenant_id, request.session_id, cached, newest)
-    if stored_profile is None:
-        # Not stored: `profile_builder` does that, and a context must not fail because memories change meanwhile.
-        sources = replace(sources, profile=profile.build(deps.db, tenant_id, request.owner).attributes)
     question = request.query if request.query is not None else _last_words(sources.material.conversation)
     chosen_depth = depth(question) if request.adaptive else Depth(USUAL_K, ())
     results = _search(deps, tenant_id, request, question, chosen_depth.k * READ)
