@@ -109,13 +109,13 @@ class OpenAIClient:
                 self._meter.enter(self._grant_of())
             began = time.perf_counter()
             try:
-                said = _completion_of(self._create(question, form))
+                completion = _completion_of(self._create(question, form))
             except openai.APIError as refusal:
                 self._refused(question, form, began, refusal)
                 continue
             except ValueError:
-                said = Completion("", None, None, None)  # It says that it is JSON, and is none.
-            return self._judged(question, began, said)
+                completion = Completion("", None, None, None)  # It says that it is JSON, and is none.
+            return self._record_answer(question, began, completion)
 
     def _create(self, question: ChatRequest, form: str) -> Any:
         system, *rest = question.talk
@@ -127,10 +127,11 @@ class OpenAIClient:
         )
         return self._client.chat.completions.create(model=self.model, messages=[system, *rest], **asked)
 
-    def _judged(self, question: ChatRequest, began: float, said: Completion) -> Any:
-        answer = _answer_of(said, question.shape)
-        used = said.usage or _estimate(question.talk, said)
-        mark = "" if said.usage else ESTIMATED
+    def _record_answer(self, question: ChatRequest, began: float, completion: Completion) -> Any:
+        """Parse a completion, and record its outcome and its tokens."""
+        answer = _answer_of(completion, question.shape)
+        used = completion.usage or _estimate(question.talk, completion)
+        mark = "" if completion.usage else ESTIMATED
         if isinstance(answer, UnusableAnswer):
             self._tell(question, answer.outcome, began, answer.answer, used, mark)
         else:

@@ -9,8 +9,10 @@ import pytest
 from core.errors import Never
 from core.plans import checklists, parsing
 
-SECONDS = 2.0
-"""Ten times what the slowest of these takes on an idle core; in quadratic time it would take minutes."""
+SECONDS = 0.5
+"""Three times what the slowest of these takes on an idle core; in quadratic time it would take minutes."""
+TRIES = 5
+"""Other processes slow a core down: the fastest of so many counts."""
 
 
 @pytest.mark.parametrize(
@@ -26,10 +28,13 @@ SECONDS = 2.0
     ],
 )
 def test_a_plan_that_is_too_large_is_refused_at_once(plan: object) -> None:
-    began = time.thread_time()
-    with pytest.raises(Never, match=r"characters|lines|steps"):
-        parsing.parse(plan)
-    assert time.thread_time() - began < SECONDS
+    seconds = []
+    for _ in range(TRIES):
+        began = time.thread_time()
+        with pytest.raises(Never, match=r"characters|lines|steps"):
+            parsing.parse(plan)
+        seconds.append(time.thread_time() - began)
+    assert min(seconds) < SECONDS
 
 
 def test_the_refusal_says_how_large_a_plan_may_be() -> None:

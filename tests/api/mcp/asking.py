@@ -45,13 +45,13 @@ class Agent:
         return self.talk(lambda client: client.call_tool(tool, arguments))
 
     def call(self, tool: str, **arguments: Any) -> Json:
-        """What a tool answers to a good call, which it says in both ways."""
+        """Return the answer to a valid call; its text and its structured content are equal."""
         result = self.result(tool, **arguments)
         assert not result.is_error, result
         return both(result)
 
     def fault(self, tool: str, **arguments: Any) -> Json:
-        """What a tool says of a bad call."""
+        """Return the error of an invalid call."""
         result = self.result(tool, **arguments)
         assert result.is_error, result
         return both(result)
@@ -107,7 +107,7 @@ def tool_call(tool: str, **arguments: Any) -> Json:
 
 
 def sent(door: Doors, tool: str, *, tenant: str = TENANT, **arguments: Any) -> Json:
-    """What a tool answers in this process."""
+    """Call a tool of the application in this process, and return the result."""
     answer = door.post("/mcp", tool_call(tool, **arguments), headers=LOCAL, tenant=tenant)
     assert answer.status_code == 200, answer.text
     result: Json = answer.json()["result"]

@@ -15,7 +15,7 @@ HOME = Path("/srv/imprint")
 
 @dataclass
 class Member:
-    """What is shown of a process."""
+    """A process, as far as the table shows it."""
 
     name: str
     pid: int | None

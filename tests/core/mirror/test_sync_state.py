@@ -24,18 +24,23 @@ def test_an_unread_edit_is_never_written_over_and_announced_by_the_writer(at_des
     assert level(at_desk)
 
 
-def test_a_save_between_reading_and_writing_is_not_lost(at_desk: Desk) -> None:
-    """The reader has read and thought when the person saves again: nothing of what it read is written."""
-    at_desk.keep(a_memory(CAT))
+def read_new_line(at_desk: Desk, line: str) -> import_edits.PendingImport:
+    """Add a line to the file, and read it as the agent does; nothing is written yet."""
     mirror = sync_state.of(at_desk.settings, TENANT, "ada")
     assert mirror is not None
-    at_desk.path().write_text(at_desk.text() + "- Ada sails.\n")
+    at_desk.path().write_text(at_desk.text() + line)
     at_desk.age()
     at_desk.watch.look()
     at_desk.watch.look()
     (announced,) = at_desk.told("mirror.edited")
     tools = at_desk.works.ledger.agents["mirror_reader"].args[0]  # type: ignore[attr-defined]
-    found = import_edits.read(tools.consolidation, mirror, announced, datetime.now(UTC))
+    return import_edits.read(tools.consolidation, mirror, announced, datetime.now(UTC))
+
+
+def test_a_save_between_reading_and_writing_is_not_lost(at_desk: Desk) -> None:
+    """The reader has read and thought when the person saves again: nothing of what it read is written."""
+    at_desk.keep(a_memory(CAT))
+    found = read_new_line(at_desk, "- Ada sails.\n")
     at_desk.path().write_text(at_desk.text() + "- Ada dances.\n")
     at_desk.age(seconds=30)
     with pytest.raises(import_edits.Conflict), at_desk.app.tenant(TENANT) as tx:
@@ -47,15 +52,7 @@ def test_a_save_between_reading_and_writing_is_not_lost(at_desk: Desk) -> None:
 
 def test_a_save_after_reading_and_before_ids_are_written_loses_nothing(at_desk: Desk) -> None:
     at_desk.keep(a_memory(CAT))
-    mirror = sync_state.of(at_desk.settings, TENANT, "ada")
-    assert mirror is not None
-    at_desk.path().write_text(at_desk.text() + "- Ada sails.\n")
-    at_desk.age()
-    at_desk.watch.look()
-    at_desk.watch.look()
-    (announced,) = at_desk.told("mirror.edited")
-    tools = at_desk.works.ledger.agents["mirror_reader"].args[0]  # type: ignore[attr-defined]
-    found = import_edits.read(tools.consolidation, mirror, announced, datetime.now(UTC))
+    found = read_new_line(at_desk, "- Ada sails.\n")
     with at_desk.app.tenant(TENANT) as tx:
         found.write(tx, import_edits.Author("file"))
     assert "sails. <!--" not in at_desk.text()
