@@ -114,14 +114,14 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # A redirect is built from the Host header, which the caller writes.
+        # Including a router would build each of its routes a second time.
+        routes=[route for router in ROUTERS for route in router.routes],
     )
     app.state.deps = opened
     app.state.manual = ApiReference()
     app.state.mcp = mcp.session_manager(app.version)
     app.add_middleware(JsonByDefault)
-    for router in ROUTERS:
-        openapi.summarise(router.routes)
-        app.include_router(router)
+    openapi.summarise(app.routes)
     admission.install(app, opened, RouteTable(iter_route_contexts(app.routes), settings))
     return app
 

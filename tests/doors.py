@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -42,18 +42,25 @@ class Doors:
 
 
 def key_of(settings: Settings, tenant: str, scopes: tuple[str, ...] = ("admin",)) -> str:
-    """A new key; the tenant is made where it is not there yet."""
-    with closing(db.connect(db.app_url(settings), 1)) as app, app.tenant(tenant) as tx:
-        if tenants.ensure(tx, tenant):
-            store.install_defaults(tx, tenant)
-        _, key = tenants.create_key(tx, tenant, scopes)
-    return key
+    """Create a key, and the tenant where it is missing."""
+    return _keys(settings, (tenant,), scopes)[tenant]
+
+
+def _keys(settings: Settings, names: Sequence[str], scopes: tuple[str, ...]) -> dict[str, str]:
+    created = {}
+    with closing(db.connect(db.app_url(settings), 1)) as app:
+        for tenant in names:
+            with app.tenant(tenant) as tx:
+                if tenants.ensure(tx, tenant):
+                    store.install_defaults(tx, tenant)
+                created[tenant] = tenants.create_key(tx, tenant, scopes)[1]
+    return created
 
 
 @contextmanager
 def opened(settings: Settings) -> Iterator[Doors]:
-    """The door on these settings, until the test is over."""
-    keys = {tenant: key_of(settings, tenant) for tenant in (TENANT, OTHER)}
+    """Open the door on these settings until the test is over."""
+    keys = _keys(settings, (TENANT, OTHER), ("admin",))
     app = http.create(settings, broker_url(settings), HashEmbedder())
     with TestClient(app, raise_server_exceptions=False) as client:
         yield Doors(client, keys)
