@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import uuid
@@ -34,6 +35,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     late_files_last(items)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported lives as long as the process: the collector need not look at it again."""
+    gc.freeze()
+    gc.enable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +149,7 @@ def root() -> Path:
     return Path(__file__).parent.parent
 
 
+gc.disable()  # Until everything is imported: pytest_collection_finish.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A worker inherits the size that readline took for a terminal's in the process that started it.
 for name in ("COLUMNS", "LINES"):

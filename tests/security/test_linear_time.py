@@ -41,8 +41,7 @@ GROWTH: Final = 2.6
 DOUBLINGS: Final = 3
 FLOOR: Final = 0.05
 """Seconds of processor time below which nothing is compared."""
-ROUNDS: Final = 3
-TRIES: Final = 4
+TRIES: Final = 10
 
 SHAPES: Final = {
     "words": "the quick brown fox ",
@@ -214,17 +213,12 @@ def seconds(parse: Callable[[str], object], text: str) -> float:
     return time.thread_time() - began
 
 
-def best(parse: Callable[[str], object], text: str) -> float:
-    first = seconds(parse, text)
-    return first if first < FLOOR else min(first, *(seconds(parse, text) for _ in range(ROUNDS - 1)))
-
-
 def growth(parse: Callable[[str], object], piece: str, longest: int) -> str | None:
     """What three doublings cost beyond the bound, up to the longest text; None: nothing.
 
     Three at once, for a single one may cost more without a square behind it: a collection of garbage, a fuller cache.
     """
-    before, now = best(parse, made(piece, longest // 2**DOUBLINGS)), best(parse, made(piece, longest))
+    before, now = seconds(parse, made(piece, longest // 2**DOUBLINGS)), seconds(parse, made(piece, longest))
     if now <= GROWTH**DOUBLINGS * before + FLOOR:
         return None
     return f"{longest} characters took {now:.2f} s, an eighth of them {before:.3f} s"
