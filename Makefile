@@ -11,7 +11,7 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast lint types bench peers search rabbitmq monitoring lock clean
+.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -30,8 +30,12 @@ demo: $(READY) ## From nothing to the answer: a conversation, memories, question
 up: $(READY) ## The whole stack, until Ctrl-C
 	$(BIN)/imprint up
 
-test: $(READY) lint types ## Everything, against real servers that the tests start themselves; in WORKERS processes
+test: $(READY) ## Everything, against real servers that the tests start themselves; in WORKERS processes
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
 	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring"
+
+compiled: $(READY) # Tests are compiled once, beside the checks, and not by each worker.
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
 fast: $(READY) ## What needs no process to be killed
 	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring"
