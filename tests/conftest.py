@@ -24,7 +24,7 @@ from core.storage import db, schema
 from core.storage.db import Database
 from tests.doors import Doors, opened
 from tests.initial import Initial
-from tests.shares import ByFile, late_files_last
+from tests.shares import ByFile, late_files_behind_half
 from tests.works import Works, at_work
 
 
@@ -34,7 +34,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    late_files_last(items)
+    late_files_behind_half(items)
 
 
 def pytest_collection_finish() -> None:
