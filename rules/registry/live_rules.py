@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import structlog
 from sqlalchemy import text
@@ -31,6 +31,7 @@ class LiveRules:
         self._looked_at = float("-inf")
         self._stand: tuple[int, int] | None = None
         self._stands: dict[str, tuple[int, int]] = {}
+        self._without_rules: set[str] = set()
         self._sets: Mapping[str, Ruleset] = {}
         self._high_risk: frozenset[str] = frozenset()
         self._compares_meanings = False
@@ -67,6 +68,15 @@ class LiveRules:
     def is_due(self) -> bool:
         """Return whether it is time to look for edits again."""
         return time.monotonic() - self._looked_at >= self._poll_s
+
+    def unseen(self, tenants: Iterable[str]) -> set[str]:
+        """Return the tenants whose rules have never been looked for: they may be younger than the last refresh."""
+        return set(tenants) - self._stands.keys() - self._without_rules
+
+    def expect(self, tenants: Iterable[str]) -> None:
+        """Make the next refresh due; tenants that have no rules then are seen, too."""
+        self._looked_at = float("-inf")
+        self._without_rules |= set(tenants)
 
     def refresh(self, tx: Tx) -> None:
         """Look for edits, at most once a poll, and read the rules of the tenants that have some."""

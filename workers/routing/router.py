@@ -80,7 +80,23 @@ class BatchDecisions:
 
 def route(router: Router) -> tuple[int, list[DispatchRef]]:
     """Decide on the next events; return how many there were, and the dispatches to send now that they are committed."""
-    _refresh(router)
+    while True:
+        _refresh(router)
+        try:
+            return _route_batch(router)
+        except _UnseenTenants as new:
+            router.book.expect(new.tenants)
+
+
+class _UnseenTenants(Exception):
+    """The claimed events belong to tenants younger than the rules loaded; the claim is rolled back."""
+
+    def __init__(self, tenants: set[str]) -> None:
+        super().__init__(tenants)
+        self.tenants = tenants
+
+
+def _route_batch(router: Router) -> tuple[int, list[DispatchRef]]:
     embedded = _embed_ahead(router)
     try:
         with _claim(router, embedded) as (tx, batch, now):
@@ -386,13 +402,19 @@ def _asked_by_rules(ask: Callable[[Event], frozenset[str]], event: Event) -> fro
 
 @contextmanager
 def _claim(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, list[Event], datetime]]:
-    """Open a transaction and claim events, those at `seqs` or any; yield it with them and the time."""
+    """Open a transaction and claim events, those at `seqs` or any; yield it with them and the time.
+
+    Raises _UnseenTenants: there are no rules yet to decide on some of them.
+    """
     if seqs is None:
         claim: BoundStatement = _CLAIM, {"limit": router.batch}
     else:
         claim = _CLAIM_THESE, {"seqs": list(seqs)}
     with router.db.asking_queues(claim, (_NOW, {})) as (tx, (rows, ((now,),))):
-        yield tx, [event_log.event_of(row) for row in sorted(rows, key=itemgetter(0))], now
+        batch = [event_log.event_of(row) for row in sorted(rows, key=itemgetter(0))]
+        if unseen := router.book.unseen(event.tenant_id for event in batch):
+            raise _UnseenTenants(unseen)
+        yield tx, batch, now
 
 
 def _look_up(tx: Tx, router: Router, batch: Sequence[Event]) -> dict[tuple[str, int], Lookup | Exception]:

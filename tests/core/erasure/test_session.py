@@ -87,11 +87,11 @@ BY_HAND = """
         VALUES (:t, gen_random_uuid(), 'ada', 'confirm', 'same', :memory, cast(:said AS jsonb) - 'content');
     UPDATE memory_versions SET snapshot = snapshot || cast(:cited AS jsonb) WHERE memory_id = :memory;
     INSERT INTO notices (tenant_id, id, channel, digest, text, event_id, due_at)
-        SELECT :t, :id, 'log', 'd', :w, id, now() FROM events WHERE session_id = 's1' LIMIT 1;
+        SELECT :t, :id, 'log', 'd', :w, id, now() FROM events WHERE event_type = 'order.placed' LIMIT 1;
     UPDATE dispatches SET error = :w WHERE event_seq IN (SELECT seq FROM events WHERE session_id = 's1');
     INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, outcome, answer)
         SELECT :t, id, 'm', 'p', 'unusable', :w FROM dispatches
-        WHERE event_seq IN (SELECT seq FROM events WHERE session_id = 's1') LIMIT 1
+        WHERE event_seq IN (SELECT seq FROM events WHERE event_type = 'message.added') LIMIT 1
 """
 
 

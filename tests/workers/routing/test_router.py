@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from sqlalchemy import text
@@ -61,6 +62,38 @@ def test_events_of_all_tenants_are_decided_by_their_own_rules(app: Database, que
         ("globex", "theirs"),
         ("globex", "theirs"),
     ]
+
+
+def test_events_of_a_tenant_created_since_the_last_refresh_are_decided_by_its_rules(
+    app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    router.route(works.router)
+    monkeypatch.setattr(works.router.book, "_poll_s", 3600)
+    save(app, a_document(name="theirs", event_type="order.placed"), tenant="globex")
+    accept(app, event(), event(), tenant="globex")
+    accept(app, event(), tenant="hooli")
+    assert router.route(works.router) == (3, ANY)
+    assert [(d.tenant_id, d.rule) for d in rows(queue, "dispatches")] == [("globex", "theirs")] * 2
+    assert router.route(works.router) == (0, [])
+
+
+def test_a_tenant_without_rules_is_looked_for_once(
+    app: Database, queue: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    router.route(works.router)
+    monkeypatch.setattr(works.router.book, "_poll_s", 3600)
+    accept(app, event(), tenant="hooli")
+    router.route(works.router)
+    refreshes = 0
+
+    def refresh(_tx: Tx) -> None:
+        nonlocal refreshes
+        refreshes += 1
+
+    monkeypatch.setattr(works.router.book, "refresh", refresh)
+    accept(app, event(), tenant="hooli")
+    assert router.route(works.router) == (1, [])
+    assert refreshes == 0
 
 
 def test_every_message_is_indexed_whatever_the_rules_say(app: Database, queue: Database, works: Works) -> None:
