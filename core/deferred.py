@@ -8,16 +8,21 @@ from typing import Any
 
 
 def load(place: str) -> Any:
-    """Import the object named by `module:name`.
-
-    Modules leave next to nothing to collect, and live as long as the process: the collector neither runs while they
-    are imported nor looks at them afterwards.
-    """
+    """Import the object named by `module:name`."""
     module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
+
+
+def load_entry(place: str) -> Any:
+    """Import the object that a process has been started for.
+
+    Modules leave next to nothing to collect, and live as long as the process: the garbage collector neither runs while
+    they are imported nor looks at them afterwards.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:
-        return getattr(import_module(module), name)
+        return load(place)
     finally:
         gc.freeze()
         if enabled:

@@ -39,7 +39,7 @@ def main(argv: list[str] | None = None) -> int:
             logger.warning("settings.unknown", detail=sentence)
         extractor_setting.require(settings)
         _listen(settings, forks=asked.process == "worker")
-        run = deferred.load(PROCESSES[asked.process])
+        run = deferred.load_entry(PROCESSES[asked.process])
         if asked.process == "worker":
             run(settings, asked.queue, asked.concurrency)
         else:

@@ -32,7 +32,7 @@ def add_placeholders(app: typer.Typer, table: CommandTable) -> None:
 
 
 def _command(place: str, line: str) -> Any:
-    loaded = deferred.load(place)
+    loaded = deferred.load_entry(place)
     if isinstance(loaded, typer.Typer):
         return typer.main.get_group(loaded)  # Also where it has one command: `imprint db upgrade`.
     single = typer.Typer(add_completion=False)
