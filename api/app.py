@@ -101,7 +101,8 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
             async with app.state.mcp.run():
                 yield
         finally:
-            for part in (opened.settling, sweeper, opened.recalls, opened.recent, opened.bell, opened.db):
+            await opened.settling.close()
+            for part in (sweeper, opened.recalls, opened.recent, opened.bell, opened.db):
                 part.close()
 
     app = FastAPI(

@@ -68,10 +68,12 @@ class SettleWatcher:
                 del self._tenants[tenant_id]
         return 0
 
-    def close(self) -> None:
-        """End the watcher."""
+    async def close(self) -> None:
+        """End the watcher, after the query that its thread runs: its connection belongs to a pool that closes next."""
+        self._tenants.clear()
+        self._news.set()
         if self._watching is not None:
-            self._watching.cancel()
+            await asyncio.wait({self._watching})
 
     def _watch(self) -> None:
         self._news.set()
@@ -82,7 +84,7 @@ class SettleWatcher:
         while self._tenants:
             self._news.clear()
             for tenant_id, tenant in list(self._tenants.items()):
-                if tenant.look_at <= time.monotonic():
+                if tenant_id in self._tenants and tenant.look_at <= time.monotonic():
                     await self._look(tenant_id, tenant)
             due = min((tenant.look_at for tenant in self._tenants.values()), default=0.0)
             try:

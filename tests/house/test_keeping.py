@@ -70,6 +70,7 @@ KEPT = {
     "core/storage/multiquery.py:_split": "statements of the program, without their values",
     "rules/registry/live_rules.py:LiveRules._sets": OF_RULES,
     "rules/registry/live_rules.py:LiveRules._stands": OF_RULES,
+    "rules/registry/live_rules.py:LiveRules._without_rules": "names of tenants without rules",
     "rules/expressions/facts.py:Facts._answers": OF_A_REQUEST,
     "rules/flow/flow_rows.py:recall": OF_A_REQUEST,
     "rules/engine/lookups.py:_parts": "names of the program",

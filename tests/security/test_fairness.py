@@ -191,6 +191,7 @@ def test_where_more_tenants_wait_than_fit_each_is_served_in_time(app: Database, 
         with app.tenant(name) as tx:
             tenants.ensure(tx, name)
         accept_all(app, [event() for _ in range(100)], tenant=name)
+    small.book.expect("abcd")
     served: set[str] = set()
     for _ in range(60):
         with router._claim(small, None) as (_, claimed, _):
