@@ -1,0 +1,1 @@
+"""Embedding models that run in this process: their weights, their tokenizers, one encoder for all of them."""

