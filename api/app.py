@@ -52,6 +52,7 @@ from core.inference.batching_embedder import BatchingEmbedder
 from core.inference.configured_embedder import embedder, require_model
 from core.inference.embedders import CachedEmbedder, Embedder
 from core.inference.embedding_model import identity
+from core.inference.local_models.catalog import MODELS
 from core.maintenance.cache_sweeper import CacheSweeper
 from core.search.recall_log import Recalls
 from core.sessions import recent_messages
@@ -94,8 +95,10 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        if settings.embedding == "local":  # The first question should not wait for the model to be read.
-            threading.Thread(target=opened.embedder.embed, args=(["Imprint"],), name="warm-up", daemon=True).start()
+        if settings.embedding in MODELS:  # The first question should not wait for the model to be read.
+            threading.Thread(
+                target=opened.embedder.embed_queries, args=(["Imprint"],), name="warm-up", daemon=True
+            ).start()
         sweeper = CacheSweeper()
         try:
             async with app.state.mcp.run():
@@ -138,7 +141,7 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
         database.close()  # It opens again with the first request: where what follows fails, nobody would close it.
     model = vectors or embedder(settings)
     # A remote one answers many at once by itself.
-    model = BatchingEmbedder(model) if settings.embedding == "local" else model
+    model = BatchingEmbedder(model) if settings.embedding in MODELS else model
     cached = CachedEmbedder(model)
     bell = Doorbell(broker_url)
     found, recalls, kept = retrievers.open_all(settings), Recalls(database, bell), recent_messages.on_broker(settings)

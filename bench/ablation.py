@@ -25,7 +25,9 @@ from bench.peers_talks import Question as Labelled
 from bench.peers_talks import Talk, talks
 from bench.stand import Stand, stack
 from core.config import Settings
+from core.inference.embedders import Symmetric
 from core.inference.local_embedder import LocalEmbedder
+from core.inference.local_models.catalog import MODELS
 from core.search import query, ranking
 from core.search.query import Question
 from core.storage import db
@@ -56,13 +58,12 @@ TENANT: Final = "default"
 
 
 @dataclass
-class Known:
+class Known(Symmetric):
     """The local model, asked once for each question."""
 
     inner: LocalEmbedder = field(default_factory=LocalEmbedder)
     vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    name = LocalEmbedder.name
-    dimension = LocalEmbedder.dimension
+    name, dimension = MODELS["local"].name, MODELS["local"].dimension
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         for one in texts:

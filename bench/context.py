@@ -26,7 +26,7 @@ from core.consolidation import pipeline
 from core.context.builder import ContextDeps, ContextQuery, build
 from core.events import parsing
 from core.index import search_index
-from core.inference.embedders import Embedder
+from core.inference.embedders import Embedder, Symmetric
 from core.inference.local_embedder import LocalEmbedder
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
@@ -44,7 +44,7 @@ WARM: Final = 10
 
 
 @dataclass
-class Timed:
+class Timed(Symmetric):
     """An embedder whose time is taken apart."""
 
     inner: Embedder
@@ -67,8 +67,9 @@ class Timed:
 
 def run(known: int, messages: int, questions: int) -> dict[str, float]:
     texts = [statement(n) for n in range(known)]
-    vectors = LocalEmbedder().embed(texts)
-    prepared = Prepared(LocalEmbedder.name, LocalEmbedder.dimension, dict(zip(texts, vectors, strict=True)))
+    model = LocalEmbedder()
+    vectors = model.embed(texts)
+    prepared = Prepared(model.name, model.dimension, dict(zip(texts, vectors, strict=True)))
     with database() as (settings, postgres):
         app = db.connect(db.app_url(settings), 2)
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:

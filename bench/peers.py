@@ -34,6 +34,7 @@ from bench.peers_table import Row, table
 from bench.peers_talks import TEXTS, Talk, counted, talks, texts
 from bench.stand import percentiles, stack
 from core.inference.local_embedder import LocalEmbedder, local_model_path
+from core.inference.local_models.catalog import MODELS
 from core.types import Json
 
 DRIVERS: Final = Path(__file__).with_suffix("")
@@ -244,7 +245,11 @@ def vectors(work: Path, some: Sequence[Talk]) -> Json:
     said = [text for talk in some for way in TEXTS for text in texts(talk.turns, way)]
     known = list(dict.fromkeys([*said, *(question.text for talk in some for question in talk.questions)]))
     say(f"embedding {len(known)} texts")
-    made = {"texts": str(work / "texts.json"), "rows": str(work / "rows.npy"), "model": str(local_model_path())}
+    made = {
+        "texts": str(work / "texts.json"),
+        "rows": str(work / "rows.npy"),
+        "model": str(local_model_path(MODELS["local"])),
+    }
     np.save(made["rows"], LocalEmbedder().embed(known))
     Path(made["texts"]).write_text(json.dumps(known), encoding="utf-8")
     return made

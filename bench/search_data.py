@@ -25,7 +25,7 @@ from core.config import Settings
 from core.index.answer_cues import count_stated_terms, tells_time
 from core.index.bm25 import document_weights
 from core.index.search_index import DOCUMENTS
-from core.inference.local_embedder import LocalEmbedder
+from core.inference.local_models.catalog import MODELS
 from core.memory import decay, identity
 from core.memory.decay import Facts
 from core.storage import db, schema
@@ -89,7 +89,7 @@ def filled(home: Path, sentences: Floats) -> Iterator[Filled]:
     postgres.start()
     try:
         settings = Settings(home=home, database_url=postgres.url)
-        schema.upgrade(settings, (LocalEmbedder.name, LocalEmbedder.dimension))
+        schema.upgrade(settings, (MODELS["local"].name, MODELS["local"].dimension))
         app = db.connect(db.app_url(settings), 1)
         with app.tenant(TENANT) as tx:
             tenants.ensure(tx, TENANT)

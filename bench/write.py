@@ -28,6 +28,7 @@ from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
 from core.events.publishing import Author
 from core.index.vector_notation import vector_literal
+from core.inference.embedders import Symmetric
 from core.inference.local_embedder import LocalEmbedder
 from core.memory import writer
 from core.memory.changes import Add, Owner
@@ -71,7 +72,7 @@ WHEN: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Symmetric):
     """Vectors that were made before."""
 
     name: str
@@ -113,9 +114,10 @@ def run(known: int, candidates: int, others: int) -> dict[str, float]:
     rounds = 2 if others else 1
     texts = [statement(n) for n in range(known + rounds * candidates)]
     began = time.perf_counter()
-    vectors = LocalEmbedder().embed(texts)
+    model = LocalEmbedder()
+    vectors = model.embed(texts)
     embedded = len(texts) / (time.perf_counter() - began)
-    prepared = Prepared(LocalEmbedder.name, LocalEmbedder.dimension, dict(zip(texts, vectors, strict=True)))
+    prepared = Prepared(model.name, model.dimension, dict(zip(texts, vectors, strict=True)))
     with database() as (settings, postgres):
         app = db.connect(db.app_url(settings), 2)
         with psycopg.connect(postgres.admin_url, autocommit=True) as admin:

@@ -233,7 +233,8 @@ class Settings(BaseSettings):
     embedding: str = Field(
         "local",
         pattern=r"^[a-z0-9_.-]+$",
-        description="Embedding: `local`, `openai`, or one from an installed package; `hash` is for tests.",
+        description="Embedding: `english` or `multilingual` on this machine (`local`: the default of the two), "
+        "`openai`, or one from an installed package; `hash` is for tests.",
     )
     embedding_base_url: HttpUrl | None = Field(None, description="OpenAI-compatible endpoint for embeddings.")
     embedding_api_key: SecretStr = Field(SecretStr(""), description="API key of that endpoint.")

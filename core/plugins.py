@@ -21,7 +21,7 @@ OWN: Final[Mapping[str, frozenset[str]]] = {
     RETRIEVERS: frozenset({"memories", "messages", "documents"}),
     AGENTS: frozenset(agents.AGENTS),
     NOTIFIERS: frozenset({"log", "mailto", "http", "https"}),
-    EMBEDDERS: frozenset({"local", "openai", "hash"}),
+    EMBEDDERS: frozenset({"local", "english", "multilingual", "openai", "hash"}),
 }
 """Built-in names, which no package can claim."""
 

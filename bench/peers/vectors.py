@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from core.inference.embedding_model import DIMENSION
-from core.inference.minilm import MiniLM
+from core.inference import local_models
+from core.inference.local_models import encoder, minilm
+from core.inference.local_models.catalog import DIMENSION, MODELS
 
 __all__ = ["DIMENSION", "Vectors"]
 
@@ -22,7 +23,8 @@ class Vectors:
         """`made` names two files, `texts` (a JSON list) and `rows` (a NumPy matrix), and the `model`'s folder."""
         texts = json.loads(Path(made["texts"]).read_text(encoding="utf-8"))
         self._rows = dict(zip(texts, np.load(made["rows"]), strict=True))
-        self._model = MiniLM(Path(made["model"]))
+        graph = Path(local_models.__file__).parent / MODELS["local"].graph
+        self._model = encoder.Encoder(graph, minilm.read(Path(made["model"])))
         self._model.embed(["warm"])
         self.live = False
 

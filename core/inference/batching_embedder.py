@@ -1,4 +1,4 @@
-"""Batches concurrent single-text embeddings.
+"""Batches concurrent questions.
 
 A short text costs a pass over all weights of the model: 19 ms of one core. In one pass with three or more others it
 costs 11 ms. So 16 clients with new queries take 21 ms of the processor per search instead of 32.
@@ -49,9 +49,13 @@ class BatchingEmbedder:
         self._lock = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return one row for each text; several texts, or a long one, are not batched. Raises what `inner` raises."""
+        """Return one row for each text, unbatched. Raises what `inner` raises."""
+        return self._inner.embed(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return one row for each question; several, or a long one, are not batched. Raises what `inner` raises."""
         if len(texts) != 1 or len(texts[0]) > SHORT:
-            return self._inner.embed(texts)
+            return self._inner.embed_queries(texts)
         mine = _WaitingText(texts[0])
         with self._lock:
             mine.leads = self._free > 0
@@ -63,7 +67,7 @@ class BatchingEmbedder:
             mine.woken.wait()
         if mine.leads:
             self._lead(mine)
-        return self._inner.embed(texts) if mine.row is None else mine.row
+        return self._inner.embed_queries(texts) if mine.row is None else mine.row
 
     def _lead(self, mine: _WaitingText) -> None:
         """Run a pass with the waiting texts, then hand the lead to the first of the rest."""
@@ -72,7 +76,7 @@ class BatchingEmbedder:
             del self._waiting[: BATCH_TEXTS - 1]
         try:
             with suppress(Exception):  # Then each tries alone, and only whose text it was is refused.
-                rows = self._inner.embed([one.text for one in together])
+                rows = self._inner.embed_queries([one.text for one in together])
                 for one, row in zip(together, rows, strict=True):
                     one.row = row[np.newaxis]
         finally:

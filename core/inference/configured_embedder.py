@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from core.config import Settings
 from core.errors import Never
 from core.inference.embedders import Embedder, Floats, HashEmbedder
 from core.inference.local_embedder import LocalEmbedder, local_model_path
+from core.inference.local_models.catalog import MODELS
 
 Open = Callable[[Settings], Embedder]
 """Builds an embedder from the settings; a package registers it under the entry points `imprint.embedders`."""
@@ -18,9 +20,9 @@ Open = Callable[[Settings], Embedder]
 
 def embedder(settings: Settings) -> Embedder:
     """Return the embedder of this installation; nothing is loaded before its first text. Raises Misconfigured."""
+    if local := MODELS.get(settings.embedding):
+        return LocalEmbedder(local)
     match settings.embedding:
-        case "local":
-            return LocalEmbedder()
         case "hash":
             return HashEmbedder()
         case "openai":
@@ -43,8 +45,16 @@ class _Foreign:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row of length 1 for each text. Never: the plug-in returned something else."""
-        rows: Floats = np.asarray(self._inner.embed(texts), dtype=np.float32)
-        shape = (len(texts), self.dimension)
+        return self._checked(self._inner.embed(texts), len(texts))
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return the same for questions; a plug-in without this method embeds them as texts."""
+        queries = getattr(self._inner, "embed_queries", self._inner.embed)
+        return self._checked(queries(texts), len(texts))
+
+    def _checked(self, made: Any, count: int) -> Floats:
+        rows: Floats = np.asarray(made, dtype=np.float32)
+        shape = (count, self.dimension)
         if rows.shape != shape:
             raise Never(f"Embedder {self._plugin!r} returned vectors of shape {rows.shape} instead of {shape}.")
         lengths = np.linalg.norm(rows, axis=1)
@@ -55,7 +65,7 @@ class _Foreign:
 
 def require_model(settings: Settings) -> None:
     """Raise Misconfigured where the configured embedder has no plug-in, or the local model is not installed."""
-    if settings.embedding == "local":
-        local_model_path()
+    if local := MODELS.get(settings.embedding):
+        local_model_path(local)
     elif settings.embedding not in plugins.OWN[plugins.EMBEDDERS]:
         plugins.load(plugins.EMBEDDERS, settings.embedding)

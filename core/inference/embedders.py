@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.inference import embedding_model
+from core.inference.local_models.catalog import DIMENSION
 from core.memoize import DigestCache, digest
 
 Floats = NDArray[np.float32]
@@ -34,13 +35,28 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row of length 1 for each text, in the order given. Raises Later or Never."""
 
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return the same for questions, which some models tell from the texts that answer them."""
 
-class HashEmbedder:
+
+class Symmetric:
+    """Embeds questions as it embeds texts."""
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        """Return one row for each text."""
+        raise NotImplementedError
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return the rows that the questions would have as texts."""
+        return self.embed(texts)
+
+
+class HashEmbedder(Symmetric):
     """Embedder for tests: a bag of words hashed into a few signed places. Equal words are near, nothing else is."""
 
     name = embedding_model.HASH
 
-    def __init__(self, dimension: int = embedding_model.DIMENSION) -> None:
+    def __init__(self, dimension: int = DIMENSION) -> None:
         self.dimension = dimension
 
     def embed(self, texts: Sequence[str]) -> Floats:
@@ -74,11 +90,18 @@ class CachedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row for each text; those not cached go to the inner embedder in one call, each text once."""
-        keys = [digest(self._tenant_id, text) for text in texts]
+        return self._rows(texts, "text", self._inner.embed)
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return one row for each question, in the same way."""
+        return self._rows(texts, "query", self._inner.embed_queries)
+
+    def _rows(self, texts: Sequence[str], kind: str, embed: Callable[[Sequence[str]], Floats]) -> Floats:
+        keys = [digest(self._tenant_id, kind, text) for text in texts]
         found = {key: row for key in keys if (row := self._kept.get(key, None)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
-            fresh = dict(zip(missing, self._inner.embed(list(missing.values())), strict=True))
+            fresh = dict(zip(missing, embed(list(missing.values())), strict=True))
             for key, row in fresh.items():
                 self._kept.put(key, row.copy())
             found |= fresh

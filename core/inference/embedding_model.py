@@ -6,20 +6,16 @@ from typing import Final
 
 from core import plugins
 from core.config import Settings
-
-LOCAL: Final = "all-MiniLM-L6-v2"
+from core.inference.local_models.catalog import DIMENSION, MODELS
 
 HASH: Final = "hash"
-
-DIMENSION: Final = 384
-"""Dimension of the local model, and of the test embedder by default."""
 
 
 def identity(settings: Settings) -> tuple[str, int]:
     """Return name and dimension as they are stored with the data; builds an embedder only for plug-ins."""
+    if local := MODELS.get(settings.embedding):
+        return local.name, local.dimension
     match settings.embedding:
-        case "local":
-            return LOCAL, DIMENSION
         case "hash":
             return HASH, DIMENSION
         case "openai":

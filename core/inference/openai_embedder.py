@@ -9,12 +9,12 @@ import openai
 
 from core.errors import Never
 from core.inference.api_errors import failure
-from core.inference.embedders import Floats, unit_rows
+from core.inference.embedders import Floats, Symmetric, unit_rows
 
 _REQUEST_TEXTS = 256  # texts sent to an endpoint at once: far below the 2,048 that OpenAI allows
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(Symmetric):
     """Vectors from any endpoint compatible with `POST /embeddings` of OpenAI."""
 
     def __init__(self, base_url: str | None, api_key: str, model: str, dimension: int, timeout_s: float = 30) -> None:

@@ -136,7 +136,7 @@ def _vector(embedder: Embedder, question: Question) -> Floats | None:
     if question.method == "keyword" or not question.query.strip():
         return None
     with metrics.EMBED.time():
-        vector: Floats = embedder.embed([question.query])[0]
+        vector: Floats = embedder.embed_queries([question.query])[0]
         return vector
 
 

@@ -10,17 +10,17 @@ from typing import Final
 import numpy as np
 
 from core.errors import Never
-from core.inference.embedders import Embedder, Floats
-from core.inference.embedding_model import DIMENSION, LOCAL
+from core.inference.embedders import Embedder, Floats, Symmetric
+from core.inference.local_models.catalog import DIMENSION, MODELS
 from tests.retrieval.rows import COMMAND
 
 FILE: Final = Path(__file__).parent / "vectors.npz"
 
 
-class Recorded:
+class Recorded(Symmetric):
     """Looks vectors up by their text. `missing`: texts that were asked for and are not there."""
 
-    name, dimension = LOCAL, DIMENSION
+    name, dimension = MODELS["local"].name, DIMENSION
 
     def __init__(self, vectors: Mapping[int, Floats]) -> None:
         self._vectors = vectors
@@ -35,13 +35,13 @@ class Recorded:
         return np.array([self._vectors[key(text)] for text in texts], dtype=np.float32).reshape(len(texts), DIMENSION)
 
 
-class Recording:
+class Recording(Symmetric):
     """Asks a model, hands out what will be read from the file, and keeps it.
 
     Each text is asked for alone: beside others its vector would differ in the last digit, and the file with each run.
     """
 
-    name, dimension = LOCAL, DIMENSION
+    name, dimension = MODELS["local"].name, DIMENSION
     missing: Sequence[str] = ()
 
     def __init__(self, model: Embedder) -> None:

@@ -32,7 +32,8 @@ def split_q4(raw: Codes) -> tuple[Codes, Floats]:
 def pack_q4(raw: Codes) -> tuple[Codes, Floats]:
     """Return blocks of the format Q4_0 as MatMulNBits takes them: neighbours in one byte, the first in the low half."""
     codes, scales = split_q4(raw)
-    return codes[..., 0::2] | (codes[..., 1::2] << 4), scales.reshape(-1)
+    packed = codes[..., 0::2] | (codes[..., 1::2] << 4)
+    return packed.astype(np.uint8), scales.reshape(-1)
 
 
 def restore_q4(raw: Codes) -> Floats:

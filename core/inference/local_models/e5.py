@@ -6,20 +6,19 @@ the tensors. Weights are blocks of the format Q4_0 (`blocks.py`), all else is fl
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer, models
 
 from core.inference.local_models import blocks
 from core.inference.local_models.encoder import Floats, Ids, ModelFiles
+from core.inference.local_models.unigram import Unigram
 
 MAX_TOKENS: Final = 256
 """Longer texts are cut there; the model would take twice as many at twice the time."""
@@ -30,7 +29,6 @@ DIMENSION: Final = 384
 _MAGIC: Final = b"E5S1"
 _Q4_BYTES: Final = 18
 _QUANTISED: Final = 1
-_SPACE: Final = "▁"
 _MATRICES: Final = {"query": "q", "key": "k", "value": "v", "attended": "ao", "wide": "fi", "narrow": "fo"}
 _NORMS: Final = {"attended.norm": "aln", "layer.norm": "oln"}
 """Names in the graph, and in the model's file."""
@@ -38,13 +36,11 @@ _NORMS: Final = {"attended.norm": "aln", "layer.norm": "oln"}
 
 @dataclass(frozen=True, slots=True)
 class _Vocabulary:
-    """Pieces of a unigram tokenizer (Kudo 2018), and how a character is normalised before."""
+    """The tokenizer, and the ids that begin and end a text."""
 
-    pieces: list[tuple[str, float]]
+    words: Unigram
     first: int
     last: int
-    unknown: int
-    normal: dict[int, str]
 
 
 @dataclass(slots=True)
@@ -55,7 +51,7 @@ class _Reader:
     at: int = 0
 
     def numbers(self, layout: str) -> tuple[Any, ...]:
-        found = struct.unpack_from(f"<{layout}", self.raw, self.at)
+        found = struct.unpack_from(f"<{layout}", self.raw.data, self.at)
         self.at += struct.calcsize(f"<{layout}")
         return found
 
@@ -65,8 +61,9 @@ class _Reader:
         return found
 
 
-def read(path: Path) -> ModelFiles:
-    """Read the model's file; it is mapped, so processes share its pages."""
+def read(folder: Path) -> ModelFiles:
+    """Read the model's file in `folder`; it is mapped, so processes share its pages."""
+    path = folder / "e5-small-q4.bin"
     reader = _Reader(np.memmap(path, dtype=np.uint8, mode="r"))
     if reader.array(np.uint8, 4).tobytes() != _MAGIC:
         raise ValueError(f"{path} is not a model of this format.")
@@ -80,8 +77,10 @@ def read(path: Path) -> ModelFiles:
         embedded: Floats = blocks.restore_q4(words[ids]) + positions[: ids.shape[1]]
         return embedded
 
-    tokenizer = Tokenizer(models.Unigram(vocabulary.pieces, unk_id=vocabulary.unknown, byte_fallback=False))
-    return ModelFiles(partial(_tokens, vocabulary, tokenizer), embed, dict(_weights(tensors)))
+    def tokens(text: str) -> list[int]:
+        return [vocabulary.first, *vocabulary.words.ids(text, MAX_TOKENS - 2), vocabulary.last]
+
+    return ModelFiles(tokens, embed, dict(_weights(tensors)))
 
 
 def _vocabulary(reader: _Reader) -> _Vocabulary:
@@ -90,13 +89,14 @@ def _vocabulary(reader: _Reader) -> _Vocabulary:
     ends = reader.array(np.uint32, count + 1)
     scores = reader.array(np.float32, count)
     text = reader.array(np.uint8, size).tobytes()
-    pieces = [(text[ends[n] : ends[n + 1]].decode(), float(scores[n])) for n in range(count)]
+    bounds = ends.tolist()
+    pieces = {text[start:end].decode(): n for n, (start, end) in enumerate(pairwise(bounds))}
     characters, _size = reader.numbers("iI")
     normal = {}
     for _ in range(characters):
         character, length = reader.numbers("IB")
         normal[character] = "".join(map(chr, reader.numbers(f"{length}I")))
-    return _Vocabulary(pieces, first, last, unknown, normal)
+    return _Vocabulary(Unigram(pieces, scores.tolist(), unknown, normal), first, last)
 
 
 def _directory(reader: _Reader) -> dict[str, NDArray[Any]]:
@@ -110,12 +110,6 @@ def _directory(reader: _Reader) -> dict[str, NDArray[Any]]:
         tensor = reader.raw[start : start + size]
         found[name] = tensor.reshape(-1, _Q4_BYTES) if kind == _QUANTISED else tensor.view(np.float32)
     return found
-
-
-def _tokens(vocabulary: _Vocabulary, tokenizer: Tokenizer, text: str) -> list[int]:
-    plain = re.sub(" {2,}", " ", text.translate(vocabulary.normal))
-    marked = ("" if plain.startswith(" ") else _SPACE) + plain.replace(" ", _SPACE)
-    return [vocabulary.first, *tokenizer.encode(marked).ids[: MAX_TOKENS - 2], vocabulary.last]
 
 
 def _weights(tensors: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray[Any]]]:

@@ -44,9 +44,7 @@ class Encoder:
         options.intra_op_num_threads = 1
         values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(value) for name, value in files.weights.items()}
         options.add_external_initializers(list(values), list(values.values()))
-        self._session = onnxruntime.InferenceSession(
-            graph.read_bytes(), options, providers=["CPUExecutionProvider"]
-        )
+        self._session = onnxruntime.InferenceSession(graph.read_bytes(), options, providers=["CPUExecutionProvider"])
         self._files = files
 
     def embed(self, texts: Sequence[str]) -> Floats:

@@ -39,9 +39,7 @@ def read(folder: Path) -> ModelFiles:
     tokenizer.no_padding()
     tokenizer.enable_truncation(MAX_TOKENS)
     words = tensors["embeddings.word_embeddings.weight"]
-    positions = (
-        tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
-    )
+    positions = tensors["embeddings.position_embeddings.weight"] + tensors["embeddings.token_type_embeddings.weight"][0]
 
     def tokens(text: str) -> list[int]:
         ids: list[int] = tokenizer.encode(text).ids

@@ -6,6 +6,7 @@ import http.server
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from socket import create_server
 
@@ -14,6 +15,7 @@ from sqlalchemy import create_engine, text
 
 from api.stack import host
 from core.config import Settings
+from core.inference.local_models.catalog import MODELS
 from core.maintenance import heartbeat
 from core.storage import db
 from tests.commands import Imprint, served
@@ -156,7 +158,9 @@ def test_a_wrong_key_of_receipts_is_a_failure(doctor: Imprint, monkeypatch: pyte
 def test_the_local_model_is_checked_by_its_sha256(doctor: Imprint, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IMPRINT_EMBEDDING", "local")
     assert "sha256 as published" in doctor("doctor").out
-    monkeypatch.setattr("core.inference.local_embedder._FILE_SHA256", {"model.safetensors": "0" * 64})
+    spoilt = replace(MODELS["local"], files={"model.safetensors": "0" * 64})
+    monkeypatch.setattr("api.cli.doctor.MODELS", {"local": spoilt})
+    monkeypatch.setattr("core.inference.local_embedder.MODELS", {"local": spoilt})
     said = doctor("doctor")
     assert said.code == 1
     assert "imprint model install" in said.out

@@ -48,14 +48,14 @@ class Crowd:
     def busy(self) -> Future[Floats]:
         """A pass that runs until the model is opened."""
         self.model.open.clear()
-        asked = self._pool.submit(self.embedder.embed, ["first"])
+        asked = self._pool.submit(self.embedder.embed_queries, ["first"])
         until(lambda: self.model.passes[-1:] == [["first"]])
         return asked
 
     def waits(self, text: str) -> Future[Floats]:
         """One who waits for the next pass."""
         there = len(self.embedder._waiting)
-        asked = self._pool.submit(self.embedder.embed, [text])
+        asked = self._pool.submit(self.embedder.embed_queries, [text])
         until(lambda: len(self.embedder._waiting) > there)
         return asked
 
@@ -107,7 +107,7 @@ def test_a_pass_has_no_more_than_its_share_and_takes_who_came_first(crowd: Crowd
 
 def test_one_alone_waits_for_nobody(crowd: Crowd) -> None:
     for text in ("tea", "coffee"):
-        assert np.array_equal(crowd.embedder.embed([text]), ALONE.embed([text]))
+        assert np.array_equal(crowd.embedder.embed_queries([text]), ALONE.embed([text]))
     assert crowd.model.passes == [["tea"], ["coffee"]]
 
 
@@ -125,7 +125,7 @@ def test_a_text_that_is_refused_spoils_no_others(crowd: Crowd) -> None:
 def test_after_a_refusal_the_next_one_gets_a_pass(crowd: Crowd) -> None:
     for _ in range(3):
         with pytest.raises(Never, match="refused"):
-            crowd.embedder.embed(["refused"])
+            crowd.embedder.embed_queries(["refused"])
     waiting = crowd.busy(), crowd.waits("tea")
     crowd.model.open.set()
     assert same(waiting[1], "tea")
@@ -134,14 +134,14 @@ def test_after_a_refusal_the_next_one_gets_a_pass(crowd: Crowd) -> None:
 @pytest.mark.parametrize("texts", [["x" * (SHORT + 1)], ["tea", "coffee"], []])
 def test_what_is_no_question_goes_by_itself(crowd: Crowd, texts: list[str]) -> None:
     first = crowd.busy()
-    by_itself = threading.Thread(target=crowd.embedder.embed, args=(texts,))
+    by_itself = threading.Thread(target=crowd.embedder.embed_queries, args=(texts,))
     by_itself.start()
     until(lambda: len(crowd.model.passes) == 2)
     assert crowd.model.passes[1] == texts
     assert not first.done()
     crowd.model.open.set()
     by_itself.join(SECONDS)
-    assert np.array_equal(crowd.embedder.embed(texts), ALONE.embed(texts))
+    assert np.array_equal(crowd.embedder.embed_queries(texts), ALONE.embed(texts))
 
 
 def test_as_many_passes_run_at_once_as_there_may_be() -> None:
@@ -154,7 +154,7 @@ def test_as_many_passes_run_at_once_as_there_may_be() -> None:
 
     embedder: Embedder = BatchingEmbedder(Meeting(ALONE.dimension), 3)
     with ThreadPoolExecutor(3) as pool:
-        asked = {text: pool.submit(embedder.embed, [text]) for text in ("tea", "coffee", "milk")}
+        asked = {text: pool.submit(embedder.embed_queries, [text]) for text in ("tea", "coffee", "milk")}
         assert all(same(one, text) for text, one in asked.items())
 
 
@@ -164,7 +164,7 @@ def test_whoever_asks_what_and_when_gets_what_they_would_alone(said: list[list[s
     embedder = BatchingEmbedder(ALONE, passes)
 
     def ask(texts: list[str]) -> list[Floats]:
-        return [embedder.embed([text]) for text in texts]
+        return [embedder.embed_queries([text]) for text in texts]
 
     with ThreadPoolExecutor(len(said)) as pool:
         for texts, rows in zip(said, pool.map(ask, said, timeout=SECONDS), strict=True):

