@@ -25,7 +25,7 @@ from core.inference.embedders import Embedder
 from core.language.terms import terms
 from core.memory import as_of, memories
 from core.memory.as_of import NOW, Moment
-from core.search import as_of_snapshot, association, candidates, ordering, ranking, unindexed
+from core.search import as_of_snapshot, association, candidates, ordering, ranking, succession, unindexed
 from core.search import filters as search_filters
 from core.search import passages as search_passages
 from core.search.candidates import Candidates, Hit
@@ -122,6 +122,7 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
                 tx, question, filtered.found, ranking.score_candidates(filtered.found, ranking_query)
             )
             scores = _raise_successors(tx, question, filtered.found, scores)
+            scores = _raise_later_values(tx, question, filtered, scores)
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
             scored_passages = ordering.score_passages(passages, filtered.found, scores, ideal)
             ranked_page = ordering.cut_page(filtered.found, scores, scored_passages, page, filtered.vectors)
@@ -290,6 +291,20 @@ def _raise_successors(tx: Tx, question: Question, found: Candidates, scores: Sco
     rows = tx.execute(*_successors_query([str(key) for key in found.keys[best]]))
     pairs = [(message_key(row.session_id, row.message_id), str(row.id)) for row in rows]
     return ranking.raise_successors(found, scores, pairs)
+
+
+def _raise_later_values(tx: Tx, question: Question, selection: _Selection, scores: Scores) -> Scores:
+    """Rank the newest of contradicting messages first. Where none of the best resemble each other, no query."""
+    found = selection.found
+    best = succession.best_messages(found, scores)
+    some = succession.alike(found, best, selection.vectors(np.array(best, dtype=np.int64)))
+    if not some or question.method != "hybrid":
+        return scores
+    place_of = {str(found.keys[place]): place for place in some}
+    rows = tx.execute(*_messages_query(list(place_of)))
+    spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in rows}
+    pairs = succession.successors(question.query, spoken)
+    return succession.raise_later(scores, [(place_of[one], place_of[later]) for one, later in pairs])
 
 
 def _successors_query(keys: Sequence[str]) -> BoundStatement:

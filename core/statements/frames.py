@@ -1,0 +1,68 @@
+"""Sentences of one frame: they open with the same words, a subject and a relation, and end with different values.
+
+"The capital of India is Delhi." and "The capital of India is Agra." are; the second one, said later, contradicts the
+first wherever the relation has one value. Pure; no list of relations is known here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from core.language.terms import terms
+
+LONGEST: Final = 240
+"""Characters of a sentence that is compared."""
+
+OPENING: Final = 3
+"""Words that must be the same at least; a Chinese character counts as a word."""
+
+LONGEST_VALUE: Final = 8
+"""Words of a value."""
+
+CLOSING: Final = 1
+"""Words behind the value that may be the same: "plays rock music", "plays folk music"."""
+
+INSIDE: Final = frozenset("of the and for in at on a an de la du von van".split())
+"""Words that values may share; any other lower-case word in both means that the sentences differ in two places."""
+
+VERBS_ZH: Final = frozenset("是在有叫住去到")
+
+_WORD: Final = re.compile(r"[\u3400-\u9fff]|\w+", re.UNICODE)
+
+
+class Values(NamedTuple):
+    """What stands in the place of the value, in each of two sentences."""
+
+    one: str
+    other: str
+
+
+def differing_values(one: str, other: str) -> Values | None:
+    """Return the values of two sentences of one frame; None: they are not of one frame, or say the same."""
+    if max(len(one), len(other)) > LONGEST:
+        return None
+    first, second = _WORD.findall(one), _WORD.findall(other)
+    shorter = min(len(first), len(second))
+    begin = _common(first, second, shorter)
+    end = min(_common(first[::-1], second[::-1], shorter - begin), CLOSING)
+    parts = first[begin : len(first) - end], second[begin : len(second) - end]
+    if begin < OPENING or not all(0 < len(part) <= LONGEST_VALUE for part in parts) or _differ_twice(*parts):
+        return None
+    return Values(*(" ".join(part) for part in parts))
+
+
+def asks_about(query: str, values: Values) -> bool:
+    """Return whether a question names one of the values: then it is about that one, whatever holds now."""
+    asked = set(terms(query))
+    return any(asked & set(terms(value)) for value in values)
+
+
+def _differ_twice(one: list[str], other: list[str]) -> bool:
+    """Return whether what differs holds words of the sentence: "India is Delhi", "Peru is Lima"."""
+    return any((word.islower() and word not in INSIDE) or word in VERBS_ZH for word in {*one} & {*other})
+
+
+def _common(one: list[str], other: list[str], most: int) -> int:
+    """Return how many words two sequences open with alike."""
+    return next((n for n in range(most) if one[n].casefold() != other[n].casefold()), most)

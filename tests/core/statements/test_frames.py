@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from core.statements import frames
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "values"),
+    [
+        ("The capital of India is Delhi.", "The capital of India is Agra.", ("Delhi", "Agra")),
+        ("Ines plays jazz guitar music.", "Ines plays jazz folk music.", ("guitar", "folk")),
+        ("我的手机是小米的。", "我的手机是苹果的。", ("小 米", "苹 果")),
+        ("Our wifi password is tulip7", "Our wifi password is\nrose 9.", ("tulip7", "rose 9")),
+    ],
+)
+def test_one_subject_and_relation_with_two_values_are_of_one_frame(
+    one: str, other: str, values: tuple[str, str]
+) -> None:
+    assert frames.differing_values(one, other) == values
+    assert frames.differing_values(other, one) == values[::-1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The capital of India is Delhi.", "The capital of India is Delhi!"),
+        ("The capital of India is Delhi.", "The capital of Peru is Lima."),
+        ("I like tea.", "I like coffee."),
+        ("Order 4411 has shipped to Rome.", "Order 4412 has shipped to Rome."),
+        ("We met at noon", "We met at noon with the others from the choir and stayed until ten"),
+        ("We met at noon " * 40, "We met at one " * 40),
+        ("", "We met at noon."),
+    ],
+)
+def test_other_sentences_are_not(one: str, other: str) -> None:
+    assert frames.differing_values(one, other) is None
+
+
+def test_a_question_that_names_a_value_is_about_that_one() -> None:
+    values = frames.differing_values("Ada was born in the city of Rome.", "Ada was born in the city of Bern.")
+    assert values is not None
+    assert frames.asks_about("Why was Rome named?", values)
+    assert not frames.asks_about("Where was Ada born?", values)
