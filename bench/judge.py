@@ -19,6 +19,7 @@ from pathlib import Path
 from uuid import UUID
 
 from bench.judge_pairs import Pair, made
+from core.config import Settings
 from core.consolidation.judge import (
     USUAL,
     Kind,
@@ -30,7 +31,7 @@ from core.consolidation.judge import (
     undecided,
     verdict_from_opinions,
 )
-from core.inference.local_embedder import LocalEmbedder
+from core.inference.configured_embedder import embedder
 from core.memory.identity import KnownMemory
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -63,9 +64,9 @@ class Measured:
 
 
 def cosines(pairs: Sequence[Pair]) -> list[float]:
-    """How near the two statements of each pair are, by the local model."""
+    """How near the two statements of each pair are, by the configured embedder."""
     texts = sorted({c.content for p in pairs for c in (p.first, p.second)})
-    vectors = dict(zip(texts, LocalEmbedder().embed(texts), strict=True))
+    vectors = dict(zip(texts, embedder(Settings()).embed(texts), strict=True))
     return [float(vectors[p.first.content] @ vectors[p.second.content]) for p in pairs]
 
 
