@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
@@ -39,12 +40,12 @@ class Embedder(Protocol):
         """Return the same for questions, which some models tell from the texts that answer them."""
 
 
-class Symmetric:
+class Symmetric(ABC):
     """Embeds questions as it embeds texts."""
 
+    @abstractmethod
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row for each text."""
-        raise NotImplementedError
 
     def embed_queries(self, texts: Sequence[str]) -> Floats:
         """Return the rows that the questions would have as texts."""

@@ -14,7 +14,7 @@ from core.documents import documents, preparation
 from core.documents.preparation import SentDocument
 from core.events.publishing import Author
 from core.index import search_index
-from core.inference.embedders import HashEmbedder
+from core.inference.embedders import HashEmbedder, Symmetric
 from core.memory import writer
 from core.memory.changes import Owner
 from core.search import query
@@ -29,7 +29,7 @@ from tests.samples import TENANT, accept, accept_all, said
 from tests.works import Works
 
 
-class Blind:
+class Blind(Symmetric):
     """An embedder that knows no words, so that only the lexical arm can find anything."""
 
     name, dimension = "hash", EMBEDDER.dimension

@@ -22,6 +22,7 @@ from core.config import Settings
 from core.index.bm25 import document_weights
 from core.index.search_index import sparse_literal
 from core.index.vector_notation import vector_literal
+from core.inference.embedders import Symmetric
 from core.language.terms import term_id
 from core.memory import nearest_vectors
 from core.memory.as_of import Moment
@@ -53,7 +54,7 @@ FEW = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Pointing:
+class Pointing(Symmetric):
     """An embedder that answers one vector to everything."""
 
     vector: NDArray[np.float32]
