@@ -40,6 +40,9 @@ from core.types import Relation, Trust
 CONFIRMED_STEP = 0.5
 """Each confirmation closes this share of the gap between a memory's confidence and certainty."""
 
+MOST_TAGS = 50
+"""Tags of a memory; those of a statement said again are added up to this number."""
+
 COUNTED = {
     Add: "added",
     Confirm: "confirmed",
@@ -159,6 +162,8 @@ def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author
             "step": CONFIRMED_STEP,
             "importance": max(c.importance for c in again),
             "said": max(c.told_at for c in again),
+            "tags": list(dict.fromkeys(tag for c in again for tag in c.tags)),
+            "most_tags": MOST_TAGS,
         }
         row = history.change_one(tx, _CONFIRM, values, ("confirm", confirm.reason, confirm.change_id), author)
         rows[confirm.known.id] = row
@@ -184,6 +189,7 @@ def _rewrite(
             "key": identity.statement_key(c.subject, c.content) if worded else None,
             "structured": json.dumps(c.structured, ensure_ascii=False) if isinstance(change, Replace) else None,
             "tags": list(c.tags),
+            "most_tags": MOST_TAGS,
             "importance": c.importance,
             "said": c.told_at,
             "step": CONFIRMED_STEP if isinstance(change, Merge) else 0,
@@ -269,19 +275,26 @@ _SUPERSEDE = text("""
 """)
 """A state without a date began some time before it was said: if it ended before that, its beginning is unknown."""
 
-_CONFIRM = text("""
+_TAGGED = """
+    CASE WHEN cardinality(tags) < :most_tags THEN (tags || ARRAY(
+        SELECT unnest(cast(:tags AS text[])) EXCEPT SELECT unnest(tags)))[1 : :most_tags] ELSE tags END
+"""
+"""Tags with those of a statement; what a person has given a memory is never cut."""
+
+_CONFIRM = text(f"""
     UPDATE memories SET confidence = confidence + (1 - confidence) * :step,
                         importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
+                        tags = {_TAGGED},
                         trust = CASE trust WHEN 'candidate' THEN 'confirmed' ELSE trust END,
                         version = version + 1, updated_at = clock_timestamp(), last_used_at = clock_timestamp()
     WHERE id = :id AND version = :version AND status = 'active'
     RETURNING *
 """)
 
-_REWRITE = text("""
+_REWRITE = text(f"""
     UPDATE memories SET content = coalesce(:content, content), statement_key = coalesce(:key, statement_key),
                         structured = coalesce(cast(:structured AS jsonb), structured),
-                        tags = tags || ARRAY(SELECT unnest(cast(:tags AS text[])) EXCEPT SELECT unnest(tags)),
+                        tags = {_TAGGED},
                         importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
                         confidence = confidence + (1 - confidence) * cast(:step AS float8),
                         trust = CASE WHEN trust = 'candidate' AND :step > 0 THEN 'confirmed' ELSE trust END,
