@@ -167,6 +167,8 @@ def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
 def _problems(asked: SearchRequest) -> Iterator[Problem]:
     """Yield conflicts between fields that are each valid."""
     yield from _ownerless(asked)
+    if RECIPES[asked.recipe].formula:
+        yield from _unblendable(asked)
     if not asked.include:
         yield Problem("/include", "name one of memories, messages and documents, or leave it out to search all of them")
     elif "memories" not in asked.include:
@@ -181,6 +183,16 @@ def _problems(asked: SearchRequest) -> Iterator[Problem]:
         yield Problem("/min_similarity", "`keyword` compares no vectors: use `hybrid` or `vector`, or leave it out")
     if asked.per_group is not None and asked.group_by is None:
         yield Problem("/per_group", "requires `group_by`")
+
+
+def _unblendable(asked: SearchRequest) -> Iterator[Problem]:
+    """Yield what a recipe that weighs similarity, decay and importance cannot do."""
+    if "include" in asked.model_fields_set and set(asked.include) != {"memories"}:
+        yield Problem("/include", f"the recipe {asked.recipe} ranks memories only: leave it out, or use another recipe")
+    if asked.method == "keyword":
+        yield Problem(
+            "/method", f"the recipe {asked.recipe} needs vectors: use `hybrid` or `vector`, or another recipe"
+        )
 
 
 def _ownerless(asked: SearchRequest) -> Iterator[Problem]:

@@ -20,7 +20,7 @@ DIVERSE: Final = 200
 
 TYPES: Final = ("memory", "message", "document")
 
-OF_MEMORIES: Final = frozenset({"own", "cited", "association", "succession"})
+OF_MEMORIES: Final = frozenset({"own", "cited", "association", "succession", "similarity", "decay", "importance"})
 """Score parts that only a memory has."""
 
 Vectors = Callable[[Places], Floats]

@@ -25,7 +25,7 @@ from core.inference.embedders import Embedder
 from core.language.terms import terms
 from core.memory import as_of, memories
 from core.memory.as_of import NOW, Moment
-from core.search import as_of_snapshot, association, candidates, ordering, ranking, unindexed
+from core.search import as_of_snapshot, association, blending, candidates, ordering, ranking, unindexed
 from core.search import filters as search_filters
 from core.search import passages as search_passages
 from core.search.candidates import Candidates, Hit
@@ -118,9 +118,7 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             passages = _passages(tx, question, opening_reads.passages, vector)
             ideal = sum(opening_reads.own.values())
             ranking_query = ranking.RankingQuery(filtered.analysis, ideal, question.recipe, now.timestamp())
-            scores = _add_associations(
-                tx, question, filtered.found, ranking.score_candidates(filtered.found, ranking_query)
-            )
+            scores = _scores(tx, question, filtered.found, ranking_query, now)
             scores = _raise_successors(tx, question, filtered.found, scores)
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
             scored_passages = ordering.score_passages(passages, filtered.found, scores, ideal)
@@ -266,6 +264,16 @@ def _select_candidates(
     return _Selection(
         found, considered, view, question_filter.analysis_for(found.speakers) if new else thought.analysis
     )
+
+
+def _scores(
+    tx: Tx, question: Question, found: Candidates, ranking_query: ranking.RankingQuery, now: datetime
+) -> Scores:
+    """Score the candidates as the recipe says."""
+    scores, formula = ranking.score_candidates(found, ranking_query), question.recipe.formula
+    if formula is not None:
+        scores = blending.blend(tx, formula, found, scores, now, question.filters.moment.known_at)
+    return _add_associations(tx, question, found, scores)
 
 
 def _add_associations(tx: Tx, question: Question, found: Candidates, scores: Scores) -> Scores:

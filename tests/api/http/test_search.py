@@ -193,7 +193,9 @@ def test_everything_that_does_not_fit_is_told_at_once(door: Doors) -> None:
 # Pages
 
 
-@pytest.mark.parametrize("recipe", [name for name in RECIPES if name not in {"precise", "chat"}])
+@pytest.mark.parametrize(
+    "recipe", [name for name, one in RECIPES.items() if not one.formula and name not in {"precise", "chat"}]
+)
 @pytest.mark.parametrize("method", ["hybrid", "keyword"])
 def test_page_by_page_everything_comes_once_in_the_order_of_one_page(
     door: Doors, learnt: list[Add], recipe: str, method: str
@@ -334,3 +336,20 @@ def test_what_is_tied_to_the_best_result_rises(door: Doors, app: Database) -> No
     assert raised[str(tied.id)] > plain[str(tied.id)]
     assert raised[str(loose.id)] == pytest.approx(plain[str(loose.id)])
     assert [one["id"] for one in found(door, recipe="associative")["results"]][:2] == [str(tea.id), str(tied.id)]
+
+
+@pytest.mark.parametrize("recipe", ["even_blend", "recent_blend"])
+def test_a_blend_ranks_memories_alone_and_by_vectors(door: Doors, learnt: list[Add], recipe: str) -> None:
+    asked = {"user_id": "ada", "query": "tea", "recipe": recipe}
+    answer = door.post("/v1/search", {**asked, "explain": True}).json()
+    assert {one["type"] for one in answer["results"]} == {"memory"}
+    assert answer["results"][0]["scores"]["parts"].keys() == {"similarity", "decay", "importance"}
+    assert answer["explain"]["recipe"]["formula"] == recipe
+    first = door.post("/v1/search", {**asked, "limit": 2}).json()
+    then = door.post("/v1/search", {**asked, "limit": 50, "after": first["next"]}).json()
+    whole = door.post("/v1/search", {**asked, "limit": 50}).json()
+    assert [one["id"] for one in first["results"] + then["results"]] == [one["id"] for one in whole["results"]]
+    assert door.post("/v1/search", {**asked, "include": ["memories"]}).status_code == 200
+    for wrong, pointer in (({"include": ["memories", "messages"]}, "/include"), ({"method": "keyword"}, "/method")):
+        refused = door.post("/v1/search", {**asked, **wrong})
+        assert (refused.status_code, [e["pointer"] for e in refused.json()["errors"]]) == (422, [pointer])
