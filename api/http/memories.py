@@ -26,6 +26,7 @@ from core.memory.changes import Edit, Owner, Pin, Restore
 from core.memory.listing import MemoryFilter, Order
 from core.search.filters import SERVED
 from core.storage.db import Tx
+from core.summaries import unit_links
 from core.tenancy.tenants import Caller
 from core.types import Category, EpisodeType, Json, Kind, Status, Topic, Trust
 
@@ -126,12 +127,13 @@ def post_fetch(deps: Deps, caller: Reader, asked: FetchRequest) -> Json:
 def get_memory(
     deps: Deps, caller: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
 ) -> Json:
-    """Return a memory with its evidence, now or as of a time; its ETag is the value for `If-Match`."""
+    """Return a memory with its evidence and its units, now or as of a time; its ETag is the value for `If-Match`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = memory_as_of.get(tx, memory_id, Moment(as_of, known_at))
         evidence = memory_as_of.evidence(tx, [memory_id], known_at).get(memory_id, [])
+        unit_ids = unit_links.of_memory(tx, memory_id)
     response.headers["ETag"] = f'"{row.version}"'
-    return memory_json(row, evidence, known_at)
+    return memory_json(row, evidence, known_at) | {"unit_ids": unit_ids}
 
 
 @router.post("/memories/{memory_id}/restore")

@@ -18,7 +18,7 @@ import numpy as np
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from core.errors import Conflict
+from core.errors import Conflict, NotFound
 from core.events.publishing import Author
 from core.extraction.protocol import ExtractedUnit
 from core.inference.embedders import Embedder
@@ -176,6 +176,14 @@ def of_session(
     return [_unit(row) for row in rows]
 
 
+def get(tx: Tx, unit_id: UUID, seen_by: str | None = None) -> Unit:
+    """Return one unit; `seen_by`: if this user heard it. NotFound: there is none, or it has no talk."""
+    row = tx.execute(_BY_ID, {"id": unit_id, "seen_by": seen_by}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no unit {unit_id} in this tenant{f' that {seen_by!r} heard' if seen_by else ''}.")
+    return _unit(row)
+
+
 def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
     """Reword, by rules, the units of these messages (session and id), which are blank by now; return how many."""
     values = {"sessions": [session for session, _ in places], "messages": [message for _, message in places]}
@@ -278,10 +286,11 @@ def _audience_sql(message: str) -> str:
     return f"CASE WHEN {message}.group_id IS NULL THEN ARRAY({names}) ELSE '{{}}' END"
 
 
-_FIRST = "JOIN messages f ON f.session_id = u.session_id AND f.position = u.from_position"
-"""A unit's first message: it was heard by those who heard all of it."""
+FIRST = "JOIN messages f ON f.session_id = u.session_id AND f.position = u.from_position"
+"""A unit's first message `f`: it was heard by those who heard all of it."""
 
-_SAME = f"m.group_id IS NOT DISTINCT FROM f.group_id AND {_audience_sql('m')} = {_audience_sql('f')}"
+SAME = f"m.group_id IS NOT DISTINCT FROM f.group_id AND {_audience_sql('m')} = {_audience_sql('f')}"
+"""Condition that a message `m` was heard by the same people."""
 
 _FRESH = text(f"""
     SELECT m.*, {_audience_sql("m")} AS heard FROM messages m
@@ -291,31 +300,37 @@ _FRESH = text(f"""
 """)
 
 _LAST = text(f"""
-    SELECT DISTINCT ON (u.group_id, heard) u.*, {_audience_sql("f")} AS heard FROM units u {_FIRST}
+    SELECT DISTINCT ON (u.group_id, heard) u.*, {_audience_sql("f")} AS heard FROM units u {FIRST}
     WHERE u.session_id = :session ORDER BY u.group_id, heard, u.from_position DESC
 """)
 
 _CITED = text(f"""
     SELECT DISTINCT ON (u.id) u.*, {_audience_sql("f")} AS heard FROM messages m
-    JOIN units u ON u.session_id = m.session_id AND m.position BETWEEN u.from_position AND u.to_position {_FIRST}
-    WHERE m.session_id = :session AND m.id = ANY(:ids) AND {_SAME} ORDER BY u.id
+    JOIN units u ON u.session_id = m.session_id AND m.position BETWEEN u.from_position AND u.to_position {FIRST}
+    WHERE m.session_id = :session AND m.id = ANY(:ids) AND {SAME} ORDER BY u.id
 """)
 
 _WITHIN = text(f"""
-    SELECT u.id AS unit_id, m.* FROM units u {_FIRST}
+    SELECT u.id AS unit_id, m.* FROM units u {FIRST}
     JOIN messages m ON m.session_id = u.session_id AND m.position BETWEEN u.from_position AND u.to_position
-    WHERE u.id = ANY(:ids) AND {_SAME} ORDER BY m.position
+    WHERE u.id = ANY(:ids) AND {SAME} ORDER BY m.position
 """)
 
+_HEARD = f"""
+    (cast(:seen_by AS text) IS NULL OR cast(:seen_by AS text) = ANY({_audience_sql("f")}) OR EXISTS (
+        SELECT FROM messages g WHERE g.session_id = u.session_id AND g.group_id = f.group_id
+          AND (g.user_id = :seen_by OR jsonb_exists({_NAMED.format("g")}, :seen_by))))
+"""
+"""Units of a group are visible to members who spoke to it in this session, or are named as participants."""
+
 _OF_SESSION = text(f"""
-    SELECT u.* FROM units u {_FIRST}
+    SELECT u.* FROM units u {FIRST}
     WHERE u.session_id = :session AND u.summary <> '' AND (cast(:before AS int) IS NULL OR u.from_position < :before)
-      AND (cast(:seen_by AS text) IS NULL OR cast(:seen_by AS text) = ANY({_audience_sql("f")}) OR EXISTS (
-              SELECT FROM messages g WHERE g.session_id = u.session_id AND g.group_id = f.group_id
-                AND (g.user_id = :seen_by OR jsonb_exists({_NAMED.format("g")}, :seen_by))))
+      AND {_HEARD}
     ORDER BY u.from_position DESC LIMIT :limit
 """)
-"""Units of a group are visible to members who spoke to it in this session, or are named as participants."""
+
+_BY_ID = text(f"SELECT u.* FROM units u {FIRST} WHERE u.id = :id AND u.summary <> '' AND {_HEARD}")
 
 _COVERING = text("""
     SELECT u.* FROM units u WHERE EXISTS (
