@@ -81,11 +81,10 @@ class SearchRequest(BaseModel):
         Field(max_length=pagination.LONGEST, description="`next` of the previous page of the same search"),
     ] = None
     method: Method = "hybrid"
-    include: Annotated[list[Literal["memories", "messages", "documents"]], Field(max_length=MOST)] = [
-        "memories",
-        "messages",
-        "documents",
-    ]
+    include: Annotated[
+        list[Literal["memories", "messages", "documents", "units"]],
+        Field(max_length=MOST, description="Types to search; units of conversations only if they are named"),
+    ] = ["memories", "messages", "documents"]
     kinds: Annotated[list[Kind], Field(max_length=MOST)] = []
     categories: Annotated[list[Category], Field(max_length=MOST)] = []
     topics: Annotated[list[Topic], Field(max_length=MOST)] = []
@@ -134,7 +133,7 @@ def get_recipes(_who: Reader) -> Json:
 
 @router.post("/search", response_model=Json)
 def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
-    """Search memories, messages and document passages; each result has its sources."""
+    """Search memories, messages, document passages and units of conversations; each result has its sources."""
     if problems := list(_problems(asked)):
         raise Invalid(problems)
     if asked.raw:
@@ -170,7 +169,7 @@ def _problems(asked: SearchRequest) -> Iterator[Problem]:
     if RECIPES[asked.recipe].formula:
         yield from _unblendable(asked)
     if not asked.include:
-        yield Problem("/include", "name one of memories, messages and documents, or leave it out to search all of them")
+        yield Problem("/include", "name one of memories, messages, documents and units, or leave it out")
     elif "memories" not in asked.include:
         for name in OF_MEMORIES_ALONE:
             if getattr(asked, name):
@@ -240,6 +239,8 @@ def _as_served(found: SearchResult) -> Served:
         return Served(found.message.content)
     if found.passage is not None:
         return Served(found.passage.content)
+    if found.unit is not None:
+        return Served(found.unit.summary)
     return Served(found.memory.content, found.memory.id)
 
 

@@ -11,6 +11,7 @@ from core.screening import output
 from core.search import passages
 from core.search.passages import FoundPassage
 from core.search.query import SearchResult
+from core.search.units import FoundUnit
 from core.types import Json, Message, Trust
 
 OF_MEMORIES = "kind category topic importance strength confidence trust valid_from valid_to".split()
@@ -33,6 +34,8 @@ def result_json(found: SearchResult, now: datetime, formula: str | None, *, raw:
     shared = {"type": hit.type, "score": found.ranked.score, "scores": scores}
     if found.passage is not None:
         return {**_document(found.passage), **shared}
+    if found.unit is not None:
+        return {**_unit(found.unit, raw=raw), **shared}
     own = _memory(found, now) if found.message is None else _message(found, found.message, raw=raw)
     return {**own, **shared, "sources": [source_json(source, raw=raw) for source in found.sources]}
 
@@ -41,6 +44,8 @@ def session_of(found: SearchResult) -> str | None:
     """Return the session of a result; None: a passage, or a memory stated outside of a session."""
     if found.message is not None:
         return found.message.session_id
+    if found.unit is not None:
+        return found.unit.session_id
     if found.memory is None:
         return None
     cited = (source.session_id for source in found.sources)
@@ -94,5 +99,28 @@ def _document(passage: FoundPassage) -> Json:
         "headings": passage.headings,
         "uri": passage.uri,
         "version": passage.version,
+        "sources": [source],
+    }
+
+
+def _unit(unit: FoundUnit, *, raw: bool) -> Json:
+    told = {"subject": unit.subject, "content": unit.summary, "narrative": unit.narrative, "facts": list(unit.facts)}
+    told |= {"participants": list(unit.participants), "keywords": list(unit.keywords)}
+    shown: Json = told if raw else output.value(told)
+    source = {
+        **dict.fromkeys(("event_id", "message_id")),
+        "session_id": unit.session_id,
+        "quote": shown["narrative"],
+        "from_position": unit.from_position,
+        "to_position": unit.to_position,
+    }
+    return {
+        "id": unit.id,
+        **dict.fromkeys(OF_MEMORIES),
+        **shown,
+        "trust": Trust.QUARANTINED if output.screened_output(f"{unit.summary}\n{unit.narrative}").hostile else None,
+        "occurred_at": unit.started_at,
+        "ended_at": unit.ended_at,
+        "group_id": unit.group_id,
         "sources": [source],
     }

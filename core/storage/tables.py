@@ -700,17 +700,24 @@ relations = _tenant_table(
     Column("from_id", Uuid, primary_key=True),
     Column("relation", Text, primary_key=True),
     Column("to_id", Uuid, primary_key=True),
+    _number("strength", 1, comment="From 0 to 1: how much of the weight of its kind it carries."),
     _time("at", now=True),
     Column("change_id", Uuid),
+    CheckConstraint("strength > 0 AND strength <= 1", name="strength"),
     Index("relations_back", "tenant_id", "to_id"),
     _index("relations_of_change", "tenant_id", "change_id", where="change_id IS NOT NULL"),
 )
 
 search_index = _tenant_table(
     "search_index",
-    Column("type", Text, primary_key=True, comment="message, memory or document"),
+    Column("type", Text, primary_key=True, comment="message, memory, document or unit"),
     Column("session_id", Text, primary_key=True, comment="Empty for a memory; of a passage its document's id."),
-    Column("ref", Text, primary_key=True, comment="The message's id in its session, the memory's id, the passage."),
+    Column(
+        "ref",
+        Text,
+        primary_key=True,
+        comment="The message's id in its session, the memory's or unit's id, the passage.",
+    ),
     _count("position"),
     Column("user_id", Text),
     Column("group_id", Text),

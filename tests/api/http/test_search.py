@@ -12,6 +12,7 @@ from core.memory.changes import Add, Link
 from core.search.recipes import RECIPES
 from core.storage.db import Database
 from core.types import Json, Relation
+from tests.core.summaries.conversations import HIKE, talk, wrote
 from tests.doors import OTHER, Doors
 from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept_all, said
@@ -353,3 +354,17 @@ def test_a_blend_ranks_memories_alone_and_by_vectors(door: Doors, learnt: list[A
     for wrong, pointer in (({"include": ["memories", "messages"]}, "/include"), ({"method": "keyword"}, "/method")):
         refused = door.post("/v1/search", {**asked, **wrong})
         assert (refused.status_code, [e["pointer"] for e in refused.json()["errors"]]) == (422, [pointer])
+
+
+def test_a_unit_is_found_with_its_facts_and_its_session(door: Doors, app: Database) -> None:
+    accept_all(app, talk([*HIKE, "I moved to Lisbon yesterday."]))
+    wrote(app)
+    asked = {"user_id": "ada", "query": "the hike on the mountain trail", "include": ["units"]}
+    answer = door.post("/v1/search", {**asked, "explain": True, "group_by": "session"}).json()
+    (one,) = answer["results"]
+    assert (one["type"], one["category"], one["trust"]) == ("unit", None, None)
+    assert one["content"] == door.get(f"/v1/units/{one['id']}").json()["summary"]
+    assert any("Lisbon" in fact["text"] for fact in one["facts"])
+    assert (one["sources"][0]["session_id"], one["sources"][0]["from_position"]) == ("s1", 1)
+    assert (answer["groups"][0]["session_id"], answer["explain"]["considered"]["unit"]) == ("s1", 1)
+    assert set(one["scores"]["parts"]) == {"lexical", "vector"}
