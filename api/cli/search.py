@@ -32,7 +32,7 @@ Limit = Annotated[int | None, typer.Option(min=1, max=200, help="Results per pag
 After = Annotated[str | None, typer.Option(help="Cursor shown with the previous page.")]
 Method = Annotated[Literal["hybrid", "keyword", "vector"], typer.Option(help="Search method.")]
 Named = Annotated[recipes.Name, typer.Option("--recipe", help="Name of a search recipe.")]
-GroupBy = Annotated[Literal["session"] | None, typer.Option(help="Group the results by session.")]
+GroupBy = Annotated[Literal["session", "group"] | None, typer.Option(help="Group the results by session or group.")]
 Include = Annotated[
     list[Sought] | None,
     typer.Option(help="Type of results; repeatable.  [default: the recipe's]"),
@@ -78,8 +78,10 @@ def search(
 def _show_all(answer: Json) -> None:
     results = answer["results"]
     for group in answer.get("groups", [{"results": range(len(results))}]):
-        if "session_id" in group:
-            _say(f"[bold cyan]{escape(group['session_id'] or 'no session')}[/] [dim]{group['score']:.2f}[/]")
+        for by in ("session", "group"):
+            if f"{by}_id" in group:
+                name = escape(group[f"{by}_id"] or f"no {by}")
+                _say(f"[bold cyan]{name}[/] [dim]{group['score']:.2f}[/]")
         for place in group["results"]:
             _show(place + 1, results[place])
 

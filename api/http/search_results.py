@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from api.serializers import source_json, strength
 from core.memory import decay
@@ -52,12 +53,23 @@ def session_of(found: SearchResult) -> str | None:
     return found.memory.session_id or next((session for session in cited if session), None)
 
 
-def groups_json(found: Sequence[SearchResult]) -> list[Json]:
-    """Return the results by session, best session first: their positions in the list, best first."""
+def group_of(found: SearchResult) -> str | None:
+    """Return the group in which a result was said, or whose document it is; None: private, or of the whole tenant."""
+    row = found.message or found.passage or found.unit or found.memory
+    group: str | None = row.group_id
+    return group
+
+
+KEYS: Final[Mapping[str, Callable[[SearchResult], str | None]]] = {"session": session_of, "group": group_of}
+"""What results can be grouped by."""
+
+
+def groups_json(found: Sequence[SearchResult], by: str = "session") -> list[Json]:
+    """Return the results by session or group, that of the best first: their positions in the list, best first."""
     groups: dict[str | None, Json] = {}
     for place, one in enumerate(found):
-        session = session_of(one)
-        group = groups.setdefault(session, {"session_id": session, "score": one.ranked.score, "results": []})
+        key = KEYS[by](one)
+        group = groups.setdefault(key, {f"{by}_id": key, "score": one.ranked.score, "results": []})
         group["results"].append(place)
     return list(groups.values())
 

@@ -30,6 +30,7 @@ from core.memory.changes import (
     Pin,
     Replace,
     Restore,
+    Unlink,
     Use,
 )
 from core.memory.rows import MemoryRow
@@ -84,9 +85,11 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
     told = insertions.derive(tx, tenant_id, owner, derived, author)
     _dispute(tx, tenant_id, disputes, author, rows)
     links = [c for c in changes if isinstance(c, Link)]
+    unlinks = [c for c in changes if isinstance(c, Unlink)]
+    history.unlink(tx, unlinks)
     history.link(tx, tenant_id, [*_succession(adds), *links])
     kept, more = updates.apply_updates(tx, tenant_id, changes, author)
-    retention.plan(tx, tenant_id, [*_strengthened_ids(confirms, rewrites, links), *kept])
+    retention.plan(tx, tenant_id, [*_strengthened_ids(confirms, rewrites, [*links, *unlinks]), *kept])
     verdicts.record(tx, tenant_id, owner, changes, author)
     said = [*announcements.of_adds(owner, adds, rows), *announcements.of_confirms(confirms, rows)]
     said += [*announcements.of_rewrites(rewrites, rows), *announcements.of_disputes(disputes, rows)]
@@ -235,7 +238,7 @@ def _dispute(tx: Tx, tenant_id: str, disputes: Sequence[Dispute], author: Author
 
 
 def _strengthened_ids(
-    confirms: Sequence[Confirm], rewrites: Sequence[Merge | Replace], links: Sequence[Link]
+    confirms: Sequence[Confirm], rewrites: Sequence[Merge | Replace], links: Sequence[Link | Unlink]
 ) -> list[UUID]:
     known = [change.known.id for change in (*confirms, *rewrites)]
     return [*known, *(end for link in links for end in (link.from_id, link.to_id))]

@@ -524,6 +524,7 @@ memories = _tenant_table(
     _index("memories_of_group", "tenant_id", "group_id", "id", where="group_id IS NOT NULL"),
     _index("memories_slot", "tenant_id", "user_id", "subject", "attribute", where="attribute IS NOT NULL"),
     Index("memories_statement", "tenant_id", "user_id", "statement_key"),
+    _index("memories_shared_statement", "tenant_id", "group_id", "statement_key", where="group_id IS NOT NULL"),
     _index("memories_fading", "tenant_id", "fade_at", where="status = 'active' AND fade_at IS NOT NULL"),
     _index("memories_expiring", "tenant_id", "expires_at", where="status = 'active' AND expires_at IS NOT NULL"),
     _index("memories_recorded", "tenant_id", "user_id", "recorded_at", "id", where="status = 'active'"),

@@ -121,3 +121,9 @@ def test_units_are_shown_with_their_subject(imprint: Imprint, app: Database) -> 
     assert "trail" in found.out
     assert " message " not in found.out
     assert imprint("search", "x", "--user", "ada", "--include", "everything").code == 2
+
+
+def test_results_are_shown_by_group(imprint: Imprint, app: Database) -> None:
+    accept(app, said("I live in Turin.", group_id="team"), said("Turin is cold."))
+    lines = imprint("search", "Turin", "--user", "ada", "--group-by", "group").out.splitlines()
+    assert {line.split()[0] for line in lines if line and not line.startswith(" ")} >= {"team", "no"}

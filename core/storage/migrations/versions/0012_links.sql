@@ -4,6 +4,8 @@ ALTER TABLE relations ADD CONSTRAINT relations_strength_check CHECK (strength > 
 
 COMMENT ON COLUMN relations.strength IS 'From 0 to 1: how much of the weight of its kind it carries.';
 
+CREATE INDEX memories_shared_statement ON memories (tenant_id, group_id, statement_key) WHERE group_id IS NOT NULL;
+
 COMMENT ON COLUMN search_index.type IS 'message, memory, document or unit';
 
 COMMENT ON COLUMN search_index.session_id IS 'Empty for a memory; of a passage its document''s id.';
