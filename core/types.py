@@ -102,6 +102,14 @@ class DispatchStatus(StrEnum):
     SHADOW = "shadow"
 
 
+class EpisodeType(StrEnum):
+    TASK_COMPLETION = "task_completion"
+    DECISION = "decision"
+    INTERACTION = "interaction"
+    ERROR = "error"
+    SUCCESS = "success"
+
+
 class Relation(StrEnum):
     SUPPORTS = "supports"
     CONTRADICTS = "contradicts"

@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import text
 
 from core.config import Settings
-from core.consolidation import batch, echo, judge
+from core.consolidation import batch, echo, judge, support
 from core.consolidation.batch import Answers, Vectors
 from core.consolidation.judge import Thresholds
 from core.consolidation.llm_judge import Opinion
@@ -72,7 +72,7 @@ def consolidate(
     Candidates that try to instruct the agent are quarantined and compared with nothing. Erased statements, and those
     that repeat what was handed out, are ignored. The rest is judged against known memories.
     `explicit`: someone asked to keep these. `assistant`: ids of messages that no person wrote, in which a repetition is
-    an echo. `link`: relate new statements to those they refine.
+    an echo. `link`: relate new statements to those they refine, and to the same ones of other sources.
     """
     accepted, hostile, refused = _divide([_screen(candidate) for candidate in candidates], consolidation.secrets)
     contents = list(dict.fromkeys(c.content for c in accepted))
@@ -89,7 +89,10 @@ def consolidate(
         neighbours = memories.neighbours(tx, owner.user_id, merged, stacked, owner.group_id) if merged else []
     answers = _ask_model(consolidation, merged, stacked, neighbours)
     decided = batch.decide(merged, stacked, neighbours, consolidation.thresholds, answers, explicit=explicit)
-    links = batch.link_related(decided, merged, neighbours) if link else []
+    links: list[Change] = [*batch.link_related(decided, merged, neighbours)] if link else []
+    if link:
+        with consolidation.db.tenant(tenant_id) as tx:
+            links += support.links(tx, owner, decided)
     decided = [*decided, *batch.join_verdicts(accepted, merged, decided)]
     wished = _apply_request(decided) if explicit else decided
     return [*refused, *buried, *echoes, *apart, *wished, *links]

@@ -327,6 +327,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ),
         _delete("messages", "session_id = :session"),
         ErasureStep("search_index", "deleted", _forget_index),
+        _delete("search_index", "type = 'unit' AND session_id = :session", "of its units: deleted"),
         _delete("units", "session_id = :session"),
         _delete("summaries", "session_id = :session"),
         _delete("plans", "session_id = :session"),
@@ -396,6 +397,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "DELETE FROM passages p USING documents d WHERE d.id = p.document_id AND d.user_id = :user",
         ),
         _delete("documents", "user_id = :user", "the user's own: deleted"),
+        _delete("search_index", f"type = 'unit' AND ({_OF_SESSIONS})", "of units that are deleted: deleted"),
         _delete(
             "units",
             _OF_SESSIONS,

@@ -11,10 +11,11 @@ from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Never
 from core.events.publishing import Author
-from core.extraction import recalled_people, window_filter
+from core.extraction import message_tags, recalled_people, window_filter
 from core.extraction import windows as extraction_windows
 from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.known_people import NOBODY, AcquaintancesByUser
+from core.extraction.message_tags import TagsByMessage
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
 from core.extraction.window_filter import Skipped
 from core.extraction.windows import USUAL, Sizes
@@ -181,14 +182,15 @@ def extract_new(
         start = row.extracted_to
         before, fresh, hidden = _transcript(tx, session_id, start, reader.most(limit), reader.sizes.overlap)
         known_people = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
+        tags = message_tags.of_messages(tx, session_id, [m.id for m in fresh])
     read_to = max((m.position for m in [*fresh, *hidden]), default=start)
     windows = reader.windows(before, fresh, known_people)
     read = _read(reader, windows, _skippable(consolidation, tenant_id, reader, windows))
     assistant, changes = generated_ids(fresh), []
-    for owner, candidates in by_owner(fresh, read.candidates):
+    for owner, candidates in by_owner(fresh, message_tags.tagged(read.candidates, tags)):
         decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
         changes.append((owner, decided))
-    changes += _confirmations(consolidation, tenant_id, fresh, read.known)
+    changes += _confirmations(consolidation, tenant_id, fresh, read.known, tags)
     return SessionExtraction(
         tenant_id,
         session_id,
@@ -221,6 +223,7 @@ def extract_range(
         length = where.last - where.first + 1
         before, fresh, _ = _transcript(tx, session_id, where.first - 1, length, reader.sizes.overlap)
         known_people = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
+        tags = message_tags.of_messages(tx, session_id, [m.id for m in fresh])
     fresh = [message for message in _of_group(where.group_id, fresh) if message.position <= where.last]
     window = Window(_of_group(where.group_id, before), fresh, known_people.get(where.group_id, NOBODY))
     read = _read(reader, [window] if fresh else [], [])
@@ -233,7 +236,7 @@ def extract_range(
                 consolidation, tenant_id, owner, candidates, assistant=generated_ids(fresh), link=link
             ),
         )
-        for owner, candidates in by_owner(fresh, read.candidates)
+        for owner, candidates in by_owner(fresh, message_tags.tagged(read.candidates, tags))
     ]
     return SessionExtraction(
         tenant_id, session_id, start, start, False, changes, fresh, read.retold, seen=read.as_json()
@@ -305,13 +308,18 @@ def _skippable(
 
 
 def _confirmations(
-    consolidation: Consolidation, tenant_id: str, messages: Sequence[Message], known_windows: Sequence[Window]
+    consolidation: Consolidation,
+    tenant_id: str,
+    messages: Sequence[Message],
+    known_windows: Sequence[Window],
+    tags: TagsByMessage,
 ) -> list[tuple[Owner, Sequence[Change]]]:
     """Return the confirmations from windows skipped as known, found by rules without a model.
 
     Only confirmations: a statement worded differently from the model's would be stored twice.
     """
     found = [one for window in known_windows for one in RULES.read(window, lambda _: None).candidates]
+    found = message_tags.tagged(found, tags)
     silent = replace(consolidation, opinion=None)
     confirmed: list[tuple[Owner, Sequence[Change]]] = []
     for owner, candidates in by_owner(messages, found):

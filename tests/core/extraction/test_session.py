@@ -376,3 +376,22 @@ def test_who_reads_a_conversation_from_its_beginning_is_told_all_that_is_found(a
     assert extraction.candidate_reader(believing("user"))([]) == []
     with pytest.raises(Never):
         extraction.candidate_reader(believing("user", unwilling=frozenset({"ok"})))(messages)
+
+
+def test_tags_of_messages_reach_the_memories_drawn_from_them(app: Database, consolidation: Consolidation) -> None:
+    accept(app, said(CHESS, tags=["games", "sunday"], message_id="m1"), said("Ada has a cat named Tom."))
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=9)
+    with app.tenant(TENANT) as tx:
+        found.write(tx, PERSON)
+    accept(app, said(CHESS, session="s2", tags=["club"]))
+    again = extraction.extract_new(consolidation, TENANT, "s2", believing("user"), limit=9)
+    with app.tenant(TENANT) as tx:
+        again.write(tx, PERSON)
+        rows = tx.execute(text("SELECT content, tags FROM memories ORDER BY id")).all()
+    assert {row.content: row.tags for row in rows} == {
+        CHESS: ["games", "sunday", "club"],
+        "Ada has a cat named Tom.": [],
+    }
+    where = MessageRange(1, 2)
+    once_more = extraction.extract_range(consolidation, TENANT, "s1", believing("user"), where)
+    assert {c.candidate.tags for _, changes in once_more.changes for c in changes} == {("games", "sunday"), ()}
