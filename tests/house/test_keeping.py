@@ -48,6 +48,7 @@ KEPT = {
     "core/inference/prompts/__init__.py:load": "prompts",
     "core/screening/screen.py:_any_phrase": "patterns of the program",
     "core/screening/screen.py:_phrases": "patterns of the program",
+    "core/inference/answer_limits.py:AnswerLimits._refused": "names of parameters that an endpoint refuses",
     "core/inference/openai_client.py:OpenAIClient._formats": "what an endpoint can do",
     "core/language/common_words.py:plain_stems": "words of the program",
     "core/language/ngrams.py:weights": "weights that were trained, by file",
