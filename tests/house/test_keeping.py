@@ -45,6 +45,7 @@ KEPT = {
     "core/extraction/chinese/reader.py:Conversation._people": "names of one conversation, while it is read",
     "core/extraction/chinese/reader.py:Conversation._told_of": "of whom each speaker told last, while it is read",
     "core/language/dates.py:_parse": DIGESTS,
+    "core/inference/own_prompts.py:packaged_names": "names of the program's prompts",
     "core/inference/prompts/__init__.py:load": "prompts",
     "core/screening/screen.py:_any_phrase": "patterns of the program",
     "core/screening/screen.py:_phrases": "patterns of the program",

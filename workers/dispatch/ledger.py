@@ -23,9 +23,11 @@ from core.events import dispatches
 from core.events import log as event_log
 from core.events.log import Cause, Emission
 from core.events.publishing import Author
-from core.inference.quota import BreakerOpen
+from core.inference import own_prompts
+from core.inference.client import ChatClient
+from core.inference.quota import BreakerOpen, Grant
 from core.storage.db import Tx
-from core.types import DispatchStatus, Json
+from core.types import DispatchStatus, Event, Json
 from workers.dispatch import admission, deadline, fair_share
 from workers.dispatch.admission import Wait
 from workers.dispatch.fair_share import Key
@@ -166,11 +168,19 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
         lane=row.lane,
         lane_limit=row.lane_limit,
         grant=None if isinstance(grant, Wait) else grant,
-        model=None if ledger.model is None or isinstance(grant, Wait) else ledger.model.under(grant),
+        model=None if isinstance(grant, Wait) else _model_of(ledger, row, event, grant),
         wait=wait,
         queue=row.queue,
         overruns=row.overruns,
     )
+
+
+def _model_of(ledger: Ledger, row: Any, event: Event, grant: Grant | None) -> ChatClient | None:
+    """Return the client of a job: paid from its grant, with the tenant's prompts, by session where there is one."""
+    if ledger.model is None:
+        return None
+    key = row.params.get("session_id") or event.session_id or event.user_id or row.tenant_id
+    return own_prompts.bind(ledger.model.under(grant), ledger.db, row.tenant_id, str(key))
 
 
 def _claim_values(ledger: Ledger, dispatch_id: UUID, lease: UUID) -> Json:

@@ -143,6 +143,11 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"files": {"a": json.dumps(a_document(name=a.rule))}, "expect": {a.rule: 1}}},
         lambda a: {"json": {"files": {"a": json.dumps(a_document(name=a.rule))}}},
     ],
+    ("get", "/v1/prompts"): [lambda _: {}],
+    ("get", "/v1/prompts/{name}"): [lambda _: {"name": "judge"}],
+    ("put", "/v1/prompts/{name}"): [lambda _: {"name": "judge", "json": {"text": "Theirs."}}],
+    ("post", "/v1/prompts/{name}/preview"): [lambda _: {"name": "judge", "json": {}}],
+    ("delete", "/v1/prompts/{name}"): [lambda _: {"name": "judge"}],
     ("get", "/v1/tenant"): [lambda _: {}],
     ("get", "/v1/tenant/limits"): [lambda _: {}],
     ("put", "/v1/tenant/limits"): [lambda _: {"json": {"settles": 1}}],
@@ -356,6 +361,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     assert doors.ask("PUT", f"/v1/sessions/{session}/working/{word}", json={"value": word}).is_success
     assert doors.ask("PATCH", f"/v1/sessions/{session}/state", json={"topic": word}).is_success
     assert doors.ask("PUT", f"/v1/tenant/secrets/{word}", json={"value": word}).is_success
+    assert doors.ask("PUT", "/v1/prompts/judge", json={"text": word}).is_success
     memories = doors.get("/v1/memories").json()["items"]
     dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
     held = doors.get("/v1/dispatches", params={"hold": "approval"}).json()["items"]

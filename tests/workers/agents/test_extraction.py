@@ -8,6 +8,8 @@ from sqlalchemy import text
 from core.config import Settings
 from core.errors import Misconfigured
 from core.extraction import requests
+from core.inference import own_prompts
+from core.inference.own_prompts import PromptDraft
 from core.memory import tombstones
 from core.storage.db import Database
 from core.types import Candidate, Category, Json, Topic
@@ -390,3 +392,26 @@ def test_a_model_that_is_left_alone_or_too_dear_keeps_no_rule_waiting(settings: 
         assert "has used its tokens for today" in held.error
         works.settle()
         assert len(extractions(app, "done")) == 1
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_a_tenant_extracts_with_its_own_prompt_in_its_share_of_sessions_and_the_ledger_says_which(
+    settings: Settings, app: Database
+) -> None:
+    with app.tenant(TENANT) as tx:
+        draft = PromptDraft("Keep umbrellas.\n\n{{packaged}}", share=0.5)
+        own_prompts.put(tx, TENANT, "extract.production.en", draft, "key:test")
+        own = own_prompts.in_force(tx)["extract.production.en"]
+    sessions = [f"s{n}" for n in range(8)]
+    for session in sessions:
+        accept(app, said("My umbrella n1x is in the hall.", session=session), ended(session, message_count=3))
+    with serving() as model, at_work(read_by(settings, model)) as works:
+        works.settle()
+        told = [asked["messages"][0]["content"].startswith("Keep umbrellas.\n\nYou read") for asked in model.questions]
+    calls = rows(app, "SELECT c.prompt, d.params, e.session_id FROM model_calls c JOIN dispatches d ON d.id = "
+                      "c.dispatch_id JOIN events e ON e.seq = d.event_seq ORDER BY c.id")  # fmt: skip
+    used = {call.session_id: call.prompt for call in calls}
+    labels = {True: "extract.production.en.own1", False: "extract.production.en.v2"}
+    assert used == {session: labels[own.is_used_for(session)] for session in used}
+    assert set(used.values()) == set(labels.values())
+    assert sum(told) == list(used.values()).count(labels[True])
