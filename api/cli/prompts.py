@@ -51,7 +51,7 @@ def show_prompt(
 ) -> None:
     """Show the text of a prompt on standard output, and its versions on standard error.
 
-    Example: imprint prompts show judge --packaged > judge.md
+    Example: imprint prompts show judge --packaged
     """
     found = read(f"/v1/prompts/{name}", version=version)
     finish_if_json(as_json, found)

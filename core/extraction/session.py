@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,19 +34,23 @@ ChangesByOwner = Sequence[tuple[Owner, Sequence[Change]]]
 
 RULES: Final = RuleExtractor()
 
+OUT_OF_TIME: Final = "The model took so long for earlier windows of this run that no time is left for this one."
+
 
 @dataclass(frozen=True, slots=True)
 class SessionReader:
     """An extractor with the sizes of its windows and the filter that decides which windows it gets.
 
     `beside`: a free extractor that reads all new messages at once, whatever becomes of the windows; a window that
-    `extractor` cannot read now is then postponed alone. `least_characters`, `least_novelty`: minimum of a window that a
+    `extractor` cannot read now is then postponed alone. `seconds`: time of a run beyond which no further window is then
+    begun, judged by its slowest one; None: no limit. `least_characters`, `least_novelty`: minimum of a window that a
     paid extractor is called for.
     """
 
     extractor: Extractor
     on_call: OnCall
     beside: Extractor | None = None
+    seconds: float | None = None
     sizes: Sizes = USUAL
     least_characters: int = 20
     least_novelty: float = 0.35
@@ -279,7 +284,11 @@ def candidate_reader(reader: SessionReader) -> CandidateReader:
 
     def candidates(messages: Sequence[Message]) -> list[Candidate]:
         cut = reader.windows((), messages)
-        read = _read(reader, cut, window_filter.sift_by_words(cut, reader.least_characters) if reader.is_paid else [])
+        read = _read(
+            replace(reader, seconds=None),
+            cut,
+            window_filter.sift_by_words(cut, reader.least_characters) if reader.is_paid else [],
+        )
         for failed in read.failed:
             raise Never(failed.reason)
         for postponed in read.postponed:
@@ -369,12 +378,15 @@ def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[Skippe
 
     With rules beside it, a window that it cannot read now (`Later`) is postponed, and those after it unasked.
     """
-    read, cause = WindowResults(windows=len(cut)), None
+    read, pace = WindowResults(windows=len(cut)), _Pace(reader.seconds if reader.beside else None)
+    cause: Later | None = None
     for window, why in zip(cut, skipped or [None] * len(cut), strict=True):
         if why is not None:
             read.skipped[why.value] += 1
             read.known += [window] if why is Skipped.KNOWN else []
             continue
+        if cause is None and not pace.has_time():
+            cause = Later(OUT_OF_TIME)
         try:
             if cause is None:
                 read.take(window, reader.extractor.read(window, reader.on_call))
@@ -387,6 +399,24 @@ def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[Skippe
         if cause is not None:
             read.postponed.append(PostponedWindow(_range_of(window), cause))
     return read
+
+
+@dataclass(slots=True)
+class _Pace:
+    """Time that a run has taken, and the slowest of its windows."""
+
+    seconds: float | None
+    began: float = field(default_factory=time.monotonic)
+    slowest: float = 0.0
+    last: float | None = None
+
+    def has_time(self) -> bool:
+        """Return whether another window can be begun; called before each, the first of which always can."""
+        now = time.monotonic()
+        if self.last is not None:
+            self.slowest = max(self.slowest, now - self.last)
+        is_first, self.last = self.last is None, now
+        return is_first or self.seconds is None or now - self.began + self.slowest <= self.seconds
 
 
 def _read_whole(extractor: Extractor, windows: Sequence[Window]) -> WindowResults:

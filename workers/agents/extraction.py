@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from core.consolidation import llm_judge, pipeline
 from core.consolidation.pipeline import Consolidation
@@ -22,6 +23,11 @@ from core.summaries import units
 from core.types import Json
 from workers.dispatch.model import FailedPart, Job, Outcome, PostponedPart
 from workers.tools import Tools, count_changes, note_call, session_of
+
+ASKING_SHARE: Final = 0.5
+"""Share of an attempt's time for windows, where rules read as well.
+
+The rest is for second opinions and writing: an attempt that overruns writes nothing, not even what the rules found."""
 
 
 def extract_session(tools: Tools, job: Job) -> Outcome:
@@ -103,7 +109,8 @@ def _reader(tools: Tools, job: Job, name: str | None = None) -> SessionReader:
         )
     except Misconfigured as error:
         raise Never(str(error)) from error
-    return SessionReader(extractor, partial(note_call, tools, job), beside)
+    seconds = None if job.seconds is None else job.seconds * ASKING_SHARE
+    return SessionReader(extractor, partial(note_call, tools, job), beside, seconds)
 
 
 @dataclass(frozen=True, slots=True)

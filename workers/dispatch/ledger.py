@@ -172,6 +172,7 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
         wait=wait,
         queue=row.queue,
         overruns=row.overruns,
+        seconds=ledger.seconds.get(row.target),
     )
 
 

@@ -67,6 +67,7 @@ class Job:
 
     `grant`: what it may ask a model for. `model`: a client whose calls are paid from that grant; None: no model is
     configured, or the job began without it. `wait`: until when the model is not to be asked, where it began without.
+    `seconds`: time limit of the attempt; None: there is none.
     """
 
     tenant_id: str
@@ -86,6 +87,7 @@ class Job:
     wait: Wait | None = None
     queue: str = "io"
     overruns: int = 0
+    seconds: float | None = None
 
 
 FollowUps = Sequence[tuple[str, Json]]

@@ -310,8 +310,13 @@ OWN = {
     "/v1/tenant/limits",
     "/v1/search/recipes",
     "/v1/settle",
+    "/v1/prompts",
+    "/v1/prompts/{name}",
 }
-"""What shows nothing of any tenant but the caller's own name; a token of another is refused before anything is read."""
+"""What shows nothing of any tenant but the caller's own name, or what every tenant has.
+
+A token of another is refused before anything is read.
+"""
 
 MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
@@ -450,7 +455,8 @@ def tried(doors: Doors, method: str, path: str, given: Json, theirs: Belongings)
             yield f"{method} {path} showed {mark!r}"
     if answer.is_success and method == "get" and path not in OWN:
         yield from counted(f"{method} {path}", answer.json())
-    if answer.is_success and names and method in {"get", "patch", "delete"} and not _is_empty(answer):
+    found = answer.is_success and names and method in {"get", "patch", "delete"} and path not in OWN
+    if found and not _is_empty(answer):
         yield f"{method} {path} found what belongs to someone else"
     if path == "/v1/events" and method == "post" and answer.json().get("duplicates"):
         yield "an event of someone else is known as a duplicate"

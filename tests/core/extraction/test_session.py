@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -474,3 +475,25 @@ def test_who_reads_from_the_beginning_gets_what_both_find_or_nothing(app: Databa
     unwilling = Believing(frozenset({"user"}), BY_MODEL, frozenset({TOM}))
     with pytest.raises(Never):
         extraction.candidate_reader(beside_rules(unwilling))(messages)
+
+
+def test_a_model_that_takes_long_leaves_time_to_write_what_was_read(
+    app: Database, consolidation: Consolidation
+) -> None:
+    class Slow(Believing):
+        def read(self, window: Window, on_call: OnCall) -> Reading:
+            time.sleep(0.2)
+            return Believing.read(self, window, on_call)
+
+    accept_all(app, [said(f"Ada owns umbrella number {n}.") for n in range(30)])
+    slow = Slow(frozenset({"user"}), BY_MODEL)
+
+    def read_by(beside: RuleExtractor | None, seconds: float) -> extraction.SessionExtraction:
+        reader = SessionReader(slow, no_call, beside, seconds)
+        return extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
+
+    found = read_by(RuleExtractor(), 0.3)
+    assert (found.read_to, found.seen["windows"], found.seen["postponed"]) == (30, 5, 4), "a second one could not end"
+    assert {one.cause.detail for one in found.postponed} == {extraction.OUT_OF_TIME}
+    assert "postponed" not in read_by(RuleExtractor(), 60).seen
+    assert "postponed" not in read_by(None, 0.3).seen, "without rules there is nothing to write in time"
