@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from core.config import Settings
 from core.errors import Misconfigured
 from core.extraction import requests
 from core.inference import own_prompts
+from core.inference.openai_client import OpenAIClient
 from core.inference.own_prompts import PromptDraft
 from core.memory import tombstones
 from core.storage.db import Database
@@ -17,7 +19,9 @@ from rules.registry import store
 from tests.faults.model import Model, serving, statement, umbrellas
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
+from tests.workers.learners import job, published, tools_of
 from tests.works import Works, at_work
+from workers.agents import extraction
 from workers.dispatch import ledger
 
 
@@ -415,3 +419,15 @@ def test_a_tenant_extracts_with_its_own_prompt_in_its_share_of_sessions_and_the_
     assert used == {session: labels[own.is_used_for(session)] for session in used}
     assert set(used.values()) == set(labels.values())
     assert sum(told) == list(used.values()).count(labels[True])
+
+
+@pytest.mark.parametrize(("seconds", "asking"), [(180.0, 90.0), (None, None)])
+def test_beside_rules_a_model_gets_a_share_of_the_time(
+    settings: Settings, app: Database, seconds: float | None, asking: float | None
+) -> None:
+    client = OpenAIClient("http://127.0.0.1:1/v1", "k", "m", 1)
+    one = replace(job(published(app, ended()), model=client), seconds=seconds)
+    reader = extraction._reader(tools_of(settings.model_copy(update={"extractor": "both"}), app), one)
+    assert (reader.seconds, reader.extractor.name) == (asking, "llm")
+    assert reader.beside is not None
+    assert extraction._reader(tools_of(settings.model_copy(update={"extractor": "llm"}), app), one).beside is None
