@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 
 Json = dict[str, Any]
 
-SpendKey = Literal["rule", "agent", "user", "model"]
+SpendKey = Literal["rule", "agent", "user", "model", "prompt"]
 """Dimensions by which the cost of model calls is aggregated."""
 
 SPEND_KEYS: Final[tuple[SpendKey, ...]] = get_args(SpendKey)

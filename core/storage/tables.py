@@ -777,6 +777,18 @@ model_calls = _tenant_table(
     Index("model_calls_by_time", "tenant_id", "at"),
 )
 
+prompt_versions = _tenant_table(
+    "prompt_versions",
+    Column("name", Text, primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("text", Text, comment="Null: the packaged prompt is used again."),
+    _number("share", 1, comment="Of the sessions, those that it is used for."),
+    Column("comment", Text, nullable=False, server_default=text("''")),
+    Column("author", Text, nullable=False),
+    _time("created_at", now=True),
+    comment="Prompts of a tenant's own; the newest version of each name is in force.",
+)
+
 TENANT_TABLES = sorted(
     (table for table in metadata.sorted_tables if "tenant_id" in table.primary_key.columns),
     key=lambda table: table is search_changes,

@@ -143,6 +143,11 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"files": {"a": json.dumps(a_document(name=a.rule))}, "expect": {a.rule: 1}}},
         lambda a: {"json": {"files": {"a": json.dumps(a_document(name=a.rule))}}},
     ],
+    ("get", "/v1/prompts"): [lambda _: {}],
+    ("get", "/v1/prompts/{name}"): [lambda _: {"name": "judge"}],
+    ("put", "/v1/prompts/{name}"): [lambda _: {"name": "judge", "json": {"text": "Theirs."}}],
+    ("post", "/v1/prompts/{name}/preview"): [lambda _: {"name": "judge", "json": {}}],
+    ("delete", "/v1/prompts/{name}"): [lambda _: {"name": "judge"}],
     ("get", "/v1/tenant"): [lambda _: {}],
     ("get", "/v1/tenant/limits"): [lambda _: {}],
     ("put", "/v1/tenant/limits"): [lambda _: {"json": {"settles": 1}}],
@@ -305,8 +310,13 @@ OWN = {
     "/v1/tenant/limits",
     "/v1/search/recipes",
     "/v1/settle",
+    "/v1/prompts",
+    "/v1/prompts/{name}",
 }
-"""What shows nothing of any tenant but the caller's own name; a token of another is refused before anything is read."""
+"""What shows nothing of any tenant but the caller's own name, or what every tenant has.
+
+A token of another is refused before anything is read.
+"""
 
 MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
@@ -356,6 +366,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     assert doors.ask("PUT", f"/v1/sessions/{session}/working/{word}", json={"value": word}).is_success
     assert doors.ask("PATCH", f"/v1/sessions/{session}/state", json={"topic": word}).is_success
     assert doors.ask("PUT", f"/v1/tenant/secrets/{word}", json={"value": word}).is_success
+    assert doors.ask("PUT", "/v1/prompts/judge", json={"text": word}).is_success
     memories = doors.get("/v1/memories").json()["items"]
     dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
     held = doors.get("/v1/dispatches", params={"hold": "approval"}).json()["items"]
@@ -444,7 +455,8 @@ def tried(doors: Doors, method: str, path: str, given: Json, theirs: Belongings)
             yield f"{method} {path} showed {mark!r}"
     if answer.is_success and method == "get" and path not in OWN:
         yield from counted(f"{method} {path}", answer.json())
-    if answer.is_success and names and method in {"get", "patch", "delete"} and not _is_empty(answer):
+    found = answer.is_success and names and method in {"get", "patch", "delete"} and path not in OWN
+    if found and not _is_empty(answer):
         yield f"{method} {path} found what belongs to someone else"
     if path == "/v1/events" and method == "post" and answer.json().get("duplicates"):
         yield "an event of someone else is known as a duplicate"

@@ -18,6 +18,7 @@ on their word)."""
 UNTOUCHED: dict[str, str] = {
     "api_keys": "belong to services; users have none",
     "endpoints": "addresses that a tenant's rules post to",
+    "prompt_versions": "a tenant's policy, written by people",
     "receipts": "say what was erased, with a salted hash of whom alone",
     "secrets": "credentials of a tenant's receivers, encrypted",
     "webhooks": "addresses to which a tenant's rules may post",
