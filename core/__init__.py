@@ -8,3 +8,5 @@ import os
 # text wait ten times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# onnxruntime sends facts about models and machine to its maker, unless this is set before it is imported.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
