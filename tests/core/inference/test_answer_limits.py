@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from core.inference import prompts
@@ -81,3 +84,9 @@ def test_a_refusal_of_something_else_changes_nothing() -> None:
     ):
         assert limits.after(refusal, "messages", "judge.v1", SENT) is None
     assert limits.of("judge.v1") == SENT
+
+
+def test_the_manual_has_the_limits_of_every_task(root: Path) -> None:
+    page = (root / "docs" / "models.md").read_text("utf-8")
+    rows = re.findall(r"^\| .* \| `(\w+)\.\*` \| ([\d,]+) \| ([\d.]+) \|$", page, re.MULTILINE)
+    assert {task: (int(tokens.replace(",", "")), float(heat)) for task, tokens, heat in rows} == TASKS
