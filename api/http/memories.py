@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import asdict, fields
 from typing import Annotated, Any, Final
@@ -9,7 +10,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
 from api import provenance
 from api.ingress.bodies import RequestBody
@@ -24,6 +25,7 @@ from core.memory import listing, memories, writer
 from core.memory.as_of import Moment
 from core.memory.changes import Edit, Owner, Pin, Restore
 from core.memory.listing import MemoryFilter, Order
+from core.memory.typed_values import ValueType
 from core.search.filters import SERVED
 from core.storage.db import Tx
 from core.summaries import unit_links
@@ -39,6 +41,19 @@ KnownAt = Annotated[AwareDatetime | None, Query(description="Statements recorded
 Reason = Annotated[str | None, Field(max_length=2_000, description="Reason, stored in the history")]
 SeenVersion = Annotated[int | None, Field(ge=1, description="The version you have seen; 409 if it has changed since")]
 
+
+def _normal_json(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text, parse_constant=_refuse_constant))
+    except (ValueError, RecursionError):
+        raise ValueError('is no JSON; send 4, true or "tea"') from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+JsonText = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(_normal_json)]
 
 FETCHED: Final = 200
 """Memories that one request may name."""
@@ -65,6 +80,11 @@ class MemoryListRequest(RequestBody):
     min_strength: Annotated[float | None, Field(ge=0, description="Least strength now")] = None
     episode_type: Annotated[EpisodeType | None, Field(description="Only episodes of this type")] = None
     success: Annotated[bool | None, Field(description="Only episodes that went well, or only those that failed")] = None
+    value_type: Annotated[ValueType | None, Field(description="Only memories with a typed value of this type")] = None
+    value_min: Annotated[float | None, Field(allow_inf_nan=False, description="Least number or rating")] = None
+    value_max: Annotated[float | None, Field(allow_inf_nan=False, description="Highest number or rating")] = None
+    value_is: Annotated[JsonText | None, Field(description='Exact typed value as JSON: 4, true, "tea"')] = None
+    value_has: Annotated[JsonText | None, Field(description='What a list contains, as JSON: "tea"')] = None
     q: Annotated[
         Content | None, Field(min_length=1, max_length=200, description="Substring of the content, case-insensitive")
     ] = None

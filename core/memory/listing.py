@@ -16,14 +16,15 @@ from core.memory.as_of import NOW, Moment
 from core.storage.db import Tx
 from core.types import Status
 
-Order = Literal["newest", "oldest", "importance", "updated", "strength", "uses", "reward"]
+Order = Literal["newest", "oldest", "importance", "updated", "strength", "uses", "reward", "value"]
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
     """Filter of memories; None: any. `q`: consecutive characters of the content, in any case.
 
-    `message_id`: a message of `session_id`. `episode_type`, `success`: of episodes alone.
+    `message_id`: a message of `session_id`. `episode_type`, `success`: of episodes alone. `value_type`, `value_min`,
+    `value_max`, `value_is`, `value_has`: of typed values; the last two are JSON.
     """
 
     trusts: Sequence[str]
@@ -42,6 +43,11 @@ class MemoryFilter:
     min_strength: float | None = None
     episode_type: str | None = None
     success: bool | None = None
+    value_type: str | None = None
+    value_min: float | None = None
+    value_max: float | None = None
+    value_is: str | None = None
+    value_has: str | None = None
     q: str | None = None
     status: Status | None = None
     include_archived: bool = False
@@ -86,7 +92,7 @@ def _values(wanted: MemoryFilter) -> dict[str, Any]:
         statuses = [wanted.status, *([Status.ARCHIVED] if wanted.include_archived else [])]
     plain = (
         "user_id group_id session_id message_id kind category topic tag subject attribute pinned min_importance "
-        "min_strength episode_type success q"
+        "min_strength episode_type success value_type value_min value_max value_is value_has q"
     )
     return {
         **{name: getattr(wanted, name) for name in plain.split()},
@@ -158,6 +164,14 @@ _REWARD: Final = """
 """
 """What the session of an episode was rewarded with; memories without a reward come last."""
 
+_VALUE: Final = "m.structured -> 'typed' -> 'value'"
+
+_NUMBER: Final = f"""
+    CASE WHEN jsonb_typeof({_VALUE}) = 'number' AND abs(cast({_VALUE} #>> ARRAY[]::text[] AS numeric)) < 1e100
+         THEN cast({_VALUE} #>> ARRAY[]::text[] AS float8) END
+"""
+"""A typed value that is a number or a rating; null: it is none."""
+
 _STRENGTH: Final = retention.strength_sql("m", ":now")
 
 ORDERS: Final[Mapping[Order, Sorting | None]] = {
@@ -168,6 +182,7 @@ ORDERS: Final[Mapping[Order, Sorting | None]] = {
     "strength": Sorting(_STRENGTH, moving=True),
     "uses": Sorting("cast(m.uses AS float8)"),
     "reward": Sorting(_REWARD),
+    "value": Sorting(f"coalesce({_NUMBER}, '-infinity')"),
 }
 """The value that each order sorts by; None: the id, which grows with time."""
 
@@ -190,6 +205,12 @@ _MATCHES = f"""
          OR m.category = 'episode' AND m.structured ->> 'type' = :episode_type)
     AND (cast(:success AS bool) IS NULL
          OR m.category = 'episode' AND m.structured -> 'success' = to_jsonb(cast(:success AS bool)))
+    AND (cast(:value_type AS text) IS NULL OR m.structured -> 'typed' ->> 'type' = :value_type)
+    AND (cast(:value_min AS float8) IS NULL OR {_NUMBER} >= :value_min)
+    AND (cast(:value_max AS float8) IS NULL OR {_NUMBER} <= :value_max)
+    AND (cast(:value_is AS text) IS NULL OR {_VALUE} = cast(:value_is AS jsonb))
+    AND (cast(:value_has AS text) IS NULL
+         OR jsonb_typeof({_VALUE}) = 'array' AND {_VALUE} @> cast(:value_has AS jsonb))
     AND (cast(:q AS text) IS NULL OR strpos(lower(m.content), lower(:q)) > 0)
     AND m.trust = ANY(:trusts) AND m.status = ANY(:statuses)
     AND (:expired OR m.status <> 'active' OR {as_of.UNEXPIRED}) AND {as_of.TRUE}

@@ -204,7 +204,7 @@ def test_a_list_holds_what_fits(door: Doors, asked: Json, expected: list[str]) -
 
 
 @pytest.mark.usefixtures("several")
-@pytest.mark.parametrize("order", ["newest", "oldest", "importance", "updated", "strength", "uses", "reward"])
+@pytest.mark.parametrize("order", ["newest", "oldest", "importance", "updated", "strength", "uses", "reward", "value"])
 @pytest.mark.parametrize("then", [{}, {"known_at": "2999-01-01T00:00:00Z"}])
 def test_pages_follow_each_other_in_every_order(door: Doors, order: str, then: Json) -> None:
     asked = {"order": order, **then}
