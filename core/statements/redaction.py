@@ -14,6 +14,10 @@ LEAST_WORDS: Final = 2
 """Minimum meaningful words, besides the subject's name, to find a statement within another text."""
 
 
+ERASED: Final = "[erased]"
+"""Stands in a text where a passage of it was erased."""
+
+
 @dataclass(frozen=True, slots=True)
 class RedactedStatement:
     """A statement to remove from other texts: its subject, and the list values that it adds, if any."""
@@ -49,6 +53,16 @@ def without(text: str, statements: Sequence[RedactedStatement], subject: str = "
         if completed.endswith((*".!?。！？", '"', "”")) or not text.endswith((".", "。"))
         else f"{completed}{text[-1]}"
     )
+
+
+def blanked(text: str, pieces: Sequence[str]) -> str:
+    """Return a text with each of these passages replaced by a mark, where it stands as whole words."""
+    for piece in sorted(pieces, key=len, reverse=True):
+        word = re.escape(piece)
+        first = r"(?<![0-9A-Za-z])" if piece[:1].isascii() and piece[:1].isalnum() else ""
+        last = r"(?![0-9A-Za-z])" if piece[-1:].isascii() and piece[-1:].isalnum() else ""
+        text = re.sub(f"{first}{word}{last}", ERASED, text) if piece else text
+    return text
 
 
 def _says(clause: str, told_one: RedactedStatement, subject: str) -> bool:
