@@ -47,8 +47,8 @@ def without(value: Any, pieces: Sequence[str], name: str = "") -> Any:
 _EVENTS = text("""
     SELECT e.seq, e.payload FROM events e
     WHERE e.session_id = ANY(:sessions) AND e.seq <> ALL(cast(:seqs AS bigint[])) AND EXISTS (
-        SELECT FROM unnest(cast(:pieces AS text[])) AS p WHERE strpos(e.payload::text, left(to_json(p)::text, -1)) > 0
-            OR strpos(e.payload::text, p) > 0)
+        SELECT FROM unnest(cast(:pieces AS text[])) AS p WHERE strpos(e.payload::text, p) > 0
+            OR strpos(e.payload::text, substr(to_json(p)::text, 2, length(to_json(p)::text) - 2)) > 0)
     ORDER BY e.seq LIMIT :most
 """)
 

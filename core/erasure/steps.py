@@ -142,6 +142,7 @@ UNQUOTE_VERDICTS: Final = text(f"""
         WHERE (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES}))
 """)
 
+
 def _index_again(tx: Tx, tenant_id: str, values: Values) -> int:
     removed = removal.forget(tx, values["places"])
     removal.put_again(tx, tenant_id, values["places"])
@@ -311,9 +312,9 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "plans",
             "of their sessions that repeat a passage: deleted",
             f"""
-            DELETE FROM plans p WHERE p.session_id = ANY(:sessions)
-              AND ({_HOLDS.format("p.goal")} OR {_HOLDS.format("p.steps::text")})
-            """.replace("AS p WHERE strpos(p.", "AS q WHERE strpos(p.").replace(", p) > 0", ", q) > 0"),
+            DELETE FROM plans WHERE session_id = ANY(:sessions)
+              AND ({_HOLDS.format("goal")} OR {_HOLDS.format("steps::text")})
+            """,
         ),
         ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
     ),

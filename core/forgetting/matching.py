@@ -113,7 +113,9 @@ class Found:
 
 def asker_of(turn: Turn) -> Asker:
     """Return the asker of a message, with full and first name and the user's id."""
-    names = {turn.user_id} | ({turn.speaker, turn.speaker.split()[0]} if turn.speaker and turn.speaker.strip() else set())
+    names = {turn.user_id} | (
+        {turn.speaker, turn.speaker.split()[0]} if turn.speaker and turn.speaker.strip() else set()
+    )
     return Asker(turn.user_id, frozenset(plain(name) for name in names if len(name) > 1))
 
 
@@ -144,6 +146,26 @@ def blank_request(request: ForgetRequest, found: Found, turns: Sequence[Turn]) -
                 spots.append((sentence.start + word.start(), sentence.start + word.end()))
         spots += [(sentence.start + a, sentence.start + b) for a, b in _shared_han(sentence.text, said)]
     return sorted(set(spots))
+
+
+def value_candidates(said: str) -> list[str]:
+    """Return what in a text may be a value: tokens with a digit, with the words around them, and quoted phrases."""
+    read = said[: requests.READ]
+    found = [m.group("said") or m.group("single") for m in _QUOTED.finditer(read)]
+    for token in _TOKEN.finditer(read):
+        if not _is_long(token.group()):
+            continue
+        bare = token.group().rstrip(".:-/,")
+        words = read[token.start() :].split()[:2]
+        before = read[: token.start()].split()[-2:]
+        found += [bare, *([f"{bare} {_bare(words[1], 0, len(words[1]))}"] if len(words) > 1 else [])]
+        found += [" ".join([*before[-count:], bare]) for count in (1, 2) if len(before) >= count]
+    return list(dict.fromkeys(found))[:REGION]
+
+
+def places_of(said: str, values: Iterable[str]) -> list[tuple[int, int]]:
+    """Return the places of values in a text."""
+    return merged(place for value in values for place in find_all(said, value))
 
 
 class _Talk:
@@ -219,7 +241,7 @@ def _by_values(scope: ForgetScope, values: Sequence[str], asker: Asker, talk: _T
         (allowed if free else refused).append(value)
         for turn in free:
             places.setdefault(turn.key, []).extend(find_all(turn.text, value))
-    kept = {key: _merged(spots) for key, spots in places.items()}
+    kept = {key: merged(spots) for key, spots in places.items()}
     return Found(scope, kept, allowed, len(refused), refused)
 
 
@@ -300,8 +322,10 @@ def _is_long(token: str) -> bool:
 
 def _is_value(phrase: str) -> bool:
     words = phrase.split()
-    return len(words) >= LONG_PHRASE or (any(_is_long(one) and re.search(r"\d", one) for one in words)) or (
-        len(words) > 1 and re.search(r"\d", phrase) is not None
+    return (
+        len(words) >= LONG_PHRASE
+        or (any(_is_long(one) and re.search(r"\d", one) for one in words))
+        or (len(words) > 1 and re.search(r"\d", phrase) is not None)
     )
 
 
@@ -459,9 +483,7 @@ def _proper(clause: str) -> list[str]:
     return [m.group() for m in _PROPER.finditer(clause) if m.start() or len(m.group().split()) > 1]
 
 
-def _with_values(
-    description: str, request: ForgetRequest, hits: Sequence[Passage], asker: Asker, talk: _Talk
-) -> Found:
+def _with_values(description: str, request: ForgetRequest, hits: Sequence[Passage], asker: Asker, talk: _Talk) -> Found:
     """Return the values of these statements, wherever they stand, or the statements where they state no value."""
     kinds = subjects.named(plain(description))
     values: dict[str, str] = {}
@@ -489,7 +511,7 @@ def _divided(scope: ForgetScope, hits: Sequence[Passage], asker: Asker) -> Found
     places: dict[Any, list[tuple[int, int]]] = {}
     for one in free:
         places.setdefault(one.turn.key, []).append((one.span.start, one.span.end))
-    return Found(scope, {key: _merged(spots) for key, spots in places.items()}, (), len(refused))
+    return Found(scope, {key: merged(spots) for key, spots in places.items()}, (), len(refused))
 
 
 def _agreed(request: ForgetRequest, asking: Turn, others: Sequence[Turn]) -> Found:
@@ -504,11 +526,12 @@ def _agreed(request: ForgetRequest, asking: Turn, others: Sequence[Turn]) -> Fou
         found = _by_values(ForgetScope.FACT, values, asker_of(asking), rest) if values else None
         if found is not None and not found.is_empty:
             spots = [place for value in found.values for place in find_all(turn.text, value)]
-            return replace(found, places={**found.places, turn.key: _merged(spots)})
+            return replace(found, places={**found.places, turn.key: merged(spots)})
     return Found(request.scope, {})
 
 
-def _merged(spots: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+def merged(spots: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return places in order, those that touch joined."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted(spots):
         if merged and start <= merged[-1][1]:

@@ -14,7 +14,8 @@ from enum import StrEnum
 from typing import Final
 
 from core.forgetting import subjects
-from core.forgetting.text import READ, Span, clauses, plain, sentences
+from core.forgetting.text import READ as READ
+from core.forgetting.text import Span, clauses, plain, sentences
 from core.language.lazy_regex import lazy_regex
 
 
@@ -81,7 +82,9 @@ def _original(text: str, piece: Span) -> Span:
 
 def _without_quotations(text: str) -> str:
     """Blank quoted speech that contains a request itself; names and values in quotes stay."""
-    return _QUOTATION.sub(lambda found: " " * len(found.group()) if _COMMAND.search(found.group()) else found.group(), text)
+    return _QUOTATION.sub(
+        lambda found: " " * len(found.group()) if _COMMAND.search(found.group()) else found.group(), text
+    )
 
 
 def _asks(sentence: str, message: str) -> bool:

@@ -24,7 +24,9 @@ class SubjectKind:
 
 def _kind(named: str, stated: str, value: str | None = None) -> SubjectKind:
     pattern = None if value is None else lazy_regex(value, re.IGNORECASE)
-    return SubjectKind(lazy_regex(named, re.IGNORECASE), lazy_regex(f"(?:{named})|(?:{stated})", re.IGNORECASE), pattern)
+    return SubjectKind(
+        lazy_regex(named, re.IGNORECASE), lazy_regex(f"(?:{named})|(?:{stated})", re.IGNORECASE), pattern
+    )
 
 
 _TOKEN: Final = r"(?<![a-z0-9_-])(?=[a-z_-]{0,40}\d)[a-z0-9][a-z0-9_-]{2,40}(?![a-z0-9_])"

@@ -25,7 +25,7 @@ _SIMPLIFIED: Final = str.maketrans(
 )
 """Traditional characters of this room's patterns, with their simplified forms; one for one, so that places stay."""
 
-_MARKS: Final = str.maketrans("’‘`´“”„「」『』", "''''\"\"\"\"\"\"\"")
+_MARKS: Final = str.maketrans("’‘`´“”„「」『』", '\'\'\'\'"""""""')
 
 
 @dataclass(frozen=True, slots=True)
