@@ -65,6 +65,13 @@ def blanked(text: str, pieces: Sequence[str]) -> str:
     return text
 
 
+def without_marks(text: str) -> str:
+    """Return a text without the clauses of which something was erased: what is left of them states nothing."""
+    if ERASED not in text:
+        return text
+    return "".join(clause for clause in _CLAUSE.findall(text) if ERASED not in clause).strip()
+
+
 def _says(clause: str, told_one: RedactedStatement, subject: str) -> bool:
     """Return whether a clause says a statement: all its words, few others, no other denial, number or person."""
     statement_words, clause_words = (
@@ -166,6 +173,8 @@ _PRONOUNS: Final = tuple(
 )
 
 _NOBODY: Final = frozenset({"they", "he", "she", "我", "他", "她"})
+
+_CLAUSE = re.compile(r"(?:[^,，.。!！?？;；\n]|[.,](?=\S))*[,，.。!！?？;；\n]*\s*")
 
 _DATE = re.compile(
     r"\b(?:in|on|since|the|week|of|\d{1,4}(?:st|nd|rd|th)?|january|february|march|april|may|june|july|august|"
