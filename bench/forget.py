@@ -1,6 +1,6 @@
 """Requests to forget, against labels: recognised, erased everywhere, and nothing else lost.
 
-    python -m bench.forget [--set dev held] [--show]
+    python -m bench.forget [--set dev held] [--only ID …] [--show]
 
 Each scenario is published to a stack of its own, without a model: first its talk, settled, then the request, settled.
 What is held for approval is approved. A target counts as left if a search (for the string itself and for the words of
@@ -152,7 +152,7 @@ def count(stand: Stand, scenario: Json, verdict: str, score: Score) -> None:
         score.requests, score.recognised = score.requests + 1, score.recognised + (verdict != "not_requested")
         score.obeyed, score.clean = score.obeyed + 1, score.clean + (not left)
         score.targets, score.left = score.targets + len(scenario["targets"]), score.left + len(left)
-        problems += [f"left {left}"] if left else []
+        problems += [f"left {left} in {[t for t in texts if any(one in t for one in left)][:3]}"] if left else []
     if problems:
         score.failures.append(f"{scenario['id']} ({verdict}): {'; '.join(problems)}")
 
@@ -170,7 +170,7 @@ def everything(stand: Stand, scenario: Json) -> list[str]:
             body |= {"group_id": f"group-{scenario['id']}"} if len(users) > 1 else {}
             texts += [one["content"] for one in stand.call("POST", "/v1/search", body)["results"]]
     texts += [json.dumps(one, ensure_ascii=False) for one in pages(stand, f"/v1/sessions/{session}/units")]
-    return texts + [json.dumps(stand.call("GET", f"/v1/sessions/{session}"), ensure_ascii=False)]
+    return [*texts, json.dumps(stand.call("GET", f"/v1/sessions/{session}"), ensure_ascii=False)]
 
 
 def pages(stand: Stand, path: str, **params: str) -> list[Json]:
@@ -208,10 +208,12 @@ def show(name: str, score: Score, *, failures: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", nargs="+", default=["dev", "held"], choices=["dev", "held"])
+    parser.add_argument("--only", nargs="+", help="ids of scenarios")
     parser.add_argument("--show", action="store_true", help="list the scenarios that failed")
     asked = parser.parse_args()
     for name in asked.set:
-        show(name, run(scenarios(name)), failures=asked.show)
+        found = [one for one in scenarios(name) if not asked.only or one["id"] in asked.only]
+        show(name, run(found), failures=asked.show)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from core.events.publishing import Author
 from core.forgetting import matching, requests, turns
 from core.forgetting.matching import Found, Turn
 from core.forgetting.requests import ForgetScope
-from core.forgetting.text import content_terms, plain, sentences
+from core.forgetting.text import clauses, content_terms, plain, sentences
 from core.forgetting.turns import Place, Scene
 from core.memory import memories, receipts, tombstones, writer
 from core.memory.changes import Add, Owner
@@ -33,6 +33,12 @@ FORGOTTEN: Final = "memory.forgotten"
 
 MASKED: Final = "[redacted: "
 """Stands in a memory where a secret was masked."""
+
+ROUNDS: Final = 5
+"""Times that memories are looked for that still repeat an erased passage."""
+
+LEAST_WORDS: Final = 2
+"""Meaningful words of a clause by which a memory is known to repeat it."""
 
 NAMED_PLACES: Final = 200
 """Messages and memories that the event of a request names; of more it gives the numbers."""
@@ -67,6 +73,9 @@ def find(tx: Tx, session_id: str, message_id: str, also: Sequence[Place] = ()) -
 
     NotFound: there is no such message.
     """
+    scene = turns.alone(tx, session_id, message_id)
+    if scene.asking.role != matching.PERSON or requests.read(scene.asking.text) is None:
+        return scene, Found(ForgetScope.FACT, {})
     scene = turns.read(tx, session_id, message_id, also=also)
     found = _found(scene)
     if found.values:
@@ -158,7 +167,14 @@ def _forget_found(tx: Tx, tenant_id: str, scene: Scene, found: Found, author: Au
         own = matching.blank_request(request, found, scene.turns)
         spots[scene.asking.key] = [*spots.get(scene.asking.key, ()), *own]
         by_key[scene.asking.key] = scene.asking
-    erased, tombs, counts = _erase_memories(tx, tenant_id, sorted(ids), pieces, author)
+    repeated = _repeated(pieces, found)
+    erased, tombs, counts = _erase_memories(tx, tenant_id, sorted(ids), repeated, author)
+    for _ in range(ROUNDS):  # What erasing leaves of a memory may still repeat a passage in other words.
+        again = turns.repeating(tx, sorted({one for one, _ in spots}), scene.asking.user_id, repeated)
+        if not again:
+            break
+        more, laid, rows = _erase_memories(tx, tenant_id, again, repeated, author)
+        erased, tombs, counts = erased + more, tombs + laid, counts + rows
     owners = {by_key[key].user_id for key in spots if by_key[key].user_id}
     counts += _erase_episodes(tx, tenant_id, {session_id for session_id, _ in spots}, author)
     changed, sessions = _redact(tx, tenant_id, spots, by_key, pieces, sorted(owners))
@@ -195,8 +211,14 @@ def _pieces(found: Found, by_key: Mapping[Any, Turn]) -> list[str]:
     return sorted(pieces | set(found.values), key=len, reverse=True)
 
 
+def _repeated(pieces: Sequence[str], found: Found) -> list[str]:
+    """Return by which texts a memory is known to repeat what is erased: its values, or clauses that say something."""
+    told = [clause.text.strip(" .,;:!?。，；：！？、") for piece in pieces for clause in clauses(piece)]
+    return [*found.values, *(one for one in told if len(set(content_terms(one))) >= LEAST_WORDS)]
+
+
 def _resting(tx: Tx, scene: Scene, found: Found, by_key: Mapping[Any, Turn]) -> set[UUID]:
-    """Return the memories of anyone that rest on the erased passages, or on the request, rather than on what remains."""
+    """Return the memories of anyone that rest on the erased passages, or on the request."""
     places = [key for key in found.places if isinstance(key, tuple)]
     request = requests.read(scene.asking.text)
     ids = set()
@@ -232,7 +254,7 @@ def _is_about(content: str, gone: str, rest: str) -> bool:
 
 
 def _erase_memories(
-    tx: Tx, tenant_id: str, ids: Sequence[UUID], pieces: Sequence[str], author: Author
+    tx: Tx, tenant_id: str, ids: Sequence[UUID], repeated: Sequence[str], author: Author
 ) -> tuple[int, int, Counter[str]]:
     """Erase memories with everything derived from them; what else an active one said is kept as a new one."""
     rows = memories.of_ids(tx, ids)
@@ -242,7 +264,7 @@ def _erase_memories(
     for memory_id, row in sorted(rows.items()):
         if not memories.of_ids(tx, [memory_id]):
             continue  # Erased with an earlier one.
-        rest = _rest(row.content, pieces) if row.status == "active" else ""
+        rest = _rest(row.content, repeated) if row.status == "active" else ""
         cited = memories.evidence(tx, [memory_id]).get(memory_id, [])
         done = memory.erase(tx, tenant_id, memory_id, author)
         erased, tombs, counts = erased + len(done.memory_ids), tombs + done.tombstones, counts + done.counts
@@ -264,11 +286,11 @@ def _keep(tx: Tx, tenant_id: str, owner: Owner, rest: Any, author: Author) -> in
     return 1
 
 
-def _rest(content: str, pieces: Sequence[str]) -> str:
-    """Return the sentences of a memory that hold none of the passages; an empty string if it has but one."""
+def _rest(content: str, repeated: Sequence[str]) -> str:
+    """Return the sentences of a memory that repeat none of the texts; empty if none does, or if it quotes a talk."""
     told = sentences(content)
-    left = [one.text for one in told if not any(plain(piece) in plain(one.text) for piece in pieces)]
-    return " ".join(left) if 0 < len(left) < len(told) else ""
+    left = [one.text for one in told if not any(plain(text_) in plain(one.text) for text_ in repeated)]
+    return " ".join(left) if 0 < len(left) < len(told) and not _QUOTE_MARKS.intersection(content) else ""
 
 
 def _erase_episodes(tx: Tx, tenant_id: str, session_ids: set[str], author: Author) -> Counter[str]:
@@ -316,6 +338,8 @@ def _blanked(said: str, spots: Sequence[tuple[int, int]]) -> str:
         said = said[:start] + ERASED + said[end:]
     return said
 
+
+_QUOTE_MARKS: Final = frozenset('“”"「」')
 
 _ROWS = text("""
     SELECT session_id, id, position, event_seq, event_id FROM messages

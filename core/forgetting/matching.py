@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from core.forgetting import requests, subjects
 from core.forgetting.requests import ForgetRequest, ForgetScope
-from core.forgetting.text import Span, clauses, content_terms, find_all, is_word_at, plain, sentences
+from core.forgetting.text import READ, Span, clauses, content_terms, find_all, is_word_at, plain, sentences
 from core.language.lazy_regex import lazy_regex
 from core.statements.redaction import ERASED
 
@@ -41,6 +41,9 @@ FROM_ASSISTANT: Final = -0.8
 OLD: Final = 0.5
 OTHERS_STATEMENT: Final = -2.0
 """Weights of the signals beside shared words, each of which weighs up to 1."""
+
+SEARCHED: Final = 20_000
+"""Characters of a message that are searched by description; values are searched for in all of it."""
 
 LONG_PHRASE: Final = 5
 """Words from which a phrase of a request that was said before counts as quoted from there."""
@@ -73,7 +76,7 @@ class Turn:
 
     @cached_property
     def pieces(self) -> Sequence[Span]:
-        return sentences(self.text)
+        return sentences(self.text[:SEARCHED])
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +144,15 @@ def blank_request(request: ForgetRequest, found: Found, turns: Sequence[Turn]) -
         for term in content_terms(texts.get(key, "")[start:end])
     }
     for sentence in request.asking:
-        for word in _WORD.finditer(sentence.text):
-            if said.intersection(content_terms(word.group())):
-                spots.append((sentence.start + word.start(), sentence.start + word.end()))
+        repeated = [m for m in _WORD.finditer(sentence.text) if said.intersection(content_terms(m.group()))]
+        spots += [(sentence.start + word.start(), sentence.start + word.end()) for word in repeated]
         spots += [(sentence.start + a, sentence.start + b) for a, b in _shared_han(sentence.text, said)]
     return sorted(set(spots))
 
 
 def value_candidates(said: str) -> list[str]:
     """Return what in a text may be a value: tokens with a digit, with the words around them, and quoted phrases."""
-    read = said[: requests.READ]
+    read = said[:READ]
     found = [m.group("said") or m.group("single") for m in _QUOTED.finditer(read)]
     for token in _TOKEN.finditer(read):
         if not _is_long(token.group()):
@@ -177,12 +179,14 @@ class _Talk:
             Passage(turn, span, turn.plain[span.start : span.end]) for turn in turns for span in turn.pieces
         ]
         self.terms = [frozenset(content_terms(one.span.text)) for one in self.passages]
-        self.counts = Counter(term for found in self.terms for term in found)
+        told = [found for one, found in zip(self.passages, self.terms, strict=True) if one.turn.role != MEMORY]
+        self.number = max(len(told), 2)
+        self.counts = Counter(term for found in told for term in found)
         self.speakers = {plain(t.speaker) for t in turns if t.speaker and t.role == PERSON}
 
     def weight(self, term: str) -> float:
-        number = len(self.passages)
-        return math.log1p(number / self.counts[term]) / math.log1p(number) if self.counts[term] else 0.0
+        """Return how rare a word is: 1 in one statement alone. Memories repeat messages, and do not count."""
+        return math.log1p(self.number / max(1, self.counts[term])) / math.log1p(self.number)
 
     def holding(self, value: str) -> list[Turn]:
         needle = plain(value)
@@ -444,7 +448,7 @@ def _best(description: str, request: ForgetRequest, asker: Asker, talk: _Talk, *
         base, score = _score(said, kinds, wanted, words, passage, talk)
         if base < BASE or _is_kept(passage, request) or requests.read(passage.turn.text) is not None:
             continue
-        score += OWN if passage.turn.user_id == asker.user_id and passage.turn.role == PERSON else 0
+        score += OWN if passage.turn.user_id == asker.user_id and passage.turn.role in {PERSON, MEMORY} else 0
         score += FROM_ASSISTANT if passage.turn.role == "assistant" else 0
         if speakers:
             by = plain(passage.turn.speaker or "") in speakers and passage.turn.role == PERSON
@@ -522,7 +526,7 @@ def _agreed(request: ForgetRequest, asking: Turn, others: Sequence[Turn]) -> Fou
         if answered is None or answered.scope is not ForgetScope.FACT:
             continue
         rest = _Talk([one for one in others if one.key != turn.key])
-        values = [one for one in _literals(answered, rest)]
+        values = _literals(answered, rest)
         found = _by_values(ForgetScope.FACT, values, asker_of(asking), rest) if values else None
         if found is not None and not found.is_empty:
             spots = [place for value in found.values for place in find_all(turn.text, value)]
@@ -548,9 +552,16 @@ def _shared_han(sentence: str, said: Iterable[str]) -> list[tuple[int, int]]:
 
 
 _DESCRIBING: Final = frozenset(
-    "the a an my our his her their this that these those exact old older earlier former previous first provisional approved "
-    "current retired temporary internal private public revised placeholder original legacy wording label amount figure number "
-    "code token credential badge value phrase higher lower partner school host sponsor string location family-release broader "
+    "the "
+    "a "
+    "an "
+    "my our his her their this that these those exact old older earlier former previous first provisional approved "
+    "current "
+    "retired "
+    "temporary internal private public revised placeholder original legacy wording label amount figure number "
+    "code "
+    "token "
+    "credential badge value phrase higher lower partner school host sponsor string location family-release broader "
     "exact private phrase name mapping support to from of and at is was for in on".split()
 )
 """Words around a value that describe it."""
@@ -569,12 +580,15 @@ _WORD: Final = lazy_regex(r"[A-Za-zÀ-ÿ'-]{3,40}|\d[\d,.]*")
 _UNIT: Final = lazy_regex(r"usd|eur|gbp|euros?|dollars?|pounds?|yuan|kg|kilos?|percent|am|pm")
 _PRONOUN: Final = lazy_regex(r"(?:and |but |so )?(?:he|she|they|his|her|their)\b|他|她")
 _OLD: Final = lazy_regex(
-    r"\b(?:old|former|previous|earlier|outdated|expired|first|original|retired|last year's)\b|旧|以前|原来|之前|作废|前面|过期|老的|上一个|原先"
+    r"\b(?:old|former|previous|earlier|outdated|expired|first|original|retired|last year's)\b|旧|以前|原来|之前|"
+    r"作废|前面|过期|老的|上一个|原先"
 )
 _WAS: Final = lazy_regex(
-    r"\b(?:used to|was|were|old|former|previous|until|last year|originally|at first|back then)\b|以前|原来|旧|原先|之前|本来|曾"
+    r"\b(?:used to|was|were|old|former|previous|until|last year|originally|at first|back then)\b|以前|原来|旧|原先|"
+    r"之前|本来|曾"
 )
 _IS_NOW: Final = lazy_regex(r"\b(?:now|since|new|instead|these days|currently|switched)\b|现在|新|换了|改了|如今")
 _WHO_ZH: Final = lazy_regex(
-    r"(?:跟|和|关于|有关|提到|牵扯到?|涉及|对于|凡是|所有|一切|全部|但凡)(?P<who>[^，。！？、跟和你我]{2,8}?)(?=有关|沾|相关|的|，|。|统|全|都|这|那|$)"
+    r"(?:跟|和|关于|有关|提到|牵扯到?|涉及|对于|凡是|所有|一切|全部|"
+    r"但凡)(?P<who>[^，。！？、跟和你我]{2,8}?)(?=有关|沾|相关|的|，|。|统|全|都|这|那|$)"
 )

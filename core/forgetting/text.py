@@ -107,7 +107,8 @@ _SENTENCE_END: Final = lazy_regex(
 
 _CLAUSE_END: Final = lazy_regex(
     r",(?=\s)(?!\s\d{4}\b)|[，、：]|:(?=\s)| - |[—–]|\b(?:now that|because|since|but|although|though|while)(?=\s)|"
-    r"\band(?= (?:just |only |please )?(?:keep|retain|use|rely|leave|remember|do not|don't|never|stop)\b)|\bas(?= (?:the|it|we|I)\b)",
+    r"\band(?= (?:just |only |please )?(?:keep|retain|use|rely|leave|remember|do not|don't|never|stop)\b)|"
+    r"\bas(?= (?:the|it|we|I)\b)",
     re.IGNORECASE,
 )
 
@@ -124,9 +125,15 @@ _EVERYDAY: Final = (PLAIN - _TELLING) | frozenset(
     "retain memori record hold hang thing bit stuff part old new former previous earlier current exact piec detail "
     "inform data entri pleas tell told said say mention talk know longer anymor need rather sure make want like "
     "get rid take let just last now one still ever noth someth someon somebodi assist list note messag chat "
-    "删 删掉 删除 忘 忘掉 忘记 清 清掉 清空 清除 抹 抹掉 记 记忆 记录 记住 保留 留 存 存着 丢 扔 销 请 帮 帮我 说 说过 讲 "
-    "话 事 事情 信息 内容 东西 资料 那个 这个 那件 这件 那条 那句 那段 刚才 别 不要 不用 没 没有 已经 现在 以前 之前 旧 新 "
-    "你 我 他 她 的 了 吧 就 还 再 也 都 全 全部 所有 一切 凡是 统统 自己 人 一 条 句 段 件 个 串 可以 知道 告诉 提 处 里 "
+    "删 "
+    "删掉 "
+    "删除 忘 忘掉 忘记 清 清掉 清空 清除 抹 抹掉 记 记忆 记录 记住 保留 留 存 存着 丢 扔 销 请 帮 帮我 说 说过 讲 "
+    "话 "
+    "事 "
+    "事情 信息 内容 东西 资料 那个 这个 那件 这件 那条 那句 那段 刚才 别 不要 不用 没 没有 已经 现在 以前 之前 旧 新 "
+    "你 "
+    "我 "
+    "他 她 的 了 吧 就 还 再 也 都 全 全部 所有 一切 凡是 统统 自己 人 一 条 句 段 件 个 串 可以 知道 告诉 提 处 里 "
     "那 这 给 用 要 想 不 是 有 在 去 上 下 好 行 什么 怎么 觉得 还是 最好 当 当作 过 着 掉".split()
 )
 """Stems that say that something is to be forgotten, not what."""

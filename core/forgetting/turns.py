@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from core.errors import NotFound
 from core.forgetting.matching import MEMORY, Turn
+from core.sessions import sessions
 from core.storage.db import Tx
 from core.types import Message
 
@@ -71,6 +72,13 @@ def read(tx: Tx, session_id: str, message_id: str, *, also: Sequence[Place] = ()
     return Scene(asking, [*memories, *turns], found.group_id, _message(found))
 
 
+def alone(tx: Tx, session_id: str, message_id: str) -> Scene:
+    """Read a message without anything around it. NotFound: there is none."""
+    message = sessions.message(tx, session_id, message_id)
+    asking = Turn((session_id, message_id), 0, message.user_id, message.speaker, message.role, message.content)
+    return Scene(asking, [asking], message.group_id, message)
+
+
 def everything(tx: Tx, user_id: str, session_id: str, message_id: str) -> tuple[list[Turn], list[UUID]]:
     """Return a page of all that a person said, but the request itself, and a page of their memories."""
     values = {"user": user_id, "session": session_id, "message": message_id, "page": PAGE}
@@ -89,6 +97,14 @@ def citing(tx: Tx, places: Sequence[Place]) -> list[Any]:
     """Return the memories of anyone that cite these messages: id, owner, content, and the quote with its place."""
     values = {"sessions": [session for session, _ in places], "messages": [message for _, message in places]}
     return list(tx.execute(_CITING, values))
+
+
+def repeating(tx: Tx, session_ids: Sequence[str], user_id: str, passages: Sequence[str]) -> list[UUID]:
+    """Return the memories of these conversations' users, of anyone, whose text repeats one of the passages."""
+    if not passages:
+        return []
+    values = {"sessions": list(session_ids), "user": user_id, "likes": [_like(one) for one in passages]}
+    return list(tx.execute(_REPEATING, values).scalars())
 
 
 def _turn(row: Any, position: int, *, alone: bool) -> Turn:
@@ -140,8 +156,9 @@ _ALONE = text("""
 
 _ALL_SAID = text("""
     SELECT m.session_id, m.id, m.user_id, m.speaker, m.role, m.content FROM messages m
-    WHERE m.session_id = ANY(ARRAY(SELECT DISTINCT session_id FROM search_index WHERE user_id = :user AND type = 'message'
-                                   UNION SELECT :session UNION SELECT id FROM sessions WHERE user_id = :user))
+    WHERE m.session_id = ANY(ARRAY(
+            SELECT DISTINCT session_id FROM search_index WHERE user_id = :user AND type = 'message'
+            UNION SELECT :session UNION SELECT id FROM sessions WHERE user_id = :user))
       AND m.user_id = :user AND m.content NOT IN ('', '[erased]')
       AND (m.role = 'user' OR NOT EXISTS (SELECT FROM messages o WHERE o.session_id = m.session_id AND o.role = 'user'
                                                                   AND o.user_id <> :user))
@@ -159,4 +176,13 @@ _CITING = text("""
     WHERE (e.session_id, e.message_id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
       AND m.category <> 'episode'
     ORDER BY m.id
+""")
+
+_REPEATING = text("""
+    SELECT id FROM memories
+    WHERE content ILIKE ANY(cast(:likes AS text[])) AND user_id = ANY(ARRAY(
+        SELECT cast(:user AS text) UNION SELECT user_id FROM messages WHERE session_id = ANY(:sessions)
+        UNION SELECT m.user_id FROM evidence e JOIN memories m ON m.id = e.memory_id
+        WHERE e.session_id = ANY(:sessions)))
+    ORDER BY id
 """)

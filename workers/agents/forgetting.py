@@ -11,7 +11,7 @@ from core.events import log, publishing
 from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
-from core.forgetting import forget, requests, turns
+from core.forgetting import forget, requests, text, turns
 from core.forgetting.forget import Forgotten
 from core.forgetting.matching import PERSON, Found
 from core.forgetting.turns import Place, Scene
@@ -42,9 +42,8 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
             raise Never(f"{job.target} needs an event that brought a message; {job.event.id!r} did not.")
         scene, found = forget.find(tx, session_id, message_id)
         echoes = forget.echoes(tx, job.tenant_id, scene)
-    if scene.asking.role != PERSON:
-        found = Found(found.scope, {})
-    elif found.is_empty and not found.refused and requests.read(scene.asking.text) is not None:
+    asks = scene.asking.role == PERSON and requests.read(scene.asking.text) is not None
+    if asks and found.is_empty and not found.refused and not echoes:
         scene, found = _search_elsewhere(tools, job, scene)
     if found.is_empty and not echoes:
         return Outcome(Report(_why_nothing(scene, found)))
@@ -60,7 +59,7 @@ def _search_elsewhere(tools: Tools, job: Job, scene: Scene) -> tuple[Scene, Foun
 
 def _similar(embedder: Embedder, tools: Tools, tenant_id: str, scene: Scene) -> list[Place]:
     question = Question(
-        scene.asking.text[: requests.READ],
+        scene.asking.text[: text.READ],
         scene.asking.user_id,
         scene.group_id,
         limit=NEAR,

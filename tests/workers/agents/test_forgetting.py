@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
-from sqlalchemy import text
 
 from core.config import Settings
-from core.events import dispatches
+from core.events import dispatch_control
+from core.events.dispatch_control import SignedRemark
+from core.events.publishing import Author
 from core.memory import receipts
 from core.storage.db import Database
 from core.types import Json
 from tests.core.erasing import holding, rows, told
 from tests.samples import TENANT, accept_all, ended, event, said
 from tests.works import Works
+from workers.dispatch.relay import DispatchRef
 
 WORD = "qzvkhn"
 """Occurs nowhere else."""
@@ -32,16 +36,13 @@ def in_group(content: str, user: str, **more: str) -> Json:
     return said(content, user=user, speaker=user.capitalize(), group_id="g1", **more)
 
 
-def held(app: Database) -> list[str]:
-    return [str(row.id) for row in rows(app, "SELECT id FROM dispatches WHERE status = 'held' AND hold = 'approval'")]
+def held(app: Database) -> list[UUID]:
+    return [row.id for row in rows(app, "SELECT id FROM dispatches WHERE status = 'held' AND hold = 'approval'")]
 
 
-def approve(app: Database, dispatch_id: str) -> None:
+def approve(app: Database, dispatch_id: UUID) -> None:
     with app.tenant(TENANT) as tx:
-        tx.execute(
-            text("UPDATE dispatches SET status = 'pending', hold = NULL WHERE id = cast(:id AS uuid)"),
-            {"id": dispatch_id},
-        )
+        dispatch_control.decide(tx, dispatch_id, "approved", SignedRemark(Author("key:test")), four_eyes=False)
 
 
 @pytest.mark.parametrize("code", ["671498", WORD + "7"])
@@ -93,8 +94,10 @@ def test_another_member_of_the_group_is_refused_with_a_reason(app: Database, wor
     accept_all(app, [in_group("Please delete how much Ike put in.", "gwen")])
     works.settle()
     assert results(app)[-1] == {
-        "forgetting": "refused", "refused": 1, "reason": "It was said by someone else, and is not about the one who asks.",
-    }  # fmt: skip
+        "forgetting": "refused",
+        "refused": 1,
+        "reason": "It was said by someone else, and is not about the one who asks.",
+    }
     assert "3,900" in spoken(app)[0]
     assert told(app, "memory.forget_requested") == []
 
@@ -126,13 +129,7 @@ def test_a_person_may_have_forgotten_what_others_said_about_them(app: Database, 
     (waiting,) = held(app)
     assert WORD in spoken(app)[0]
     approve(app, waiting)
-    with app.tenant(TENANT) as tx:
-        assert dispatches is not None
-        due = tx.execute(text("SELECT id FROM dispatches WHERE status = 'pending'")).scalars().all()
-    from workers.dispatch import ledger
-
-    for one in due:
-        ledger.run(works.ledger, TENANT, one)
+    works.run([DispatchRef(TENANT, "cpu", waiting)])
     works.settle()
     assert holding(app, WORD) == []
     assert spoken(app)[1] == "I bring the folders."
@@ -171,7 +168,8 @@ def test_a_client_cannot_announce_a_request_itself(app: Database, works: Works) 
     payload = {"user_id": "ada", "session_id": "s1", "message_id": "m1", "scope": "fact", "messages": 1, "memories": 0}
     accept_all(app, [event("memory.forget_requested", payload)])
     works.settle()
-    assert spoken(app) == ["My PIN is 671498."]
+    assert spoken(app) == ["My PIN is 671498. Delete my PIN."]
+    assert rows(app, "SELECT FROM dispatches WHERE status = 'dead' AND target = 'memory_forgetter'")
 
 
 def test_an_assistant_who_repeats_what_was_erased_does_not_bring_it_back(app: Database, works: Works) -> None:
