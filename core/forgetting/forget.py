@@ -25,6 +25,7 @@ from core.forgetting.turns import Place, Scene
 from core.memory import memories, receipts, tombstones, writer
 from core.memory.changes import Add, Owner
 from core.memory.receipts import Signer
+from core.sessions import sessions as stored_sessions
 from core.statements.redaction import ERASED
 from core.storage.db import Tx
 
@@ -46,7 +47,10 @@ NAMED_PLACES: Final = 200
 
 @dataclass(slots=True)
 class Forgotten:
-    """What was erased: rows by table, messages and memories, tombstones, sessions to embed again."""
+    """What was erased: rows by table, messages and memories, tombstones, sessions to embed again.
+
+    `reread`: the request, if it names something new and was extracted before, so that the new is learnt from what is left.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     messages: int = 0
@@ -55,6 +59,7 @@ class Forgotten:
     sessions: Sequence[str] = ()
     receipt_id: str | None = None
     more: bool = False
+    reread: Mapping[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -65,6 +70,7 @@ class Forgotten:
             "receipt_id": self.receipt_id,
             "sessions": list(self.sessions),
             "more": self.more,
+            "reread": self.reread,
         }
 
 
@@ -179,7 +185,18 @@ def _forget_found(tx: Tx, tenant_id: str, scene: Scene, found: Found, author: Au
     counts += _erase_episodes(tx, tenant_id, {session_id for session_id, _ in spots}, author)
     changed, sessions = _redact(tx, tenant_id, spots, by_key, pieces, sorted(owners))
     tombs += tombstones.lay_values(tx, tenant_id, scene.owner, found.values)
-    return Forgotten(counts + changed, len([one for one in spots.values() if one]), erased, tombs, sessions)
+    messages = len([one for one in spots.values() if one])
+    done = Forgotten(counts + changed, messages, erased, tombs, sessions)
+    done.reread = _reread(tx, scene) if request is not None and request.kept else None
+    return done
+
+
+def _reread(tx: Tx, scene: Scene) -> Mapping[str, Any] | None:
+    """Return the range of the request's message for the extractor; None if it has not come to it yet."""
+    position = scene.message.position
+    if stored_sessions.get(tx, scene.message.session_id).extracted_to < position:
+        return None
+    return {"session_id": scene.message.session_id, "group_id": scene.group_id, "from": position, "to": position}
 
 
 def _forget_all(tx: Tx, tenant_id: str, scene: Scene, author: Author) -> Forgotten:
@@ -240,7 +257,8 @@ def _rests_on(content: str, turn: Turn, found: Found) -> bool:
         return False
     spots = found.places[turn.key]
     pieces = [(one.start, one.end) for one in turn.pieces if any(a < one.end and one.start < b for a, b in spots)]
-    rest, at = [], 0
+    rest: list[str] = []
+    at = 0
     for start, end in pieces:
         rest, at = [*rest, turn.text[at:start]], end
     gone = " ".join(turn.text[start:end] for start, end in pieces)

@@ -238,7 +238,8 @@ def _last(asker: Asker, talk: _Talk, position: int) -> Found:
 
 def _by_values(scope: ForgetScope, values: Sequence[str], asker: Asker, talk: _Talk) -> Found:
     places: dict[Any, list[tuple[int, int]]] = {}
-    allowed, refused = [], []
+    allowed: list[str] = []
+    refused: list[str] = []
     for value in values:
         holding = talk.holding(value)
         free = _disposable(holding, asker, value)

@@ -83,7 +83,8 @@ def _carry_out(tools: Tools, job: Job) -> Outcome:
     erasing = _Erasing(job.tenant_id, job.event.payload, receipts.signer(tools.settings), job.event.seq, job.event.id)
 
     def then(done: Json) -> list[tuple[str, Json]]:
-        again = [(job.target, {})] if done["more"] else []
+        again: list[tuple[str, Json]] = [(job.target, {})] if done["more"] else []
+        again += [("memory_extractor", done["reread"])] if done["reread"] else []
         return [*again, *([("embedding_refresher", {"sessions": done["sessions"]})] if done["sessions"] else [])]
 
     return Outcome(erasing, then_by_result=then)
