@@ -26,6 +26,7 @@ from core.memory import identity, memories, tombstones
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
 from core.memory.identity import KnownMemory
 from core.screening import masking, risky_instructions, screen
+from core.statements import redaction
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Trust
 
@@ -200,7 +201,7 @@ def _drop_erased(
     remaining: list[Candidate] = []
     ignored: list[Ignore] = []
     for candidate, erased, key in zip(candidates, buried, keys, strict=True):
-        if erased:
+        if erased or redaction.ERASED in candidate.content:
             ignored.append(Ignore(_without_words(candidate), "It was erased."))
         elif key in rejected:
             ignored.append(Ignore(candidate, "Someone has rejected it."))

@@ -24,6 +24,7 @@ from core.inference.client import OnCall
 from core.memory import writer
 from core.memory.changes import Change, Confirm, Owner
 from core.sessions import hidden_messages, sessions
+from core.statements import redaction
 from core.storage.db import Tx
 from core.types import Candidate, Json, Message
 
@@ -330,7 +331,8 @@ def _transcript(
 ) -> tuple[list[Message], list[Message], list[Message]]:
     """Return the messages up to a position, the visible ones after it, and the hidden ones, which are not read."""
     earlier = max(after - overlap, 0)
-    messages = sessions.transcript(tx, session_id, after=earlier, limit=limit + after - earlier)
+    transcript = sessions.transcript(tx, session_id, after=earlier, limit=limit + after - earlier)
+    messages = [replace(m, content=redaction.without_marks(m.content)) for m in transcript]
     fresh = [message for message in messages if message.position > after][:limit]
     away = hidden_messages.hidden_ids(tx, session_id)
     return (
