@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 CONTEXT_TOKENS = 8192
-MOST_THREADS = 4
+THREADS = 1
+"""Several wait for each other at each layer, busily: beside other work they are slower than one."""
 
 
 def weights() -> Path:
@@ -30,7 +31,7 @@ def main() -> None:
     params = llama.CommonParams()
     params.model.path = str(weights())
     params.n_ctx, params.n_parallel, params.port = CONTEXT_TOKENS, 1, 0
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = min(MOST_THREADS, os.cpu_count() or 1)
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = THREADS
     server = llama.Server(params)
     Path(sys.argv[1]).write_text(server.listening_address, "utf-8")
     sys.stdin.read()
