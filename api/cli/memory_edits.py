@@ -97,6 +97,12 @@ def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: A
         _show(memory)
 
 
+FORGET = """Erase a memory permanently: another name of `delete`.
+
+Example: imprint memory forget 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --evidence --yes
+"""
+
+
 def delete(memory_id: MemoryId, evidence: Evidence = False, yes: Yes = False, as_json: AsJson = False) -> None:
     """Erase a memory permanently; the answer is a signed receipt.
 

@@ -33,7 +33,7 @@ def list_prompts(as_json: AsJson = False) -> None:
 
     Example: imprint prompts list
     """
-    items = finish_if_json(as_json, read("/v1/prompts")["items"])
+    items = finish_if_json(as_json, read("/v1/tenant/prompts")["items"])
     table = Table("name", "packaged", "own version", "share")
     for one in items:
         own = "–" if one["version"] is None else str(one["version"])
@@ -53,7 +53,7 @@ def show_prompt(
 
     Example: imprint prompts show judge --packaged
     """
-    found = read(f"/v1/prompts/{name}", version=version)
+    found = read(f"/v1/tenant/prompts/{name}", version=version)
     finish_if_json(as_json, found)
     for one in found["versions"]:
         kind = "packaged again" if one["is_reset"] else f"{one['share']:.0%} of the sessions"
@@ -77,7 +77,7 @@ def set_prompt(
     """
     asked = {"text": _text(file), "share": share, "comment": comment}
     with open_client() as client:
-        answer = client.put(f"/v1/prompts/{name}", asked)
+        answer = client.put(f"/v1/tenant/prompts/{name}", asked)
     if as_json:
         show_json(answer)
     else:
@@ -92,7 +92,7 @@ def preview_prompt(name: Name, file: File = None, as_json: AsJson = False) -> No
     """
     asked = {} if file is None and sys.stdin.isatty() else {"text": _text(file)}
     with open_client() as client:
-        answer = client.post(f"/v1/prompts/{name}/preview", asked)
+        answer = client.post(f"/v1/tenant/prompts/{name}/preview", asked)
     if as_json:
         show_json(answer)
         return
@@ -109,7 +109,7 @@ def reset_prompt(name: Name) -> None:
     Example: imprint prompts reset judge
     """
     with open_client() as client:
-        client.delete(f"/v1/prompts/{name}")
+        client.delete(f"/v1/tenant/prompts/{name}")
     err.print(f"The packaged prompt {escape(name)} is in use again.", highlight=False)
 
 

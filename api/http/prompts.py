@@ -41,7 +41,7 @@ class PromptPreview(RequestBody):
     text: Annotated[PromptText | None, Field(description="Default: the prompt in force")] = None
 
 
-@router.get("/prompts")
+@router.get("/tenant/prompts")
 def get_prompts(deps: Deps, caller: Reader) -> Json:
     """List the packaged prompts, each with the tenant's own version in force."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -49,7 +49,7 @@ def get_prompts(deps: Deps, caller: Reader) -> Json:
     return {"items": [_summary(name, own.get(name)) for name in own_prompts.packaged_names()], "next": None}
 
 
-@router.get("/prompts/{name}")
+@router.get("/tenant/prompts/{name}")
 def get_prompt(
     deps: Deps,
     caller: Reader,
@@ -66,7 +66,7 @@ def get_prompt(
     return _summary(name, own) | texts | {"versions": [one.as_json() for one in found]}
 
 
-@router.put("/prompts/{name}")
+@router.put("/tenant/prompts/{name}")
 def put_prompt(deps: Deps, caller: Admin, name: Name, asked: PromptPut) -> Json:
     """Store a new version of a prompt; it is in force for every question from now on."""
     draft = PromptDraft(asked.text, asked.share, asked.comment)
@@ -75,14 +75,14 @@ def put_prompt(deps: Deps, caller: Admin, name: Name, asked: PromptPut) -> Json:
     return _summary(name, stored)
 
 
-@router.delete("/prompts/{name}", status_code=204)
+@router.delete("/tenant/prompts/{name}", status_code=204)
 def delete_prompt(deps: Deps, caller: Admin, name: Name) -> None:
     """Use the packaged prompt again; the versions remain readable."""
     with deps.db.tenant(caller.tenant_id) as tx:
         own_prompts.reset(tx, caller.tenant_id, name, by=author(caller).name)
 
 
-@router.post("/prompts/{name}/preview")
+@router.post("/tenant/prompts/{name}/preview")
 def preview_prompt(deps: Deps, caller: Reader, name: Name, asked: PromptPreview) -> Json:
     """Render a prompt with an example question, without asking the model."""
     packaged = prompts.load(own_prompts.packaged_name(name))

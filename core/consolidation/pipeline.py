@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import text
 
 from core.config import Settings
-from core.consolidation import batch, echo, judge, support
+from core.consolidation import batch, echo, importance_floor, judge, support
 from core.consolidation.batch import Answers, Vectors
 from core.consolidation.judge import Thresholds
 from core.consolidation.llm_judge import Opinion
@@ -28,6 +28,7 @@ from core.memory.identity import KnownMemory
 from core.screening import masking, risky_instructions, screen
 from core.statements import redaction
 from core.storage.db import Database, Tx
+from core.tenancy import extraction as tenant_extraction
 from core.types import Candidate, Category, Trust
 
 MOST_IMPORTANCE_OF_QUARANTINED = 0.3
@@ -88,8 +89,10 @@ def consolidate(
         merged = batch.merge_candidates(accepted)
         stacked = _stack(merged, vectors, consolidation.embedder.dimension)
         neighbours = memories.neighbours(tx, owner.user_id, merged, stacked, owner.group_id) if merged else []
+        least = 0.0 if explicit else tenant_extraction.least_importance(tx, tenant_id)
     answers = _ask_model(consolidation, merged, stacked, neighbours)
     decided = batch.decide(merged, stacked, neighbours, consolidation.thresholds, answers, explicit=explicit)
+    decided = importance_floor.leave_out(decided, least) if least else decided
     links: list[Change] = [*batch.link_related(decided, merged, neighbours)] if link else []
     if link:
         with consolidation.db.tenant(tenant_id) as tx:

@@ -45,11 +45,12 @@ class Belongings:
     receipt: str
     token: str
     document: str
+    unit: str
 
     @property
     def ids(self) -> list[str]:
         mine = [self.event, self.session, self.user, self.rule, self.memory, self.change, self.dispatch, self.held]
-        return [*mine, self.rebuild, self.receipt, self.document]
+        return [*mine, self.rebuild, self.receipt, self.document, self.unit]
 
 
 Case = Callable[[Belongings], Json]
@@ -143,12 +144,14 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"files": {"a": json.dumps(a_document(name=a.rule))}, "expect": {a.rule: 1}}},
         lambda a: {"json": {"files": {"a": json.dumps(a_document(name=a.rule))}}},
     ],
-    ("get", "/v1/prompts"): [lambda _: {}],
-    ("get", "/v1/prompts/{name}"): [lambda _: {"name": "judge"}],
-    ("put", "/v1/prompts/{name}"): [lambda _: {"name": "judge", "json": {"text": "Theirs."}}],
-    ("post", "/v1/prompts/{name}/preview"): [lambda _: {"name": "judge", "json": {}}],
-    ("delete", "/v1/prompts/{name}"): [lambda _: {"name": "judge"}],
+    ("get", "/v1/tenant/prompts"): [lambda _: {}],
+    ("get", "/v1/tenant/prompts/{name}"): [lambda _: {"name": "judge"}],
+    ("put", "/v1/tenant/prompts/{name}"): [lambda _: {"name": "judge", "json": {"text": "Theirs."}}],
+    ("post", "/v1/tenant/prompts/{name}/preview"): [lambda _: {"name": "judge", "json": {}}],
+    ("delete", "/v1/tenant/prompts/{name}"): [lambda _: {"name": "judge"}],
     ("get", "/v1/tenant"): [lambda _: {}],
+    ("get", "/v1/tenant/extraction"): [lambda _: {}],
+    ("put", "/v1/tenant/extraction"): [lambda _: {"json": {"min_importance": 0.2}}],
     ("get", "/v1/tenant/limits"): [lambda _: {}],
     ("put", "/v1/tenant/limits"): [lambda _: {"json": {"settles": 1}}],
     ("get", "/v1/tenant/webhooks"): [lambda _: {}],
@@ -190,6 +193,16 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"change_id": a.change},
         lambda a: {"change_id": a.change, "json": {"reason": "x", "keep": True}},
     ],
+    ("post", "/v1/memories/fetch"): [lambda a: {"json": {"ids": [a.memory]}}],
+    ("get", "/v1/memories/{memory_id}/relations"): [lambda a: {"memory_id": a.memory}],
+    ("put", "/v1/memories/{memory_id}/relations"): [
+        lambda a: {"memory_id": a.memory, "json": {"relation": "supports", "to": str(UUID(int=0))}},
+    ],
+    ("delete", "/v1/memories/{memory_id}/relations"): [
+        lambda a: {"memory_id": a.memory, "params": {"relation": "supports", "to": str(UUID(int=0))}},
+    ],
+    ("get", "/v1/units/{unit_id}"): [lambda a: {"unit_id": a.unit}],
+    ("post", "/v1/sessions/{session_id}/summary"): [lambda a: {"session_id": a.session}],
     ("post", "/v1/memories/merge"): [
         lambda a: {"json": {"ids": [a.memory, str(UUID(int=0))]}},
         lambda a: {"json": {"ids": [str(UUID(int=0)), a.memory], "content": "Mine."}},
@@ -308,10 +321,11 @@ OWN = {
     "/v1/receipts/key",
     "/v1/tenant",
     "/v1/tenant/limits",
+    "/v1/tenant/extraction",
     "/v1/search/recipes",
     "/v1/settle",
-    "/v1/prompts",
-    "/v1/prompts/{name}",
+    "/v1/tenant/prompts",
+    "/v1/tenant/prompts/{name}",
 }
 """What shows nothing of any tenant but the caller's own name, or what every tenant has.
 
@@ -366,12 +380,14 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     assert doors.ask("PUT", f"/v1/sessions/{session}/working/{word}", json={"value": word}).is_success
     assert doors.ask("PATCH", f"/v1/sessions/{session}/state", json={"topic": word}).is_success
     assert doors.ask("PUT", f"/v1/tenant/secrets/{word}", json={"value": word}).is_success
-    assert doors.ask("PUT", "/v1/prompts/judge", json={"text": word}).is_success
+    assert doors.ask("PUT", "/v1/tenant/prompts/judge", json={"text": word}).is_success
     memories = doors.get("/v1/memories").json()["items"]
     dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
     held = doors.get("/v1/dispatches", params={"hold": "approval"}).json()["items"]
     decided = doors.get("/v1/memories/decisions").json()["items"]
+    units = doors.get(f"/v1/sessions/{session}/units").json()["items"]
     assert memories
+    assert units
     assert decided
     assert dead
     assert held
@@ -389,6 +405,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         receipt,
         token,
         document,
+        units[0]["id"],
     )
 
 
