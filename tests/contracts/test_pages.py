@@ -91,6 +91,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "README.md": Page(files=RULE_FILES),
     "docs/context.md": Page(),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
+    "docs/extraction.md": Page(),
     "docs/http.md": Page(),
     "docs/limits.md": Page(),
     "docs/mcp.md": Page(),
