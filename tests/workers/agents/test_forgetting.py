@@ -58,7 +58,6 @@ def test_a_value_is_erased_everywhere_and_its_replacement_is_remembered(app: Dat
     assert spoken(app)[0] == "My bank card PIN is [erased]."
     assert spoken(app)[2] == "Please forget [erased], the new PIN is 889077."
     assert not rows(app, "SELECT FROM memories WHERE content LIKE '%erased%'")
-    assert [] == []
 
 
 def test_a_thing_is_found_by_description_and_the_rest_of_the_talk_stays(app: Database, works: Works) -> None:
