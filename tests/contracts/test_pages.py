@@ -91,18 +91,23 @@ PAGES: Final[Mapping[str, Page]] = {
     "README.md": Page(files=RULE_FILES),
     "docs/context.md": Page(),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
+    "docs/extraction.md": Page(),
     "docs/http.md": Page(),
     "docs/limits.md": Page(),
     "docs/mcp.md": Page(),
     "docs/models.md": Page(),
+    "docs/profiles.md": Page(),
     "docs/rebuilding.md": Page(files=RULE_FILES),
+    "docs/retrieval.md": Page(),
     "docs/rules.md": Page(
         events=(*LISBON, *HELD),
         rules=(CAREFUL,),
         files={name: RULE_FILES[name] for name in ("rule.json", "ended.json")},
     ),
     "docs/sessions.md": Page(events=LISBON[:-1]),
+    "docs/summaries.md": Page(),
     "docs/trust.md": Page(memories=(HOSTILE,)),
+    "docs/units.md": Page(),
     "docs/webhooks.md": Page(files={"token.txt": "abc-123", "signing.txt": "s" * 32}),
 }
 
