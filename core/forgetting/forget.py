@@ -49,11 +49,7 @@ NAMED_PLACES: Final = 200
 class Forgotten:
     """What was erased: rows by table, messages and memories, tombstones, sessions to embed again.
 
-<<<<<<< HEAD
     `reread`: the request, if it names something new and was extracted before: the new is learnt from what is left.
-=======
-    `reread`: the request, if it names something new and was extracted before, so that the new is learnt from the rest.
->>>>>>> ws-forget
     """
 
     counts: Counter[str] = field(default_factory=Counter)

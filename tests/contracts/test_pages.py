@@ -105,9 +105,14 @@ PAGES: Final[Mapping[str, Page]] = {
         files={name: RULE_FILES[name] for name in ("rule.json", "ended.json")},
     ),
     "docs/sessions.md": Page(events=LISBON[:-1]),
+<<<<<<< HEAD
     "docs/summaries.md": Page(events=LISBON[:-1]),
     "docs/units.md": Page(),
+=======
+    "docs/summaries.md": Page(),
+>>>>>>> ws-rows
     "docs/trust.md": Page(memories=(HOSTILE,)),
+    "docs/units.md": Page(),
     "docs/webhooks.md": Page(files={"token.txt": "abc-123", "signing.txt": "s" * 32}),
 }
 

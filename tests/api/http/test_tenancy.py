@@ -106,6 +106,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"group_id": "g", "query": a.word, "method": "keyword", "include_archived": True}},
         lambda a: {"json": {"user_id": a.user, "query": a.word, "as_of": NOON, "trust": ["candidate", "quarantined"]}},
         lambda a: {"json": {"user_id": a.user, "query": a.word, "known_at": "2999-01-01T00:00:00Z"}},
+        lambda a: {"json": {"user_ids": [a.user], "query": a.word, "include": ["units", "memories", "messages"]}},
         lambda a: {"json": {"user_id": a.user, "query": a.word, "recipe": "associative", "group_by": "session"}},
     ],
     ("get", "/v1/search/recipes"): [lambda _: {}],
@@ -154,6 +155,8 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("put", "/v1/tenant/extraction"): [lambda _: {"json": {"min_importance": 0.2}}],
     ("get", "/v1/tenant/limits"): [lambda _: {}],
     ("put", "/v1/tenant/limits"): [lambda _: {"json": {"settles": 1}}],
+    ("get", "/v1/tenant/extraction"): [lambda _: {}],
+    ("put", "/v1/tenant/extraction"): [lambda _: {"json": {"min_importance": 0.1}}],
     ("get", "/v1/tenant/webhooks"): [lambda _: {}],
     ("put", "/v1/tenant/webhooks"): [lambda _: {"json": {"hosts": []}}],
     ("get", "/v1/tenant/secrets"): [lambda _: {}],
@@ -178,6 +181,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
             }
         },
     ],
+    ("post", "/v1/memories/fetch"): [lambda a: {"json": {"ids": [a.memory]}}],
     ("post", "/v1/memories/batch"): [
         lambda a: {
             "json": {"memories": [{"user_id": a.user, "content": "I have a cat."}]},
@@ -210,6 +214,13 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("post", "/v1/memories/{memory_id}/undo"): [
         lambda a: {"memory_id": a.memory},
         lambda a: {"memory_id": a.memory, "json": {"version": 1, "reason": "x"}},
+    ],
+    ("get", "/v1/memories/{memory_id}/relations"): [lambda a: {"memory_id": a.memory}],
+    ("put", "/v1/memories/{memory_id}/relations"): [
+        lambda a: {"memory_id": a.memory, "json": {"relation": "about", "to": str(UUID(int=0))}},
+    ],
+    ("delete", "/v1/memories/{memory_id}/relations"): [
+        lambda a: {"memory_id": a.memory, "params": {"relation": "about", "to": str(UUID(int=0))}},
     ],
     ("get", "/v1/memories/{memory_id}/related"): [
         lambda a: {"memory_id": a.memory},
@@ -254,6 +265,8 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"session_id": a.session},
         lambda a: {"session_id": a.session, "params": {"user_id": a.user}},
     ],
+    ("get", "/v1/units/{unit_id}"): [lambda a: {"unit_id": a.unit}],
+    ("post", "/v1/sessions/{session_id}/summary"): [lambda a: {"session_id": a.session}],
     ("get", "/v1/sessions/{session_id}/summary"): [lambda a: {"session_id": a.session}],
     ("get", "/v1/sessions/{session_id}/plans"): [lambda a: {"session_id": a.session}],
     ("get", "/v1/sessions/{session_id}/working"): [lambda a: {"session_id": a.session}],
@@ -385,6 +398,11 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
     held = doors.get("/v1/dispatches", params={"hold": "approval"}).json()["items"]
     decided = doors.get("/v1/memories/decisions").json()["items"]
+<<<<<<< HEAD
+=======
+    related = {"relation": "about", "to": memories[1]["id"]}
+    assert doors.ask("PUT", f"/v1/memories/{memories[0]['id']}/relations", json=related).is_success
+>>>>>>> ws-rows
     units = doors.get(f"/v1/sessions/{session}/units").json()["items"]
     assert memories
     assert units
