@@ -95,7 +95,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/http.md": Page(),
     "docs/limits.md": Page(),
     "docs/mcp.md": Page(),
-    "docs/models.md": Page(),
+    "docs/models.md": Page(files={"judge.md": "{{packaged}}\n\nBe strict about dates.\n"}),
     "docs/profiles.md": Page(),
     "docs/rebuilding.md": Page(files=RULE_FILES),
     "docs/retrieval.md": Page(),
@@ -105,12 +105,7 @@ PAGES: Final[Mapping[str, Page]] = {
         files={name: RULE_FILES[name] for name in ("rule.json", "ended.json")},
     ),
     "docs/sessions.md": Page(events=LISBON[:-1]),
-<<<<<<< HEAD
     "docs/summaries.md": Page(events=LISBON[:-1]),
-    "docs/units.md": Page(),
-=======
-    "docs/summaries.md": Page(),
->>>>>>> ws-rows
     "docs/trust.md": Page(memories=(HOSTILE,)),
     "docs/units.md": Page(),
     "docs/webhooks.md": Page(files={"token.txt": "abc-123", "signing.txt": "s" * 32}),

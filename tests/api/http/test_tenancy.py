@@ -151,8 +151,6 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("post", "/v1/tenant/prompts/{name}/preview"): [lambda _: {"name": "judge", "json": {}}],
     ("delete", "/v1/tenant/prompts/{name}"): [lambda _: {"name": "judge"}],
     ("get", "/v1/tenant"): [lambda _: {}],
-    ("get", "/v1/tenant/extraction"): [lambda _: {}],
-    ("put", "/v1/tenant/extraction"): [lambda _: {"json": {"min_importance": 0.2}}],
     ("get", "/v1/tenant/limits"): [lambda _: {}],
     ("put", "/v1/tenant/limits"): [lambda _: {"json": {"settles": 1}}],
     ("get", "/v1/tenant/extraction"): [lambda _: {}],
@@ -197,16 +195,6 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"change_id": a.change},
         lambda a: {"change_id": a.change, "json": {"reason": "x", "keep": True}},
     ],
-    ("post", "/v1/memories/fetch"): [lambda a: {"json": {"ids": [a.memory]}}],
-    ("get", "/v1/memories/{memory_id}/relations"): [lambda a: {"memory_id": a.memory}],
-    ("put", "/v1/memories/{memory_id}/relations"): [
-        lambda a: {"memory_id": a.memory, "json": {"relation": "supports", "to": str(UUID(int=0))}},
-    ],
-    ("delete", "/v1/memories/{memory_id}/relations"): [
-        lambda a: {"memory_id": a.memory, "params": {"relation": "supports", "to": str(UUID(int=0))}},
-    ],
-    ("get", "/v1/units/{unit_id}"): [lambda a: {"unit_id": a.unit}],
-    ("post", "/v1/sessions/{session_id}/summary"): [lambda a: {"session_id": a.session}],
     ("post", "/v1/memories/merge"): [
         lambda a: {"json": {"ids": [a.memory, str(UUID(int=0))]}},
         lambda a: {"json": {"ids": [str(UUID(int=0)), a.memory], "content": "Mine."}},
@@ -398,11 +386,8 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
     held = doors.get("/v1/dispatches", params={"hold": "approval"}).json()["items"]
     decided = doors.get("/v1/memories/decisions").json()["items"]
-<<<<<<< HEAD
-=======
     related = {"relation": "about", "to": memories[1]["id"]}
     assert doors.ask("PUT", f"/v1/memories/{memories[0]['id']}/relations", json=related).is_success
->>>>>>> ws-rows
     units = doors.get(f"/v1/sessions/{session}/units").json()["items"]
     assert memories
     assert units
