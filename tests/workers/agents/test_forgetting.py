@@ -191,3 +191,12 @@ def test_a_message_that_asks_for_nothing_is_left_alone(app: Database, works: Wor
     works.settle()
     assert spoken(app) == ["My Facebook account is old.", "How do I delete my Facebook account?"]
     assert results(app)[-1] == {"forgetting": "not_requested"}
+
+
+def test_what_replaces_the_erased_is_remembered(app: Database, works: Works) -> None:
+    accept_all(app, [said("My locker is number 471.")])
+    works.settle()
+    accept_all(app, [said("Please forget 471, my new locker is number 829.")])
+    works.settle()
+    contents = [row.content for row in rows(app, "SELECT content FROM memories")]
+    assert contents == ["ada's new locker is number 829."]
