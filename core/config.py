@@ -206,6 +206,12 @@ class Settings(BaseSettings):
     llm_input_price: float = Field(0, ge=0, description="Price of a million input tokens, in your currency.")
     llm_output_price: float = Field(0, ge=0, description="Price of a million output tokens, in your currency.")
     llm_timeout_seconds: Positive = Field(60, description="Timeout of a model call, in seconds.")
+    llm_max_output_tokens: Count = Field(
+        16_384, description="Maximum output tokens of a model call; most tasks have a lower limit, see models.md."
+    )
+    llm_temperature: float | None = Field(
+        None, ge=0, le=2, description="Temperature of all model calls; default: by task, 0 to 0.3, see models.md."
+    )
     llm_requests_per_minute: Positive | None = Field(
         None, description="Maximum model requests per minute of all workers together; default: unlimited."
     )
@@ -223,8 +229,8 @@ class Settings(BaseSettings):
     extractor: str = Field(
         "auto",
         pattern=r"^[a-z0-9_.-]+$",
-        description="Extractor: `offline` (rules), `llm`, or one from an installed package; `auto`: `llm` if a "
-        "model is configured.",
+        description="Extractor: `offline` (rules), `llm`, `both`, or one from an installed package; `auto`: `both` if "
+        "a model is configured.",
     )
     prompts: Literal["production", "eval"] = Field(
         "production", description="Set of prompts; `eval` keeps relative dates next to absolute ones."

@@ -17,7 +17,7 @@ NOTIFIERS: Final = "imprint.notifiers"
 EMBEDDERS: Final = "imprint.embedders"
 
 OWN: Final[Mapping[str, frozenset[str]]] = {
-    EXTRACTORS: frozenset({"auto", "offline", "llm"}),
+    EXTRACTORS: frozenset({"auto", "both", "llm", "offline"}),
     RETRIEVERS: frozenset({"memories", "messages", "documents"}),
     AGENTS: frozenset(agents.AGENTS),
     NOTIFIERS: frozenset({"log", "mailto", "http", "https"}),

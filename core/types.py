@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 
 Json = dict[str, Any]
 
-SpendKey = Literal["rule", "agent", "user", "model"]
+SpendKey = Literal["rule", "agent", "user", "model", "prompt"]
 """Dimensions by which the cost of model calls is aggregated."""
 
 SPEND_KEYS: Final[tuple[SpendKey, ...]] = get_args(SpendKey)
@@ -100,6 +100,14 @@ class DispatchStatus(StrEnum):
     DEAD = "dead"
     CANCELLED = "cancelled"
     SHADOW = "shadow"
+
+
+class EpisodeType(StrEnum):
+    TASK_COMPLETION = "task_completion"
+    DECISION = "decision"
+    INTERACTION = "interaction"
+    ERROR = "error"
+    SUCCESS = "success"
 
 
 class Relation(StrEnum):

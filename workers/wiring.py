@@ -6,9 +6,10 @@ from typing import Final
 
 from core import agents, deferred
 from core.config import Settings
-from core.extraction import configured_extractor, windows
+from core.extraction import configured_extractor, extractor_setting, windows
 from core.index import reembedding
 from core.inference import quota
+from core.inference.answer_limits import AnswerBounds
 from core.inference.client import ChatClient
 from core.inference.configured_embedder import embedder
 from core.inference.embedders import CachedEmbedder, Embedder
@@ -50,7 +51,8 @@ def admission_control(settings: Settings) -> AdmissionControl | None:
     """Return admission control for agents that ask a model; None: no model is configured."""
     if settings.llm_base_url is None:
         return None
-    reads = settings.extractor != "offline"
+    chosen = extractor_setting.resolve(settings, has_model=True)
+    reads = chosen != extractor_setting.BY_RULES
     return AdmissionControl(
         provider=quota.provider(settings),
         asking=table.ADMITTED if reads else table.ADMITTED - agents.EXTRACTORS,
@@ -60,6 +62,7 @@ def admission_control(settings: Settings) -> AdmissionControl | None:
         stride=windows.USUAL.stride,
         tokens_per_day=settings.llm_tokens_per_day,
         cost_per_day=settings.llm_cost_per_day,
+        begins_without=agents.EXTRACTORS if chosen == extractor_setting.BOTH else frozenset(),
     )
 
 
@@ -86,5 +89,8 @@ def _model(settings: Settings, app: Database) -> ChatClient | None:
     key = settings.llm_api_key.get_secret_value()
     meter = Meter(app, quota.provider(settings))
     client = deferred.load("core.inference.openai_client:OpenAIClient")
-    model: ChatClient = client(str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds, meter)
+    bounds = AnswerBounds(settings.llm_max_output_tokens, settings.llm_temperature)
+    model: ChatClient = client(
+        str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds, meter, bounds
+    )
     return model

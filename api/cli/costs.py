@@ -20,7 +20,7 @@ def costs(
     until: Annotated[str | None, typer.Option("--to", help="End of the period, exclusive.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the cost of model calls by rule, agent, user or model, most expensive first.
+    """Show the cost of model calls by rule, agent, user, model or prompt, most expensive first.
 
     Example: imprint costs --by rule --from 2026-11-01T00:00:00Z
     """

@@ -133,7 +133,9 @@ def _extractor(settings: Settings) -> str:
     extractor_setting.require(settings)
     if settings.extractor != extractor_setting.AUTO:
         return settings.extractor
-    return f"llm, {settings.llm_model}" if settings.llm_base_url else "offline: rules alone, no model is configured"
+    if settings.llm_base_url is None:
+        return "offline: rules alone, no model is configured"
+    return f"both: rules, and {settings.llm_model}"
 
 
 def _receipts(settings: Settings) -> str:

@@ -28,6 +28,7 @@ COMMANDS: CommandTable = {
     "mirror": ("api.cli.mirror:commands", "The Markdown mirror: location and state of its files."),
     "user": ("api.cli.user:commands", "A user: profile, erasure, receipts."),
     "tenant": ("api.cli.tenant:commands", "Settings of a tenant: webhooks, channels, secrets, limits."),
+    "prompts": ("api.cli.prompts:commands", "Prompts of the tenant's own: versions, preview, share of sessions."),
     "approvals": ("api.cli.approvals:commands", "Actions that wait for approval: list, approve, reject."),
     "dead": ("api.cli.dead_letters:commands", "Dead letters: list and retry dispatches that failed permanently."),
     "costs": ("api.cli.costs:costs", "Cost of model calls by rule, agent, user or model."),

@@ -1,4 +1,4 @@
-"""Editing memories by hand: add, edit, pin, forget."""
+"""Editing memories by hand: add, edit, pin, delete."""
 
 from __future__ import annotations
 
@@ -97,10 +97,16 @@ def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: A
         _show(memory)
 
 
-def forget(memory_id: MemoryId, evidence: Evidence = False, yes: Yes = False, as_json: AsJson = False) -> None:
+FORGET = """Erase a memory permanently: another name of `delete`.
+
+Example: imprint memory forget 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --evidence --yes
+"""
+
+
+def delete(memory_id: MemoryId, evidence: Evidence = False, yes: Yes = False, as_json: AsJson = False) -> None:
     """Erase a memory permanently; the answer is a signed receipt.
 
-    Example: imprint memory forget 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --evidence --yes
+    Example: imprint memory delete 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --evidence --yes
     """
     with open_client() as client:
         if not yes:

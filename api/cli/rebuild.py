@@ -24,7 +24,9 @@ Rules = Annotated[
     Path | None, typer.Option("--rules", help="A folder of rules, or a file with one; default: the rules in force.")
 ]
 AsOf = Annotated[str | None, typer.Option("--as-of", help="Use only events up to this day or time.")]
-Extractor = Annotated[str | None, typer.Option("--extractor", help="`offline` or `llm`; default: as configured.")]
+Extractor = Annotated[
+    str | None, typer.Option("--extractor", help="`offline`, `llm` or `both`; default: as configured.")
+]
 Embedding = Annotated[str | None, typer.Option("--embedding", help="`local`, `openai` or `hash`, used for judging.")]
 Apply = Annotated[str | None, typer.Option("--apply", help="Apply the rebuild with this id.")]
 Drop = Annotated[str | None, typer.Option("--drop", help="Drop the rebuild with this id.")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import StrEnum
 from typing import Annotated, Literal
 
 import typer
@@ -14,6 +15,16 @@ from core.types import Json
 
 QUOTE_LENGTH = 200
 
+
+class Sought(StrEnum):
+    """A type of results."""
+
+    MEMORIES = "memories"
+    MESSAGES = "messages"
+    DOCUMENTS = "documents"
+    UNITS = "units"
+
+
 User = Annotated[str | None, typer.Option(help="Owner of the memory to search.")]
 Group = Annotated[str | None, typer.Option(help="Group whose memory to search.")]
 Session = Annotated[str | None, typer.Option(help="Only results from this session.")]
@@ -21,7 +32,11 @@ Limit = Annotated[int | None, typer.Option(min=1, max=200, help="Results per pag
 After = Annotated[str | None, typer.Option(help="Cursor shown with the previous page.")]
 Method = Annotated[Literal["hybrid", "keyword", "vector"], typer.Option(help="Search method.")]
 Named = Annotated[recipes.Name, typer.Option("--recipe", help="Name of a search recipe.")]
-GroupBy = Annotated[Literal["session"] | None, typer.Option(help="Group the results by session.")]
+GroupBy = Annotated[Literal["session", "group"] | None, typer.Option(help="Group the results by session or group.")]
+Include = Annotated[
+    list[Sought] | None,
+    typer.Option(help="Type of results; repeatable.  [default: the recipe's]"),
+]
 Explain = Annotated[bool, typer.Option("--explain", help="Explain the parts of each score and what was searched.")]
 
 
@@ -35,17 +50,18 @@ def search(
     after: After = None,
     method: Method = "hybrid",
     group_by: GroupBy = None,
+    include: Include = None,
     explain: Explain = False,
     as_json: AsJson = False,
 ) -> None:
-    """Search memories, messages and documents; each result has its id and its evidence.
+    """Search memories, messages, documents and units; each result has its id and its evidence.
 
     Example: imprint search "Where does Ada live?" --user ada
     """
     if user is None and group is None:
         raise typer.BadParameter("Say whose memory to search: --user, --group or both.")
-    asked = {"user_id": user, "group_id": group, "session_id": session, "limit": limit, "after": after}
-    asked |= {"group_by": group_by}
+    asked: Json = {"user_id": user, "group_id": group, "session_id": session, "limit": limit, "after": after}
+    asked |= {"group_by": group_by, "include": include}
     body: Json = {name: value for name, value in asked.items() if value is not None}
     body |= {"query": query, "recipe": recipe, "method": method, "explain": explain}
     with open_client() as client:
@@ -62,8 +78,10 @@ def search(
 def _show_all(answer: Json) -> None:
     results = answer["results"]
     for group in answer.get("groups", [{"results": range(len(results))}]):
-        if "session_id" in group:
-            _say(f"[bold cyan]{escape(group['session_id'] or 'no session')}[/] [dim]{group['score']:.2f}[/]")
+        for by in ("session", "group"):
+            if f"{by}_id" in group:
+                name = escape(group[f"{by}_id"] or f"no {by}")
+                _say(f"[bold cyan]{name}[/] [dim]{group['score']:.2f}[/]")
         for place in group["results"]:
             _show(place + 1, results[place])
 
@@ -99,6 +117,8 @@ def _filters(filters: Json) -> Iterator[str]:
 def _about(result: Json) -> str:
     if result["type"] == "document":
         return escape(" › ".join(dict.fromkeys((result["title"], *result["headings"]))))
+    if result["type"] == "unit":
+        return f"{escape(result['subject'])}, {moment(result['occurred_at'])[:16]}"
     if result["type"] == "memory":
         since = moment(result["valid_from"] or result["occurred_at"])[:10]
         return f"{result['category']}, {result['topic']}, {since}"

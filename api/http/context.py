@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
 from pydantic import Field
@@ -63,6 +63,14 @@ class ContextRequest(RequestBody):
     format: Annotated[
         Format, Field(description="`messages`: OpenAI's format; `anthropic`: system and messages; `text`: one text")
     ] = "messages"
+    include: Annotated[
+        list[Literal["units"]],
+        Field(
+            default_factory=list,
+            max_length=10,
+            description="`units`: also what earlier conversations were about, besides the usual",
+        ),
+    ]
     adaptive: Annotated[bool, Field(description="Let the query determine the number of memories")] = False
     audience: Annotated[
         Audience | None,
@@ -120,6 +128,7 @@ def _to_query(at: Deps, asked: ContextRequest) -> ContextQuery:
         model=asked.model,
         budget=Budget(shares.system, shares.long_term, shares.short_term, shares.reserve),
         adaptive=asked.adaptive,
+        units="units" in asked.include,
         format=asked.format,
         audience=asked.audience,
         raw=asked.raw,

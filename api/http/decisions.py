@@ -186,7 +186,7 @@ def _memories_json(deps: Dependencies, caller: Caller, ids: Any) -> list[Json]:
 
 
 def _hop_json(hop: ActivationLink) -> Json:
-    return {"from": hop.source, "by": hop.by, "to": hop.target, "outward": hop.outward}
+    return {"from": hop.source, "by": hop.by, "to": hop.target, "outward": hop.outward, "strength": hop.strength}
 
 
 def _decision_json(row: Any, concerned: list[Any]) -> Json:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import asdict, fields
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
-from pydantic import AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
 from api import provenance
 from api.ingress.bodies import RequestBody
@@ -23,10 +25,12 @@ from core.memory import listing, memories, writer
 from core.memory.as_of import Moment
 from core.memory.changes import Edit, Owner, Pin, Restore
 from core.memory.listing import MemoryFilter, Order
+from core.memory.typed_values import ValueType
 from core.search.filters import SERVED
 from core.storage.db import Tx
+from core.summaries import unit_links
 from core.tenancy.tenants import Caller
-from core.types import Category, Json, Kind, Status, Topic, Trust
+from core.types import Category, EpisodeType, Json, Kind, Status, Topic, Trust
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
@@ -38,12 +42,32 @@ Reason = Annotated[str | None, Field(max_length=2_000, description="Reason, stor
 SeenVersion = Annotated[int | None, Field(ge=1, description="The version you have seen; 409 if it has changed since")]
 
 
+def _normal_json(text: str) -> str:
+    try:
+        return json.dumps(json.loads(text, parse_constant=_refuse_constant))
+    except (ValueError, RecursionError):
+        raise ValueError('is no JSON; send 4, true or "tea"') from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+JsonText = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(_normal_json)]
+
+FETCHED: Final = 200
+"""Memories that one request may name."""
+
+
 class MemoryListRequest(RequestBody):
     """Filter for a list of memories."""
 
     user_id: Name | None = None
     group_id: Name | None = None
     session_id: Annotated[Name | None, Field(description="Memories that cite a message of this session")] = None
+    message_id: Annotated[Name | None, Field(description="Memories that cite this message; requires `session_id`")] = (
+        None
+    )
     kind: Kind | None = None
     category: Category | None = None
     topic: Topic | None = None
@@ -52,6 +76,15 @@ class MemoryListRequest(RequestBody):
     subject: Name | None = None
     attribute: Name | None = None
     pinned: bool | None = None
+    min_importance: Annotated[float | None, Field(ge=0, le=1)] = None
+    min_strength: Annotated[float | None, Field(ge=0, description="Least strength now")] = None
+    episode_type: Annotated[EpisodeType | None, Field(description="Only episodes of this type")] = None
+    success: Annotated[bool | None, Field(description="Only episodes that went well, or only those that failed")] = None
+    value_type: Annotated[ValueType | None, Field(description="Only memories with a typed value of this type")] = None
+    value_min: Annotated[float | None, Field(allow_inf_nan=False, description="Least number or rating")] = None
+    value_max: Annotated[float | None, Field(allow_inf_nan=False, description="Highest number or rating")] = None
+    value_is: Annotated[JsonText | None, Field(description='Exact typed value as JSON: 4, true, "tea"')] = None
+    value_has: Annotated[JsonText | None, Field(description='What a list contains, as JSON: "tea"')] = None
     q: Annotated[
         Content | None, Field(min_length=1, max_length=200, description="Substring of the content, case-insensitive")
     ] = None
@@ -62,6 +95,14 @@ class MemoryListRequest(RequestBody):
     order: Order = "newest"
     after: Annotated[str | None, Field(max_length=100, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
+
+
+class FetchRequest(RequestBody):
+    """Ids of memories to read at once."""
+
+    ids: Annotated[list[UUID], Field(min_length=1, max_length=FETCHED)]
+    as_of: AwareDatetime | None = None
+    known_at: AwareDatetime | None = None
 
 
 class RestoreRequest(RequestBody):
@@ -82,25 +123,37 @@ class PinRequest(RequestBody):
 @router.get("/memories")
 def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest, Query()]) -> Json:
     """List memories, newest first. An expired memory is not active, even before a sweep archives it."""
-    if wanted.q is not None and wanted.user_id is None and wanted.group_id is None:
-        raise Invalid([Problem("/q", "say whose memories to list: `user_id`, `group_id` or both")])
+    if problems := list(_problems(wanted)):
+        raise Invalid(problems)
     with deps.db.tenant(caller.tenant_id) as tx:
         page = listing.page(tx, _filter(wanted), wanted.order, after=wanted.after, limit=wanted.limit)
         evidence = memory_as_of.evidence(tx, [row.id for row in page.rows], wanted.known_at)
-    items = [memory_json(row, evidence.get(row.id, []), wanted.known_at) for row in page.rows]
+    items = [memory_json(row, evidence.get(row.id, []), page.now) for row in page.rows]
     return {"items": items, "next": page.following}
+
+
+@router.post("/memories/fetch")
+def post_fetch(deps: Deps, caller: Reader, asked: FetchRequest) -> Json:
+    """Return memories by their ids, in the order of the request; `missing` names those that are not there."""
+    ids = list(dict.fromkeys(asked.ids))
+    with deps.db.tenant(caller.tenant_id) as tx:
+        rows = memory_as_of.at_moment(tx, ids, Moment(asked.as_of, asked.known_at))
+        evidence = memory_as_of.evidence(tx, list(rows), asked.known_at)
+    items = [memory_json(rows[one], evidence.get(one, []), asked.known_at) for one in ids if one in rows]
+    return {"items": items, "missing": [one for one in ids if one not in rows], "next": None}
 
 
 @router.get("/memories/{memory_id}")
 def get_memory(
     deps: Deps, caller: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
 ) -> Json:
-    """Return a memory with its evidence, now or as of a time; its ETag is the value for `If-Match`."""
+    """Return a memory with its evidence and its units, now or as of a time; its ETag is the value for `If-Match`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = memory_as_of.get(tx, memory_id, Moment(as_of, known_at))
         evidence = memory_as_of.evidence(tx, [memory_id], known_at).get(memory_id, [])
+        unit_ids = unit_links.of_memory(tx, memory_id)
     response.headers["ETag"] = f'"{row.version}"'
-    return memory_json(row, evidence, known_at)
+    return memory_json(row, evidence, known_at) | {"unit_ids": unit_ids}
 
 
 @router.post("/memories/{memory_id}/restore")
@@ -162,6 +215,14 @@ def current_memory_json(deps: Dependencies, caller: Caller, memory_id: UUID) -> 
     deps.bell.notify()
     with deps.db.tenant(caller.tenant_id) as tx:
         return memory_json(memories.get(tx, memory_id), memories.evidence(tx, [memory_id]).get(memory_id, []))
+
+
+def _problems(wanted: MemoryListRequest) -> Iterator[Problem]:
+    """Yield fields that lack another one."""
+    if wanted.q is not None and wanted.user_id is None and wanted.group_id is None:
+        yield Problem("/q", "say whose memories to list: `user_id`, `group_id` or both")
+    if wanted.message_id is not None and wanted.session_id is None:
+        yield Problem("/message_id", "say which session it belongs to: `session_id`")
 
 
 def _filter(wanted: MemoryListRequest) -> MemoryFilter:

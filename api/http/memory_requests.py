@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints, model_validator
 
 from api.ingress.bodies import RequestBody
 from core.errors import Problem
 from core.events.parsing import ENCODER, NESTING, NUL, YEARS, Name, Who
 from core.extraction import requests
 from core.extraction.requests import Wish
+from core.memory import typed_values
+from core.memory.typed_values import TypedValue
 from core.sessions.state import merge_patch
 from core.types import Candidate, Category, Json, Kind, Topic, Trust
 
@@ -105,6 +107,10 @@ class StatementRequest(RequestBody):
     topic: Topic | None = None
     attribute: Annotated[Slot | None, Field(description="A slot such as home.city; requires `value`")] = None
     value: Value | None = None
+    typed: Annotated[
+        TypedValue | None,
+        Field(description="Value of the slot with its type, stored in `structured.typed`; `value` follows from it"),
+    ] = None
     structured: Structured = Field(default_factory=dict)
     importance: Share | None = None
     confidence: Share | None = None
@@ -120,8 +126,18 @@ class StatementRequest(RequestBody):
     ] = None
     evidence: list[CitedMessage] = Field([], max_length=50)
 
+    @model_validator(mode="after")
+    def _with_typed(self) -> Self:
+        """Take the value, and what is stored of it, from the typed one."""
+        if self.typed is not None:
+            self.structured = {**self.structured, typed_values.FIELD: self.typed.as_json()}
+            self.value = self.value if self.value is not None or self.attribute is None else self.typed.text
+        return self
+
     def problems(self) -> Iterator[Problem]:
         """Yield contradictions between fields."""
+        if self.typed is not None and self.attribute is None:
+            yield Problem("/attribute", "is required with `typed`: name the slot, such as preference.volume")
         yield from span_problems(self.valid_from, self.valid_to)
         yield from slot_problems(self.attribute, self.value)
 
@@ -148,6 +164,7 @@ class Patch(RequestBody):
     topic: Topic | None = None
     attribute: Slot | None = None
     value: Value | None = None
+    typed: Annotated[TypedValue | None, Field(description="New typed value; `value` follows from it")] = None
     structured: Annotated[Structured | None, Field(description="JSON Merge Patch (RFC 7396): null removes a key")] = (
         None
     )
@@ -166,15 +183,27 @@ class Patch(RequestBody):
 
     def fields(self, row: Any) -> Json:
         """Return the columns of the memory's row that change, with their new values."""
-        asked = self.model_fields_set - {"version", "reason"}
+        asked = self.model_fields_set - {"version", "reason", "typed"}
         wanted = {name: getattr(self, name) for name in asked} | {n: [] for n in asked & {"tags"} if self.tags is None}
         if "structured" in asked:
             wanted["structured"] = {} if self.structured is None else merge_patch(row.structured, self.structured)
+        wanted |= self._typed_fields(row, wanted)
         return {name: value for name, value in wanted.items() if value != getattr(row, name)}
+
+    def _typed_fields(self, row: Any, wanted: Mapping[str, Any]) -> Json:
+        """Return what follows from a typed value; a value in words without its type makes the stored type obsolete."""
+        structured = dict(wanted.get("structured", row.structured))
+        if self.typed is not None:
+            structured[typed_values.FIELD] = self.typed.as_json()
+            return {"structured": structured, "value": wanted.get("value") or self.typed.text}
+        if "value" in wanted and wanted["value"] != row.value and typed_values.FIELD in structured:
+            del structured[typed_values.FIELD]
+            return {"structured": structured}
+        return {}
 
     def problems(self, row: Any, fields: Mapping[str, Any]) -> Iterator[Problem]:
         """Yield the problems of the edited memory."""
-        for name in sorted(self.model_fields_set - CLEARABLE - {"version", "reason"}):
+        for name in sorted(self.model_fields_set - CLEARABLE - {"version", "reason", "typed"}):
             if getattr(self, name) is None:
                 yield Problem(f"/{name}", "may not be null; leave it out to keep it")
         if "structured" in fields:

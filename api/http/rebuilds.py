@@ -30,7 +30,7 @@ class RebuildRequest(RequestBody):
     user_id: Name
     rules: Annotated[list[Json] | None, Field(max_length=200, description="Default: the rules in force")] = None
     as_of: Annotated[AwareDatetime | None, Field(description="Use only events up to this time; default: now")] = None
-    extractor: Literal["offline", "llm"] | None = None
+    extractor: Literal["offline", "llm", "both"] | None = None
     embedding: Literal["local", "english", "multilingual", "openai", "hash"] | None = None
 
 

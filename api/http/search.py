@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
@@ -23,8 +24,9 @@ from core.events.parsing import Content, Name
 from core.memory.as_of import Moment
 from core.search import pagination, query, recipes
 from core.search.filters import SERVED, Filters
+from core.search.ordering import TYPES
 from core.search.pagination import Cursor
-from core.search.query import Method, Question, SearchAnswer, SearchResult
+from core.search.query import Method, Question, SearchResult
 from core.search.recall_log import Asker
 from core.search.recipes import RECIPES, Recipe
 from core.types import Category, Json, Kind, Topic
@@ -34,13 +36,16 @@ router = APIRouter(prefix="/v1", tags=["search"], route_class=Route)
 Share = Annotated[float, Field(ge=0, le=1)]
 
 GROUPED = 1000
-"""Results of a ranking that are read to limit those of one session."""
+"""Results of a ranking that are read to limit those of one session or group, or to merge those of several users."""
 
 MOST = 50
 """Values of one filter: problems with each are reported, and all are read before anything else."""
 
+USERS = 10
+"""Users of one search: each of them is ranked on their own."""
+
 PER_GROUP = 3
-"""Results of one session by default."""
+"""Results of one session or group by default."""
 
 BY_RECIPE = ("limit", "adaptive", "min_similarity", "include")
 """Parameters of a recipe that a request may override."""
@@ -70,6 +75,10 @@ class SearchRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     user_id: Name | None = None
+    user_ids: Annotated[
+        list[Name],
+        Field(max_length=USERS, description=f"Search the memory of several users at once, at most {USERS}"),
+    ] = []
     group_id: Name | None = None
     query: Annotated[Content, Field(max_length=10_000)]
     recipe: Annotated[recipes.Name, Field(description="Name of a search recipe; see /v1/search/recipes")] = "default"
@@ -81,11 +90,10 @@ class SearchRequest(BaseModel):
         Field(max_length=pagination.LONGEST, description="`next` of the previous page of the same search"),
     ] = None
     method: Method = "hybrid"
-    include: Annotated[list[Literal["memories", "messages", "documents"]], Field(max_length=MOST)] = [
-        "memories",
-        "messages",
-        "documents",
-    ]
+    include: Annotated[
+        list[Literal["memories", "messages", "documents", "units"]],
+        Field(max_length=MOST, description="Types to search; units of conversations only if they are named"),
+    ] = ["memories", "messages", "documents"]
     kinds: Annotated[list[Kind], Field(max_length=MOST)] = []
     categories: Annotated[list[Category], Field(max_length=MOST)] = []
     topics: Annotated[list[Topic], Field(max_length=MOST)] = []
@@ -109,12 +117,12 @@ class SearchRequest(BaseModel):
     adaptive: Annotated[
         bool | None, Field(description="Let the query determine the number of results: 3 to 15, at most `limit`")
     ] = None
-    group_by: Annotated[Literal["session"] | None, Field(description="Also return the results grouped by session")] = (
-        None
-    )
+    group_by: Annotated[
+        Literal["session", "group"] | None, Field(description="Also return the results grouped by session or group")
+    ] = None
     per_group: Annotated[
         int | None,
-        Field(ge=1, le=50, description=f"With `group_by`: maximum results per session; default: {PER_GROUP}"),
+        Field(ge=1, le=50, description=f"With `group_by`: maximum results of each; default: {PER_GROUP}"),
     ] = None
     explain: Annotated[bool, Field(description="Explain the parts of each score and what was searched")] = False
     audience: Annotated[
@@ -134,7 +142,7 @@ def get_recipes(_who: Reader) -> Json:
 
 @router.post("/search", response_model=Json)
 def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
-    """Search memories, messages and document passages; each result has its sources."""
+    """Search memories, messages, document passages and units of conversations; each result has its sources."""
     if problems := list(_problems(asked)):
         raise Invalid(problems)
     if asked.raw:
@@ -145,15 +153,17 @@ def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
     same = _identity(who.tenant_id, asked, recipe)
     cursor = pagination.decode(asked.after, same) if asked.after is not None else None
     now = cursor.now if cursor else asked.now or asked.known_at or datetime.now(UTC)
-    answer = query.search(at.db, who.tenant_id, _question(asked, recipe, limit, cursor, now), at.embedder)
+    answer = _answer(at, who, asked, _question(asked, recipe, limit, cursor, now))
     found, more = _page(answer, asked, cursor, limit)
     at.hits.note(who.tenant_id, hit=any(one.memory is not None for one in found))
-    asker, served = Asker(who.tenant_id, asked.user_id, asked.group_id), [_as_served(one) for one in found]
-    at.recalls.note(asker, served, announced=at.settings.announce_recalls)
+    _note_recalls(at, who, asked, answer, found)
     formula = at.settings.strength_formula if asked.explain else None
+    results = [shown.result_json(one, now, formula, raw=asked.raw) for one in found]
+    if asked.user_ids:
+        results = [{**one, "user_id": answer.owners[id(hit)]} for one, hit in zip(results, found, strict=True)]
     content = {
-        "results": [shown.result_json(one, now, formula, raw=asked.raw) for one in found],
-        **({"groups": shown.groups_json(found)} if asked.group_by else {}),
+        "results": results,
+        **({"groups": shown.groups_json(found, asked.group_by)} if asked.group_by else {}),
         "total": answer.total,
         "next": pagination.encode(Cursor(pagination.place_of(found[-1].ranked), now), same) if more else None,
         "took_ms": round((time.perf_counter() - began) * 1000, 2),
@@ -167,8 +177,10 @@ def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
 def _problems(asked: SearchRequest) -> Iterator[Problem]:
     """Yield conflicts between fields that are each valid."""
     yield from _ownerless(asked)
+    if RECIPES[asked.recipe].formula:
+        yield from _unblendable(asked)
     if not asked.include:
-        yield Problem("/include", "name one of memories, messages and documents, or leave it out to search all of them")
+        yield Problem("/include", "name one of memories, messages, documents and units, or leave it out")
     elif "memories" not in asked.include:
         for name in OF_MEMORIES_ALONE:
             if getattr(asked, name):
@@ -183,11 +195,33 @@ def _problems(asked: SearchRequest) -> Iterator[Problem]:
         yield Problem("/per_group", "requires `group_by`")
 
 
+def _unblendable(asked: SearchRequest) -> Iterator[Problem]:
+    """Yield what a recipe that weighs similarity, decay and importance cannot do."""
+    if "include" in asked.model_fields_set and set(asked.include) != {"memories"}:
+        yield Problem("/include", f"the recipe {asked.recipe} ranks memories only: leave it out, or use another recipe")
+    if asked.method == "keyword":
+        yield Problem(
+            "/method", f"the recipe {asked.recipe} needs vectors: use `hybrid` or `vector`, or another recipe"
+        )
+
+
 def _ownerless(asked: SearchRequest) -> Iterator[Problem]:
-    if asked.user_id is None and asked.group_id is None:
+    if asked.user_ids:
+        yield from _several_owners(asked)
+    elif asked.user_id is None and asked.group_id is None:
         yield Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")
     if asked.audience == "group" and asked.group_id is None:
         yield Problem("/audience", "name the group: `group_id`")
+
+
+def _several_owners(asked: SearchRequest) -> Iterator[Problem]:
+    """Yield what a search for several users cannot be combined with."""
+    for name in ("user_id", "group_id"):
+        if getattr(asked, name) is not None:
+            yield Problem(f"/{name}", "cannot be combined with `user_ids`: name all users there")
+    for index, user_id in enumerate(asked.user_ids):
+        if user_id in asked.user_ids[:index]:
+            yield Problem(f"/user_ids/{index}", "occurs earlier in the list")
 
 
 def _effective_recipe(asked: SearchRequest) -> Recipe:
@@ -197,6 +231,8 @@ def _effective_recipe(asked: SearchRequest) -> Recipe:
     said = {name: value for name, value in said.items() if value is not None or name == "min_similarity"}
     if asked.method == "keyword":
         said["min_similarity"] = None
+    if asked.user_ids:
+        said["diversity"] = 0.0  # Results of several users are merged by score alone.
     return replace(named, **said | {"include": frozenset(said.get("include", named.include))})
 
 
@@ -212,13 +248,55 @@ def _identity(tenant_id: str, asked: SearchRequest, recipe: Recipe) -> Json:
     return {name: sorted(value) if isinstance(value, list) else value for name, value in said.items()}
 
 
-def _page(
-    answer: SearchAnswer, asked: SearchRequest, cursor: Cursor | None, limit: int
-) -> tuple[list[SearchResult], bool]:
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An answer, of several users in one order. `owners`: the user of each result, by its identity."""
+
+    results: Sequence[SearchResult]
+    considered: Mapping[str, int]
+    owners: Mapping[int, str]
+
+    @property
+    def total(self) -> int:
+        return sum(self.considered.values())
+
+
+def _answer(at: Deps, who: Reader, asked: SearchRequest, question: Question) -> _Answer:
+    """Search for one user or group, or for each user and merge the answers by score."""
+    if not asked.user_ids:
+        answer = query.search(at.db, who.tenant_id, question, at.embedder)
+        return _Answer(answer.results, answer.considered, {})
+    considered: Counter[str] = Counter()
+    best: dict[tuple[str, str], tuple[str, SearchResult]] = {}
+    for user_id in asked.user_ids:
+        answer = query.search(at.db, who.tenant_id, replace(question, user_id=user_id), at.embedder)
+        considered.update(answer.considered)
+        for one in answer.results:  # A document of the whole tenant is found for each user.
+            key = (one.ranked.hit.type, one.ranked.hit.key)
+            if key not in best or one.ranked.score > best[key][1].ranked.score:
+                best[key] = (user_id, one)
+    merged = sorted(best.items(), key=lambda item: (-item[1][1].ranked.score, TYPES.index(item[0][0]), item[0][1]))
+    return _Answer([one for _, (_, one) in merged], considered, {id(one): user_id for _, (user_id, one) in merged})
+
+
+def _note_recalls(at: Deps, who: Reader, asked: SearchRequest, answer: _Answer, found: Sequence[SearchResult]) -> None:
+    """Record what was shown to whom, for echoes and counts of use."""
+    by_user: dict[str | None, list[Served]] = {user_id: [] for user_id in (*asked.user_ids, asked.user_id)}
+    if asked.user_ids:
+        del by_user[None]
+    for one in found:
+        by_user[answer.owners.get(id(one), asked.user_id)].append(_as_served(one))
+    for user_id, served in by_user.items():
+        asker = Asker(who.tenant_id, user_id, asked.group_id)
+        at.recalls.note(asker, served, announced=at.settings.announce_recalls)
+
+
+def _page(answer: _Answer, asked: SearchRequest, cursor: Cursor | None, limit: int) -> tuple[list[SearchResult], bool]:
     """Return the page, and whether there is another one."""
     found = list(answer.results)
     if asked.group_by is not None:
-        found = pagination.cap_per_session(found, shown.session_of, asked.per_group or PER_GROUP)
+        found = pagination.cap_per_key(found, shown.KEYS[asked.group_by], asked.per_group or PER_GROUP)
+    if _is_whole(asked):
         found = found[pagination.page_start([one.ranked for one in found], cursor.place if cursor else None) :]
     return found[:limit], len(found) > limit
 
@@ -228,21 +306,28 @@ def _as_served(found: SearchResult) -> Served:
         return Served(found.message.content)
     if found.passage is not None:
         return Served(found.passage.content)
+    if found.unit is not None:
+        return Served(found.unit.summary)
     return Served(found.memory.content, found.memory.id)
 
 
+def _is_whole(asked: SearchRequest) -> bool:
+    """Return whether pages are cut from results that were read as a whole: grouped ones, and those of several users."""
+    return asked.group_by is not None or bool(asked.user_ids)
+
+
 def _question(asked: SearchRequest, recipe: Recipe, limit: int, cursor: Cursor | None, now: datetime) -> Question:
-    """Return the query for one result more than shown, to detect another page; if grouped, for all candidates."""
-    grouped = asked.group_by is not None
+    """Return the query for one result more than shown, to detect another page; to group or merge, for many."""
+    whole = _is_whole(asked)
     return Question(
         query=asked.query,
         user_id=None if asked.audience == "group" else asked.user_id,
         group_id=asked.group_id,
-        limit=GROUPED if grouped else limit + 1,
+        limit=GROUPED if whole and (cursor or asked.group_by) else limit + 1,
         method=asked.method,
         filters=_filters(asked, recipe),
         recipe=recipe,
-        after=cursor.place if cursor and not grouped else None,
+        after=cursor.place if cursor and not whole else None,
         now=now,
     )
 
@@ -265,7 +350,7 @@ def _filters(asked: SearchRequest, recipe: Recipe) -> Filters:
     )
 
 
-def _explanation(asked: SearchRequest, recipe: Recipe, answer: SearchAnswer, now: datetime) -> Json:
+def _explanation(asked: SearchRequest, recipe: Recipe, answer: _Answer, now: datetime) -> Json:
     """Return the effective recipe and filters, and the number of rows that passed, by type."""
     held = asked.model_dump(mode="json", include=FILTERS, exclude_defaults=True, by_alias=True)
     held |= {"include": sorted(recipe.include), "trust": list(asked.trust or SERVED)}

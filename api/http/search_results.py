@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 from api.serializers import source_json, strength
 from core.memory import decay
@@ -11,6 +12,7 @@ from core.screening import output
 from core.search import passages
 from core.search.passages import FoundPassage
 from core.search.query import SearchResult
+from core.search.units import FoundUnit
 from core.types import Json, Message, Trust
 
 OF_MEMORIES = "kind category topic importance strength confidence trust valid_from valid_to".split()
@@ -33,6 +35,8 @@ def result_json(found: SearchResult, now: datetime, formula: str | None, *, raw:
     shared = {"type": hit.type, "score": found.ranked.score, "scores": scores}
     if found.passage is not None:
         return {**_document(found.passage), **shared}
+    if found.unit is not None:
+        return {**_unit(found.unit, raw=raw), **shared}
     own = _memory(found, now) if found.message is None else _message(found, found.message, raw=raw)
     return {**own, **shared, "sources": [source_json(source, raw=raw) for source in found.sources]}
 
@@ -41,18 +45,31 @@ def session_of(found: SearchResult) -> str | None:
     """Return the session of a result; None: a passage, or a memory stated outside of a session."""
     if found.message is not None:
         return found.message.session_id
+    if found.unit is not None:
+        return found.unit.session_id
     if found.memory is None:
         return None
     cited = (source.session_id for source in found.sources)
     return found.memory.session_id or next((session for session in cited if session), None)
 
 
-def groups_json(found: Sequence[SearchResult]) -> list[Json]:
-    """Return the results by session, best session first: their positions in the list, best first."""
+def group_of(found: SearchResult) -> str | None:
+    """Return the group in which a result was said, or whose document it is; None: private, or of the whole tenant."""
+    row = found.message or found.passage or found.unit or found.memory
+    group: str | None = row.group_id
+    return group
+
+
+KEYS: Final[Mapping[str, Callable[[SearchResult], str | None]]] = {"session": session_of, "group": group_of}
+"""What results can be grouped by."""
+
+
+def groups_json(found: Sequence[SearchResult], by: str = "session") -> list[Json]:
+    """Return the results by session or group, that of the best first: their positions in the list, best first."""
     groups: dict[str | None, Json] = {}
     for place, one in enumerate(found):
-        session = session_of(one)
-        group = groups.setdefault(session, {"session_id": session, "score": one.ranked.score, "results": []})
+        key = KEYS[by](one)
+        group = groups.setdefault(key, {f"{by}_id": key, "score": one.ranked.score, "results": []})
         group["results"].append(place)
     return list(groups.values())
 
@@ -94,5 +111,28 @@ def _document(passage: FoundPassage) -> Json:
         "headings": passage.headings,
         "uri": passage.uri,
         "version": passage.version,
+        "sources": [source],
+    }
+
+
+def _unit(unit: FoundUnit, *, raw: bool) -> Json:
+    told = {"subject": unit.subject, "content": unit.summary, "narrative": unit.narrative, "facts": list(unit.facts)}
+    told |= {"participants": list(unit.participants), "keywords": list(unit.keywords)}
+    shown: Json = told if raw else output.value(told)
+    source = {
+        **dict.fromkeys(("event_id", "message_id")),
+        "session_id": unit.session_id,
+        "quote": shown["narrative"],
+        "from_position": unit.from_position,
+        "to_position": unit.to_position,
+    }
+    return {
+        "id": unit.id,
+        **dict.fromkeys(OF_MEMORIES),
+        **shown,
+        "trust": Trust.QUARANTINED if output.screened_output(f"{unit.summary}\n{unit.narrative}").hostile else None,
+        "occurred_at": unit.started_at,
+        "ended_at": unit.ended_at,
+        "group_id": unit.group_id,
         "sources": [source],
     }

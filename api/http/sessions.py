@@ -21,6 +21,8 @@ from api.serializers import message_json
 from core.erasure import session
 from core.errors import Invalid, Problem
 from core.events.parsing import Content, Name
+from core.language.terms import token_estimate
+from core.memory import drawn
 from core.screening import output
 from core.sessions import hidden_messages, sessions, state, transcripts, working_memory
 from core.sessions.sessions import Session
@@ -81,9 +83,12 @@ def get_messages(
     last: Annotated[
         int | None, Query(ge=1, le=500, description="Return this many of the newest messages instead of a page")
     ] = None,
+    memories: Annotated[
+        bool, Query(description=f"Also the ids of the memories drawn from each message, at most {drawn.MOST}")
+    ] = False,
     raw: Raw = False,
 ) -> Json:
-    """List the messages of a session in order, each with its hidden flag; `after` is a position."""
+    """List the messages of a session in order, each with its tokens and hidden flag; `after` is a position."""
     if raw:
         unscreened.allow(deps, caller, "messages", session_id=session_id)
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -94,7 +99,11 @@ def get_messages(
         else:
             found = sessions.transcript(tx, session_id, after=after, limit=limit)
             following = str(found[-1].position) if len(found) == limit else None
-    return {"items": [_message_json(m, hidden=m.id in hidden, raw=raw) for m in found], "next": following}
+        ids_of = drawn.memories_of(tx, session_id, [m.id for m in found]) if memories else {}
+    items = [_message_json(m, hidden=m.id in hidden, raw=raw) for m in found]
+    if memories:
+        items = [{**item, "memory_ids": ids_of.get(item["id"], [])} for item in items]
+    return {"items": items, "next": following}
 
 
 @router.post("/sessions/{session_id:path}/messages/{message_id:path}/hide")
@@ -218,7 +227,7 @@ def _full_message_json(tx: Tx, session_id: str, message_id: str, *, raw: bool = 
 
 
 def _message_json(message: Message, *, hidden: bool, raw: bool) -> Json:
-    return message_json(message, raw=raw) | {"hidden": hidden}
+    return message_json(message, raw=raw) | {"hidden": hidden, "token_count": token_estimate(message.content)}
 
 
 def _cursor(last: Session) -> str:

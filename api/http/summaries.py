@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from api.ingress.dependencies import Deps, Reader
+from api.http import retrying
+from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
-from core.errors import NotFound
+from core.errors import Conflict, NotFound
 from core.plans import tracker
 from core.plans.tracker import SessionPlan
 from core.sessions import sessions
 from core.summaries import rolling
+from core.summaries.rolling import Summary
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
@@ -26,18 +28,30 @@ def get_summary(deps: Deps, caller: Reader, session_id: str) -> Json:
         limits = deps.settings
         raise NotFound(
             f"Session {session_id!r} has no summary yet: it gets one at {limits.summarize_messages} messages or "
-            f"{limits.summarize_tokens} tokens. Until then read its messages."
+            f"{limits.summarize_tokens} tokens. Read its messages, or write one now: POST to this address."
         )
-    return {
-        "session_id": found.session_id,
-        "to_position": found.to_position,
-        "content": found.content,
-        "key_messages": [key.as_json() for key in found.key_messages],
-        "text": found.text,
-        "token_count": found.token_count,
-        "prompt": found.prompt,
-        "at": found.at.isoformat(),
-    }
+    return _summary(found)
+
+
+@router.post("/sessions/{session_id:path}/summary")
+def post_summary(deps: Deps, caller: Writer, session_id: str) -> Json:
+    """Summarise all messages of the session now, by rules, however few there are; the next summary builds on this one.
+
+    Repeated without new messages, it returns the same summary.
+    """
+    for left in reversed(range(retrying.ATTEMPTS)):
+        try:
+            found = rolling.now(deps.db, caller.tenant_id, session_id, author(caller))
+            break
+        except Conflict:
+            if not left:
+                raise
+    if found is None:
+        raise Conflict(
+            f"Session {session_id!r} has no message to summarise: nobody has said anything, or all is hidden."
+        )
+    deps.bell.notify()
+    return _summary(found)
 
 
 @router.get("/sessions/{session_id:path}/plans")
@@ -48,6 +62,19 @@ def get_plans(deps: Deps, caller: Reader, session_id: str) -> Json:
         if not found:
             sessions.get(tx, session_id)
     return {"items": [_plan(plan) for plan in found], "next": None}
+
+
+def _summary(found: Summary) -> Json:
+    return {
+        "session_id": found.session_id,
+        "to_position": found.to_position,
+        "content": found.content,
+        "key_messages": [key.as_json() for key in found.key_messages],
+        "text": found.text,
+        "token_count": found.token_count,
+        "prompt": found.prompt,
+        "at": found.at.isoformat(),
+    }
 
 
 def _plan(plan: SessionPlan) -> Json:

@@ -11,7 +11,7 @@ from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Admin, Deps, Reader, author
 from api.ingress.large_json import Route
 from core.settings import secret_names
-from core.tenancy import destinations, limits, secrets, tenants, vault
+from core.tenancy import destinations, extraction, limits, secrets, tenants, vault
 from core.tenancy.tenants import Caller
 from core.types import Json
 
@@ -54,6 +54,14 @@ class WebhooksPut(RequestBody):
             "the old one separated by a space; empty: requests are not signed. Never shown"
         ),
     ] = None
+
+
+class ExtractionPut(RequestBody):
+    """What is kept of extracted statements."""
+
+    min_importance: Annotated[
+        float, Field(ge=0, le=1, description="Importance below which new extracted statements are not kept; 0: all are")
+    ]
 
 
 class SecretPut(RequestBody):
@@ -140,6 +148,21 @@ def put_limits(deps: Deps, caller: Admin, chosen: Json) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         limits.choose(tx, caller.tenant_id, chosen, deps.settings.tenant_limits)
         return limits.view(tx, caller.tenant_id, deps.settings.tenant_limits)
+
+
+@router.get("/tenant/extraction")
+def get_extraction(deps: Deps, caller: Reader) -> Json:
+    """Return the importance below which extracted statements are not kept."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return extraction.view(tx, caller.tenant_id)
+
+
+@router.put("/tenant/extraction")
+def put_extraction(deps: Deps, caller: Admin, asked: ExtractionPut) -> Json:
+    """Set the importance below which extracted statements are not kept; the next extraction applies it."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        extraction.put(tx, caller.tenant_id, asked.min_importance)
+        return extraction.view(tx, caller.tenant_id)
 
 
 def _plain(given: SecretStr | None) -> str | None:

@@ -1,16 +1,18 @@
-"""Units of a session: slices on one topic each."""
+"""Units of sessions: slices on one topic each."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Annotated
+from uuid import UUID
 
 from fastapi import APIRouter, Query
 
 from api.ingress.dependencies import Deps, Limit, Reader
 from api.ingress.large_json import Route
 from core.events.parsing import Name
-from core.summaries import units
+from core.summaries import unit_links, units
+from core.summaries.units import Unit
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
@@ -30,4 +32,18 @@ def get_units(
     with deps.db.tenant(caller.tenant_id) as tx:
         found = units.of_session(tx, session_id, user_id, before=after, limit=limit)
     following = str(found[-1].from_position) if len(found) == limit else None
-    return {"items": [asdict(unit) for unit in found], "next": following}
+    return {"items": [unit_json(unit) for unit in found], "next": following}
+
+
+@router.get("/units/{unit_id}")
+def get_unit(deps: Deps, caller: Reader, unit_id: UUID, user_id: SeenBy = None) -> Json:
+    """Return a unit with the ids of the memories and episodes that rest on its messages."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        unit = units.get(tx, unit_id, user_id)
+        links = unit_links.of_unit(tx, unit_id, user_id)
+    return unit_json(unit) | asdict(links)
+
+
+def unit_json(unit: Unit) -> Json:
+    """Return a unit; all of them are cut from conversations."""
+    return {**asdict(unit), "source_type": "conversation"}

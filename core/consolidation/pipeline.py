@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import text
 
 from core.config import Settings
-from core.consolidation import batch, echo, judge
+from core.consolidation import batch, echo, importance_floor, judge, support
 from core.consolidation.batch import Answers, Vectors
 from core.consolidation.judge import Thresholds
 from core.consolidation.llm_judge import Opinion
@@ -26,7 +26,9 @@ from core.memory import identity, memories, tombstones
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
 from core.memory.identity import KnownMemory
 from core.screening import masking, risky_instructions, screen
+from core.statements import redaction
 from core.storage.db import Database, Tx
+from core.tenancy import extraction as tenant_extraction
 from core.types import Candidate, Category, Trust
 
 MOST_IMPORTANCE_OF_QUARANTINED = 0.3
@@ -72,7 +74,7 @@ def consolidate(
     Candidates that try to instruct the agent are quarantined and compared with nothing. Erased statements, and those
     that repeat what was handed out, are ignored. The rest is judged against known memories.
     `explicit`: someone asked to keep these. `assistant`: ids of messages that no person wrote, in which a repetition is
-    an echo. `link`: relate new statements to those they refine.
+    an echo. `link`: relate new statements to those they refine, and to the same ones of other sources.
     """
     accepted, hostile, refused = _divide([_screen(candidate) for candidate in candidates], consolidation.secrets)
     contents = list(dict.fromkeys(c.content for c in accepted))
@@ -87,9 +89,14 @@ def consolidate(
         merged = batch.merge_candidates(accepted)
         stacked = _stack(merged, vectors, consolidation.embedder.dimension)
         neighbours = memories.neighbours(tx, owner.user_id, merged, stacked, owner.group_id) if merged else []
+        least = 0.0 if explicit else tenant_extraction.least_importance(tx, tenant_id)
     answers = _ask_model(consolidation, merged, stacked, neighbours)
     decided = batch.decide(merged, stacked, neighbours, consolidation.thresholds, answers, explicit=explicit)
-    links = batch.link_related(decided, merged, neighbours) if link else []
+    decided = importance_floor.leave_out(decided, least) if least else decided
+    links: list[Change] = [*batch.link_related(decided, merged, neighbours)] if link else []
+    if link:
+        with consolidation.db.tenant(tenant_id) as tx:
+            links += support.links(tx, owner, decided)
     decided = [*decided, *batch.join_verdicts(accepted, merged, decided)]
     wished = _apply_request(decided) if explicit else decided
     return [*refused, *buried, *echoes, *apart, *wished, *links]
@@ -197,7 +204,7 @@ def _drop_erased(
     remaining: list[Candidate] = []
     ignored: list[Ignore] = []
     for candidate, erased, key in zip(candidates, buried, keys, strict=True):
-        if erased:
+        if erased or redaction.ERASED in candidate.content:
             ignored.append(Ignore(_without_words(candidate), "It was erased."))
         elif key in rejected:
             ignored.append(Ignore(candidate, "Someone has rejected it."))

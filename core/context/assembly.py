@@ -247,6 +247,8 @@ def _as_result(packer: Packer, sources: ContextMaterial, result: Result) -> Scor
         quote = rendering.of_quote(result.message, superseded=result.superseded)
         short = _quotable(quote.text, packer.counter)
         return ScoredPiece(replace(quote, text=short), score, result.message.occurred_at) if short else None
+    if result.unit is not None:
+        return ScoredPiece(rendering.of_unit(result.unit), score, result.unit.started_at)
     return ScoredPiece(rendering.of_passage(result.passage), score)
 
 

@@ -30,6 +30,7 @@ from core.reflection import profile
 from core.reflection.profile import ProfileOwner
 from core.screening import output
 from core.search import passages, query
+from core.search.filters import EVERYWHERE, NO_FILTERS
 from core.search.query import Question
 from core.sessions import recent_messages
 from core.sessions.recent_messages import RecentMessages, RecentWindow
@@ -61,7 +62,7 @@ class ContextQuery:
 
     `audience`: who reads the answer; for a `group` only its own memory is shown, and None means the group of a group's
     session. `listener`: the user whose conversation it is, where the memory shown is the group's. `raw`: secrets in
-    quotes are not masked.
+    quotes are not masked. `units`: units of other conversations are searched, too.
     """
 
     user_id: str | None
@@ -76,6 +77,7 @@ class ContextQuery:
     audience: Audience | None = None
     listener: str | None = None
     raw: bool = False
+    units: bool = False
 
     @property
     def owner(self) -> ProfileOwner:
@@ -182,9 +184,13 @@ def _read(
 
 
 def _screen(results: Sequence[query.SearchResult]) -> list[query.SearchResult]:
-    """Mask secrets in messages, and drop hostile messages."""
+    """Mask secrets in messages and units, and drop hostile ones."""
     shown: list[query.SearchResult] = []
     for one in results:
+        if one.unit is not None:
+            told = output.screened_output(one.unit.summary)
+            shown += [] if told.hostile else [replace(one, unit=replace(one.unit, summary=told.text))]
+            continue
         screened = output.messages([one.message] if one.message is not None else [])
         shown += [one] if one.message is None else [replace(one, message=message) for message in screened]
     return shown
@@ -229,12 +235,12 @@ def _filter_results(db: Database, tenant_id: str, request: ContextQuery, sources
     rows = [*(one.memory for one in results if one.memory is not None), *sources.standing.values()]
     disputed = [row.id for row in rows if row.trust == Trust.DISPUTED]
     if not disputed and not places:
-        return replace(sources, results=_to_show(results, frozenset()))
+        return replace(sources, results=_to_show(results, frozenset(), session_id))
     with db.tenant(tenant_id) as tx:
         disputes = context_reader.disputes(tx, disputed)
         denied = sorted({one for ones in disputes.values() for one in ones})
         others = context_reader.active_memories(tx, request.user_id, request.group_id, denied)
-        shown = _to_show(results, context_reader.hidden_among(tx, places))
+        shown = _to_show(results, context_reader.hidden_among(tx, places), session_id)
     return replace(sources, results=shown, disputes=disputes, others=others)
 
 
@@ -258,7 +264,8 @@ def _search(
 ) -> Sequence[query.SearchResult]:
     if not question.strip():
         return ()
-    search_query = Question(question, request.user_id, request.group_id, limit, each=True)
+    filters = replace(NO_FILTERS, include=EVERYWHERE | {"units"}) if request.units else NO_FILTERS
+    search_query = Question(question, request.user_id, request.group_id, limit, filters=filters, each=True)
     return query.search(deps.db, tenant_id, search_query, deps.embedder).results
 
 
@@ -272,14 +279,17 @@ def _last_words(conversation: context_reader.SessionSlice | None) -> str:
     return user_messages[-1][-LONGEST_QUESTION:] if user_messages else ""
 
 
-def _to_show(results: Sequence[query.SearchResult], hidden: AbstractSet[tuple[str, str]]) -> list[query.SearchResult]:
-    """Drop what is hidden or not valid now."""
+def _to_show(
+    results: Sequence[query.SearchResult], hidden: AbstractSet[tuple[str, str]], session_id: str | None
+) -> list[query.SearchResult]:
+    """Drop what is hidden or not valid now, and units of the session itself, which is shown as it was said."""
     now = memories.now()
     return [
         one
         for one in results
         if (one.memory is None or _holds(one.memory, now))
         and (one.message is None or (one.message.session_id, one.message.id) not in hidden)
+        and (one.unit is None or not (one.unit.hidden or one.unit.session_id == session_id))
     ]
 
 

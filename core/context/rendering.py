@@ -78,6 +78,14 @@ def of_quote(message: Message, *, superseded: bool = False) -> SectionPiece:
     return SectionPiece(message_ref(message), text, message_source(message), QUOTED, content=message.content)
 
 
+def of_unit(unit: Any) -> SectionPiece:
+    """Render what a part of another conversation was about."""
+    summary = one_line(unit.summary[:QUOTED_CHARACTERS])
+    source = {"type": "unit", "id": str(unit.id), "session_id": unit.session_id, "position": unit.from_position}
+    text = f"- {_day(unit.started_at)}, a conversation: {summary}"
+    return SectionPiece(f"unit:{unit.id}", text, source, QUOTED, content=unit.summary)
+
+
 def of_passage(row: Any) -> SectionPiece:
     """Render a passage with its source, quoted line by line, so that it cannot pass for a section."""
     title = one_line(" › ".join(dict.fromkeys((row.title, *row.headings))))

@@ -34,14 +34,14 @@ def erase(tx: Tx, tenant_id: str, session_id: str, author: Author) -> Counter[st
     if row is None:
         raise NotFound(f"There is no session {session_id!r} in this tenant.")
     runner.restart_running(tx)  # Before the owners are read, so that what was being written counts.
-    owners = runner.lock_owners(tx, tenant_id, tx.execute(_OWNERS, {"session": session_id}).scalars())
-    counts = _erase_episodes(tx, tenant_id, session_id, owners, author)
+    locked = runner.lock_owners(tx, tenant_id, owners(tx, session_id))
+    counts = erase_episodes(tx, tenant_id, session_id, locked, author)
     event_ids = list(tx.execute(_TOLD, {"session": session_id}).scalars())
     counts += log_redaction.redact(tx, tenant_id, [], since=datetime.now(UTC), also=event_ids)
     messages = tx.execute(_MESSAGES, {"session": session_id}).all()
     values = {
         "session": session_id,
-        "owners": sorted(owners),
+        "owners": sorted(locked),
         "told": event_ids,
         "places": [(session_id, message.id, message.position) for message in messages],
     }
@@ -51,12 +51,17 @@ def erase(tx: Tx, tenant_id: str, session_id: str, author: Author) -> Counter[st
     return +counts
 
 
-def _erase_episodes(tx: Tx, tenant_id: str, session_id: str, owners: Collection[str], author: Author) -> Counter[str]:
+def owners(tx: Tx, session_id: str) -> list[str]:
+    """Return the users whose memories cite the session, and those who spoke in it."""
+    return list(tx.execute(_OWNERS, {"session": session_id}).scalars())
+
+
+def erase_episodes(tx: Tx, tenant_id: str, session_id: str, locked: Collection[str], author: Author) -> Counter[str]:
     """Erase the episodes that retell the session, and what was derived from them."""
     counts: Counter[str] = Counter()
     for memory_id in tx.execute(_EPISODES, {"session": session_id}).scalars().all():
         erased = memories.of_ids(tx, lineage.of(tx, [memory_id]).ids)
-        if not {row.user_id for row in erased.values()} <= set(owners):
+        if not {row.user_id for row in erased.values()} <= set(locked):
             raise Conflict("A memory was derived from this session in the meantime. Erase it again.")
         if memory_id in erased:  # It may have been erased with an earlier one.
             counts += memory.erase(tx, tenant_id, memory_id, author).counts

@@ -8,6 +8,9 @@ Values bound in the statements:
 
 - MESSAGES: `user`, the owner, also as the only one of `owners`; `sessions` and `messages`, the messages cited by the
   erased memories; `places`, the same with their positions.
+- PASSAGES: `sessions` and `messages`, messages of which passages are erased; `texts`, what they say without these, and
+  `contents`, what they said; `places`, the same with their positions; `seqs` and `events`, their events; `pieces`, the
+  erased passages; `owners`, whose memories may cite them.
 - MEMORIES: `user` and `owners`, likewise; `ids`, the memories; `refs`, the same as text; `changes` and `ignored`,
   changes and verdicts that contain their words.
 - EVENTS: `seqs` and `events`, positions and ids of the events about what is erased; of these, `emptied` lose their
@@ -28,7 +31,7 @@ from typing import Any, Final
 
 from sqlalchemy import TextClause, text
 
-from core.erasure import shadows
+from core.erasure import payloads, shadows
 from core.index import removal
 from core.plans import tracker
 from core.storage.db import Tx
@@ -52,6 +55,7 @@ class ErasurePart(StrEnum):
     """A set of rows that is erased together."""
 
     MESSAGES = "messages"
+    PASSAGES = "passages"
     MEMORIES = "memories"
     EVENTS = "events"
     SESSION = "session"
@@ -138,6 +142,20 @@ UNQUOTE_VERDICTS: Final = text(f"""
         WHERE (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES}))
 """)
 
+
+def _index_again(tx: Tx, tenant_id: str, values: Values) -> int:
+    removed = removal.forget(tx, values["places"])
+    removal.put_again(tx, tenant_id, values["places"])
+    return removed
+
+
+_REDACTED: Final = """
+    unnest(cast(:sessions AS text[]), cast(:messages AS text[]), cast(:texts AS text[])) AS r (session_id, id, content)
+"""
+
+_HOLDS: Final = "EXISTS (SELECT FROM unnest(cast(:pieces AS text[])) AS p WHERE strpos({0}, p) > 0)"
+"""Condition that a text holds an erased passage."""
+
 _WITHOUT_RESTORABLE: Final = text("""
     UPDATE memory_versions v SET snapshot = v.snapshot - 'withdrawn' - 'returned' FROM memories m
     WHERE m.user_id = ANY(:owners) AND v.memory_id = m.id AND jsonb_exists_any(v.snapshot, '{withdrawn, returned}')
@@ -190,6 +208,115 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ErasureStep("units", "that cover them: written again by rules from what remains", _retell_units),
         ErasureStep("summaries", "of them: deleted, and made again", _delete_summaries),
         ErasureStep("plans", "of their sessions: deleted", _delete_plans),
+    ),
+    # Passages of messages, which keep the rest of their text.
+    ErasurePart.PASSAGES: (
+        _execute(
+            "messages",
+            "keep their place and the rest of their text",
+            f"""
+            UPDATE messages m SET content = r.content, extras = CASE WHEN jsonb_exists(m.extras, 'participants')
+                THEN jsonb_build_object('participants', m.extras -> 'participants') END
+            FROM {_REDACTED} WHERE m.session_id = r.session_id AND m.id = r.id
+            """,
+        ),
+        _execute(
+            "events",
+            "that brought them: stay, with the rest of their text",
+            f"""
+            UPDATE events e SET extensions = NULL, payload = jsonb_set(
+                e.payload - '{{tool_calls, metadata, tags}}'::text[], '{{content}}', to_jsonb(r.content))
+            FROM {_REDACTED} JOIN messages m ON m.session_id = r.session_id AND m.id = r.id WHERE e.seq = m.event_seq
+            """,
+        ),
+        ErasureStep("events", "of their sessions that repeat a passage: stay, without it", payloads.redact_events),
+        _execute(
+            "evidence",
+            "stays, without quotes of the passages",
+            f"""
+            UPDATE evidence e SET quote = '' WHERE e.quote <> '' AND (e.session_id, e.message_id) IN ({_PLACES})
+              AND EXISTS (SELECT FROM unnest(cast(:pieces AS text[])) AS p
+                          WHERE strpos(e.quote, p) > 0 OR strpos(p, e.quote) > 0)
+            """,
+        ),
+        _execute(
+            "verdicts",
+            "that stored nothing and repeat a passage: deleted",
+            f"""
+            DELETE FROM verdicts v WHERE v.user_id = ANY(:owners) AND v.memory_id IS NULL
+              AND ({_HOLDS.format("v.candidate ->> 'content'")} OR {_HOLDS.format("v.reason")})
+            """,
+        ),
+        _execute(
+            "verdicts",
+            "others: stay, without quotes of the messages",
+            f"""
+            UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
+                SELECT jsonb_agg(CASE WHEN (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES})
+                                      THEN e || '{{"quote": ""}}' ELSE e END)
+                FROM jsonb_array_elements(v.candidate -> 'evidence') e))
+            WHERE v.user_id = ANY(:owners) AND EXISTS (
+                SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) e
+                WHERE (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES}))
+            """,
+        ),
+        ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        ErasureStep("search_index", "written again from the rest of the text", _index_again),
+        _execute(
+            "model_calls",
+            "stay, without answers: one made of the session's messages may hold the words of any of them",
+            """
+            UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
+                SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq WHERE e.session_id = ANY(:sessions)))
+            """,
+        ),
+        _execute(
+            "dispatches",
+            "of these events that repeat a passage: stay, without parameters, result or error; cancelled if not ended",
+            f"""
+            UPDATE dispatches d SET
+                params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
+                error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
+                status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
+                ended_at = coalesce(ended_at, clock_timestamp())
+            WHERE event_seq = ANY({_SEQS}) AND ({_HOLDS.format("d.params::text")} OR {_HOLDS.format("d.result::text")}
+                OR {_HOLDS.format("d.error")} OR {_HOLDS.format("d.approval::text")})
+            """,
+        ),
+        _delete("notices", "event_id = ANY(:events)", "of these events: deleted"),
+        _execute(
+            "flows",
+            "with one of the messages as key: deleted",
+            """
+            DELETE FROM flows f WHERE EXISTS (
+                SELECT FROM jsonb_array_elements_text(
+                    CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) ELSE '[]' END) AS part
+                WHERE part = ANY(cast(:contents AS text[])))
+            """,
+        ),
+        _execute(
+            "hidden_messages",
+            "stay, without reasons",
+            f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})",
+        ),
+        _delete("contexts", "session_id = ANY(:sessions)", "of their sessions: deleted, and chosen again"),
+        _execute(
+            "working",
+            "values of their sessions that repeat a passage: deleted",
+            f"DELETE FROM working w WHERE w.session_id = ANY(:sessions) AND {_HOLDS.format('w.value::text')}",
+        ),
+        ErasureStep("sessions", "stay; a state that repeats a passage loses it", payloads.redact_states),
+        ErasureStep("units", "that cover them: written again by rules from what remains", _retell_units),
+        ErasureStep("summaries", "of them: deleted, and made again", _delete_summaries),
+        _execute(
+            "plans",
+            "of their sessions that repeat a passage: deleted",
+            f"""
+            DELETE FROM plans WHERE session_id = ANY(:sessions)
+              AND ({_HOLDS.format("goal")} OR {_HOLDS.format("steps::text")})
+            """,
+        ),
+        ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
     ),
     # Memories of one owner.
     ErasurePart.MEMORIES: (
@@ -327,6 +454,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ),
         _delete("messages", "session_id = :session"),
         ErasureStep("search_index", "deleted", _forget_index),
+        _delete("search_index", "type = 'unit' AND session_id = :session", "of its units: deleted"),
         _delete("units", "session_id = :session"),
         _delete("summaries", "session_id = :session"),
         _delete("plans", "session_id = :session"),
@@ -396,6 +524,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "DELETE FROM passages p USING documents d WHERE d.id = p.document_id AND d.user_id = :user",
         ),
         _delete("documents", "user_id = :user", "the user's own: deleted"),
+        _delete("search_index", f"type = 'unit' AND ({_OF_SESSIONS})", "of units that are deleted: deleted"),
         _delete(
             "units",
             _OF_SESSIONS,

@@ -25,15 +25,16 @@ class RuleExtractor:
 
 
 def load_extractor(settings: Settings, model: ChatClient | None, name: str | None = None) -> Extractor:
-    """Return the named or configured extractor. Misconfigured: it does not exist, or lacks its model."""
-    chosen = name or settings.extractor
-    if chosen == extractor_setting.AUTO:
-        chosen = ModelExtractor.name if model else RuleExtractor.name
-    if chosen == RuleExtractor.name:
+    """Return the named or configured extractor; of `both` the model's, beside which the rules read everything.
+
+    Misconfigured: it does not exist, or lacks its model.
+    """
+    chosen = extractor_setting.resolve(settings, has_model=model is not None, name=name)
+    if chosen == extractor_setting.BY_RULES:
         return RuleExtractor()
-    if chosen == ModelExtractor.name:
+    if chosen in extractor_setting.WITH_MODEL:
         if model is None:
-            raise Misconfigured(extractor_setting.NO_MODEL)
+            raise Misconfigured(extractor_setting.no_model(chosen))
         return ModelExtractor(model, settings.prompts)
     opened: Open = plugins.load(plugins.EXTRACTORS, chosen)
     return opened(settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,12 +10,13 @@ from typing import Final
 
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
-from core.errors import Conflict, Never
+from core.errors import Conflict, Later, Never
 from core.events.publishing import Author
-from core.extraction import recalled_people, window_filter
+from core.extraction import message_tags, recalled_people, union, window_filter
 from core.extraction import windows as extraction_windows
 from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.known_people import NOBODY, AcquaintancesByUser
+from core.extraction.message_tags import TagsByMessage
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
 from core.extraction.window_filter import Skipped
 from core.extraction.windows import USUAL, Sizes
@@ -22,6 +24,7 @@ from core.inference.client import OnCall
 from core.memory import writer
 from core.memory.changes import Change, Confirm, Owner
 from core.sessions import hidden_messages, sessions
+from core.statements import redaction
 from core.storage.db import Tx
 from core.types import Candidate, Json, Message
 
@@ -33,16 +36,23 @@ ChangesByOwner = Sequence[tuple[Owner, Sequence[Change]]]
 
 RULES: Final = RuleExtractor()
 
+OUT_OF_TIME: Final = "The model took so long for earlier windows of this run that no time is left for this one."
+
 
 @dataclass(frozen=True, slots=True)
 class SessionReader:
     """An extractor with the sizes of its windows and the filter that decides which windows it gets.
 
-    `least_characters`, `least_novelty`: minimum of a window that a paid extractor is called for.
+    `beside`: a free extractor that reads all new messages at once, whatever becomes of the windows; a window that
+    `extractor` cannot read now is then postponed alone. `seconds`: time of a run beyond which no further window is then
+    begun, judged by its slowest one; None: no limit. `least_characters`, `least_novelty`: minimum of a window that a
+    paid extractor is called for.
     """
 
     extractor: Extractor
     on_call: OnCall
+    beside: Extractor | None = None
+    seconds: float | None = None
     sizes: Sizes = USUAL
     least_characters: int = 20
     least_novelty: float = 0.35
@@ -51,6 +61,11 @@ class SessionReader:
     def is_paid(self) -> bool:
         """True if each window costs a call of a model."""
         return self.extractor.prompt is not None
+
+    @property
+    def by_rules(self) -> Extractor | None:
+        """Return the extractor that reads everything at once, if there is one."""
+        return self.beside if self.is_paid else self.extractor
 
     def most(self, limit: int) -> int:
         """Return how many messages to read before the results are written, at most `limit`."""
@@ -67,22 +82,22 @@ class SessionReader:
         Rules cost nothing per window and find more in one piece, so for them a group is one window. `known_people`:
         those mentioned earlier, by group.
         """
-        return [
-            window
-            for group in dict.fromkeys(message.group_id for message in fresh)
-            for window in self._cut(
-                _of_group(group, before), _of_group(group, fresh), (known_people or {}).get(group, NOBODY)
-            )
-        ]
+        whole = whole_windows(before, fresh, known_people)
+        if not self.is_paid:
+            return whole
+        return [one for group in whole for one in extraction_windows.cut(group.before, group.fresh, self.sizes)]
 
-    def _cut(
-        self, before: Sequence[Message], fresh: Sequence[Message], known_people: AcquaintancesByUser
-    ) -> list[Window]:
-        return (
-            list(extraction_windows.cut(before, fresh, self.sizes))
-            if self.is_paid
-            else [Window(before, fresh, known_people)]
-        )
+
+def whole_windows(
+    before: Sequence[Message],
+    fresh: Sequence[Message],
+    known_people: Mapping[str | None, AcquaintancesByUser] | None = None,
+) -> list[Window]:
+    """Return one window with all messages for each group."""
+    return [
+        Window(_of_group(group, before), _of_group(group, fresh), (known_people or {}).get(group, NOBODY))
+        for group in dict.fromkeys(message.group_id for message in fresh)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +117,14 @@ class FailedWindow:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class PostponedWindow:
+    """A window that can be read later: the range of its fresh messages, and what keeps it waiting."""
+
+    where: MessageRange
+    cause: Later
+
+
 @dataclass(slots=True)
 class WindowResults:
     """Results of reading windows one after the other."""
@@ -109,6 +132,7 @@ class WindowResults:
     candidates: list[Candidate] = field(default_factory=list)
     retold: list[ExtractedUnit] = field(default_factory=list)
     failed: list[FailedWindow] = field(default_factory=list)
+    postponed: list[PostponedWindow] = field(default_factory=list)
     known: list[Window] = field(default_factory=list)
     skipped: Counter[str] = field(default_factory=Counter)
     refused: int = 0
@@ -122,10 +146,15 @@ class WindowResults:
         self.retold += [unit for unit in reading.units if unit.message_ids and fresh.issuperset(unit.message_ids)]
         self.refused += reading.refused + len(reading.candidates) - len(grounded)
 
+    def join(self, by_rules: WindowResults) -> None:
+        """Add what rules have read in the same messages."""
+        self.candidates, contradicted = union.unite(by_rules.candidates, self.candidates)
+        self.refused += by_rules.refused + contradicted
+
     def as_json(self) -> Json:
         """Return counts of windows for the result of the dispatch."""
         counts: Json = {"windows": self.windows, "skipped": dict(self.skipped)}
-        more = {"refused": self.refused, "failed": len(self.failed)}
+        more = {"refused": self.refused, "failed": len(self.failed), "postponed": len(self.postponed)}
         return counts | {name: number for name, number in more.items() if number}
 
 
@@ -134,7 +163,7 @@ class SessionExtraction:
     """Result of one reading of a session; it may be written if the session's cursor has not moved.
 
     `retold`: units in the words of the extractor, in order; empty where it writes none. `failed`: windows that could
-    not be read.
+    not be read. `postponed`: windows to be read later.
     """
 
     tenant_id: str
@@ -146,6 +175,7 @@ class SessionExtraction:
     messages: Sequence[Message] = ()
     retold: Sequence[ExtractedUnit] = ()
     failed: Sequence[FailedWindow] = ()
+    postponed: Sequence[PostponedWindow] = ()
     seen: Mapping[str, object] = field(default_factory=dict)
 
     def write(self, tx: Tx, author: Author) -> Json:
@@ -173,22 +203,27 @@ def extract_new(
 ) -> SessionExtraction:
     """Read the new messages of a session, at most `limit`, and decide what they change.
 
-    A window that cannot be read is returned as failed, and the cursor moves past it. `link`: relate new statements to
-    those they refine. Later: read all of it again. No transaction is open while the extractor and the embedder run.
+    A window that cannot be read is returned as failed, and the cursor moves past it; with rules beside the extractor,
+    one that cannot be read now as postponed. `link`: relate new statements to those they refine. Later: read all of it
+    again. No transaction is open while the extractor and the embedder run.
     """
     with consolidation.db.tenant(tenant_id) as tx:
         row = sessions.get(tx, session_id)
         start = row.extracted_to
         before, fresh, hidden = _transcript(tx, session_id, start, reader.most(limit), reader.sizes.overlap)
-        known_people = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
+        known_people = recalled_people.acquaintances(tx, fresh) if reader.by_rules else {}
+        tags = message_tags.of_messages(tx, session_id, [m.id for m in fresh])
     read_to = max((m.position for m in [*fresh, *hidden]), default=start)
     windows = reader.windows(before, fresh, known_people)
     read = _read(reader, windows, _skippable(consolidation, tenant_id, reader, windows))
+    if reader.beside:
+        read.join(_read_whole(reader.beside, whole_windows(before, fresh, known_people)))
     assistant, changes = generated_ids(fresh), []
-    for owner, candidates in by_owner(fresh, read.candidates):
+    for owner, candidates in by_owner(fresh, message_tags.tagged(read.candidates, tags)):
         decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
         changes.append((owner, decided))
-    changes += _confirmations(consolidation, tenant_id, fresh, read.known)
+    if not reader.beside:
+        changes += _confirmations(consolidation, tenant_id, fresh, read.known, tags)
     return SessionExtraction(
         tenant_id,
         session_id,
@@ -199,6 +234,7 @@ def extract_new(
         fresh,
         read.retold,
         read.failed,
+        read.postponed,
         read.as_json() | ({"hidden": len(hidden)} if hidden else {}),
     )
 
@@ -214,13 +250,16 @@ def extract_range(
 ) -> SessionExtraction:
     """Read a range of a session once more, as one window, even if its statements are known by now.
 
-    The cursor stays where it is. Never: the range cannot be read this time either.
+    The cursor stays where it is. An extractor beside the reader's has read the range before. Later, Never: the range
+    cannot be read this time either.
     """
+    reader = replace(reader, beside=None)
     with consolidation.db.tenant(tenant_id) as tx:
         start = sessions.get(tx, session_id).extracted_to
         length = where.last - where.first + 1
         before, fresh, _ = _transcript(tx, session_id, where.first - 1, length, reader.sizes.overlap)
         known_people = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
+        tags = message_tags.of_messages(tx, session_id, [m.id for m in fresh])
     fresh = [message for message in _of_group(where.group_id, fresh) if message.position <= where.last]
     window = Window(_of_group(where.group_id, before), fresh, known_people.get(where.group_id, NOBODY))
     read = _read(reader, [window] if fresh else [], [])
@@ -233,7 +272,7 @@ def extract_range(
                 consolidation, tenant_id, owner, candidates, assistant=generated_ids(fresh), link=link
             ),
         )
-        for owner, candidates in by_owner(fresh, read.candidates)
+        for owner, candidates in by_owner(fresh, message_tags.tagged(read.candidates, tags))
     ]
     return SessionExtraction(
         tenant_id, session_id, start, start, False, changes, fresh, read.retold, seen=read.as_json()
@@ -243,14 +282,23 @@ def extract_range(
 def candidate_reader(reader: SessionReader) -> CandidateReader:
     """Return a function that extracts all candidates from messages, for reading a conversation from its beginning.
 
-    It skips windows without information, but not those that repeat known statements. Never: a window cannot be read.
+    It skips windows without information, but not those that repeat known statements. Later, Never: a window cannot be
+    read, and a conversation read in part would be compared with a whole one.
     """
 
     def candidates(messages: Sequence[Message]) -> list[Candidate]:
         cut = reader.windows((), messages)
-        read = _read(reader, cut, window_filter.sift_by_words(cut, reader.least_characters) if reader.is_paid else [])
+        read = _read(
+            replace(reader, seconds=None),
+            cut,
+            window_filter.sift_by_words(cut, reader.least_characters) if reader.is_paid else [],
+        )
         for failed in read.failed:
             raise Never(failed.reason)
+        for postponed in read.postponed:
+            raise postponed.cause
+        if reader.beside:
+            read.join(_read_whole(reader.beside, whole_windows((), messages)))
         return read.candidates
 
     return candidates
@@ -283,7 +331,8 @@ def _transcript(
 ) -> tuple[list[Message], list[Message], list[Message]]:
     """Return the messages up to a position, the visible ones after it, and the hidden ones, which are not read."""
     earlier = max(after - overlap, 0)
-    messages = sessions.transcript(tx, session_id, after=earlier, limit=limit + after - earlier)
+    transcript = sessions.transcript(tx, session_id, after=earlier, limit=limit + after - earlier)
+    messages = [replace(m, content=redaction.without_marks(m.content)) for m in transcript]
     fresh = [message for message in messages if message.position > after][:limit]
     away = hidden_messages.hidden_ids(tx, session_id)
     return (
@@ -305,13 +354,18 @@ def _skippable(
 
 
 def _confirmations(
-    consolidation: Consolidation, tenant_id: str, messages: Sequence[Message], known_windows: Sequence[Window]
+    consolidation: Consolidation,
+    tenant_id: str,
+    messages: Sequence[Message],
+    known_windows: Sequence[Window],
+    tags: TagsByMessage,
 ) -> list[tuple[Owner, Sequence[Change]]]:
     """Return the confirmations from windows skipped as known, found by rules without a model.
 
     Only confirmations: a statement worded differently from the model's would be stored twice.
     """
     found = [one for window in known_windows for one in RULES.read(window, lambda _: None).candidates]
+    found = message_tags.tagged(found, tags)
     silent = replace(consolidation, opinion=None)
     confirmed: list[tuple[Owner, Sequence[Change]]] = []
     for owner, candidates in by_owner(messages, found):
@@ -330,21 +384,62 @@ def _merge_by_owner(changes: ChangesByOwner) -> ChangesByOwner:
 
 
 def _read(reader: SessionReader, cut: Sequence[Window], skipped: Sequence[Skipped | None]) -> WindowResults:
-    """Run the extractor on every window not skipped. A refused one (`Never`) is recorded; the others go on."""
-    read = WindowResults(windows=len(cut))
+    """Run the extractor on every window not skipped. A refused one (`Never`) is recorded; the others go on.
+
+    With rules beside it, a window that it cannot read now (`Later`) is postponed, and those after it unasked.
+    """
+    read, pace = WindowResults(windows=len(cut)), _Pace(reader.seconds if reader.beside else None)
+    cause: Later | None = None
     for window, why in zip(cut, skipped or [None] * len(cut), strict=True):
         if why is not None:
             read.skipped[why.value] += 1
             read.known += [window] if why is Skipped.KNOWN else []
             continue
+        if cause is None and not pace.has_time():
+            cause = Later(OUT_OF_TIME)
         try:
-            read.take(window, reader.extractor.read(window, reader.on_call))
+            if cause is None:
+                read.take(window, reader.extractor.read(window, reader.on_call))
         except Never as refusal:
-            first, last = window.fresh[0], window.fresh[-1]
-            read.failed.append(
-                FailedWindow(MessageRange(first.position, last.position, first.group_id), refusal.detail)
-            )
+            read.failed.append(FailedWindow(_range_of(window), refusal.detail))
+        except Later as refusal:
+            if reader.beside is None:
+                raise
+            cause = refusal
+        if cause is not None:
+            read.postponed.append(PostponedWindow(_range_of(window), cause))
     return read
+
+
+@dataclass(slots=True)
+class _Pace:
+    """Time that a run has taken, and the slowest of its windows."""
+
+    seconds: float | None
+    began: float = field(default_factory=time.monotonic)
+    slowest: float = 0.0
+    last: float | None = None
+
+    def has_time(self) -> bool:
+        """Return whether another window can be begun; called before each, the first of which always can."""
+        now = time.monotonic()
+        if self.last is not None:
+            self.slowest = max(self.slowest, now - self.last)
+        is_first, self.last = self.last is None, now
+        return is_first or self.seconds is None or now - self.began + self.slowest <= self.seconds
+
+
+def _read_whole(extractor: Extractor, windows: Sequence[Window]) -> WindowResults:
+    """Run an extractor that asks no model."""
+    read = WindowResults()
+    for window in windows:
+        read.take(window, extractor.read(window, lambda _: None))
+    return read
+
+
+def _range_of(window: Window) -> MessageRange:
+    first, last = window.fresh[0], window.fresh[-1]
+    return MessageRange(first.position, last.position, first.group_id)
 
 
 def _of_group(group_id: str | None, messages: Sequence[Message]) -> list[Message]:

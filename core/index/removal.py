@@ -29,6 +29,22 @@ def forget(tx: Tx, erased: Sequence[Place]) -> int:
     return len(rows)
 
 
+def put_again(tx: Tx, tenant_id: str, changed: Sequence[Place]) -> None:
+    """Index messages whose text has changed again, after `forget`; those that were not indexed yet are left."""
+    by_session: defaultdict[str, set[int]] = defaultdict(set)
+    for session_id, _, position in changed:
+        by_session[session_id].add(position)
+    rows = []
+    for session_id, positions in sorted(by_session.items()):
+        session = sessions.get(tx, session_id)
+        first = max(0, min(positions) - REACH - 1)
+        messages = sessions.transcript(tx, session_id, after=first, limit=max(positions) + REACH - first)
+        planned = search_index.plan(replace(session, indexed_to=0), messages)
+        rows += [row for row in planned if row.position in positions and row.position <= session.indexed_to]
+    search_index.put(tx, tenant_id, rows)
+    search_index.count_up(tx, tenant_id, search_index.count_terms(rows))
+
+
 def forget_user(tx: Tx, user_id: str) -> int:
     """Remove everything of a user; return the number of rows. `weigh_anew` reweights their neighbours."""
     groups = tx.execute(_GROUPS_WITH_DOCUMENTS, {"user": user_id}).scalars()

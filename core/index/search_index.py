@@ -261,20 +261,25 @@ _COUNT = text("""
 """)
 
 _TEXTS = """
-    SELECT i.type, i.session_id, i.ref, i.occurred_at, coalesce(m.content, k.content, p.content) AS content, m.speaker,
-           p.headings, d.title
+    SELECT i.type, i.session_id, i.ref, i.occurred_at, coalesce(m.content, k.content, p.content, u.content) AS content,
+           m.speaker, p.headings, d.title
     FROM search_index i
     LEFT JOIN messages m ON i.type = 'message' AND m.session_id = i.session_id AND m.id = i.ref
     LEFT JOIN memories k ON k.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
     LEFT JOIN passages p ON p.document_id = CASE WHEN i.type = 'document' THEN cast(i.session_id AS uuid) END
                         AND p.position = i.position
     LEFT JOIN documents d ON d.id = p.document_id
-    WHERE i.embedding IS NULL AND coalesce(m.content, k.content, p.content) IS NOT NULL
+    LEFT JOIN LATERAL (
+        SELECT left(concat_ws(chr(10), u.subject, u.summary, (
+            SELECT string_agg(fact ->> 'text', chr(10) ORDER BY place)
+            FROM jsonb_array_elements(u.facts) WITH ORDINALITY AS f (fact, place)), u.narrative), 8000) AS content
+        FROM units u WHERE u.id = CASE WHEN i.type = 'unit' THEN cast(i.ref AS uuid) END) AS u ON true
+    WHERE i.embedding IS NULL AND coalesce(m.content, k.content, p.content, u.content) IS NOT NULL
 """
 """Rows without a vector, with the text to embed."""
 
 _UNEMBEDDED = text(f"""
-    {_TEXTS} AND i.type <> 'memory' AND i.session_id = ANY(:sessions)
+    {_TEXTS} AND i.type NOT IN ('memory', 'unit') AND i.session_id = ANY(:sessions)
     ORDER BY hashtext(i.ref || :salt) LIMIT :limit
 """)
 

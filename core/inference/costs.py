@@ -1,4 +1,4 @@
-"""Spend on model calls by rule, agent, user, model, day."""
+"""Spend on model calls by rule, agent, user, model, prompt, day."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ _TODAY = text("""
 _COSTS = text("""
     WITH calls AS (
         SELECT c.*, CASE :by WHEN 'rule' THEN d.rule WHEN 'agent' THEN d.target WHEN 'user' THEN e.user_id
-                             ELSE c.model END AS key
+                             WHEN 'prompt' THEN c.prompt ELSE c.model END AS key
         FROM model_calls c
-        LEFT JOIN dispatches d ON :by <> 'model' AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id
+        LEFT JOIN dispatches d ON :by NOT IN ('model', 'prompt') AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id
         LEFT JOIN events e ON :by = 'user' AND e.tenant_id = d.tenant_id AND e.seq = d.event_seq
         WHERE (cast(:since AS timestamptz) IS NULL OR c.at >= :since)
           AND (cast(:until AS timestamptz) IS NULL OR c.at < :until)

@@ -1,11 +1,11 @@
-"""Chat client for OpenAI-compatible endpoints: structured output, one repair, metered by the quota."""
+"""Chat client for OpenAI-compatible endpoints: structured output, one repair, limited answers, metered by the quota."""
 
 from __future__ import annotations
 
 import copy
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self
 
@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from core import metrics
 from core.errors import Later, Never
 from core.inference import api_errors, structured_output
+from core.inference.answer_limits import AnswerBounds, AnswerLimits
 from core.inference.client import Answer, Call, OnCall
 from core.inference.quota import BreakerOpen, Grant, Meter
 from core.inference.structured_output import FORMATS
@@ -68,7 +69,13 @@ class OpenAIClient:
     """Asks a model for JSON of a given shape, and once more with the validation errors if the answer misses it."""
 
     def __init__(
-        self, base_url: str | None, api_key: str, model: str, timeout_s: float, meter: Meter | None = None
+        self,
+        base_url: str | None,
+        api_key: str,
+        model: str,
+        timeout_s: float,
+        meter: Meter | None = None,
+        bounds: AnswerBounds | None = None,
     ) -> None:
         self.model = model
         # The ledger tries again and honours Retry-After, so the client must not do so underneath it.
@@ -77,6 +84,7 @@ class OpenAIClient:
         self._grant: Grant | None = None
         # Index of the FORMATS that the endpoint supports, by shape: it may refuse a particular shape.
         self._formats: dict[str, int] = {}
+        self._limits = AnswerLimits(bounds)
 
     def under(self, grant: Grant | None) -> Self:
         """Return the same client with its calls paid from one job's grant; knowledge of the endpoint is shared."""
@@ -102,29 +110,30 @@ class OpenAIClient:
         return answer
 
     def _once(self, question: ChatRequest) -> Any:
-        """Return the answer or its fault (Wrong); retry in a plainer format if the endpoint does not know this one."""
+        """Return the answer or its fault (Wrong); ask again without a format or limit that the endpoint refuses."""
+        limits = self._limits.of(question.prompt)
         while True:
             form = FORMATS[self._formats.get(question.shape.__name__, 0)]
             if self._meter:
                 self._meter.enter(self._grant_of())
             began = time.perf_counter()
             try:
-                completion = _completion_of(self._create(question, form))
+                completion = _completion_of(self._create(question, form, limits))
             except openai.APIError as refusal:
-                self._refused(question, form, began, refusal)
+                limits = self._refused(question, form, limits, began, refusal)
                 continue
             except ValueError:
                 completion = Completion("", None, None, None)  # It says that it is JSON, and is none.
             return self._record_answer(question, began, completion)
 
-    def _create(self, question: ChatRequest, form: str) -> Any:
+    def _create(self, question: ChatRequest, form: str, limits: Mapping[str, float]) -> Any:
         system, *rest = question.talk
         if form != FORMATS[0]:
             words = f"{system.get('content')}\n\n{structured_output.instruction(question.shape)}"
             system = {"role": "system", "content": words}
-        asked: Any = (
-            {} if form == FORMATS[-1] else {"response_format": structured_output.response_format(question.shape, form)}
-        )
+        asked: dict[str, Any] = dict(limits)
+        if form != FORMATS[-1]:
+            asked["response_format"] = structured_output.response_format(question.shape, form)
         return self._client.chat.completions.create(model=self.model, messages=[system, *rest], **asked)
 
     def _record_answer(self, question: ChatRequest, began: float, completion: Completion) -> Any:
@@ -140,14 +149,30 @@ class OpenAIClient:
             self._meter.answered(self._grant_of(), sum(used))
         return answer
 
-    def _refused(self, question: ChatRequest, form: str, began: float, refusal: openai.APIError) -> None:
-        """Fall back to a plainer format where only the format was refused; else raise Later or Never."""
-        if form != FORMATS[-1] and _is_of_format(refusal):
-            self._formats[question.shape.__name__] = FORMATS.index(form) + 1
+    def _refused(
+        self,
+        question: ChatRequest,
+        form: str,
+        limits: dict[str, float],
+        began: float,
+        refusal: openai.APIError,
+    ) -> dict[str, float]:
+        """Return the limits to ask again with, where only a limit or the format was refused; else raise Later or Never.
+
+        A refused format is remembered and replaced by the next plainer one.
+        """
+        less = (
+            self._limits.after(str(refusal), refusal.param, question.prompt, limits)
+            if _is_of_request(refusal)
+            else None
+        )
+        if less is not None or (form != FORMATS[-1] and _is_of_format(refusal)):
+            if less is None:
+                self._formats[question.shape.__name__] = FORMATS.index(form) + 1
             self._tell(question, "unsupported", began, _text(str(refusal)))
             if self._meter:
                 self._meter.answered(self._grant_of(), 0)
-            return
+            return limits if less is None else less
         self._tell(question, "refused", began, _text(str(refusal)))
         error = api_errors.failure(f"The model {self.model}", refusal)
         if api_errors.is_general(refusal):
@@ -215,9 +240,12 @@ def _answer_of(said: Completion, shape: type[Any]) -> Any:
 
 def _is_of_format(refusal: openai.APIError) -> bool:
     """Return whether the format was refused rather than the question."""
-    return isinstance(refusal, openai.BadRequestError | openai.UnprocessableEntityError) and bool(
-        REFUSED_FORMAT.search(str(refusal))
-    )
+    return _is_of_request(refusal) and bool(REFUSED_FORMAT.search(str(refusal)))
+
+
+def _is_of_request(refusal: openai.APIError) -> bool:
+    """Return whether the endpoint found fault with the request."""
+    return isinstance(refusal, openai.BadRequestError | openai.UnprocessableEntityError)
 
 
 def _usage(usage: Any) -> tuple[int, int] | None:

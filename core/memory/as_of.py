@@ -83,6 +83,12 @@ def of_ids(tx: Tx, ids: Sequence[UUID], known_at: datetime | None) -> dict[UUID,
     return {row.id: row for row in tx.execute(*row_statement(ids, known_at))}
 
 
+def at_moment(tx: Tx, ids: Sequence[UUID], moment: Moment) -> dict[UUID, MemoryRow]:
+    """Return rows by id at a moment; those not recorded or not true then, and erased ones, are left out."""
+    found = of_ids(tx, ids, moment.known_at)
+    return {one: row for one, row in found.items() if moment.as_of is None or _true(row, moment.as_of)}
+
+
 def row_statement(ids: Sequence[UUID], known_at: datetime | None) -> BoundStatement:
     """Return the statement for rows of memories as recorded at a time."""
     return (

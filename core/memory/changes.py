@@ -163,7 +163,21 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Relate two memories."""
+    """Relate two memories. `strength`: share of the weight of its kind, above 0 and at most 1.
+
+    A relation that exists stays as it is, unless a strength is given.
+    """
+
+    from_id: UUID
+    relation: Relation
+    to_id: UUID
+    change_id: UUID = field(default_factory=uuid7)
+    strength: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unlink:
+    """Remove a relation of two memories."""
 
     from_id: UUID
     relation: Relation
@@ -217,5 +231,19 @@ class Use:
 
 
 Change = (
-    Add | Confirm | Merge | Replace | Joined | Dispute | Ignore | Derive | Edit | Link | Archive | Restore | Pin | Use
+    Add
+    | Confirm
+    | Merge
+    | Replace
+    | Joined
+    | Dispute
+    | Ignore
+    | Derive
+    | Edit
+    | Link
+    | Unlink
+    | Archive
+    | Restore
+    | Pin
+    | Use
 )

@@ -1,4 +1,4 @@
-"""Pages of memories that match a filter, in one of four orders."""
+"""Pages of memories that match a filter, in one of several orders."""
 
 from __future__ import annotations
 
@@ -11,22 +11,27 @@ from uuid import UUID
 from sqlalchemy import TextClause, text
 
 from core.errors import Invalid, Problem
-from core.memory import as_of
+from core.memory import as_of, retention
 from core.memory.as_of import NOW, Moment
 from core.storage.db import Tx
 from core.types import Status
 
-Order = Literal["newest", "oldest", "importance", "updated"]
+Order = Literal["newest", "oldest", "importance", "updated", "strength", "uses", "reward", "value"]
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
-    """Filter of memories; None: any. `q`: consecutive characters of the content, in any case."""
+    """Filter of memories; None: any. `q`: consecutive characters of the content, in any case.
+
+    `message_id`: a message of `session_id`. `episode_type`, `success`: of episodes alone. `value_type`, `value_min`,
+    `value_max`, `value_is`, `value_has`: of typed values; the last two are JSON.
+    """
 
     trusts: Sequence[str]
     user_id: str | None = None
     group_id: str | None = None
     session_id: str | None = None
+    message_id: str | None = None
     kind: str | None = None
     category: str | None = None
     topic: str | None = None
@@ -34,6 +39,15 @@ class MemoryFilter:
     subject: str | None = None
     attribute: str | None = None
     pinned: bool | None = None
+    min_importance: float | None = None
+    min_strength: float | None = None
+    episode_type: str | None = None
+    success: bool | None = None
+    value_type: str | None = None
+    value_min: float | None = None
+    value_max: float | None = None
+    value_is: str | None = None
+    value_has: str | None = None
     q: str | None = None
     status: Status | None = None
     include_archived: bool = False
@@ -42,10 +56,23 @@ class MemoryFilter:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPage:
-    """Rows of memories, and the cursor of the next page; None: this is the last one."""
+    """Rows of memories, and the cursor of the next page; None: this is the last one.
+
+    `now`: when their strength was computed.
+    """
 
     rows: Sequence[Any]
     following: str | None
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where a page begins: behind the memory `after` with this value of the order; `now`: when strengths are taken."""
+
+    now: datetime
+    after: UUID | None = None
+    value: float | datetime | None = None
 
 
 def page(
@@ -53,16 +80,20 @@ def page(
 ) -> MemoryPage:
     """Return a page of memories. Invalid: `after` is not the cursor of a page in this order."""
     statements = _PAGES if wanted.moment.known_at is None else _PAGES_RECORDED
-    values = _values(wanted) | _position(after, order) | {"limit": limit}
+    start = _start(after, order, wanted.moment.known_at or datetime.now(UTC))
+    values = _values(wanted) | {"now": start.now, "after": start.after, "after_value": start.value, "limit": limit}
     rows = tx.execute(statements[order], values).all()
-    return MemoryPage(rows, _cursor(rows[-1], order) if len(rows) == limit else None)
+    return MemoryPage(rows, _cursor(rows[-1], order, start.now) if len(rows) == limit else None, start.now)
 
 
 def _values(wanted: MemoryFilter) -> dict[str, Any]:
     statuses = wanted.moment.statuses(archived=wanted.include_archived)
     if wanted.status is not None:
         statuses = [wanted.status, *([Status.ARCHIVED] if wanted.include_archived else [])]
-    plain = "user_id group_id session_id kind category topic tag subject attribute pinned q"
+    plain = (
+        "user_id group_id session_id message_id kind category topic tag subject attribute pinned min_importance "
+        "min_strength episode_type success value_type value_min value_max value_is value_has q"
+    )
     return {
         **{name: getattr(wanted, name) for name in plain.split()},
         "as_of": wanted.moment.as_of,
@@ -73,51 +104,94 @@ def _values(wanted: MemoryFilter) -> dict[str, Any]:
     }
 
 
-def _cursor(row: Any, order: Order) -> str:
-    """Return the cursor after a row: its id and, unless ids alone give the order, the value it was ordered by."""
-    column = ORDERS[order]
-    if column is None:
-        return str(row.id)
-    value = getattr(row, column)
-    return (
-        f"{row.id},{value.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}" if column == "updated_at" else f"{row.id},{value!r}"
-    )
+def _cursor(row: Any, order: Order, now: datetime) -> str:
+    """Return the cursor after a row: its id, the value it was ordered by, and for a strength the time it was taken."""
+    value = row.ordered_by
+    match ORDERS[order]:
+        case None:
+            return str(row.id)
+        case Sorting(kind="timestamptz"):
+            return f"{row.id},{_written(value)}"
+        case Sorting(moving=True):
+            return f"{row.id},{value!r},{_written(now)}"
+        case _:
+            return f"{row.id},{value!r}"
 
 
-def _position(cursor: str | None, order: Order) -> dict[str, Any]:
-    """Return the values that a page begins after, from the cursor of the page before."""
+def _start(cursor: str | None, order: Order, now: datetime) -> _Start:
+    """Return where a page begins, by the cursor of the page before."""
     if cursor is None:
-        return {"after": None, "after_value": None}
-    name, _, value = cursor.partition(",")
+        return _Start(now)
+    name, value, taken = (*cursor.split(","), "", "")[:3]
     try:
-        return {"after": UUID(name), "after_value": _value(value, order)}
+        match ORDERS[order]:
+            case None:
+                return _Start(now, UUID(name))
+            case Sorting(kind="timestamptz"):
+                return _Start(now, UUID(name), _moment(value))
+            case Sorting(moving=True):
+                return _Start(_moment(taken), UUID(name), float(value))
+            case _:
+                return _Start(now, UUID(name), float(value))
     except ValueError:
         raise Invalid([Problem("/after", "send the `next` of the previous page with the same `order`")]) from None
 
 
-def _value(written: str, order: Order) -> float | datetime | None:
-    match ORDERS[order]:
-        case "importance":
-            return float(written)
-        case "updated_at":
-            return datetime.fromisoformat(written)
-        case _:
-            return None
+def _written(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
-ORDERS: Final[Mapping[Order, str | None]] = {
+def _moment(written: str) -> datetime:
+    moment = datetime.fromisoformat(written)
+    if moment.tzinfo is None:
+        raise ValueError(written)
+    return moment
+
+
+@dataclass(frozen=True, slots=True)
+class Sorting:
+    """A value that memories are sorted by, highest first; `moving`: it depends on the time."""
+
+    value: str
+    kind: Literal["float8", "timestamptz"] = "float8"
+    moving: bool = False
+
+
+_REWARD: Final = """
+    CASE WHEN jsonb_typeof(m.structured -> 'reward') = 'number'
+              AND abs(cast(m.structured ->> 'reward' AS numeric)) < 1e100
+         THEN cast(m.structured ->> 'reward' AS float8) ELSE '-infinity' END
+"""
+"""What the session of an episode was rewarded with; memories without a reward come last."""
+
+_VALUE: Final = "m.structured -> 'typed' -> 'value'"
+
+_NUMBER: Final = f"""
+    CASE WHEN jsonb_typeof({_VALUE}) = 'number' AND abs(cast({_VALUE} #>> ARRAY[]::text[] AS numeric)) < 1e100
+         THEN cast({_VALUE} #>> ARRAY[]::text[] AS float8) END
+"""
+"""A typed value that is a number or a rating; null: it is none."""
+
+_STRENGTH: Final = retention.strength_sql("m", ":now")
+
+ORDERS: Final[Mapping[Order, Sorting | None]] = {
     "newest": None,
     "oldest": None,
-    "importance": "importance",
-    "updated": "updated_at",
+    "importance": Sorting("m.importance"),
+    "updated": Sorting("m.updated_at", "timestamptz"),
+    "strength": Sorting(_STRENGTH, moving=True),
+    "uses": Sorting("cast(m.uses AS float8)"),
+    "reward": Sorting(_REWARD),
+    "value": Sorting(f"coalesce({_NUMBER}, '-infinity')"),
 }
-"""The column that each order sorts by, highest value first; None: the id, which grows with time."""
+"""The value that each order sorts by; None: the id, which grows with time."""
 
 _MATCHES = f"""
     (cast(:user_id AS text) IS NULL OR {{table}}.user_id = :user_id)
     AND (cast(:group_id AS text) IS NULL OR {{table}}.group_id = :group_id)
     AND (cast(:session_id AS text) IS NULL
-         OR {{table}}.id IN (SELECT e.memory_id FROM evidence e WHERE e.session_id = :session_id))
+         OR {{table}}.id IN (SELECT e.memory_id FROM evidence e WHERE e.session_id = :session_id
+                             AND (cast(:message_id AS text) IS NULL OR e.message_id = :message_id)))
     AND (cast(:kind AS text) IS NULL OR m.kind = :kind)
     AND (cast(:category AS text) IS NULL OR m.category = :category)
     AND (cast(:topic AS text) IS NULL OR m.topic = :topic)
@@ -125,6 +199,18 @@ _MATCHES = f"""
     AND (cast(:subject AS text) IS NULL OR m.subject = :subject)
     AND (cast(:attribute AS text) IS NULL OR m.attribute = :attribute)
     AND (cast(:pinned AS bool) IS NULL OR m.pinned = :pinned)
+    AND (cast(:min_importance AS float8) IS NULL OR m.importance >= :min_importance)
+    AND (cast(:min_strength AS float8) IS NULL OR {_STRENGTH} >= :min_strength)
+    AND (cast(:episode_type AS text) IS NULL
+         OR m.category = 'episode' AND m.structured ->> 'type' = :episode_type)
+    AND (cast(:success AS bool) IS NULL
+         OR m.category = 'episode' AND m.structured -> 'success' = to_jsonb(cast(:success AS bool)))
+    AND (cast(:value_type AS text) IS NULL OR m.structured -> 'typed' ->> 'type' = :value_type)
+    AND (cast(:value_min AS float8) IS NULL OR {_NUMBER} >= :value_min)
+    AND (cast(:value_max AS float8) IS NULL OR {_NUMBER} <= :value_max)
+    AND (cast(:value_is AS text) IS NULL OR {_VALUE} = cast(:value_is AS jsonb))
+    AND (cast(:value_has AS text) IS NULL
+         OR jsonb_typeof({_VALUE}) = 'array' AND {_VALUE} @> cast(:value_has AS jsonb))
     AND (cast(:q AS text) IS NULL OR strpos(lower(m.content), lower(:q)) > 0)
     AND m.trust = ANY(:trusts) AND m.status = ANY(:statuses)
     AND (:expired OR m.status <> 'active' OR {as_of.UNEXPIRED}) AND {as_of.TRUE}
@@ -135,16 +221,16 @@ _MATCHES = f"""
 def _page(order: Order, *, recorded: bool) -> TextClause:
     """Return the statement for a page in an order: memories as they are, or `recorded` as of a time."""
     source, table = (f"memories s CROSS JOIN {as_of.KNOWN} m", "s") if recorded else ("memories m", "m")
-    column, way, sign = ORDERS[order], *(("ASC", ">") if order == "oldest" else ("DESC", "<"))
-    begins, place = f"{table}.id {sign} :after", f"{table}.id {way}"
-    if column is not None:
-        kind = "float8" if column == "importance" else "timestamptz"
-        begins = f"(m.{column}, {table}.id) < (cast(:after_value AS {kind}), :after)"
-        place = f"m.{column} DESC, {table}.id DESC"
+    sorting, way, sign = ORDERS[order], *(("ASC", ">") if order == "oldest" else ("DESC", "<"))
+    value, begins, place = "NULL", f"{table}.id {sign} :after", f"{table}.id {way}"
+    if sorting is not None:
+        value = sorting.value
+        begins = f"({value}, {table}.id) < (cast(:after_value AS {sorting.kind}), :after)"
+        place = f"{value} DESC, {table}.id DESC"
     # A memory quarantined now is also left out of earlier states: it was hostile then.
     served = f"({table}.trust <> 'quarantined' OR 'quarantined' = ANY(:trusts))"
     return text(f"""
-        SELECT m.* FROM {source}
+        SELECT m.*, {value} AS ordered_by FROM {source}
         WHERE {_MATCHES.format(table=table)} AND {served} AND (cast(:after AS uuid) IS NULL OR {begins})
         ORDER BY {place} LIMIT :limit
     """)

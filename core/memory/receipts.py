@@ -32,7 +32,7 @@ KEY_BYTES: Final = 32
 KEY_FILE: Final = "receipt.key"
 """In the home, where the settings give no key: the private key in base64, for its owner's eyes alone."""
 
-Scope = Literal["memory", "user"]
+Scope = Literal["memory", "user", "request"]
 
 MEMORY_STATEMENT: Final = (
     "The memory, what said the same and what was drawn from it were erased, with their versions, quotes, embeddings, "
@@ -46,6 +46,9 @@ STATEMENTS: Final[Mapping[str, str]] = {
     "memory with evidence": MEMORY_STATEMENT
     + "The messages that it cites have lost their text, in their events, in the index, in "
     "quotes and in what sums up the conversation (units, summaries). Other messages were not changed.",
+    "request": "What a person asked in a message to have forgotten was erased: the passages in messages, in their "
+    "events, in the index, in quotes and in what sums up the conversation, and the memories that said it, as far as "
+    "the person disposes of them. Documents were not changed.",
     "user": "Everything held of this user was erased: messages, memories and what was drawn from them, with versions, "
     "evidence, embeddings, profile, mirror and the log.",
 }
@@ -106,7 +109,8 @@ def issue(
 ) -> Receipt:
     """Store and return a receipt, in the transaction that erases.
 
-    `subject`: the memory's or user's id. `evidence`: the messages that a memory cites lost their text, too.
+    `subject`: the id of the memory, of the user, or of the event with the request. `evidence`: the messages that a
+    memory cites lost their text, too.
     """
     body: Json = {
         "id": str(uuid7()),

@@ -73,6 +73,17 @@ def strength(row: MemoryRow, now: datetime) -> float:
     return Curve(row.fade_height, row.fade_half_life, row.fade_floor).strength(since(row), now)
 
 
+def strength_sql(row: str, now: str) -> str:
+    """Return SQL for the strength of a row of `memories` at a moment, which is also an expression of SQL.
+
+    The exponent is bounded, because PostgreSQL refuses a power that is too small to be stored.
+    """
+    used = f"coalesce({row}.last_used_at, {row}.recorded_at)"
+    days = f"greatest(0, cast(extract(epoch FROM cast({now} AS timestamptz) - {used}) AS float8) / {decay.DAY_SECONDS})"
+    halved = f"power(cast(0.5 AS float8), least(1000, {days} / {row}.fade_half_life))"
+    return f"({row}.fade_floor + {row}.fade_height * CASE WHEN {row}.fade_half_life IS NULL THEN 1 ELSE {halved} END)"
+
+
 def plan(tx: Tx, tenant_id: str, ids: Iterable[UUID]) -> None:
     """Recompute the curves of active memories after something that strengthens or weakens them has changed."""
     wanted = sorted(set(ids))

@@ -48,6 +48,20 @@ def lay_user(tx: Tx, tenant_id: str, user_id: str) -> int:
     return _keep(tx, tenant_id, {_user_hash(_salt(tx, tenant_id), user_id)})
 
 
+def lay_values(tx: Tx, tenant_id: str, owner: str, values: Iterable[str]) -> int:
+    """Store tombstones for values that were erased from what a user or group said; return how many hashes are new."""
+    salt = _salt(tx, tenant_id)
+    return _keep(tx, tenant_id, {_hash(salt, owner, "value", succession.plain(value)) for value in values})
+
+
+def erased_values(tx: Tx, tenant_id: str, owner: str, values: Sequence[str]) -> list[str]:
+    """Return those of the values that were erased from what this user or group said."""
+    salt = _salt(tx, tenant_id)
+    hashes = {value: _hash(salt, owner, "value", succession.plain(value)) for value in values}
+    found = _existing_hashes(tx, set(hashes.values()))
+    return [value for value, hashed in hashes.items() if hashed in found]
+
+
 def are_erased(tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate]) -> list[bool]:
     """Return for each candidate whether it was erased: itself, or with all that the user had said until then."""
     if not candidates:

@@ -12,7 +12,7 @@ from sqlalchemy import TextClause, text
 from core.errors import Conflict
 from core.events.publishing import Author
 from core.memory import memories
-from core.memory.changes import Link
+from core.memory.changes import Link, Unlink
 from core.memory.rows import MemoryRow
 from core.storage.db import Tx, recordset
 from core.types import Evidence, Json
@@ -98,17 +98,29 @@ def cite_too(tx: Tx, tenant_id: str, keeper: UUID, others: Iterable[UUID], chang
 
 
 def link(tx: Tx, tenant_id: str, links: Sequence[Link]) -> None:
-    """Store relations; existing ones stay as they are."""
+    """Store relations; existing ones get the strength that is given, and else stay as they are."""
     if not links:
         return
-    values = {
-        "tenant": tenant_id,
+    strengths = [1.0 if one.strength is None else one.strength for one in links]
+    tx.execute(_LINK, _ends(links) | {"tenant": tenant_id, "strengths": strengths})
+    weighed = [one for one in links if one.strength is not None]
+    if weighed:
+        tx.execute(_WEIGH, _ends(weighed) | {"strengths": [one.strength for one in weighed]})
+
+
+def unlink(tx: Tx, links: Sequence[Unlink]) -> None:
+    """Remove relations; what is not there is left alone."""
+    if links:
+        tx.execute(_UNLINK, _ends(links))
+
+
+def _ends(links: Sequence[Link | Unlink]) -> Json:
+    return {
         "from": [one.from_id for one in links],
         "relations": [one.relation for one in links],
         "to": [one.to_id for one in links],
         "changes": [one.change_id for one in links],
     }
-    tx.execute(_LINK, values)
 
 
 _RECORD = text("""
@@ -136,8 +148,22 @@ _CITE_TOO = text("""
 """The others keep their evidence, because an archived one may be restored."""
 
 _LINK = text("""
-    INSERT INTO relations (tenant_id, from_id, relation, to_id, change_id)
+    INSERT INTO relations (tenant_id, from_id, relation, to_id, change_id, strength)
     SELECT :tenant, * FROM unnest(cast(:from AS uuid[]), cast(:relations AS text[]), cast(:to AS uuid[]),
-                                  cast(:changes AS uuid[]))
+                                  cast(:changes AS uuid[]), cast(:strengths AS float8[]))
     ON CONFLICT DO NOTHING
 """)
+
+_NAMED = """
+    FROM unnest(cast(:from AS uuid[]), cast(:relations AS text[]), cast(:to AS uuid[]), cast(:changes AS uuid[]){more})
+         AS n (from_id, relation, to_id, change_id{named})
+    WHERE r.from_id = n.from_id AND r.relation = n.relation AND r.to_id = n.to_id
+"""
+
+_WEIGH = text(f"""
+    UPDATE relations r SET strength = n.strength, change_id = n.change_id
+    {_NAMED.format(more=", cast(:strengths AS float8[])", named=", strength")} AND r.strength <> n.strength
+""")
+"""The latest change owns the relation, so that undoing it takes the relation back."""
+
+_UNLINK = text(f"DELETE FROM relations r {_NAMED.format(more='', named='').replace('FROM', 'USING', 1)}")

@@ -30,6 +30,7 @@ from core.memory.changes import (
     Pin,
     Replace,
     Restore,
+    Unlink,
     Use,
 )
 from core.memory.rows import MemoryRow
@@ -39,6 +40,9 @@ from core.types import Relation, Trust
 
 CONFIRMED_STEP = 0.5
 """Each confirmation closes this share of the gap between a memory's confidence and certainty."""
+
+MOST_TAGS = 50
+"""Tags of a memory; those of a statement said again are added up to this number."""
 
 COUNTED = {
     Add: "added",
@@ -81,9 +85,11 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
     told = insertions.derive(tx, tenant_id, owner, derived, author)
     _dispute(tx, tenant_id, disputes, author, rows)
     links = [c for c in changes if isinstance(c, Link)]
+    unlinks = [c for c in changes if isinstance(c, Unlink)]
+    history.unlink(tx, unlinks)
     history.link(tx, tenant_id, [*_succession(adds), *links])
     kept, more = updates.apply_updates(tx, tenant_id, changes, author)
-    retention.plan(tx, tenant_id, [*_strengthened_ids(confirms, rewrites, links), *kept])
+    retention.plan(tx, tenant_id, [*_strengthened_ids(confirms, rewrites, [*links, *unlinks]), *kept])
     verdicts.record(tx, tenant_id, owner, changes, author)
     said = [*announcements.of_adds(owner, adds, rows), *announcements.of_confirms(confirms, rows)]
     said += [*announcements.of_rewrites(rewrites, rows), *announcements.of_disputes(disputes, rows)]
@@ -159,6 +165,8 @@ def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author
             "step": CONFIRMED_STEP,
             "importance": max(c.importance for c in again),
             "said": max(c.told_at for c in again),
+            "tags": list(dict.fromkeys(tag for c in again for tag in c.tags)),
+            "most_tags": MOST_TAGS,
         }
         row = history.change_one(tx, _CONFIRM, values, ("confirm", confirm.reason, confirm.change_id), author)
         rows[confirm.known.id] = row
@@ -184,6 +192,7 @@ def _rewrite(
             "key": identity.statement_key(c.subject, c.content) if worded else None,
             "structured": json.dumps(c.structured, ensure_ascii=False) if isinstance(change, Replace) else None,
             "tags": list(c.tags),
+            "most_tags": MOST_TAGS,
             "importance": c.importance,
             "said": c.told_at,
             "step": CONFIRMED_STEP if isinstance(change, Merge) else 0,
@@ -229,7 +238,7 @@ def _dispute(tx: Tx, tenant_id: str, disputes: Sequence[Dispute], author: Author
 
 
 def _strengthened_ids(
-    confirms: Sequence[Confirm], rewrites: Sequence[Merge | Replace], links: Sequence[Link]
+    confirms: Sequence[Confirm], rewrites: Sequence[Merge | Replace], links: Sequence[Link | Unlink]
 ) -> list[UUID]:
     known = [change.known.id for change in (*confirms, *rewrites)]
     return [*known, *(end for link in links for end in (link.from_id, link.to_id))]
@@ -269,19 +278,26 @@ _SUPERSEDE = text("""
 """)
 """A state without a date began some time before it was said: if it ended before that, its beginning is unknown."""
 
-_CONFIRM = text("""
+_TAGGED = """
+    CASE WHEN cardinality(tags) < :most_tags THEN (tags || ARRAY(
+        SELECT unnest(cast(:tags AS text[])) EXCEPT SELECT unnest(tags)))[1 : :most_tags] ELSE tags END
+"""
+"""Tags with those of a statement; what a person has given a memory is never cut."""
+
+_CONFIRM = text(f"""
     UPDATE memories SET confidence = confidence + (1 - confidence) * :step,
                         importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
+                        tags = {_TAGGED},
                         trust = CASE trust WHEN 'candidate' THEN 'confirmed' ELSE trust END,
                         version = version + 1, updated_at = clock_timestamp(), last_used_at = clock_timestamp()
     WHERE id = :id AND version = :version AND status = 'active'
     RETURNING *
 """)
 
-_REWRITE = text("""
+_REWRITE = text(f"""
     UPDATE memories SET content = coalesce(:content, content), statement_key = coalesce(:key, statement_key),
                         structured = coalesce(cast(:structured AS jsonb), structured),
-                        tags = tags || ARRAY(SELECT unnest(cast(:tags AS text[])) EXCEPT SELECT unnest(tags)),
+                        tags = {_TAGGED},
                         importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
                         confidence = confidence + (1 - confidence) * cast(:step AS float8),
                         trust = CASE WHEN trust = 'candidate' AND :step > 0 THEN 'confirmed' ELSE trust END,

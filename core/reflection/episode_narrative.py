@@ -14,7 +14,7 @@ from typing import Final
 from core.language.grounding import clip
 from core.language.terms import has_han
 from core.language.topics import ASSISTANT, IDEOGRAPHS
-from core.types import Message
+from core.types import EpisodeType, Message
 
 ACTIONS: Final = 5
 """Actions named in a narrative; `structured` contains more."""
@@ -54,6 +54,18 @@ class EpisodeFacts:
     opening: str | None
     actions: Sequence[str]
     ending: Ending
+    type: EpisodeType = EpisodeType.INTERACTION
+
+
+def type_of(ending: Ending, *, is_task: bool) -> EpisodeType:
+    """Return the type of a conversation: a failure is an error, whatever it was about; then a reported task counts."""
+    if ending.success is False:
+        return EpisodeType.ERROR
+    if is_task:
+        return EpisodeType.TASK_COMPLETION
+    if ending.success:
+        return EpisodeType.SUCCESS
+    return EpisodeType.DECISION if ending.outcome == "agreed" else EpisodeType.INTERACTION
 
 
 def ending_of(people: Sequence[Message]) -> Ending:

@@ -82,6 +82,7 @@ class EpisodeDraft:
     def structured(self, session_id: str) -> Json:
         one = self.account
         return {
+            "type": one.type.value,
             "participant": one.name,
             "with": list(one.others),
             "topics": list(one.topics),
@@ -235,6 +236,7 @@ def _draft(
     others += [ASSISTANT] if len(spoken) < len(session_slice.messages) else []
     ending = _reported_ending(session_slice.reports, user) or episode_narrative.ending_of(spoken)
     ending = replace(ending, reward=_reward(session_slice.reports, user))
+    is_task = any(e.event_type == "task.completed" and e.user_id == user for e in session_slice.reports)
     own_actions = [action for m in own for action in actions.get(m.id, ())]
     account = EpisodeFacts(
         name=name,
@@ -246,6 +248,7 @@ def _draft(
         opening=own[0].content if own else None,
         actions=list(dict.fromkeys(own_actions))[:KEPT_ACTIONS],
         ending=ending,
+        type=episode_narrative.type_of(ending, is_task=is_task),
     )
     quotes = list(_quotes(session_slice, own, actions, ending))[:QUOTES]
     return EpisodeDraft(Owner(user, session_slice.group_id), account, quotes, _importance(own, account))

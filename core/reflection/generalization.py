@@ -17,7 +17,7 @@ from core.inference.structured_output import ModelAnswer
 from core.language.terms import has_han, terms
 from core.reflection import clustering
 from core.statements import condense
-from core.types import Category
+from core.types import Category, Json
 
 SUPPORT: Final = 4
 """Minimum memories that support a pattern."""
@@ -52,7 +52,7 @@ class DerivedStatement(NamedTuple):
     """A statement derived from memories: its category, its words, and the supporting memories.
 
     `cited_count`: the evidence of this many members, the first ones, is cited; the others are only counted. `theme`:
-    the recurring theme, and the number of its `days`.
+    the recurring theme, with the number of its `days` and its `times` as values.
     """
 
     category: Category
@@ -61,6 +61,7 @@ class DerivedStatement(NamedTuple):
     cited_count: int
     theme: str | None = None
     days: int = 0
+    times: Json | None = None
 
 
 class MemoryGroup(NamedTuple):

@@ -135,7 +135,9 @@ def _recurrent(read: _Read) -> Iterator[MemoryGroup]:
             members = [rows[member] for member in one.members]  # All: whoever erases one erases what counts it.
             yield MemoryGroup(
                 members,
-                DerivedStatement(Category.PATTERN, one.content, members, one.cited_count, one.theme, len(one.days)),
+                DerivedStatement(
+                    Category.PATTERN, one.content, members, one.cited_count, one.theme, len(one.days), one.times
+                ),
             )
 
 
@@ -264,7 +266,7 @@ def _candidate(
         last,
         importance=fmean(row.importance for row in members),
         confidence=min(1.0, fmean(row.confidence for row in members)),
-        structured={"pattern": stored},
+        structured={"pattern": stored, **(finding.times or {})},
     )
 
 

@@ -10,9 +10,11 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from core.language import clock_times
 from core.language.terms import has_han
 from core.reflection import themes
 from core.reflection.themes import Mention
+from core.types import Json
 
 DAYS: Final = 4
 """Minimum number of different days of a pattern."""
@@ -37,6 +39,12 @@ MONTH: Final = timedelta(days=28)
 
 CITED: Final = 4
 """Maximum memories that a pattern cites: with twice as many it displaces better answers."""
+
+USUAL: Final = 0.2
+"""Share of days from which a weekday is one of the usual ones, if these cover most days."""
+
+NAMED: Final = 2
+"""Minimum statements that name an hour for it to belong to a pattern."""
 
 ONE: Final = 0.5
 """Share of common memories from which two themes are the same."""
@@ -67,13 +75,17 @@ class DatedStatement:
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """A theme with its sentence. `members`: ids of the memories that mention it, those to cite first."""
+    """A theme with its sentence. `members`: ids of the memories that mention it, those to cite first.
+
+    `times`: what, and when, as values: `activity`, `often`, `days_of_week`, `hours`.
+    """
 
     theme: str
     content: str
     members: Sequence[UUID]
     cited_count: int
     days: Sequence[date]
+    times: Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +183,8 @@ def _recurrence(theme: str, one: _Theme, subject: str) -> Iterator[Recurrence]:
     cited_ids = _spread(one)
     rest = [member.id for member in one.members if member.id not in set(cited_ids)]
     content = (_chinese if has_han(name) else _english)(subject, name, often, days)
-    yield Recurrence(theme, content, [*cited_ids, *rest], len(cited_ids), days)
+    times: Json = {"activity": name, "often": often, "days_of_week": _weekdays(days), "hours": _hours(one.members)}
+    yield Recurrence(theme, content, [*cited_ids, *rest], len(cited_ids), days, times)
 
 
 def _english(subject: str, name: str, often: str, days: Sequence[date]) -> str:
@@ -197,6 +210,21 @@ def _spread(one: _Theme) -> list[UUID]:
         return ordered
     step = (len(ordered) - 1) / (CITED - 1)
     return [ordered[round(step_number * step)] for step_number in range(CITED)]
+
+
+def _weekdays(days: Sequence[date]) -> list[str]:
+    """Return the usual weekdays, if most of the days fall on them; each comes twice at least."""
+    counts = Counter(day.weekday() for day in days)
+    usual = sorted(day for day, count in counts.items() if count >= max(2, USUAL * len(days)))
+    covered = sum(counts[day] for day in usual) >= MOSTLY * len(days)
+    return [_WEEKDAYS[day].lower() for day in usual] if covered else []
+
+
+def _hours(members: Sequence[DatedStatement]) -> list[int]:
+    """Return the hours of the day that half of the statements with an hour name; not those at which they were said."""
+    named = [hours for one in members if (hours := clock_times.hours(one.content))]
+    counts = Counter(hour for hours in named for hour in hours)
+    return sorted(hour for hour, count in counts.items() if count >= max(NAMED, len(named) / 2))
 
 
 def _rate(days: Sequence[date]) -> str:

@@ -12,12 +12,12 @@ import numpy as np
 from core.index.resident.arrays import Flags, Numbers, Places, Texts, texts
 from core.index.resident.encoding import ROLES, message_of_key
 
-Type = Literal["memory", "message", "document"]
+Type = Literal["memory", "message", "document", "unit"]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A candidate: a message, a memory that `cites` messages by their keys, or a passage of a document.
+    """A candidate: a message, a memory that `cites` messages by their keys, a passage of a document, or a unit.
 
     `key` is unique; `lexical` is the inner product of the sparse vectors; `cosine` is None without a vector; `told` and
     `timed` come from `evidence`; `position` counts within `session_id`; `at` is when it was said or happened, in

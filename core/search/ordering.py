@@ -18,9 +18,9 @@ from core.search.ranking import COSINE, DIGITS, LEXICAL, Scores, best_lexical, f
 DIVERSE: Final = 200
 """First results of a ranking that are reordered so that they repeat each other less."""
 
-TYPES: Final = ("memory", "message", "document")
+TYPES: Final = ("memory", "message", "document", "unit")
 
-OF_MEMORIES: Final = frozenset({"own", "cited", "association", "succession"})
+OF_MEMORIES: Final = frozenset({"own", "cited", "association", "succession", "similarity", "decay", "importance"})
 """Score parts that only a memory has."""
 
 Vectors = Callable[[Places], Floats]
@@ -81,14 +81,16 @@ class RankedPage:
 def cut_page(
     found: Candidates, scores: Scores, passages: Sequence[RankedHit], page: Page, vectors: Vectors
 ) -> RankedPage:
-    """Return one page; at equal scores memories first, the best matching first, passages last.
+    """Return one page; at equal scores memories first, the best matching first, passages and units last.
 
     `vectors` returns the vectors of candidates, of length 1.
     """
     everything = _SortKeys(
         total=np.concatenate([scores.total, np.array([one.score for one in passages], dtype=np.float64)]),
         own=np.concatenate([scores.own, np.zeros(len(passages))]),
-        type=np.concatenate([np.where(found.memory, 0, 1), np.full(len(passages), 2)]),
+        type=np.concatenate(
+            [np.where(found.memory, 0, 1), np.array([TYPES.index(one.hit.type) for one in passages], dtype=np.int64)]
+        ),
         keys=np.concatenate([found.keys, texts([one.hit.key for one in passages])]),
     )
     sure = len(everything.keys) if page.each or page.after else max(page.limit, DIVERSE if page.diversity else 0)
@@ -104,7 +106,10 @@ def cut_page(
 
 
 def score_passages(passages: Sequence[Hit], found: Candidates, scores: Scores, ideal: float) -> list[RankedHit]:
-    """Rank passages by their own words and cosine, on the scale of the messages; `ideal`: as in `ranking`."""
+    """Rank passages, or units, by their own words and cosine, on the scale of the messages.
+
+    `ideal`: as in `ranking`.
+    """
     messages = ~found.memory
     by = scale(max([best_lexical(found), *(hit.lexical for hit in passages)]), ideal)
     alone = scores.parts["lexical"] + scores.parts["vector"]

@@ -78,14 +78,14 @@ def page_start(ranked: Sequence[RankedResult], place: RankPlace | None) -> int:
     return next(matches, next(lesser, len(ranked)))
 
 
-def cap_per_session(ranked: Sequence[T], session_of: Callable[[T], str | None], most: int) -> list[T]:
-    """Keep at most so many results of each session, in order; results of no session stay."""
+def cap_per_key(ranked: Sequence[T], key_of: Callable[[T], str | None], most: int) -> list[T]:
+    """Keep at most so many results of each session (or group), in order; results of none stay."""
     seen: Counter[str | None] = Counter()
     kept = []
     for one in ranked:
-        session = session_of(one)
-        seen[session] += 1
-        if session is None or seen[session] <= most:
+        key = key_of(one)
+        seen[key] += 1
+        if key is None or seen[key] <= most:
             kept.append(one)
     return kept
 

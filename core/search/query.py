@@ -25,9 +25,10 @@ from core.inference.embedders import Embedder
 from core.language.terms import terms
 from core.memory import as_of, memories
 from core.memory.as_of import NOW, Moment
-from core.search import as_of_snapshot, association, candidates, ordering, ranking, succession, unindexed
+from core.search import as_of_snapshot, association, blending, candidates, ordering, ranking, succession, unindexed
 from core.search import filters as search_filters
 from core.search import passages as search_passages
+from core.search import units as search_units
 from core.search.candidates import Candidates, Hit
 from core.search.filters import NO_FILTERS, FilteredRows, Filters
 from core.search.ordering import Page, RankedHit, RankedPage
@@ -37,6 +38,7 @@ from core.search.question_analysis import PLAIN, Analysis, analyse
 from core.search.ranking import Scores
 from core.search.recipes import DEFAULT, Recipe
 from core.search.spreading import Visibility
+from core.search.units import FoundUnit
 from core.sessions import sessions
 from core.storage.db import Database, Tx, run_together
 from core.storage.multiquery import BoundStatement
@@ -75,13 +77,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """A result: a memory's row, a message or a passage, its rank, and its evidence."""
+    """A result: a memory's row, a message, a passage or a unit, its rank, and its evidence."""
 
     ranked: RankedHit
     sources: Sequence[Evidence]
     message: Message | None = None
     memory: Any = None
     passage: FoundPassage | None = None
+    unit: FoundUnit | None = None
 
     @property
     def superseded(self) -> bool:
@@ -118,17 +121,19 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             passages = _passages(tx, question, opening_reads.passages, vector)
             ideal = sum(opening_reads.own.values())
             ranking_query = ranking.RankingQuery(filtered.analysis, ideal, question.recipe, now.timestamp())
-            scores = _add_associations(
-                tx, question, filtered.found, ranking.score_candidates(filtered.found, ranking_query)
-            )
+            scores = _scores(tx, question, filtered.found, ranking_query, now)
             scores = _raise_successors(tx, question, filtered.found, scores)
             scores = _raise_later_values(tx, question, filtered, scores)
             page = Page(question.limit, question.each, question.after, question.recipe.diversity)
-            scored_passages = ordering.score_passages(passages, filtered.found, scores, ideal)
+            units = _units(tx, question, opening_reads.own, vector)
+            scored_passages = [
+                *ordering.score_passages(passages, filtered.found, scores, ideal),
+                *ordering.score_passages(units, filtered.found, scores, ideal),
+            ]
             ranked_page = ordering.cut_page(filtered.found, scores, scored_passages, page, filtered.vectors)
             return SearchAnswer(
                 _read_results(tx, ranked_page, question.filters.moment),
-                {**filtered.considered, "document": len(passages)},
+                {**filtered.considered, "document": len(passages), **({"unit": len(units)} if units else {})},
             )
 
 
@@ -269,6 +274,16 @@ def _select_candidates(
     )
 
 
+def _scores(
+    tx: Tx, question: Question, found: Candidates, ranking_query: ranking.RankingQuery, now: datetime
+) -> Scores:
+    """Score the candidates as the recipe says."""
+    scores, formula = ranking.score_candidates(found, ranking_query), question.recipe.formula
+    if formula is not None:
+        scores = blending.blend(tx, formula, found, scores, now, question.filters.moment.known_at)
+    return _add_associations(tx, question, found, scores)
+
+
 def _add_associations(tx: Tx, question: Question, found: Candidates, scores: Scores) -> Scores:
     """Add the activation of memories linked to the best results, if the recipe asks for it."""
     if question.recipe.association == 0 or not len(found):
@@ -316,32 +331,44 @@ def _successors_query(keys: Sequence[str]) -> BoundStatement:
 def _passages(tx: Tx, question: Question, query_terms: Mapping[int, float] | None, vector: Floats | None) -> list[Hit]:
     if query_terms is None:
         return []
+    found = search_passages.hits(tx, _arms(question, query_terms, vector))
+    return [hit for hit in found if _is_similar(hit, question.filters.min_similarity)]
+
+
+def _units(tx: Tx, question: Question, query_terms: Mapping[int, float], vector: Floats | None) -> list[Hit]:
+    if "units" not in question.filters.include:
+        return []
+    found = search_units.hits(tx, _arms(question, query_terms, vector))
+    return [hit for hit in found if _is_similar(hit, question.filters.min_similarity)]
+
+
+def _arms(question: Question, query_terms: Mapping[int, float], vector: Floats | None) -> dict[str, Any]:
+    """Return the parameters of SQL that scores rows of the index by words and by vector."""
     literal = None if vector is None else vector_literal(vector)
-    values = {**question.parameters, "vector": literal, "terms": sparse_literal(query_terms or {1: 0.0})}
-    least = question.filters.min_similarity
-    return [
-        hit
-        for hit in search_passages.hits(tx, values)
-        if least is None or (hit.cosine is not None and hit.cosine >= least)
-    ]
+    return {**question.parameters, "vector": literal, "terms": sparse_literal(query_terms or {1: 0.0})}
+
+
+def _is_similar(hit: Hit, least: float | None) -> bool:
+    return least is None or (hit.cosine is not None and hit.cosine >= least)
 
 
 def _read_results(tx: Tx, page: RankedPage, moment: Moment) -> list[SearchResult]:
     """Read texts and evidence of the ranked hits, in order, without concurrently erased ones."""
     of_type = {type_: [key for one, key in page.keys if one == type_] for type_ in ordering.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
-    remembered, quoted, message_rows, passed = run_together(
+    remembered, quoted, message_rows, passed, told = run_together(
         tx,
         as_of.row_statement(ids, moment.known_at) if ids else None,
         as_of.evidence_statement(ids, moment.known_at) if ids else None,
         _messages_query(of_type["message"]) if of_type["message"] else None,
         search_passages.passages_query(of_type["document"]) if of_type["document"] else None,
+        search_units.units_query(of_type["unit"]) if of_type["unit"] else None,
         meanwhile=lambda: page.ranked,
         last=True,
     )
     rows, evidence = {str(row.id): row for row in remembered}, memories.evidence_by_memory(quoted)
     spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in message_rows}
-    passages = search_passages.passages_by_key(passed)
+    passages, units = search_passages.passages_by_key(passed), search_units.units_by_key(told)
     found = []
     for item in page.ranked:
         if item.hit.type == "memory" and (row := rows.get(item.hit.key)) is not None:
@@ -350,6 +377,8 @@ def _read_results(tx: Tx, page: RankedPage, moment: Moment) -> list[SearchResult
             found.append(SearchResult(item, [_as_evidence(message)], message=message))
         elif (passage := passages.get(item.hit.key)) is not None:
             found.append(SearchResult(item, [], passage=passage))
+        elif (unit := units.get(item.hit.key)) is not None:
+            found.append(SearchResult(item, [], unit=unit))
     return found
 
 

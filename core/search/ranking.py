@@ -105,10 +105,11 @@ def score_candidates(found: Candidates, ranking_query: RankingQuery) -> Scores:
     total = np.sum(list(parts.values()), axis=0)
     cited_score = _mean_cited_score(found, total)
     total = np.where(messages, total, np.where(np.isnan(cited_score), own, cited_score))
-    return Scores(_round(total), _round(own), {**parts, "own": own, "cited": np.nan_to_num(cited_score)})
+    return Scores(rounded(total), rounded(own), {**parts, "own": own, "cited": np.nan_to_num(cited_score)})
 
 
-def _round(values: Numbers) -> Numbers:
+def rounded(values: Numbers) -> Numbers:
+    """Round scores, so that the order in which rows were read does not decide between equal ones."""
     return np.asarray(np.round(values, DIGITS), dtype=np.float64)
 
 

@@ -10,7 +10,11 @@ from core.types import Json
 
 DAY_SECONDS: Final = 86_400
 
-Name = Literal["default", "precise", "broad", "recent", "associative", "chat", "task", "profile"]
+Name = Literal[
+    "default", "precise", "broad", "recent", "associative", "chat", "task", "profile", "even_blend", "recent_blend"
+]
+
+Formula = Literal["even_blend", "recent_blend"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,8 @@ class Recipe:
     Scores are on a scale on which the best match by words counts 1. `recency`: the gain of a result of now, halved
     after each `half_life_days`. `diversity`: 0 ranks by score alone, 1 only by dissimilarity to the results before.
     `association`: share of the spread activation that a memory gains; 0 skips that step. `lexical` and `vector`
-    multiply the scores of each arm. `include`: types to search, if not all.
+    multiply the scores of each arm. `include`: types to search, if not all. `formula`: of `core.memory.decay`, by which
+    memories are ranked instead: similarity to the question, decay and importance.
     """
 
     name: Name
@@ -35,6 +40,7 @@ class Recipe:
     lexical: float = 1.0
     vector: float = 1.0
     include: frozenset[str] = frozenset({"memories", "messages", "documents"})
+    formula: Formula | None = None
 
     def as_json(self) -> Json:
         """Return all its fields."""
@@ -94,6 +100,18 @@ _ALL: Final = (
         limit=50,
         diversity=0.4,
         include=frozenset({"memories"}),
+    ),
+    Recipe(
+        "even_blend",
+        "What is near, fresh and important, the last two alike: 0.6·similarity + 0.2·decay + 0.2·importance.",
+        include=frozenset({"memories"}),
+        formula="even_blend",
+    ),
+    Recipe(
+        "recent_blend",
+        "What is near, important and fresh, in this order: 0.6·similarity + 0.25·importance + 0.15·decay.",
+        include=frozenset({"memories"}),
+        formula="recent_blend",
     ),
 )
 

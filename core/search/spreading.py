@@ -43,12 +43,16 @@ FAN: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class ActivationLink:
-    """A link from a memory, or a message by its key, to a memory. `outward`: a relation that starts at the source."""
+    """A link from a memory, or a message by its key, to a memory. `outward`: a relation that starts at the source.
+
+    `strength`: share of the weight of its kind.
+    """
 
     source: str
     by: str
     target: str
     outward: bool | None = None
+    strength: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ def links(tx: Tx, sources: Iterable[str], reader: Visibility, *, reach: int) -> 
     }
     then = reader.filters.moment.known_at is not None
     rows = tx.execute(_LINKS_BROWSED if reader.browsing else _LINKS_THEN if then else _LINKS, values)
-    return [ActivationLink(row.source, row.by, str(row.target), row.outward) for row in rows]
+    return [ActivationLink(row.source, row.by, str(row.target), row.outward, row.strength) for row in rows]
 
 
 def step(
@@ -126,10 +130,10 @@ def step(
         onward = [one for one in by_source[source.key] if one.target not in passed]
         if most is not None:
             newest = sorted(onward, key=lambda one: UUID(one.target).int, reverse=True)
-            onward = sorted(newest, key=lambda one: -WEIGHTS[one.by])[:most]
+            onward = sorted(newest, key=lambda one: -WEIGHTS[one.by] * one.strength)[:most]
         counts = Counter(link.by for link in onward)
         for link in onward:
-            share = source.activation * WEIGHTS[link.by] / (1 + math.log(counts[link.by]))
+            share = source.activation * WEIGHTS[link.by] * link.strength / (1 + math.log(counts[link.by]))
             yield link.target, Way(share, (*source.links, link))
 
 
@@ -160,7 +164,7 @@ _THEN = f"memories s CROSS JOIN {as_of.KNOWN} m"
 
 _SUBJECTS = """
             UNION
-            (SELECT 'subject', o.id, NULL FROM memories o
+            (SELECT 'subject', o.id, NULL, 1 FROM memories o
              WHERE o.user_id = f.user_id AND o.subject = f.subject AND o.attribute IS NOT NULL
                AND o.attribute IS DISTINCT FROM f.attribute LIMIT least(:fan, :reach))
 """
@@ -170,16 +174,16 @@ def _links(memory: str, current: str, subjects: str = "") -> str:
     """Return the statement. `memory`: source of the target's row `m`; `current`: name of its row as of now."""
     return f"""
     WITH links AS MATERIALIZED (
-        SELECT cast(f.id AS text) AS source, l.by, l.target, l.outward
+        SELECT cast(f.id AS text) AS source, l.by, l.target, l.outward, l.strength
         FROM (SELECT id, user_id, subject, attribute FROM memories
               WHERE id = ANY(:ids) AND (user_id = :user OR group_id = :group)) f CROSS JOIN LATERAL (
-            (SELECT r.relation AS by, r.to_id AS target, true AS outward FROM relations r
+            (SELECT r.relation AS by, r.to_id AS target, true AS outward, r.strength FROM relations r
              WHERE r.from_id = f.id AND {_UNTIL.format("r")} LIMIT :reach)
             UNION ALL
-            (SELECT r.relation, r.from_id, false FROM relations r
+            (SELECT r.relation, r.from_id, false, r.strength FROM relations r
              WHERE r.to_id = f.id AND {_UNTIL.format("r")} LIMIT :reach)
             UNION
-            (SELECT 'evidence', o.memory_id, cast(NULL AS boolean)
+            (SELECT 'evidence', o.memory_id, cast(NULL AS boolean), 1
              FROM (SELECT e.session_id, e.message_id FROM evidence e
                    WHERE e.memory_id = f.id AND {_UNTIL.format("e")} LIMIT :fan) c
              CROSS JOIN LATERAL (
@@ -188,12 +192,12 @@ def _links(memory: str, current: str, subjects: str = "") -> str:
                  LIMIT :reach) o
              LIMIT :reach)
             UNION
-            (SELECT 'slot', o.id, NULL FROM memories o
+            (SELECT 'slot', o.id, NULL, 1 FROM memories o
              WHERE o.user_id = f.user_id AND o.subject = f.subject AND o.attribute = f.attribute LIMIT :reach)
             {subjects}
         ) AS l WHERE l.target <> f.id
         UNION ALL
-        SELECT w.session || E'\\x1f' || w.message, 'evidence', l.memory_id, NULL
+        SELECT w.session || E'\\x1f' || w.message, 'evidence', l.memory_id, NULL, 1
         FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])) AS w (session, message) CROSS JOIN LATERAL (
             SELECT e.memory_id FROM evidence e
             WHERE e.session_id = w.session AND e.message_id = w.message AND {_UNTIL.format("e")} LIMIT :reach) AS l
@@ -218,7 +222,7 @@ def _links(memory: str, current: str, subjects: str = "") -> str:
             OFFSET 0
         ) AS visible
     )
-    SELECT source, by, target, outward FROM shown WHERE place <= :fan
+    SELECT source, by, target, outward, strength FROM shown WHERE place <= :fan
     """
 
 

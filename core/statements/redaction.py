@@ -14,6 +14,10 @@ LEAST_WORDS: Final = 2
 """Minimum meaningful words, besides the subject's name, to find a statement within another text."""
 
 
+ERASED: Final = "[erased]"
+"""Stands in a text where a passage of it was erased."""
+
+
 @dataclass(frozen=True, slots=True)
 class RedactedStatement:
     """A statement to remove from other texts: its subject, and the list values that it adds, if any."""
@@ -49,6 +53,23 @@ def without(text: str, statements: Sequence[RedactedStatement], subject: str = "
         if completed.endswith((*".!?。！？", '"', "”")) or not text.endswith((".", "。"))
         else f"{completed}{text[-1]}"
     )
+
+
+def blanked(text: str, pieces: Sequence[str]) -> str:
+    """Return a text with each of these passages replaced by a mark, where it stands as whole words."""
+    for piece in sorted(pieces, key=len, reverse=True):
+        word = re.escape(piece)
+        first = r"(?<![0-9A-Za-z])" if piece[:1].isascii() and piece[:1].isalnum() else ""
+        last = r"(?![0-9A-Za-z])" if piece[-1:].isascii() and piece[-1:].isalnum() else ""
+        text = re.sub(f"{first}{word}{last}", ERASED, text) if piece else text
+    return text
+
+
+def without_marks(text: str) -> str:
+    """Return a text without the clauses of which something was erased: what is left of them states nothing."""
+    if ERASED not in text:
+        return text
+    return "".join(clause for clause in _CLAUSE.findall(text) if ERASED not in clause).strip()
 
 
 def _says(clause: str, told_one: RedactedStatement, subject: str) -> bool:
@@ -152,6 +173,8 @@ _PRONOUNS: Final = tuple(
 )
 
 _NOBODY: Final = frozenset({"they", "he", "she", "我", "他", "她"})
+
+_CLAUSE = re.compile(r"(?:[^,，.。!！?？;；\n]|[.,](?=\S))*[,，.。!！?？;；\n]*\s*")
 
 _DATE = re.compile(
     r"\b(?:in|on|since|the|week|of|\d{1,4}(?:st|nd|rd|th)?|january|february|march|april|may|june|july|august|"

@@ -524,6 +524,7 @@ memories = _tenant_table(
     _index("memories_of_group", "tenant_id", "group_id", "id", where="group_id IS NOT NULL"),
     _index("memories_slot", "tenant_id", "user_id", "subject", "attribute", where="attribute IS NOT NULL"),
     Index("memories_statement", "tenant_id", "user_id", "statement_key"),
+    _index("memories_shared_statement", "tenant_id", "group_id", "statement_key", where="group_id IS NOT NULL"),
     _index("memories_fading", "tenant_id", "fade_at", where="status = 'active' AND fade_at IS NOT NULL"),
     _index("memories_expiring", "tenant_id", "expires_at", where="status = 'active' AND expires_at IS NOT NULL"),
     _index("memories_recorded", "tenant_id", "user_id", "recorded_at", "id", where="status = 'active'"),
@@ -700,17 +701,24 @@ relations = _tenant_table(
     Column("from_id", Uuid, primary_key=True),
     Column("relation", Text, primary_key=True),
     Column("to_id", Uuid, primary_key=True),
+    _number("strength", 1, comment="From 0 to 1: how much of the weight of its kind it carries."),
     _time("at", now=True),
     Column("change_id", Uuid),
+    CheckConstraint("strength > 0 AND strength <= 1", name="strength"),
     Index("relations_back", "tenant_id", "to_id"),
     _index("relations_of_change", "tenant_id", "change_id", where="change_id IS NOT NULL"),
 )
 
 search_index = _tenant_table(
     "search_index",
-    Column("type", Text, primary_key=True, comment="message, memory or document"),
+    Column("type", Text, primary_key=True, comment="message, memory, document or unit"),
     Column("session_id", Text, primary_key=True, comment="Empty for a memory; of a passage its document's id."),
-    Column("ref", Text, primary_key=True, comment="The message's id in its session, the memory's id, the passage."),
+    Column(
+        "ref",
+        Text,
+        primary_key=True,
+        comment="The message's id in its session, the memory's or unit's id, the passage.",
+    ),
     _count("position"),
     Column("user_id", Text),
     Column("group_id", Text),
@@ -767,6 +775,18 @@ model_calls = _tenant_table(
     _time("at", now=True),
     Index("model_calls_of_dispatch", "tenant_id", "dispatch_id"),
     Index("model_calls_by_time", "tenant_id", "at"),
+)
+
+prompt_versions = _tenant_table(
+    "prompt_versions",
+    Column("name", Text, primary_key=True),
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("text", Text, comment="Null: the packaged prompt is used again."),
+    _number("share", 1, comment="Of the sessions, those that it is used for."),
+    Column("comment", Text, nullable=False, server_default=text("''")),
+    Column("author", Text, nullable=False),
+    _time("created_at", now=True),
+    comment="Prompts of a tenant's own; the newest version of each name is in force.",
 )
 
 TENANT_TABLES = sorted(

@@ -38,6 +38,9 @@ SUMMARIZED: Final = "session.summarized"
 READ: Final = 500
 """Messages read at once; the rest of a longer backlog follows in further steps."""
 
+STEPS: Final = 20
+"""Steps that a summary on request takes at most: 10,000 messages."""
+
 SHOWN: Final = 60_000
 """Characters of the transcript shown to a model: each message is cut so that all fit."""
 
@@ -188,34 +191,57 @@ def by_model(client: ChatClient, on_call: OnCall) -> Writer:
 
 
 def session(
-    db: Database, tenant_id: str, session_id: str, limits: SummaryLimits, write: Writer = by_rules
+    db: Database, tenant_id: str, session_id: str, limits: SummaryLimits | None, write: Writer = by_rules
 ) -> PendingSummary | None:
     """Return the summary that a session is due for; None: it is not due. NotFound: there is no such session.
 
-    No transaction is open while a model answers.
+    Without `limits` it is due with its first message, and all messages read are summarised. No transaction is open
+    while a model answers.
     """
     with db.tenant(tenant_id) as tx:
         current = sessions.get(tx, session_id)
         last = latest(tx, session_id)
         after = last.to_position if last else 0
-        read = sessions.transcript(tx, session_id, after=after, limit=max(READ, limits.messages))
+        read = sessions.transcript(tx, session_id, after=after, limit=max(READ, limits.messages) if limits else READ)
         hidden_ids = hidden_messages.hidden_ids(tx, session_id)
         before = tx.execute(_TOKENS, {"session": session_id, "upto": after}).scalar_one_or_none() or 0
-    half = first_half(read, limits)
+    half = first_half(read, limits) if limits else read
     if not half:
         return None
+    upto = half[-1].position
+    more = (
+        bool(first_half(read[len(half) :], limits)) or upto + READ < current.message_count
+        if limits
+        else upto < current.message_count
+    )
     messages = output.messages(m for m in half if m.content and m.id not in hidden_ids)
+    if limits is None and not messages and not more:
+        return None
     key_messages = summaries_key_messages.merge(
         last.key_messages if last else [], [key for m in messages for key in summaries_key_messages.key_messages_of(m)]
     )
     key_messages = extractive.fit_key_messages(key_messages)
     covered = before + sum(token_estimate(m.content) for m in half)
     part = SummaryInput(last.content if last else "", messages, key_messages, extractive.room(key_messages, covered))
-    more = bool(first_half(read[len(half) :], limits)) or half[-1].position + READ < current.message_count
-    upto = half[-1].position
     return PendingSummary(
         tenant_id, current, after, upto, [m.position for m in messages], write(part), key_messages, more
     )
+
+
+def now(db: Database, tenant_id: str, session_id: str, author: Author) -> Summary | None:
+    """Summarise by rules, however short the session is; return its summary, None if nothing was said there.
+
+    Of a longer backlog the first `STEPS` steps are taken. Conflict: others keep writing or erasing. NotFound: there is
+    no such session.
+    """
+    for _ in range(STEPS):
+        due = session(db, tenant_id, session_id, None)
+        if due is None:
+            break
+        with db.tenant(tenant_id) as tx:
+            due.write(tx, author)
+    with db.tenant(tenant_id) as tx:
+        return latest(tx, session_id)
 
 
 def latest(tx: Tx, session_id: str) -> Summary | None:

@@ -15,12 +15,15 @@ from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from core.errors import Conflict
+from core.errors import Conflict, NotFound
 from core.events.publishing import Author
 from core.extraction.protocol import ExtractedUnit
+from core.index import unit_entries
+from core.index.unit_entries import UnitEntry
 from core.inference.embedders import Embedder
 from core.sessions import sessions
 from core.storage.db import Tx, recordset
@@ -32,6 +35,8 @@ from core.types import Json, Message
 
 READ: Final = 400
 """Messages cut at once; the rest follows in further runs. Embedding as many takes the local model 15 s."""
+
+Vector = NDArray[np.float32]
 
 Audience = tuple[str | None, tuple[str, ...]]
 """Audience of a message: a group, or the people named; without either, an agent, by one user alone."""
@@ -81,10 +86,17 @@ class SessionSlice:
 
 @dataclass(frozen=True, slots=True)
 class UnitDraft:
-    """A unit to be written: an existing one, or a new one."""
+    """A unit to be written, an existing one or a new one. `vector`: of `told`, if it was made."""
 
     piece: AudienceSlice
     text: UnitText
+    vector: Vector | None = None
+
+    @property
+    def told(self) -> str:
+        """The text by which it is found; empty where nobody said anything."""
+        told = self.text
+        return unit_entries.text(told.subject, told.summary, told.facts, told.narrative) if told.summary else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +112,16 @@ class PendingUnits:
         """Write the units. Conflict: another worker has cut the session, or content was erased in the meantime."""
         if self.drafts:
             self._hold(tx)
-        new = [_values(draft) for draft in self.drafts if draft.piece.existing is None]
-        for draft in self.drafts:
+        drafts = [(draft, _values(draft)) for draft in self.drafts]
+        new = [values for draft, values in drafts if draft.piece.existing is None]
+        for draft, values in drafts:
             if draft.piece.existing is not None:
-                values = _values(draft) | {"was": draft.piece.existing.updated_at, "facts": recordset(draft.text.facts)}
+                values |= {"was": draft.piece.existing.updated_at, "facts": recordset(draft.text.facts)}
                 if tx.execute(_GROW, values).rowcount != 1:
                     raise Conflict("Another worker has divided this session in the meantime.")
         if new and tx.execute(_INSERT, {"tenant": self.tenant_id, "rows": recordset(new)}).rowcount != len(new):
             raise Conflict("Another worker has divided this session in the meantime.")
+        unit_entries.put(tx, self.tenant_id, [_entry(draft, values) for draft, values in drafts if draft.told])
         return {"units": len(new), "grown": len(self.drafts) - len(new)}
 
     def _hold(self, tx: Tx) -> None:
@@ -161,7 +175,7 @@ def plan(
         for index, unit in enumerate(cut)
         if slices[index] or unit.existing is None or unit.existing.to_position != unit.messages[-1].position
     ]
-    return PendingUnits(tenant_id, session_slice.session_id, drafts, session_slice.more)
+    return PendingUnits(tenant_id, session_slice.session_id, _embedded(drafts, embedder), session_slice.more)
 
 
 def of_session(
@@ -176,17 +190,26 @@ def of_session(
     return [_unit(row) for row in rows]
 
 
+def get(tx: Tx, unit_id: UUID, seen_by: str | None = None) -> Unit:
+    """Return one unit; `seen_by`: if this user heard it. NotFound: there is none, or it has no talk."""
+    row = tx.execute(_BY_ID, {"id": unit_id, "seen_by": seen_by}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no unit {unit_id} in this tenant{f' that {seen_by!r} heard' if seen_by else ''}.")
+    return _unit(row)
+
+
 def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
     """Reword, by rules, the units of these messages (session and id), which are blank by now; return how many."""
     values = {"sessions": [session for session, _ in places], "messages": [message for _, message in places]}
-    covering = [_unit(row) for row in tx.execute(_COVERING, values)]
-    within = _within(tx, [unit.id for unit in covering])
-    for unit in covering:
+    covering = [(row.tenant_id, _unit(row)) for row in tx.execute(_COVERING, values)]
+    within = _within(tx, [unit.id for _, unit in covering])
+    for tenant_id, unit in covering:
         piece = AudienceSlice((unit.group_id, ()), within[unit.id], unit, boundary=Boundary(unit.boundary))
-        unit_text = unit_llm_text.unit_text(piece.messages)
-        tx.execute(
-            _GROW, _values(UnitDraft(piece, unit_text)) | {"was": unit.updated_at, "facts": recordset(unit_text.facts)}
-        )
+        draft = UnitDraft(piece, unit_llm_text.unit_text(piece.messages))
+        values = _values(draft)
+        tx.execute(_GROW, values | {"was": unit.updated_at, "facts": recordset(draft.text.facts)})
+        if draft.told:
+            unit_entries.put(tx, tenant_id, [_entry(draft, values)])
     return len(covering)
 
 
@@ -254,6 +277,27 @@ def _earlier(unit: AudienceSlice) -> EarlierModelText | None:
     return EarlierModelText(before, existing.to_position)
 
 
+def _embedded(drafts: Sequence[UnitDraft], embedder: Embedder) -> list[UnitDraft]:
+    """Return the drafts with their vectors, where somebody said something."""
+    texts = list(dict.fromkeys(draft.told for draft in drafts if draft.told))
+    vectors = dict(zip(texts, embedder.embed(texts), strict=True)) if texts else {}
+    return [replace(draft, vector=vectors.get(draft.told)) for draft in drafts]
+
+
+def _entry(draft: UnitDraft, values: Mapping[str, Any]) -> UnitEntry:
+    first = draft.piece.messages[0]
+    return UnitEntry(
+        values["id"],
+        first.session_id,
+        first.position,
+        first.user_id if first.group_id is None else None,
+        first.group_id,
+        values["started_at"],
+        draft.told,
+        draft.vector,
+    )
+
+
 def _values(draft: UnitDraft) -> dict[str, Any]:
     piece, unit_text = draft.piece, draft.text
     return {
@@ -278,10 +322,11 @@ def _audience_sql(message: str) -> str:
     return f"CASE WHEN {message}.group_id IS NULL THEN ARRAY({names}) ELSE '{{}}' END"
 
 
-_FIRST = "JOIN messages f ON f.session_id = u.session_id AND f.position = u.from_position"
-"""A unit's first message: it was heard by those who heard all of it."""
+FIRST = "JOIN messages f ON f.session_id = u.session_id AND f.position = u.from_position"
+"""A unit's first message `f`: it was heard by those who heard all of it."""
 
-_SAME = f"m.group_id IS NOT DISTINCT FROM f.group_id AND {_audience_sql('m')} = {_audience_sql('f')}"
+SAME = f"m.group_id IS NOT DISTINCT FROM f.group_id AND {_audience_sql('m')} = {_audience_sql('f')}"
+"""Condition that a message `m` was heard by the same people."""
 
 _FRESH = text(f"""
     SELECT m.*, {_audience_sql("m")} AS heard FROM messages m
@@ -291,31 +336,37 @@ _FRESH = text(f"""
 """)
 
 _LAST = text(f"""
-    SELECT DISTINCT ON (u.group_id, heard) u.*, {_audience_sql("f")} AS heard FROM units u {_FIRST}
+    SELECT DISTINCT ON (u.group_id, heard) u.*, {_audience_sql("f")} AS heard FROM units u {FIRST}
     WHERE u.session_id = :session ORDER BY u.group_id, heard, u.from_position DESC
 """)
 
 _CITED = text(f"""
     SELECT DISTINCT ON (u.id) u.*, {_audience_sql("f")} AS heard FROM messages m
-    JOIN units u ON u.session_id = m.session_id AND m.position BETWEEN u.from_position AND u.to_position {_FIRST}
-    WHERE m.session_id = :session AND m.id = ANY(:ids) AND {_SAME} ORDER BY u.id
+    JOIN units u ON u.session_id = m.session_id AND m.position BETWEEN u.from_position AND u.to_position {FIRST}
+    WHERE m.session_id = :session AND m.id = ANY(:ids) AND {SAME} ORDER BY u.id
 """)
 
 _WITHIN = text(f"""
-    SELECT u.id AS unit_id, m.* FROM units u {_FIRST}
+    SELECT u.id AS unit_id, m.* FROM units u {FIRST}
     JOIN messages m ON m.session_id = u.session_id AND m.position BETWEEN u.from_position AND u.to_position
-    WHERE u.id = ANY(:ids) AND {_SAME} ORDER BY m.position
+    WHERE u.id = ANY(:ids) AND {SAME} ORDER BY m.position
 """)
 
+_HEARD = f"""
+    (cast(:seen_by AS text) IS NULL OR cast(:seen_by AS text) = ANY({_audience_sql("f")}) OR EXISTS (
+        SELECT FROM messages g WHERE g.session_id = u.session_id AND g.group_id = f.group_id
+          AND (g.user_id = :seen_by OR jsonb_exists({_NAMED.format("g")}, :seen_by))))
+"""
+"""Units of a group are visible to members who spoke to it in this session, or are named as participants."""
+
 _OF_SESSION = text(f"""
-    SELECT u.* FROM units u {_FIRST}
+    SELECT u.* FROM units u {FIRST}
     WHERE u.session_id = :session AND u.summary <> '' AND (cast(:before AS int) IS NULL OR u.from_position < :before)
-      AND (cast(:seen_by AS text) IS NULL OR cast(:seen_by AS text) = ANY({_audience_sql("f")}) OR EXISTS (
-              SELECT FROM messages g WHERE g.session_id = u.session_id AND g.group_id = f.group_id
-                AND (g.user_id = :seen_by OR jsonb_exists({_NAMED.format("g")}, :seen_by))))
+      AND {_HEARD}
     ORDER BY u.from_position DESC LIMIT :limit
 """)
-"""Units of a group are visible to members who spoke to it in this session, or are named as participants."""
+
+_BY_ID = text(f"SELECT u.* FROM units u {FIRST} WHERE u.id = :id AND u.summary <> '' AND {_HEARD}")
 
 _COVERING = text("""
     SELECT u.* FROM units u WHERE EXISTS (

@@ -122,8 +122,9 @@ _CITE_AGAIN = text("""
 """)
 
 _LINK_AGAIN = text("""
-    INSERT INTO relations AS l (tenant_id, from_id, relation, to_id, at, change_id)
-    SELECT :tenant, * FROM json_to_recordset(cast(:rows AS json)) AS r (
-        from_id uuid, relation text, to_id uuid, at timestamptz, change_id uuid)
+    INSERT INTO relations AS l (tenant_id, from_id, relation, to_id, at, change_id, strength)
+    SELECT :tenant, from_id, relation, to_id, at, change_id, coalesce(strength, 1)
+    FROM json_to_recordset(cast(:rows AS json)) AS r (
+        from_id uuid, relation text, to_id uuid, at timestamptz, change_id uuid, strength float8)
     ON CONFLICT DO NOTHING RETURNING to_jsonb(l) - 'tenant_id' AS kept
 """)

@@ -21,8 +21,9 @@ from core.consolidation import dedup_sweep, pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Invalid, Never
 from core.events.publishing import Author
-from core.extraction import requests
+from core.extraction import message_tags, requests
 from core.extraction import session as extraction
+from core.extraction.message_tags import TagsByMessage
 from core.extraction.session import CandidateReader
 from core.memory import shadow, versions, writer
 from core.memory.changes import Add, Archive, Change, Edit, Owner, Vector
@@ -30,7 +31,7 @@ from core.memory.shadow import ComparedMemory, Difference
 from core.memory.versions import Citation
 from core.sessions import sessions
 from core.storage.db import Database, Tx
-from core.types import Json, Message
+from core.types import Candidate, Json, Message
 from rules.backtest import replay
 from rules.backtest.replay import SessionReading, StatementRequest
 from rules.document.schema import Rule, parse
@@ -85,9 +86,11 @@ def run(
             counts["requests"] += _keep_request(consolidation, shadow_id, asked.user_id, step)
             continue
         counts["readings"] += 1
-        for messages in _unread(consolidation.db, tenant_id, step, read, asked.until):
+        for messages, tags in _unread(consolidation.db, tenant_id, step, read, asked.until):
             counts["messages"] += len(messages)
-            _extract(consolidation, shadow_id, asked.user_id, messages, extract, link=step.link)
+            own = {m.id for m in messages if m.user_id == asked.user_id}
+            found = message_tags.tagged((c for c in extract(messages) if c.evidence[0].message_id in own), tags)
+            _store(consolidation, shadow_id, messages, found, link=step.link)
     _merge_all(consolidation, shadow_id, asked.user_id)
     return {**counts}
 
@@ -161,29 +164,30 @@ def _edit(old: ComparedMemory, new: ComparedMemory, change_id: UUID, vectors: di
 
 def _unread(
     db: Database, tenant_id: str, step: SessionReading, read: defaultdict[str, int], until: datetime
-) -> Iterator[Sequence[Message]]:
-    """Yield pages of a session's messages that existed by then and were unread; `read`: the cursor of each session."""
+) -> Iterator[tuple[Sequence[Message], TagsByMessage]]:
+    """Yield pages of a session's messages that existed by then and were unread, with their tags.
+
+    `read`: the cursor of each session.
+    """
     while True:
         with db.tenant(tenant_id) as tx:
             values = {"session": step.session_id, "after": read[step.session_id], "upto": step.upto, "until": until}
             messages = [sessions.message_of(row) for row in tx.execute(_MESSAGES, values | {"limit": READ})]
+            tags = message_tags.of_messages(tx, step.session_id, [m.id for m in messages])
         if not messages:
             return
         read[step.session_id] = messages[-1].position
-        yield messages
+        yield messages, tags
 
 
-def _extract(
+def _store(
     consolidation: Consolidation,
     shadow_id: str,
-    user_id: str,
     messages: Sequence[Message],
-    extract: CandidateReader,
+    found: Sequence[Candidate],
     *,
     link: bool,
 ) -> None:
-    own = {m.id for m in messages if m.user_id == user_id}
-    found = [c for c in extract(messages) if c.evidence[0].message_id in own]
     assistant = extraction.generated_ids(messages)
     for owner, candidates in extraction.by_owner(messages, found):
         decided = pipeline.consolidate(consolidation, shadow_id, owner, candidates, assistant=assistant, link=link)

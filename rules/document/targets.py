@@ -39,6 +39,10 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "memory.quarantined": ("user_id", "memory_id", "reason"),
     "memory.compressed": ("user_id", "memory_id", "parts", "reason"),
     "memory.erased": ("user_id", "memory_id", "memory_ids", "rederive", "reason"),
+    "memory.forget_requested": tuple(
+        "user_id group_id session_id message_id scope messages memories refused message_ids memory_ids".split()
+    ),
+    "memory.forgotten": tuple("user_id group_id session_id message_id scope messages memories receipt_id".split()),
     "user.erased": ("user_id",),
     "memory.archived": ("user_id", "memory_id", "category", "reason"),
     "memory.restored": ("user_id", "memory_id", "reason"),

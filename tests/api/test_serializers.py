@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import pytest
 
 from api import serializers
 from core.types import Evidence, Message, Trust
@@ -34,3 +37,16 @@ def test_only_raw_text_keeps_its_secrets() -> None:
     cited = Evidence("s1", "m1", "e1", message.content)
     assert KEY not in serializers.source_json(cited)["quote"]
     assert serializers.source_json(cited, raw=True)["quote"] == message.content
+
+
+@pytest.mark.parametrize(
+    ("level", "evidence", "expected"),
+    [
+        (1, (Evidence("s1", "m1", "e1", "x"),), "derived"),
+        (0, (Evidence("", "e1", "e1", "x"), Evidence("s1", "m1", "e1", "x")), "conversation"),
+        (0, (Evidence("", "e1", "e1", "x"),), "event"),
+        (0, (), None),
+    ],
+)
+def test_a_memory_says_where_it_comes_from(level: int, evidence: tuple[Evidence, ...], expected: str | None) -> None:
+    assert serializers.source_type(SimpleNamespace(level=level), evidence) == expected

@@ -82,7 +82,7 @@ def test_the_listener_of_a_worker_shows_what_its_children_count(production):
     wait_for(agree)
     assert production.total("worker-cpu", "imprint_dispatches_total", target="memory_consolidator") == 0
     added = sum(production.total(worker, "imprint_memories_total", change="added") for worker in WORKERS)
-    assert added == 2, "what was said, and the episode of having said it"
+    assert added == 3, "what the rules and the model found, and the episode"
 
 
 def test_every_message_is_observed_once_when_it_is_indexed(production):

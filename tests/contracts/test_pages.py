@@ -91,18 +91,23 @@ PAGES: Final[Mapping[str, Page]] = {
     "README.md": Page(files=RULE_FILES),
     "docs/context.md": Page(),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
+    "docs/extraction.md": Page(),
     "docs/http.md": Page(),
     "docs/limits.md": Page(),
     "docs/mcp.md": Page(),
-    "docs/models.md": Page(),
+    "docs/models.md": Page(files={"judge.md": "{{packaged}}\n\nBe strict about dates.\n"}),
+    "docs/profiles.md": Page(),
     "docs/rebuilding.md": Page(files=RULE_FILES),
+    "docs/retrieval.md": Page(),
     "docs/rules.md": Page(
         events=(*LISBON, *HELD),
         rules=(CAREFUL,),
         files={name: RULE_FILES[name] for name in ("rule.json", "ended.json")},
     ),
     "docs/sessions.md": Page(events=LISBON[:-1]),
+    "docs/summaries.md": Page(events=LISBON[:-1]),
     "docs/trust.md": Page(memories=(HOSTILE,)),
+    "docs/units.md": Page(),
     "docs/webhooks.md": Page(files={"token.txt": "abc-123", "signing.txt": "s" * 32}),
 }
 
@@ -193,7 +198,12 @@ class Reader:
             trust = {"trust": "quarantined"} if "/review" in command else {}
             memory = self._first("/v1/memories", user_id="ada", **trust)["id"]
             self.ids["ID"] = memory
-            return re.sub(r"(?<=\s)ID\b|01a2…", memory, command)
+            command = re.sub(r"(?<=\s)ID\b|01a2…", memory, command)
+        if "$OTHER" in command:
+            ids = [one["id"] for one in self._api("GET", "/v1/memories", params={"user_id": "ada"})["items"]]
+            self.ids["OTHER"] = next(one for one in ids if one != self.ids["ID"])
+        if "$UNIT" in command:
+            self.ids["UNIT"] = self._first("/v1/sessions/s1/units")["id"]
         if "$NEXT" in command:
             asked = {"user_id": "ada", "query": "tea", "limit": 1}
             self.ids["NEXT"] = self._api("POST", "/v1/search", json=asked)["next"]

@@ -19,7 +19,7 @@ def test_what_a_package_brings_is_found_by_its_name(publish: Publish) -> None:
 
 def test_a_name_that_nobody_brings_is_refused_with_those_that_there_are(publish: Publish) -> None:
     publish("found_two", plugins.EXTRACTORS, "orders = found_two:X")
-    with pytest.raises(Misconfigured, match=r"extractors 'invoices'.* auto, llm, offline, orders\."):
+    with pytest.raises(Misconfigured, match=r"extractors 'invoices'.* auto, both, llm, offline, orders\."):
         plugins.load(plugins.EXTRACTORS, "invoices")
 
 

@@ -38,6 +38,7 @@ def stand(model: Model) -> Iterator[Stand]:
         embedding="hash",
         llm_base_url=model.url,
         llm_model="fake",
+        extractor="llm",
         judge_with_model="false",
         lease_seconds="2",
         resend_seconds="1",

@@ -17,6 +17,9 @@ from core.documents import chunking
 from core.errors import ImprintError
 from core.events import parsing
 from core.extraction import informativeness, rule_extractor, short_answers
+from core.forgetting import matching, subjects
+from core.forgetting import requests as forget_requests
+from core.forgetting import text as forgetting_text
 from core.inference import structured_output, token_counting
 from core.language import dates, grounding, sentences, third_person, topics
 from core.language import terms as words
@@ -25,7 +28,7 @@ from core.mirror import escaping, markdown
 from core.plans import checklists
 from core.plans import parsing as plans_parsing
 from core.screening import deobfuscation, screen, secret_scanner
-from core.statements import endings, quotation, revision
+from core.statements import endings, quotation, redaction, revision
 from core.summaries import extractive, segmentation, unit_rule_text
 from core.types import Event, Message
 from rules.expressions import templates
@@ -133,6 +136,13 @@ def event(content: str) -> Event:
     return Event(1, "t", "e1", "test", "a.b", None, NOW, {"a": content})
 
 
+def forgotten(text: str) -> object:
+    """What a request to forget means in a talk of one message."""
+    request = forget_requests.read("Please forget my old PIN 6714 and everything about Ann.")
+    turns = [matching.Turn(0, 0, "ada", "Ada", "user", text), matching.Turn(1, 1, "ada", "Ada", "user", "Forget it.")]
+    return None if request is None else matching.find(request, turns[1], turns)
+
+
 PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     "plans": (plans_parsing.parse, MESSAGE),
     "plans in messages": (lambda text: checklists.of_message(text, "assistant", text[:200]), MESSAGE),
@@ -142,6 +152,12 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     "kinds of documents": (chunking.guess_media_type, DOCUMENT),
     "titles": (lambda text: chunking.title_of(text, "text/markdown"), DOCUMENT),
     "sentences": (sentences.split, MESSAGE),
+    "requests to forget": (forget_requests.read, MESSAGE),
+    "sentences to forget": (forgetting_text.sentences, MESSAGE),
+    "clauses to forget": (forgetting_text.clauses, MESSAGE),
+    "kinds of things to forget": (lambda text: subjects.values(subjects.stated(text), text), MESSAGE),
+    "what a request to forget means": (lambda text: forgotten(text[:4_000]), 4_000),
+    "texts with erased passages": (lambda text: redaction.without_marks(f"[erased]{text}"), MESSAGE),
     "assertions": (sentences.asserted_part, MESSAGE),
     "Chinese": (sentences.cleaned_zh, sentences.LONGEST),
     "dates": (lambda text: dates.find(text, NOW), MESSAGE),

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from core.consolidation import llm_judge, pipeline
 from core.consolidation.pipeline import Consolidation
-from core.errors import Conflict, Misconfigured, Never
+from core.errors import Conflict, Later, Misconfigured, Never
 from core.events.pending import Pending
 from core.events.publishing import Author
-from core.extraction import configured_extractor, requests
+from core.extraction import configured_extractor, extractor_setting, requests
 from core.extraction import session as extraction
-from core.extraction.protocol import ExtractedUnit
-from core.extraction.session import FailedWindow, MessageRange, SessionReader
+from core.extraction.configured_extractor import RuleExtractor
+from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
+from core.extraction.session import MessageRange, SessionReader
+from core.inference.client import OnCall
 from core.storage.db import Tx
 from core.summaries import units
 from core.types import Json
-from workers.dispatch.model import FailedPart, Job, Outcome
+from workers.dispatch.model import FailedPart, Job, Outcome, PostponedPart
 from workers.tools import Tools, count_changes, note_call, session_of
+
+ASKING_SHARE: Final = 0.5
+"""Share of an attempt's time for windows, where rules read as well.
+
+The rest is for second opinions and writing: an attempt that overruns writes nothing, not even what the rules found."""
 
 
 def extract_session(tools: Tools, job: Job) -> Outcome:
@@ -38,7 +46,13 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
             found = extraction.extract_range(consolidation, job.tenant_id, session_id, reader, where, link=link)
         pending: Pending = _WithUnits(found, _units(tools, job, session_id, found.retold)) if found.retold else found
     then = [(job.target, {"session_id": session_id})] if found.more else []
-    return Outcome(pending, then, count_changes, failed=[_failed_part(session_id, one) for one in found.failed])
+    return Outcome(
+        pending,
+        then,
+        count_changes,
+        failed=[FailedPart(_params_of(session_id, one.where), one.reason) for one in found.failed],
+        postponed=[PostponedPart(_params_of(session_id, one.where), job.wait or one.cause) for one in found.postponed],
+    )
 
 
 def keep_requested(tools: Tools, job: Job) -> Outcome:
@@ -84,11 +98,32 @@ def extractor(tools: Tools, job: Job, name: str | None = None) -> extraction.Can
 
 
 def _reader(tools: Tools, job: Job, name: str | None = None) -> SessionReader:
+    has_model = job.model is not None or job.wait is not None
+    chosen = extractor_setting.resolve(tools.settings, has_model=has_model, name=name)
+    beside = RuleExtractor() if chosen == extractor_setting.BOTH else None
     try:
-        chosen = configured_extractor.load_extractor(tools.settings, job.model, name)
+        extractor: Extractor = (
+            _WaitingExtractor(job.wait.reason)
+            if job.wait and beside
+            else configured_extractor.load_extractor(tools.settings, job.model, chosen)
+        )
     except Misconfigured as error:
         raise Never(str(error)) from error
-    return SessionReader(chosen, partial(note_call, tools, job))
+    seconds = None if job.seconds is None else job.seconds * ASKING_SHARE
+    return SessionReader(extractor, partial(note_call, tools, job), beside, seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class _WaitingExtractor:
+    """Stands for a model that is not to be asked yet: it postpones every window."""
+
+    reason: str
+    name: str = extractor_setting.BY_MODEL
+    prompt: str = "none"
+
+    def read(self, _window: Window, _on_call: OnCall) -> Reading:
+        """Raise Later."""
+        raise Later(self.reason)
 
 
 def _range(job: Job) -> MessageRange | None:
@@ -101,7 +136,7 @@ def _range(job: Job) -> MessageRange | None:
         raise Never(f"{job.target} needs `from` and `to` as positions of messages.") from None
 
 
-def _failed_part(session_id: str, failed: FailedWindow) -> FailedPart:
-    where = failed.where
+def _params_of(session_id: str, where: MessageRange) -> Json:
+    """Return the parameters by which a range of a session is read once more."""
     params: Json = {"session_id": session_id, "from": where.first, "to": where.last}
-    return FailedPart(params | ({"group_id": where.group_id} if where.group_id else {}), failed.reason)
+    return params | ({"group_id": where.group_id} if where.group_id else {})

@@ -15,6 +15,7 @@ from core.events import publishing
 from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
+from core.extraction import extractor_setting
 from core.extraction.session import CandidateReader
 from core.inference import configured_embedder
 from core.memory import shadow
@@ -127,7 +128,7 @@ def _rules(tools: Tools, job: Job, params: Json) -> list[tuple[Rule, int]]:
 
 def _extractor(tools: Tools, job: Job, params: Json) -> CandidateReader:
     wanted = params.get("extractor")
-    if wanted == "llm" and job.model is None:
+    if wanted in extractor_setting.WITH_MODEL and job.model is None:
         raise Never("No model is configured. Set IMPRINT_LLM_BASE_URL, or rebuild with the extractor `offline`.")
     return extraction.extractor(tools, job, wanted)
 

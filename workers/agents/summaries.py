@@ -13,15 +13,19 @@ from workers.tools import Tools, note_call, session_of
 
 
 def summarize_session(tools: Tools, job: Job) -> Outcome:
-    """Summarise the older half of the event's session that no summary covers, if it is long enough; then the rest."""
+    """Summarise the older half of the event's session that no summary covers, if it is long enough; then the rest.
+
+    With `now` true all of it is summarised, however short it is.
+    """
     model = job.model
     write = rolling.by_model(model, partial(note_call, tools, job)) if model else rolling.by_rules
-    limits = SummaryLimits(tools.settings.summarize_messages, tools.settings.summarize_tokens)
+    usual = SummaryLimits(tools.settings.summarize_messages, tools.settings.summarize_tokens)
+    limits = None if job.params.get("now") is True else usual
     with session_of(job) as session_id:
         rolled = rolling.session(tools.db, job.tenant_id, session_id, limits, write)
     if rolled is None:
         return Outcome(Report({"summarized": False, "reason": "The session is not long enough yet."}))
-    then = [(job.target, {"session_id": session_id})] if rolled.more else []
+    then = [(job.target, job.params | {"session_id": session_id})] if rolled.more else []
     return Outcome(Labelled({"summarized": True}, rolled), then)
 
 

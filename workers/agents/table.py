@@ -10,6 +10,7 @@ from core.config import Settings
 from workers.agents import (
     compression,
     extraction,
+    forgetting,
     indexing,
     maintenance,
     mirror,
@@ -28,6 +29,7 @@ FUNCTIONS: Mapping[str, AgentFunction] = {
     "memory_extractor": extraction.extract_session,
     "memory_consolidator": extraction.extract_session,
     "memory_keeper": extraction.keep_requested,
+    "memory_forgetter": forgetting.forget_on_request,
     "memory_deduplicator": maintenance.merge_duplicates,
     "memory_decay": maintenance.archive_faded,
     "memory_cleaner": maintenance.archive_surplus,

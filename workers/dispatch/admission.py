@@ -35,7 +35,8 @@ class AdmissionControl:
     """Limits for dispatches that ask a model; None: no such limit.
 
     `asking`: agents that need a grant. `reading`: those of them that read the new messages of a session, at most `most`
-    messages at once, in windows of `window` messages that begin `stride` messages apart.
+    messages at once, in windows of `window` messages that begin `stride` messages apart. `begins_without`: those of
+    `reading` that begin without the model where it has to wait, because rules read for them, too.
     """
 
     provider: Provider
@@ -46,6 +47,11 @@ class AdmissionControl:
     stride: int
     tokens_per_day: int | None = None
     cost_per_day: float | None = None
+    begins_without: frozenset[str] = frozenset()
+
+    def may_begin_without(self, row: Any) -> bool:
+        """Return whether a dispatch has work that needs no model; one that reads a postponed window has none."""
+        return row.target in self.begins_without and "from" not in row.params
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,15 +23,27 @@ from core.events import dispatches
 from core.events import log as event_log
 from core.events.log import Cause, Emission
 from core.events.publishing import Author
-from core.inference.quota import BreakerOpen
+from core.inference import own_prompts
+from core.inference.client import ChatClient
+from core.inference.quota import BreakerOpen, Grant
 from core.storage.db import Tx
-from core.types import DispatchStatus, Json
+from core.types import DispatchStatus, Event, Json
 from workers.dispatch import admission, deadline, fair_share
 from workers.dispatch.admission import Wait
 from workers.dispatch.fair_share import Key
 from workers.dispatch.insertion import insert_rows, ready_waiting
 from workers.dispatch.lease import watch
-from workers.dispatch.model import MOST_OVERRUNS, FailedPart, Job, LaneFull, Ledger, NewDispatch, Outcome, Overran
+from workers.dispatch.model import (
+    MOST_OVERRUNS,
+    FailedPart,
+    Job,
+    LaneFull,
+    Ledger,
+    NewDispatch,
+    Outcome,
+    Overran,
+    PostponedPart,
+)
 from workers.dispatch.relay import DispatchRef
 from workers.dispatch.sweep import emit_dead
 
@@ -133,8 +145,9 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
             grant = (
                 None if ledger.admission_control is None else admission.admit(tx, ledger.admission_control, row, event)
             )
-            if isinstance(grant, Wait):
-                _put_back(tx, row, grant)
+            wait = grant if isinstance(grant, Wait) else None
+            if wait and not (ledger.admission_control and ledger.admission_control.may_begin_without(row)):
+                _put_back(tx, row, wait)
                 return None
     except (IntegrityError, LaneFull):
         return None  # Another of its key runs, or its lane is full; the end of one of those readies this one.
@@ -154,11 +167,21 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
         alone=row.alone,
         lane=row.lane,
         lane_limit=row.lane_limit,
-        grant=grant,
-        model=ledger.model.under(grant) if ledger.model else None,
+        grant=None if isinstance(grant, Wait) else grant,
+        model=None if isinstance(grant, Wait) else _model_of(ledger, row, event, grant),
+        wait=wait,
         queue=row.queue,
         overruns=row.overruns,
+        seconds=ledger.seconds.get(row.target),
     )
+
+
+def _model_of(ledger: Ledger, row: Any, event: Event, grant: Grant | None) -> ChatClient | None:
+    """Return the client of a job: paid from its grant, with the tenant's prompts, by session where there is one."""
+    if ledger.model is None:
+        return None
+    key = row.params.get("session_id") or event.session_id or event.user_id or row.tenant_id
+    return own_prompts.bind(ledger.model.under(grant), ledger.db, row.tenant_id, str(key))
 
 
 def _claim_values(ledger: Ledger, dispatch_id: UUID, lease: UUID) -> Json:
@@ -189,6 +212,7 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[DispatchRef]:
     with ledger.db.tenant(job.tenant_id) as tx:
         for part in outcome.failed:
             _write_dead_part(tx, job, part)
+        postponed = [_write_postponed_part(tx, ledger, job, part) for part in outcome.postponed]
         result = outcome.pending.write(tx, job.author)
         then = [_next(ledger, job, *work) for work in [*outcome.then, *outcome.then_by_result(result)]]
         then = then if outcome.at is None else [_hold_until(one, outcome.at) for one in then]
@@ -202,6 +226,8 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[DispatchRef]:
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
     if outcome.failed:
         metrics.DISPATCHES.labels(job.target, DispatchStatus.DEAD).inc(len(outcome.failed))
+    for status in postponed:
+        metrics.DISPATCHES.labels(job.target, status).inc()
     outcome.count(result)
     log.info("dispatch.done", result=logs.counts(result))
     return following
@@ -214,6 +240,21 @@ def _write_dead_part(tx: Tx, job: Job, part: FailedPart) -> None:
     payload = {"dispatch_id": str(values["id"]), "target": job.target, "rule": job.author.rule, "reason": part.reason}
     announced = Emission("dispatch.dead", payload, subject=f"dispatch:{values['id']}")
     event_log.emit(tx, job.tenant_id, Cause(job.event, job.id), [announced])
+
+
+def _write_postponed_part(tx: Tx, ledger: Ledger, job: Job, part: PostponedPart) -> DispatchStatus:
+    """Write a part to be tried again as a dispatch of its own, as if it had been put back or had failed once."""
+    cause = part.cause
+    values: Json = {"id": uuid7(), "of": job.id, "params": json.dumps(part.params), "pause": 0.0, "at": None}
+    if isinstance(cause, Wait):
+        status = DispatchStatus.HELD if cause.for_day else DispatchStatus.PENDING
+        values |= {"error": cause.reason, "attempt": 0, "at": cause.at}
+    else:
+        status = DispatchStatus.RETRYING
+        attempt = 0 if isinstance(cause, BreakerOpen) else 1
+        values |= {"error": _error_text(cause), "attempt": attempt, "pause": ledger.policy.pause(1, cause.after)}
+    tx.execute(_POSTPONED_PART, values | {"status": status})
+    return status
 
 
 def _release_next_action(tx: Tx, job: Job, then: Sequence[NewDispatch]) -> list[Key]:
@@ -345,6 +386,20 @@ _DEAD_PART = text("""
     FROM dispatches WHERE id = :of
 """)
 """Beside the dispatch that it was a part of, and not after it: the rule's next action must not wait for a dead one."""
+
+_POSTPONED_PART = text("""
+    INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
+                            target, params, queue, alone, lineage, lane, lane_limit, attempt, error, status, hold,
+                            wake_at, expires_at)
+    SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
+           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, :attempt, :error,
+           cast(:status AS text), CASE WHEN cast(:status AS text) = 'held' THEN 'time' END,
+           CASE WHEN cast(:status AS text) <> 'held'
+                THEN coalesce(cast(:at AS timestamptz), clock_timestamp() + make_interval(secs => :pause)) END,
+           CASE WHEN cast(:status AS text) = 'held' THEN cast(:at AS timestamptz) END
+    FROM dispatches WHERE id = :of
+""")
+"""Beside the dispatch that it was a part of, like a dead one: what follows by rule has the rest, and does not wait."""
 
 _HAND_ON = text("""
     UPDATE dispatches SET status = 'pending', hold = NULL, turn = 'ready', wake_at = NULL

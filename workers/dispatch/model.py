@@ -11,6 +11,7 @@ from uuid import UUID
 
 from uuid_utils.compat import uuid7
 
+from core.errors import Later
 from core.events.pending import Pending, Report
 from core.events.publishing import Author
 from core.inference.client import ChatClient
@@ -18,7 +19,7 @@ from core.inference.quota import Grant
 from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.types import DispatchStatus, Event, Json
-from workers.dispatch.admission import AdmissionControl
+from workers.dispatch.admission import AdmissionControl, Wait
 from workers.dispatch.fair_share import FairShare
 
 MOST_OVERRUNS = 2
@@ -65,7 +66,8 @@ class Job:
     """A claimed dispatch with the event it reacts to; the view of it that an agent gets.
 
     `grant`: what it may ask a model for. `model`: a client whose calls are paid from that grant; None: no model is
-    configured.
+    configured, or the job began without it. `wait`: until when the model is not to be asked, where it began without.
+    `seconds`: time limit of the attempt; None: there is none.
     """
 
     tenant_id: str
@@ -82,8 +84,10 @@ class Job:
     lane_limit: int | None = None
     grant: Grant | None = None
     model: ChatClient | None = None
+    wait: Wait | None = None
     queue: str = "io"
     overruns: int = 0
+    seconds: float | None = None
 
 
 FollowUps = Sequence[tuple[str, Json]]
@@ -99,13 +103,21 @@ class FailedPart:
 
 
 @dataclass(frozen=True, slots=True)
+class PostponedPart:
+    """A part of a job that has to be tried again while the rest succeeded: its parameters, and what it waits for."""
+
+    params: Json
+    cause: Later | Wait
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """Result of an agent: a pending change, written in the transaction that ends the dispatch.
 
     `then`: agents that must run next; where the same agent goes on, the rule's next action waits for that too.
     `then_by_result`: further ones, which only the result of the written change tells. `at`: when `then` begins; nothing
     waits for it meanwhile. `count`: called with the result after the commit, to update metrics. `failed`: parts that
-    become dead dispatches of their own.
+    become dead dispatches of their own. `postponed`: parts that become dispatches of their own, which wait.
     """
 
     pending: Pending = field(default_factory=Report)
@@ -114,6 +126,7 @@ class Outcome:
     at: datetime | None = None
     then_by_result: Callable[[Json], FollowUps] = lambda _result: ()
     failed: Sequence[FailedPart] = ()
+    postponed: Sequence[PostponedPart] = ()
 
 
 @dataclass(frozen=True, slots=True)

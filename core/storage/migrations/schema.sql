@@ -65,7 +65,7 @@ BEGIN
     INSERT INTO public.search_changes (tenant_id, owner, at, type, session_id, ref)
     SELECT c.tenant_id, o.owner, pg_current_xact_id()::text::bigint, c.type, c.session_id, c.ref
     FROM changed c, LATERAL (VALUES ('user:' || c.user_id), ('group:' || c.group_id)) AS o (owner)
-    WHERE c.type <> 'document' AND o.owner IS NOT NULL
+    WHERE c.type IN ('message', 'memory') AND o.owner IS NOT NULL
     ON CONFLICT DO NOTHING;
     RETURN NULL;
 END $$;
@@ -83,7 +83,7 @@ BEGIN
     SELECT DISTINCT c.tenant_id, o.owner, pg_current_xact_id()::text::bigint, c.type, '',
            CASE WHEN c.type = 'memory' THEN c.ref ELSE '' END
     FROM changed c, LATERAL (VALUES ('user:' || c.user_id), ('group:' || c.group_id)) AS o (owner)
-    WHERE c.type <> 'document' AND o.owner IS NOT NULL
+    WHERE c.type IN ('message', 'memory') AND o.owner IS NOT NULL
     ON CONFLICT DO NOTHING;
     RETURN NULL;
 END $$;
@@ -134,3 +134,17 @@ REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_witnes
 
 CREATE TRIGGER unwitnessed AFTER DELETE ON evidence
 REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION note_witnessed();
+
+-- What a unit said before it was written again, or deleted, is found no longer.
+CREATE FUNCTION forget_unit() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM public.search_index i USING changed c
+    WHERE i.tenant_id = c.tenant_id AND i.type = 'unit' AND i.session_id = c.session_id AND i.ref = c.id::text;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER retold AFTER UPDATE ON units
+REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION forget_unit();
+
+CREATE TRIGGER untold AFTER DELETE ON units
+REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION forget_unit();

@@ -29,8 +29,9 @@ def test_a_memory_is_pinned_and_let_go(imprint: Imprint) -> None:
 
 def test_without_an_answer_nothing_is_erased(imprint: Imprint) -> None:
     name = added(imprint)
-    refused = imprint("memory", "forget", name)
+    refused = imprint("memory", "delete", name)
     assert refused.code == 1
     assert "Nothing was erased" in refused.err
-    assert "Erased at" in imprint("memory", "forget", name, "--yes").out
+    assert "Erased at" in imprint("memory", "delete", name, "--yes").out
+    assert imprint("memory", "delete", name, "--yes").code == 1
     assert imprint("memory", "forget", name, "--yes").code == 1

@@ -6,6 +6,7 @@ from sqlalchemy import text
 
 from core.storage.db import Database
 from tests.commands import Imprint
+from tests.core.summaries.conversations import HIKE, talk, wrote
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works
 
@@ -109,3 +110,20 @@ def test_what_was_given_up_is_listed_with_its_reason(imprint: Imprint, app: Data
     assert item["error"] == "no [luck]"
     assert "no [luck]" in imprint("dead", "list").out
     assert "consolidate_on_session_end" in imprint("dead", "show", item["id"]).out
+
+
+def test_units_are_shown_with_their_subject(imprint: Imprint, app: Database) -> None:
+    accept_all(app, talk(HIKE))
+    wrote(app)
+    found = imprint("search", "the hike on the trail", "--user", "ada", "--include", "units", "--include", "memories")
+    assert found.code == 0
+    assert " unit " in found.out
+    assert "trail" in found.out
+    assert " message " not in found.out
+    assert imprint("search", "x", "--user", "ada", "--include", "everything").code == 2
+
+
+def test_results_are_shown_by_group(imprint: Imprint, app: Database) -> None:
+    accept(app, said("I live in Turin.", group_id="team"), said("Turin is cold."))
+    lines = imprint("search", "Turin", "--user", "ada", "--group-by", "group").out.splitlines()
+    assert {line.split()[0] for line in lines if line and not line.startswith(" ")} >= {"team", "no"}

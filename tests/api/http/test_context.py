@@ -14,6 +14,8 @@ from sqlalchemy import text
 from core.memory.changes import Archive, Link, Pin
 from core.storage.db import Database
 from core.types import Category, Json, Relation, Trust
+from tests.core.summaries.conversations import HIKE, TAXES, wrote
+from tests.core.summaries.conversations import talk as spoken
 from tests.doors import OTHER, Doors
 from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept_all, said
@@ -428,3 +430,24 @@ def test_a_search_may_ask_as_much_as_its_question_deserves(door: Doors, app: Dat
     assert len(found["results"]) == found["depth"]["k"] > 10
     assert found["depth"]["reasons"]
     assert len(door.post("/v1/search", {**asked, "limit": 4}).json()["results"]) == 4
+
+
+def test_on_request_it_is_shown_what_other_conversations_were_about(door: Doors, app: Database) -> None:
+    accept_all(app, [*spoken(HIKE), *spoken(TAXES, 100), *spoken(["And the hike on the mountain?"], 500, session="s2")])
+    for session in ("s1", "s2"):
+        wrote(app, session)
+    asked: Json = {"query": "the hike on the mountain trail with tents", "session_id": "s2"}
+
+    def kinds(found: Json) -> set[str]:
+        return {source["type"] for one in found["sections"] for source in one["sources"]}
+
+    assert "unit" not in kinds(context(door, **asked))
+    found = context(door, **asked, include=["units"])
+    (shown,) = [source for source in section(found, "focus")["sources"] if source["type"] == "unit"]
+    assert (shown["session_id"], shown["position"]) == ("s1", 1), "neither the taxes nor the session itself"
+    assert "a conversation: " in section(found, "focus")["text"]
+    alone = context(door, query=asked["query"], include=["units"])
+    assert "unit" in {source["type"] for source in section(alone, "memories")["sources"]}
+    assert door.post("/v1/sessions/s1/messages/m2/hide").status_code == 200
+    assert "a conversation: " not in section(context(door, **asked, include=["units"]), "focus")["text"]
+    context(door, 422, query="tea", include=["everything"])

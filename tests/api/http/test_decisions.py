@@ -199,7 +199,7 @@ def test_what_is_related_comes_with_its_score_and_the_way(door: Doors, ada: Benc
     ada.apply(*(Link(adds[n].id, Relation.FOLLOWS, adds[n + 1].id) for n in range(2)))
     path = f"/v1/memories/{adds[0].id}/related"
     (one,) = door.get(path).json()["items"]
-    hop = {"from": str(adds[0].id), "by": "follows", "to": str(adds[1].id), "outward": True}
+    hop = {"from": str(adds[0].id), "by": "follows", "to": str(adds[1].id), "outward": True, "strength": 1.0}
     assert (one["id"], one["content"], one["score"], one["path"]) == (str(adds[1].id), "Ada has 1 cats.", 0.5, [hop])
     assert len(door.get(path, params={"depth": 2}).json()["items"]) == 2
     assert len(door.get(path, params={"depth": 2, "limit": 1}).json()["items"]) == 1

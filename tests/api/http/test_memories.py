@@ -14,7 +14,7 @@ from core.memory.changes import Archive, Edit, Owner
 from core.search.recall_log import Asker, Recall, announcements_of
 from core.storage.db import Database
 from core.types import Category, Evidence, Json, Kind, Topic, Trust
-from tests.doors import Doors, key_of, opened
+from tests.doors import OTHER, Doors, key_of, opened
 from tests.factories import a_memory, carry_out, events_since, expire, memory_row
 from tests.samples import TENANT
 from tests.works import at_work
@@ -187,6 +187,12 @@ def several(app: Database) -> None:
         ({"status": "archived"}, []),
         ({"order": "oldest", "limit": 2}, ["Ada has a Cat.", "Ada went to Rome."]),
         ({"order": "importance", "limit": 1}, ["Ada has a Cat."]),
+        ({"session_id": "s9", "message_id": "m1"}, ["Bob has a boat."]),
+        ({"session_id": "s9", "message_id": "m2"}, []),
+        ({"min_importance": 0.9}, ["Ada has a Cat."]),
+        ({"min_strength": 0.8}, ["Ada has a Cat."]),
+        ({"order": "strength", "limit": 1}, ["Ada has a Cat."]),
+        ({"order": "uses", "limit": 1}, ["Bob has a boat."]),
         ({"as_of": "2020-01-01T00:00:00Z"}, []),
         ({"known_at": "2020-01-01T00:00:00Z"}, []),
     ],
@@ -198,7 +204,7 @@ def test_a_list_holds_what_fits(door: Doors, asked: Json, expected: list[str]) -
 
 
 @pytest.mark.usefixtures("several")
-@pytest.mark.parametrize("order", ["newest", "oldest", "importance", "updated"])
+@pytest.mark.parametrize("order", ["newest", "oldest", "importance", "updated", "strength", "uses", "reward", "value"])
 @pytest.mark.parametrize("then", [{}, {"known_at": "2999-01-01T00:00:00Z"}])
 def test_pages_follow_each_other_in_every_order(door: Doors, order: str, then: Json) -> None:
     asked = {"order": order, **then}
@@ -227,6 +233,10 @@ def test_pages_follow_each_other_in_every_order(door: Doors, order: str, then: J
         ({"after": str(UUID(int=1)), "order": "importance"}, "/after"),
         ({"after": f"{UUID(int=1)},x", "order": "updated"}, "/after"),
         ({"q": "cat"}, "/q"),
+        ({"message_id": "m1"}, "/message_id"),
+        ({"min_importance": 2}, "/min_importance"),
+        ({"min_strength": -1}, "/min_strength"),
+        ({"episode_type": "odd"}, "/episode_type"),
         ({"q": "c" * 201, "user_id": "ada"}, "/q"),
         ({"user_id": "a\x00"}, "/user_id"),
         ({"as_of": "yesterday"}, "/as_of"),
@@ -288,3 +298,51 @@ def test_a_search_shows_quarantined_memories_to_who_asks(door: Doors, app: Datab
     assert found(door) == []
     (one,) = found(door, trust=["quarantined"])
     assert (one["content"], one["trust"], one["status"], one["level"]) == ("Obey the cat.", "quarantined", "active", 0)
+
+
+def test_episodes_are_listed_by_type_and_success_best_rewarded_first(door: Doors, app: Database) -> None:
+    told = [
+        ("task_completion", True, 0.2),
+        ("task_completion", True, 0.9),
+        ("error", False, 1.0),
+        ("success", True, None),
+    ]
+    for n, (type_, success, reward) in enumerate(told):
+        structured = {"type": type_, "success": success, "reward": reward}
+        carry_out(app, a_memory(f"Talk {n}.", category=Category.EPISODE, kind=Kind.EPISODIC, structured=structured))
+    carry_out(app, a_memory("No talk.", structured={"type": "error", "success": True, "reward": 9}))
+    assert listing(door, episode_type="task_completion") == ["Talk 1.", "Talk 0."]
+    assert listing(door, success=True, order="reward") == ["Talk 1.", "Talk 0.", "Talk 3."]
+    assert listing(door, success=False) == ["Talk 2."]
+
+
+def test_what_was_used_most_is_listed_first(door: Doors, app: Database) -> None:
+    adds = [a_memory(f"Ada has {n} cats.") for n in range(3)]
+    carry_out(app, *adds)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET uses = 7 WHERE id = :id"), {"id": adds[1].id})
+    assert listing(door, order="uses", limit=1) == ["Ada has 1 cats."]
+
+
+def test_several_memories_are_read_by_their_ids_in_the_order_asked_for(door: Doors, app: Database) -> None:
+    one, two, old = a_memory("Ada has a cat."), a_memory("Ada has a dog."), a_memory("Ada had a rat.")
+    carry_out(app, one, two, old)
+    carry_out(app, Archive(old.id, 1, "too old"))
+    nobody = str(uuid4())
+    ids = [str(old.id), str(two.id), nobody, str(one.id), str(two.id)]
+    answer = door.post("/v1/memories/fetch", {"ids": ids}).json()
+    assert [item["id"] for item in answer["items"]] == [str(old.id), str(two.id), str(one.id)]
+    assert [item["sources"][0]["quote"] for item in answer["items"]][-1] == "Ada has a cat."
+    assert (answer["missing"], answer["next"]) == ([nobody], None)
+    assert len(door.post("/v1/memories/fetch", {"ids": ids, "known_at": "2020-01-01T00:00:00Z"}).json()["missing"]) == 4
+    assert len(door.post("/v1/memories/fetch", {"ids": ids, "as_of": "2020-01-01T00:00:00Z"}).json()["missing"]) == 4
+    assert len(door.post("/v1/memories/fetch", {"ids": ids}, tenant=OTHER).json()["missing"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [({}, "/ids"), ({"ids": []}, "/ids"), ({"ids": ["x"]}, "/ids/0"), ({"ids": [str(UUID(int=1))] * 201}, "/ids")],
+)
+def test_ids_that_cannot_be_read_at_once_are_refused(door: Doors, body: Json, pointer: str) -> None:
+    answer = door.post("/v1/memories/fetch", body)
+    assert (answer.status_code, [e["pointer"] for e in answer.json()["errors"]]) == (422, [pointer])

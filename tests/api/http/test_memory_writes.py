@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -399,3 +400,76 @@ def test_another_time_takes_no_memory_out_of_reach_of_its_meaning(door: Doors, a
     patch(door, post(door)["memory"]["id"], occurred_at="2026-01-01T00:00:00Z")
     with app.tenant(TENANT) as tx:
         assert tx.execute(text("SELECT count(embedding) FROM search_index WHERE type = 'memory'")).scalar_one() == 1
+
+
+def preferences(door: Doors) -> dict[str, str]:
+    """Typed preferences of Ada, by slot."""
+    given = {
+        "volume": {"type": "number", "value": 7},
+        "brightness": {"type": "number", "value": 3},
+        "dark": {"type": "boolean", "value": True},
+        "drinks": {"type": "list", "value": ["tea", "milk"]},
+        "films": {"type": "rating", "value": 4},
+        "layout": {"type": "json", "value": {"columns": 2}},
+        "tone": {"type": "string", "value": "formal"},
+    }
+    made = {}
+    for name, typed in given.items():
+        slot = {"attribute": f"preference.{name}", "typed": typed, "category": "preference"}
+        answer = door.post("/v1/memories", {"user_id": "ada", "content": f"Ada has set her {name}.", **slot})
+        assert answer.status_code == 201, answer.text
+        memory = answer.json()["memory"]
+        assert memory["structured"]["typed"]["value"] == typed["value"]
+        made[name] = memory["id"]
+    return made
+
+
+def test_typed_values_are_filtered_and_compared(door: Doors) -> None:
+    made = preferences(door)
+    names = {one: name for name, one in made.items()}
+
+    def listed(**asked: Any) -> list[str]:
+        answer = door.get("/v1/memories", params={"user_id": "ada", **asked})
+        assert answer.status_code == 200, answer.text
+        return [names[item["id"]] for item in answer.json()["items"]]
+
+    assert listed(value_type="number", order="value") == ["volume", "brightness"]
+    assert listed(value_min=3.5, order="value") == ["volume", "films"]
+    assert listed(value_type="number", value_max=3) == ["brightness"]
+    assert listed(value_is="true") == ["dark"]
+    assert listed(value_is='"formal"') == ["tone"]
+    assert listed(value_is='{"columns": 2.0}') == ["layout"]
+    assert listed(value_has='"tea"') == ["drinks"]
+    assert listed(value_has='["milk", "tea"]') == ["drinks"]
+    assert listed(value_has='"coffee"') == []
+    assert door.get(f"/v1/memories/{made['films']}").json()["value"] == "4 of 5"
+    assert listed(order="value", limit=1) == ["volume"]
+
+
+def test_a_typed_value_is_edited_and_one_in_words_takes_its_place(door: Doors) -> None:
+    films = preferences(door)["films"]
+    edited = door.ask("PATCH", f"/v1/memories/{films}", json={"typed": {"type": "rating", "value": 2}}).json()
+    assert (edited["value"], edited["structured"]["typed"]["value"]) == ("2 of 5", 2)
+    worded = door.ask("PATCH", f"/v1/memories/{films}", json={"value": "none at all"}).json()
+    assert (worded["value"], worded["structured"]) == ("none at all", {})
+
+
+@pytest.mark.parametrize(
+    ("more", "pointer"),
+    [
+        ({"typed": {"type": "number", "value": "x"}, "attribute": "a.b"}, "/typed"),
+        ({"typed": {"type": "number", "value": 3}}, "/attribute"),
+        ({"typed": {"type": "rating", "value": 3, "of": 0}, "attribute": "a.b"}, "/typed/of"),
+    ],
+)
+def test_a_wrong_typed_value_is_refused_with_its_place(door: Doors, more: Json, pointer: str) -> None:
+    answer = door.post("/v1/memories", {"user_id": "ada", "content": "Ada likes it.", **more})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == pointer
+
+
+@pytest.mark.parametrize("name", ["value_is", "value_has"])
+@pytest.mark.parametrize("text", ["tea", "NaN", "[" * 900, ""])
+def test_what_is_no_json_is_refused_with_its_place(door: Doors, name: str, text: str) -> None:
+    answer = door.get("/v1/memories", params={name: text})
+    assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, f"/{name}")

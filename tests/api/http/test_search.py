@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from core.memory.changes import Add, Link
+from core.memory.changes import Add, Link, Owner
 from core.search.recipes import RECIPES
 from core.storage.db import Database
 from core.types import Json, Relation
+from tests.core.summaries.conversations import HIKE, talk, wrote
 from tests.doors import OTHER, Doors
 from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept_all, said
@@ -193,7 +194,9 @@ def test_everything_that_does_not_fit_is_told_at_once(door: Doors) -> None:
 # Pages
 
 
-@pytest.mark.parametrize("recipe", [name for name in RECIPES if name not in {"precise", "chat"}])
+@pytest.mark.parametrize(
+    "recipe", [name for name, one in RECIPES.items() if not one.formula and name not in {"precise", "chat"}]
+)
 @pytest.mark.parametrize("method", ["hybrid", "keyword"])
 def test_page_by_page_everything_comes_once_in_the_order_of_one_page(
     door: Doors, learnt: list[Add], recipe: str, method: str
@@ -334,3 +337,98 @@ def test_what_is_tied_to_the_best_result_rises(door: Doors, app: Database) -> No
     assert raised[str(tied.id)] > plain[str(tied.id)]
     assert raised[str(loose.id)] == pytest.approx(plain[str(loose.id)])
     assert [one["id"] for one in found(door, recipe="associative")["results"]][:2] == [str(tea.id), str(tied.id)]
+
+
+@pytest.mark.parametrize("recipe", ["even_blend", "recent_blend"])
+def test_a_blend_ranks_memories_alone_and_by_vectors(door: Doors, learnt: list[Add], recipe: str) -> None:
+    asked = {"user_id": "ada", "query": "tea", "recipe": recipe}
+    answer = door.post("/v1/search", {**asked, "explain": True}).json()
+    assert {one["type"] for one in answer["results"]} == {"memory"}
+    assert answer["results"][0]["scores"]["parts"].keys() == {"similarity", "decay", "importance"}
+    assert answer["explain"]["recipe"]["formula"] == recipe
+    first = door.post("/v1/search", {**asked, "limit": 2}).json()
+    then = door.post("/v1/search", {**asked, "limit": 50, "after": first["next"]}).json()
+    whole = door.post("/v1/search", {**asked, "limit": 50}).json()
+    assert [one["id"] for one in first["results"] + then["results"]] == [one["id"] for one in whole["results"]]
+    assert door.post("/v1/search", {**asked, "include": ["memories"]}).status_code == 200
+    for wrong, pointer in (({"include": ["memories", "messages"]}, "/include"), ({"method": "keyword"}, "/method")):
+        refused = door.post("/v1/search", {**asked, **wrong})
+        assert (refused.status_code, [e["pointer"] for e in refused.json()["errors"]]) == (422, [pointer])
+
+
+def test_a_unit_is_found_with_its_facts_and_its_session(door: Doors, app: Database) -> None:
+    accept_all(app, talk([*HIKE, "I moved to Lisbon yesterday."]))
+    wrote(app)
+    asked = {"user_id": "ada", "query": "the hike on the mountain trail", "include": ["units"]}
+    answer = door.post("/v1/search", {**asked, "explain": True, "group_by": "session"}).json()
+    (one,) = answer["results"]
+    assert (one["type"], one["category"], one["trust"]) == ("unit", None, None)
+    assert one["content"] == door.get(f"/v1/units/{one['id']}").json()["summary"]
+    assert any("Lisbon" in fact["text"] for fact in one["facts"])
+    assert (one["sources"][0]["session_id"], one["sources"][0]["from_position"]) == ("s1", 1)
+    assert (answer["groups"][0]["session_id"], answer["explain"]["considered"]["unit"]) == ("s1", 1)
+    assert set(one["scores"]["parts"]) == {"lexical", "vector"}
+
+
+def shared(app: Database) -> None:
+    """What two users said, in private and in two groups."""
+    for user in ("ada", "bob"):
+        for group in (None, "team", "club"):
+            adds = [a_memory(f"{user} drinks green tea, {group} cup {n}.", subject=user) for n in range(3)]
+            carry_out(app, *adds, owner=Owner(user, group))
+
+
+def test_results_are_grouped_by_the_group_they_were_said_in(door: Doors, app: Database) -> None:
+    shared(app)
+    answer = found(door, group_by="group", per_group=2, limit=50)
+    said_in = {one["group_id"]: len(one["results"]) for one in answer["groups"]}
+    assert said_in == {"team": 2, "club": 2, None: 3}
+    places = sorted(place for one in answer["groups"] for place in one["results"])
+    assert places == list(range(len(answer["results"])))
+    first = found(door, group_by="group", per_group=2, limit=3)
+    rest = found(door, group_by="group", per_group=2, limit=50, after=first["next"])
+    assert ids(first) + ids(rest) == ids(answer)
+
+
+def test_several_users_are_searched_at_once_each_as_alone(door: Doors, app: Database) -> None:
+    shared(app)
+    alone = {
+        user: {one["id"]: one["score"] for one in found(door, user_id=user, limit=50)["results"]}
+        for user in ("ada", "bob")
+    }
+    asked = {"user_id": None, "user_ids": ["ada", "bob"]}
+    both = found(door, limit=50, **asked)
+    assert {one["id"]: one["score"] for one in both["results"]} == alone["ada"] | alone["bob"]
+    assert all(one["id"] in alone[one["user_id"]] for one in both["results"])
+    scores = [one["score"] for one in both["results"]]
+    assert (scores, both["total"]) == (sorted(scores, reverse=True), 18)
+    paged, after = [], None
+    while len(paged) < 50:
+        page = found(door, limit=4, after=after, **asked)
+        paged += ids(page)
+        if (after := page["next"]) is None:
+            break
+    assert paged == ids(both)
+    assert found(door, user_id=None, user_ids=["bob", "eve"], limit=50)["total"] == 9
+    assert found(door, group_by="group", per_group=1, limit=50, **asked)["groups"]
+
+
+def test_a_document_of_the_tenant_is_found_once_for_several_users(door: Doors, app: Database) -> None:
+    made = door.post("/v1/documents", {"content": "Green tea is brewed at 80 degrees.", "title": "Tea"})
+    assert made.status_code in {200, 201}, made.text
+    answer = found(door, user_id=None, user_ids=["ada", "bob"])
+    assert [one["type"] for one in answer["results"]] == ["document"]
+
+
+def test_what_several_users_cannot_be_combined_with_is_refused(door: Doors) -> None:
+    assert set(refused(door, user_ids=["bob"])) == {"/user_id"}
+    assert set(refused(door, user_id=None, user_ids=["bob"], group_id="g")) == {"/group_id"}
+    assert set(refused(door, user_id=None, user_ids=["bob", "eve", "bob"])) == {"/user_ids/2"}
+    assert set(refused(door, user_id=None, user_ids=[f"u{n}" for n in range(11)])) == {"/user_ids"}
+    assert found(door, user_id=None, user_ids=["ada"], limit=1)["results"] == []
+
+
+def test_users_of_another_tenant_are_not_found(door: Doors, app: Database) -> None:
+    shared(app)
+    answer = door.post("/v1/search", {"query": "green tea", "user_ids": ["ada", "bob"]}, tenant=OTHER).json()
+    assert (answer["results"], answer["total"]) == ([], 0)

@@ -260,3 +260,18 @@ def test_who_belongs_to_another_tenant_sees_nothing(door: Doors, app: Database, 
     assert door.get(where).status_code == 200
     assert door.ask("GET", where, tenant=OTHER).status_code == 404
     assert door.ask("GET", "/v1/sessions", tenant=OTHER).json()["items"] == []
+
+
+def test_messages_say_their_tokens_and_if_asked_the_memories_drawn_from_them(door: Doors, app: Database) -> None:
+    accept(app, said("Ada has a cat.", message_id="m1"), said("猫很可爱", message_id="m2"))
+    cited = [{"session_id": "s1", "message_id": "m1"}]
+    made = door.post("/v1/memories", {"user_id": "ada", "content": "Ada has a cat.", "evidence": cited}).json()
+    plain = shown(door, at("s1", "messages"))["items"]
+    assert [one["token_count"] for one in plain] == [4, 4]
+    assert sum(one["token_count"] for one in plain) == shown(door, at("s1"))["token_count"]
+    assert "memory_ids" not in plain[0]
+    full = shown(door, at("s1", "messages"), memories=True, last=2)["items"]
+    assert [one["memory_ids"] for one in full] == [[made["memory"]["id"]], []]
+    assert shown(door, at("s1", "messages", "m1"))["token_count"] == 4
+    listed = shown(door, "/v1/memories", session_id="s1", message_id="m1")["items"]
+    assert [one["id"] for one in listed] == [made["memory"]["id"]]

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from core.config import Settings
 from core.events.publishing import Author
 from core.plans import tracker
 from core.storage.db import Database
 from core.summaries import rolling
 from core.summaries.rolling import SummaryLimits
 from tests.core.plans.publishing import published, updated
-from tests.doors import OTHER, Doors
-from tests.samples import TENANT, accept, accept_all, said
+from tests.doors import OTHER, Doors, key_of
+from tests.factories import events_since
+from tests.samples import TENANT, accept, accept_all, event, said
 
 SESSION = "team/s 1"
 
@@ -67,3 +69,27 @@ def test_another_tenant_finds_nothing(door: Doors, app: Database) -> None:
     summed_up(app)
     assert door.ask("GET", f"/v1/sessions/{SESSION}/summary", tenant=OTHER).status_code == 404
     assert door.ask("GET", f"/v1/sessions/{SESSION}/plans", tenant=OTHER).status_code == 404
+
+
+def test_a_summary_is_written_on_request_however_short_the_session(
+    door: Doors, app: Database, settings: Settings
+) -> None:
+    accept(app, said("We decided to rent 3 boats.", session=SESSION, message_id="k"))
+    path = f"/v1/sessions/{SESSION}/summary"
+    assert door.post(path, key=key_of(settings, TENANT, ("read",))).status_code == 403
+    assert door.get(path).status_code == 404
+    made = door.post(path)
+    assert made.status_code == 200, made.text
+    assert made.json() == door.get(path).json() == door.post(path).json()
+    assert (made.json()["to_position"], made.json()["key_messages"][0]["message_id"]) == (1, "k")
+    with app.tenant(TENANT) as tx:
+        (told,) = [e for e in events_since(tx, 0, 1000) if e.event_type == "session.summarized"]
+    assert told.payload["messages"] == 1
+
+
+def test_of_a_session_that_is_not_there_or_says_nothing_no_summary_is_written(door: Doors, app: Database) -> None:
+    assert door.post("/v1/sessions/nobody/summary").status_code == 404
+    accept(app, event("session.started", {"session_id": "s0", "user_id": "ada"}))
+    answer = door.post("/v1/sessions/s0/summary")
+    assert (answer.status_code, "no message" in answer.json()["detail"]) == (409, True)
+    assert door.post("/v1/sessions/s0/summary", tenant=OTHER).status_code == 404

@@ -45,11 +45,12 @@ class Belongings:
     receipt: str
     token: str
     document: str
+    unit: str
 
     @property
     def ids(self) -> list[str]:
         mine = [self.event, self.session, self.user, self.rule, self.memory, self.change, self.dispatch, self.held]
-        return [*mine, self.rebuild, self.receipt, self.document]
+        return [*mine, self.rebuild, self.receipt, self.document, self.unit]
 
 
 Case = Callable[[Belongings], Json]
@@ -105,6 +106,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"group_id": "g", "query": a.word, "method": "keyword", "include_archived": True}},
         lambda a: {"json": {"user_id": a.user, "query": a.word, "as_of": NOON, "trust": ["candidate", "quarantined"]}},
         lambda a: {"json": {"user_id": a.user, "query": a.word, "known_at": "2999-01-01T00:00:00Z"}},
+        lambda a: {"json": {"user_ids": [a.user], "query": a.word, "include": ["units", "memories", "messages"]}},
         lambda a: {"json": {"user_id": a.user, "query": a.word, "recipe": "associative", "group_by": "session"}},
     ],
     ("get", "/v1/search/recipes"): [lambda _: {}],
@@ -143,9 +145,16 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"files": {"a": json.dumps(a_document(name=a.rule))}, "expect": {a.rule: 1}}},
         lambda a: {"json": {"files": {"a": json.dumps(a_document(name=a.rule))}}},
     ],
+    ("get", "/v1/tenant/prompts"): [lambda _: {}],
+    ("get", "/v1/tenant/prompts/{name}"): [lambda _: {"name": "judge"}],
+    ("put", "/v1/tenant/prompts/{name}"): [lambda _: {"name": "judge", "json": {"text": "Theirs."}}],
+    ("post", "/v1/tenant/prompts/{name}/preview"): [lambda _: {"name": "judge", "json": {}}],
+    ("delete", "/v1/tenant/prompts/{name}"): [lambda _: {"name": "judge"}],
     ("get", "/v1/tenant"): [lambda _: {}],
     ("get", "/v1/tenant/limits"): [lambda _: {}],
     ("put", "/v1/tenant/limits"): [lambda _: {"json": {"settles": 1}}],
+    ("get", "/v1/tenant/extraction"): [lambda _: {}],
+    ("put", "/v1/tenant/extraction"): [lambda _: {"json": {"min_importance": 0.1}}],
     ("get", "/v1/tenant/webhooks"): [lambda _: {}],
     ("put", "/v1/tenant/webhooks"): [lambda _: {"json": {"hosts": []}}],
     ("get", "/v1/tenant/secrets"): [lambda _: {}],
@@ -170,6 +179,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
             }
         },
     ],
+    ("post", "/v1/memories/fetch"): [lambda a: {"json": {"ids": [a.memory]}}],
     ("post", "/v1/memories/batch"): [
         lambda a: {
             "json": {"memories": [{"user_id": a.user, "content": "I have a cat."}]},
@@ -192,6 +202,13 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("post", "/v1/memories/{memory_id}/undo"): [
         lambda a: {"memory_id": a.memory},
         lambda a: {"memory_id": a.memory, "json": {"version": 1, "reason": "x"}},
+    ],
+    ("get", "/v1/memories/{memory_id}/relations"): [lambda a: {"memory_id": a.memory}],
+    ("put", "/v1/memories/{memory_id}/relations"): [
+        lambda a: {"memory_id": a.memory, "json": {"relation": "about", "to": str(UUID(int=0))}},
+    ],
+    ("delete", "/v1/memories/{memory_id}/relations"): [
+        lambda a: {"memory_id": a.memory, "params": {"relation": "about", "to": str(UUID(int=0))}},
     ],
     ("get", "/v1/memories/{memory_id}/related"): [
         lambda a: {"memory_id": a.memory},
@@ -236,6 +253,8 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"session_id": a.session},
         lambda a: {"session_id": a.session, "params": {"user_id": a.user}},
     ],
+    ("get", "/v1/units/{unit_id}"): [lambda a: {"unit_id": a.unit}],
+    ("post", "/v1/sessions/{session_id}/summary"): [lambda a: {"session_id": a.session}],
     ("get", "/v1/sessions/{session_id}/summary"): [lambda a: {"session_id": a.session}],
     ("get", "/v1/sessions/{session_id}/plans"): [lambda a: {"session_id": a.session}],
     ("get", "/v1/sessions/{session_id}/working"): [lambda a: {"session_id": a.session}],
@@ -303,10 +322,16 @@ OWN = {
     "/v1/receipts/key",
     "/v1/tenant",
     "/v1/tenant/limits",
+    "/v1/tenant/extraction",
     "/v1/search/recipes",
     "/v1/settle",
+    "/v1/tenant/prompts",
+    "/v1/tenant/prompts/{name}",
 }
-"""What shows nothing of any tenant but the caller's own name; a token of another is refused before anything is read."""
+"""What shows nothing of any tenant but the caller's own name, or what every tenant has.
+
+A token of another is refused before anything is read.
+"""
 
 MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
@@ -356,11 +381,16 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     assert doors.ask("PUT", f"/v1/sessions/{session}/working/{word}", json={"value": word}).is_success
     assert doors.ask("PATCH", f"/v1/sessions/{session}/state", json={"topic": word}).is_success
     assert doors.ask("PUT", f"/v1/tenant/secrets/{word}", json={"value": word}).is_success
+    assert doors.ask("PUT", "/v1/tenant/prompts/judge", json={"text": word}).is_success
     memories = doors.get("/v1/memories").json()["items"]
     dead = doors.get("/v1/dispatches", params={"status": "dead"}).json()["items"]
     held = doors.get("/v1/dispatches", params={"hold": "approval"}).json()["items"]
     decided = doors.get("/v1/memories/decisions").json()["items"]
+    related = {"relation": "about", "to": memories[1]["id"]}
+    assert doors.ask("PUT", f"/v1/memories/{memories[0]['id']}/relations", json=related).is_success
+    units = doors.get(f"/v1/sessions/{session}/units").json()["items"]
     assert memories
+    assert units
     assert decided
     assert dead
     assert held
@@ -378,6 +408,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         receipt,
         token,
         document,
+        units[0]["id"],
     )
 
 
@@ -444,7 +475,8 @@ def tried(doors: Doors, method: str, path: str, given: Json, theirs: Belongings)
             yield f"{method} {path} showed {mark!r}"
     if answer.is_success and method == "get" and path not in OWN:
         yield from counted(f"{method} {path}", answer.json())
-    if answer.is_success and names and method in {"get", "patch", "delete"} and not _is_empty(answer):
+    found = answer.is_success and names and method in {"get", "patch", "delete"} and path not in OWN
+    if found and not _is_empty(answer):
         yield f"{method} {path} found what belongs to someone else"
     if path == "/v1/events" and method == "post" and answer.json().get("duplicates"):
         yield "an event of someone else is known as a duplicate"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from core.config import Settings
 from core.errors import Invalid
 from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.tenancy import limits
-from tests.doors import Doors
+from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT
 
 PATH = "/v1/tenant/limits"
@@ -49,3 +50,17 @@ def test_what_is_no_limit_is_refused_with_its_place(door: Doors, sent: dict[str,
 def test_limits_are_whole_numbers(app: Database) -> None:
     with app.tenant(TENANT) as tx, pytest.raises(Invalid, match="/settles"):
         limits.grant(tx, TENANT, {"settles": True})
+
+
+def test_the_floor_of_extraction_is_read_and_set_by_an_admin(door: Doors, settings: Settings) -> None:
+    path = "/v1/tenant/extraction"
+    assert door.get(path).json() == {"min_importance": 0}
+    assert (
+        door.ask("PUT", path, json={"min_importance": 0.4}).json() == door.get(path).json() == {"min_importance": 0.4}
+    )
+    assert door.get(path, tenant=OTHER).json() == {"min_importance": 0}
+    writer = key_of(settings, TENANT, ("write", "read"))
+    assert door.ask("PUT", path, json={"min_importance": 0.1}, key=writer).status_code == 403
+    for wrong in ({"min_importance": 2}, {"min_importance": "x"}, {}):
+        answer = door.ask("PUT", path, json=wrong)
+        assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, "/min_importance")

@@ -30,6 +30,7 @@ def test_a_sessions_units_are_answered_with_all_that_is_in_them(door: Doors, app
     assert set(hike) == {
         "id", "session_id", "group_id", "from_position", "to_position", "boundary", "subject", "summary", "narrative",
         "participants", "keywords", "facts", "started_at", "ended_at", "prompt", "updated_at",
+        "source_type",
     }  # fmt: skip
     assert (moved["session_id"], moved["boundary"], moved["participants"]) == ("s1", "gap", ["ada"])
     assert moved["started_at"] == "2026-11-21T13:40:00Z"
@@ -99,3 +100,22 @@ def test_another_tenant_finds_nothing_and_who_may_not_read_is_refused(
     assert door.ask("GET", "/v1/sessions/s1/units", key=publisher).status_code == 403
     with app.tenant(OTHER) as tx:
         assert units.forget_messages(tx, [("s1", "m0")]) == 0
+
+
+def test_a_unit_is_read_by_its_id_with_the_memories_that_rest_on_it(door: Doors, app: Database) -> None:
+    accept_all(app, talk(HIKE))
+    wrote(app)
+    (unit,) = units_of(door)["items"]
+    cited = [{"session_id": "s1", "message_id": "m1"}]
+    made = door.post("/v1/memories", {"user_id": "ada", "content": "The trail is steep.", "evidence": cited}).json()
+    found = door.get(f"/v1/units/{unit['id']}").json()
+    memory_id = made["memory"]["id"]
+    assert found == {**unit, "memory_ids": [memory_id], "episode_ids": []}
+    assert unit["source_type"] == "conversation"
+    memory = door.get(f"/v1/memories/{memory_id}").json()
+    assert (memory["unit_ids"], memory["source_type"]) == ([unit["id"]], "conversation")
+    assert door.get(f"/v1/units/{unit['id']}", params={"user_id": "ada"}).json() == found
+    assert door.get(f"/v1/units/{unit['id']}", params={"user_id": "eve"}).status_code == 404
+    assert door.get(f"/v1/units/{unit['id']}", tenant=OTHER).status_code == 404
+    assert door.get(f"/v1/units/{memory_id}").status_code == 404
+    assert door.get("/v1/units/x").status_code == 422

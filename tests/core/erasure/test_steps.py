@@ -9,6 +9,7 @@ from core.storage import tables
 
 SCOPES: dict[str, tuple[ErasurePart, ...]] = {
     "memory": (ErasurePart.MESSAGES, ErasurePart.MEMORIES, ErasurePart.EVENTS),
+    "passage": (ErasurePart.PASSAGES, ErasurePart.MEMORIES, ErasurePart.EVENTS),
     "session": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.SESSION),
     "user": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.USER, ErasurePart.NAMES),
 }
@@ -18,6 +19,7 @@ on their word)."""
 UNTOUCHED: dict[str, str] = {
     "api_keys": "belong to services; users have none",
     "endpoints": "addresses that a tenant's rules post to",
+    "prompt_versions": "a tenant's policy, written by people",
     "receipts": "say what was erased, with a salted hash of whom alone",
     "secrets": "credentials of a tenant's receivers, encrypted",
     "webhooks": "addresses to which a tenant's rules may post",
@@ -43,6 +45,15 @@ UNTOUCHED_BY_SCOPE: dict[str, dict[str, str]] = {
         "sessions": "the conversation remains",
         "sweeps": _NO_TEXT,
         "working": "belongs to the agents of the session",
+    },
+    "passage": {
+        "decisions": "names of rules and why they held an event back",
+        "documents": "a request is about what was said; the knowledge base is erased document by document",
+        "mirrors": "the file is written again without the memory, after the transaction",
+        "passages": "go with their document",
+        "schedules": _NO_TEXT,
+        "search_changes": _NO_TEXT,
+        "sweeps": _NO_TEXT,
     },
     "session": {
         "decisions": "names of rules and why they held an event back",

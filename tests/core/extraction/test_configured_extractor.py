@@ -52,11 +52,13 @@ def test_who_is_set_reads_whatever_else_is_there(client: ChatClient) -> None:
     assert chosen(client, extractor="offline").name == "offline"
     assert chosen(client, extractor="llm", prompts="eval").prompt == "extract.eval.v2"
     assert chosen(client, "offline", extractor="llm").name == "offline", "or who is asked for"
+    assert chosen(client, extractor="both").name == "llm", "the rules read beside it"
 
 
-def test_a_model_that_is_not_there_cannot_read() -> None:
-    with pytest.raises(Misconfigured, match="IMPRINT_LLM_BASE_URL"):
-        chosen(extractor="llm")
+@pytest.mark.parametrize("name", ["llm", "both"])
+def test_a_model_that_is_not_there_cannot_read(name: str) -> None:
+    with pytest.raises(Misconfigured, match=f"`{name}`.*IMPRINT_LLM_BASE_URL"):
+        chosen(extractor=name)
 
 
 @pytest.mark.usefixtures("package")
@@ -67,7 +69,7 @@ def test_a_package_brings_its_own_by_an_entry_point() -> None:
 
 @pytest.mark.usefixtures("package")
 def test_a_name_that_nobody_has_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(Misconfigured, match=r"'parakeet'.* auto, llm, offline.* parrot"):
+    with pytest.raises(Misconfigured, match=r"'parakeet'.* auto, both, llm, offline.* parrot"):
         chosen(extractor="parakeet")
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later, Never
 from core.events.publishing import Author
 from core.extraction import session as extraction
+from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.protocol import ExtractedUnit, Reading, Window
 from core.extraction.session import FailedWindow, MessageRange, SessionReader
 from core.inference.client import Call, OnCall
@@ -376,3 +378,141 @@ def test_who_reads_a_conversation_from_its_beginning_is_told_all_that_is_found(a
     assert extraction.candidate_reader(believing("user"))([]) == []
     with pytest.raises(Never):
         extraction.candidate_reader(believing("user", unwilling=frozenset({"ok"})))(messages)
+
+
+def test_tags_of_messages_reach_the_memories_drawn_from_them(app: Database, consolidation: Consolidation) -> None:
+    accept(app, said(CHESS, tags=["games", "sunday"], message_id="m1"), said("Ada has a cat named Tom."))
+    found = extraction.extract_new(consolidation, TENANT, "s1", believing("user"), limit=9)
+    with app.tenant(TENANT) as tx:
+        found.write(tx, PERSON)
+    accept(app, said(CHESS, session="s2", tags=["club"]))
+    again = extraction.extract_new(consolidation, TENANT, "s2", believing("user"), limit=9)
+    with app.tenant(TENANT) as tx:
+        again.write(tx, PERSON)
+        rows = tx.execute(text("SELECT content, tags FROM memories ORDER BY id")).all()
+    assert {row.content: row.tags for row in rows} == {
+        CHESS: ["games", "sunday", "club"],
+        "Ada has a cat named Tom.": [],
+    }
+    where = MessageRange(1, 2)
+    once_more = extraction.extract_range(consolidation, TENANT, "s1", believing("user"), where)
+    assert {c.candidate.tags for _, changes in once_more.changes for c in changes} == {("games", "sunday"), ()}
+
+
+TOM = "I have a cat named Tom."
+
+
+@dataclass(frozen=True, slots=True)
+class Late(Believing):
+    """Reads the first window alone."""
+
+    def read(self, window: Window, on_call: OnCall) -> Reading:
+        if window.before:
+            raise Later("slow down")
+        return Believing.read(self, window, on_call)
+
+
+def beside_rules(extractor: Believing) -> SessionReader:
+    return SessionReader(extractor, no_call, RuleExtractor())
+
+
+def found_in(found: extraction.SessionExtraction) -> set[str]:
+    return {one.candidate.content for _, decided in found.changes for one in decided if isinstance(one, Add)}
+
+
+def test_rules_read_everything_at_once_beside_the_windows_of_a_model(
+    app: Database, consolidation: Consolidation
+) -> None:
+    seen: list[Window] = []
+
+    class Watching(RuleExtractor):
+        def read(self, window: Window, on_call: OnCall) -> Reading:
+            seen.append(window)
+            return RuleExtractor.read(self, window, on_call)
+
+    accept_all(app, [said("thanks!"), *(said(kite) for kite in KITES), said(TOM)])
+    reader = SessionReader(Believing(frozenset({"user"}), BY_MODEL), no_call, Watching())
+    found = extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
+    assert [[m.position for m in window.fresh] for window in seen] == [list(range(1, 15))]
+    assert found.seen == {"windows": 2, "skipped": {}}
+    assert found_in(found) >= {*KITES, TOM, "ada has a cat named Tom."}
+
+
+def test_a_window_that_a_model_cannot_read_costs_no_statement_of_the_rules(
+    app: Database, consolidation: Consolidation
+) -> None:
+    accept_all(app, [*(said(kite) for kite in KITES), said(TOM)])
+    reader = beside_rules(Believing(frozenset({"user"}), BY_MODEL, frozenset({TOM})))
+    found = extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
+    assert found.failed == [FailedWindow(MessageRange(11, 13), f"Not {TOM!r}.")]
+    assert "ada has a cat named Tom." in found_in(found)
+    with app.tenant(TENANT) as tx:
+        assert found.write(tx, PERSON)["failed"] == 1
+
+
+def test_a_model_that_refuses_for_now_postpones_its_windows_and_nothing_else(
+    app: Database, consolidation: Consolidation
+) -> None:
+    accept_all(app, [*(said(kite) for kite in KITES), *(said("thanks!") for _ in range(8)), said(TOM)])
+    reader = beside_rules(Late(frozenset({"user"}), BY_MODEL))
+    found = extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
+    assert [(one.where, one.cause.detail) for one in found.postponed] == [
+        (MessageRange(11, 15), "slow down"),
+        (MessageRange(21, 21), "slow down"),
+    ], "a window that says nothing is no work for later"
+    assert found.seen == {"windows": 4, "skipped": {"trivial": 1}, "postponed": 2}
+    assert found_in(found) >= {*KITES[:10], "ada has a cat named Tom."}
+    with app.tenant(TENANT) as tx:
+        found.write(tx, PERSON)
+    again = beside_rules(Believing(frozenset({"user"}), BY_MODEL))
+    read = extraction.extract_range(consolidation, TENANT, "s1", again, found.postponed[0].where)
+    assert found_in(read) == set(KITES[10:]), "the rules have read it before"
+    with pytest.raises(Later):
+        extraction.extract_range(consolidation, TENANT, "s1", reader, MessageRange(11, 15))
+
+
+def test_what_is_known_already_the_rules_have_read(app: Database, consolidation: Consolidation) -> None:
+    handed_out(app, consolidation)
+    accept(app, said("I play chess on Sunday with Bob."))
+    reader = beside_rules(Believing(frozenset({"user"}), BY_MODEL))
+    found = extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
+    assert found.seen == {"windows": 1, "skipped": {"known": 1}}
+    ((_, decided),) = found.changes
+    (confirmed,) = [change for change in decided if isinstance(change, Confirm)]
+    assert confirmed.known.content == CHESS
+    assert found_in(found) == {"ada's habit of that (play chess): on Sunday with Bob."}, "what the rules add is kept"
+
+
+def test_who_reads_from_the_beginning_gets_what_both_find_or_nothing(app: Database) -> None:
+    accept_all(app, [*(said(kite) for kite in KITES), said(TOM)])
+    with app.tenant(TENANT) as tx:
+        messages = sessions.transcript(tx, "s1")
+    both = extraction.candidate_reader(beside_rules(Believing(frozenset({"user"}), BY_MODEL)))(messages)
+    assert {one.content for one in both} >= {*KITES, TOM, "ada has a cat named Tom."}
+    with pytest.raises(Later):
+        extraction.candidate_reader(beside_rules(Late(frozenset({"user"}), BY_MODEL)))(messages)
+    unwilling = Believing(frozenset({"user"}), BY_MODEL, frozenset({TOM}))
+    with pytest.raises(Never):
+        extraction.candidate_reader(beside_rules(unwilling))(messages)
+
+
+def test_a_model_that_takes_long_leaves_time_to_write_what_was_read(
+    app: Database, consolidation: Consolidation
+) -> None:
+    class Slow(Believing):
+        def read(self, window: Window, on_call: OnCall) -> Reading:
+            time.sleep(0.2)
+            return Believing.read(self, window, on_call)
+
+    accept_all(app, [said(f"Ada owns umbrella number {n}.") for n in range(30)])
+    slow = Slow(frozenset({"user"}), BY_MODEL)
+
+    def read_by(beside: RuleExtractor | None, seconds: float) -> extraction.SessionExtraction:
+        reader = SessionReader(slow, no_call, beside, seconds)
+        return extraction.extract_new(consolidation, TENANT, "s1", reader, limit=99)
+
+    found = read_by(RuleExtractor(), 0.3)
+    assert (found.read_to, found.seen["windows"], found.seen["postponed"]) == (30, 5, 4), "a second one could not end"
+    assert {one.cause.detail for one in found.postponed} == {extraction.OUT_OF_TIME}
+    assert "postponed" not in read_by(RuleExtractor(), 60).seen
+    assert "postponed" not in read_by(None, 0.3).seen, "without rules there is nothing to write in time"

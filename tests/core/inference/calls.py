@@ -17,7 +17,16 @@ NOW = datetime.now(UTC)
 
 def call(app: Database, dispatch: UUID | None = None, *, tenant: str = TENANT, **fields: Any) -> None:
     """A call in the ledger."""
-    values = {"model": "m", "input": 100, "output": 10, "cost": 0.25, "latency": 50.0, "at": NOW, **fields}
+    values = {
+        "model": "m",
+        "prompt": "p.v1",
+        "input": 100,
+        "output": 10,
+        "cost": 0.25,
+        "latency": 50.0,
+        "at": NOW,
+        **fields,
+    }
     with app.tenant(tenant) as tx:
         tx.execute(_CALL, {"tenant": tenant, "dispatch": dispatch or uuid4(), **values})
 
@@ -25,7 +34,7 @@ def call(app: Database, dispatch: UUID | None = None, *, tenant: str = TENANT, *
 _CALL = text("""
     INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, latency_ms,
                              outcome, at)
-    VALUES (:tenant, :dispatch, :model, 'p.v1', :input, :output, :cost, :latency, 'ok', :at)
+    VALUES (:tenant, :dispatch, :model, :prompt, :input, :output, :cost, :latency, 'ok', :at)
 """)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from core.errors import Later, Never
+from core.inference.answer_limits import AnswerBounds
 from core.inference.client import Call
 from core.inference.openai_client import OpenAIClient
 from core.inference.quota import BreakerOpen, Grant, Meter, Provider
@@ -279,3 +280,49 @@ def test_the_pause_that_was_asked_for_outlasts_the_breaker(app: Database) -> Non
         asked(there, [], meter=meter)
     assert raised.value.after is not None
     assert raised.value.after == timedelta(seconds=500)
+
+
+def sent(there: Endpoint) -> list[dict[str, float]]:
+    names = ("max_tokens", "max_completion_tokens", "temperature")
+    return [{name: body[name] for name in names if name in body} for body in there.asked]
+
+
+def test_each_question_has_the_limits_of_its_task_within_the_bounds() -> None:
+    with endpoint(reply(GOOD)) as there:
+        client = OpenAIClient(there.url, "k", "m", 5, bounds=AnswerBounds(5_000))
+        for prompt in ("extract.production.en.v2", "judge.v1"):
+            client.ask(prompt, "s", "t", Facts, lambda _: None)
+    assert sent(there) == [{"max_tokens": 5_000, "temperature": 0.1}, {"max_tokens": 4_096, "temperature": 0}]
+
+
+def test_limits_that_an_endpoint_refuses_are_not_sent_again_by_any_job() -> None:
+    calls: list[Call] = []
+    renamed = refusal(400, "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.")
+    constant = refusal(400, "Unsupported value: 'temperature' does not support 0 with this model.")
+    with endpoint(renamed, constant, refusal(400, "response_format"), reply(GOOD)) as there:
+        client = OpenAIClient(there.url, "k", "m", 5)
+        for grant in (Grant(), None):
+            assert client.under(grant).ask("judge.v1", "s", "t", Facts, calls.append) == ADA
+    assert [c.outcome for c in calls] == ["unsupported"] * 3 + ["ok"] * 2
+    assert sent(there)[1:] == [
+        {"max_completion_tokens": 4_096, "temperature": 0},
+        *[{"max_completion_tokens": 4_096}] * 3,
+    ]
+    assert there.formats[2:] == ["json_schema", "json_object", "json_object"]
+
+
+def test_a_question_that_leaves_no_room_for_the_limit_is_asked_without_it() -> None:
+    too_large = refusal(400, "max_tokens is too large: 4096. This model's maximum context length is 4096 tokens")
+    with endpoint(too_large, reply(GOOD)) as there:
+        client = OpenAIClient(there.url, "k", "m", 5)
+        for _ in range(2):
+            assert client.ask("judge.v1", "s", "t", Facts, lambda _: None) == ADA
+    whole = {"max_tokens": 4_096, "temperature": 0}
+    assert sent(there) == [whole, {"temperature": 0}, whole]
+
+
+def test_a_server_that_refuses_everything_is_given_up() -> None:
+    with endpoint(refusal(422, "max_tokens max_completion_tokens temperature response_format")) as there:
+        with pytest.raises(Never, match="422"):
+            asked(there, [])
+        assert len(there.asked) == 6

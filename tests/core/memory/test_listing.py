@@ -9,14 +9,14 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.errors import Invalid
-from core.memory import listing
+from core.memory import listing, retention
 from core.memory.as_of import Moment
 from core.memory.listing import MemoryFilter, MemoryPage, Order
 from core.search.filters import SERVED
 from core.storage.db import Database
 from core.types import Status
 from tests.databases import analyzed
-from tests.factories import a_memory, carry_out
+from tests.factories import a_memory, carry_out, set_back
 from tests.samples import TENANT
 
 
@@ -28,7 +28,8 @@ def test_the_usual_lists_go_by_an_index(app: Database, settings: Settings) -> No
                'candidate', 'active', now(), 'a' || n % 100
         FROM generate_series(1, 20000) AS n
     """
-    plain = listing._values(MemoryFilter(SERVED)) | listing._position(None, "newest") | {"limit": 50}
+    place = {"now": datetime.now(UTC), "after": None, "after_value": None, "limit": 50}
+    plain = listing._values(MemoryFilter(SERVED)) | place
     indexed = {
         "memories_of_user": {"user_id": "u1"},
         "memories_category": {"user_id": "u1", "category": "c1"},
@@ -47,7 +48,7 @@ def contents(page: MemoryPage) -> list[str]:
     return [row.content for row in page.rows]
 
 
-@pytest.mark.parametrize("order", ["newest", "oldest", "importance", "updated"])
+@pytest.mark.parametrize("order", listing.ORDERS)
 def test_a_page_begins_where_the_one_before_ended_and_the_last_one_names_no_next(app: Database, order: Order) -> None:
     carry_out(app, *(a_memory(f"Ada has {n} cats.", importance=0.5) for n in range(5)))
     with app.tenant(TENANT) as tx:
@@ -66,6 +67,9 @@ def test_a_page_begins_where_the_one_before_ended_and_the_last_one_names_no_next
         ("oldest", "7"),
         ("importance", "01a201d5-e5cb-7040-9e09-b43e1d5743a6"),
         ("updated", "01a201d5-e5cb-7040-9e09-b43e1d5743a6,0.5"),
+        ("updated", "01a201d5-e5cb-7040-9e09-b43e1d5743a6,2026-11-21T12:00:00"),
+        ("uses", "01a201d5-e5cb-7040-9e09-b43e1d5743a6,x"),
+        ("strength", "01a201d5-e5cb-7040-9e09-b43e1d5743a6,0.5"),
     ],
 )
 def test_what_is_no_cursor_of_this_order_is_refused(app: Database, order: Order, after: str) -> None:
@@ -97,3 +101,39 @@ def test_a_list_as_it_was_known_leaves_out_what_was_recorded_later(app: Database
             for hours in (-1, 1)
         )
     assert (before, after) == ([], ["Ada has a cat."])
+
+
+def test_strength_is_that_of_the_formula_and_pages_of_it_keep_the_time_of_the_first(app: Database) -> None:
+    adds = [
+        a_memory(f"Ada has {n} cats.", importance=0.1 * n, half_life_days=None if n % 2 else 3.0 * n, pinned=n == 5)
+        for n in range(1, 9)
+    ]
+    carry_out(app, *adds)
+    for n, add in enumerate(adds):
+        set_back(app, [add.id], 9.0 * n)
+    for _ in range(20):
+        set_back(app, [adds[5].id], 20_000)  # so weak that its power is out of the range of PostgreSQL's numbers
+    with app.tenant(TENANT) as tx:
+        whole = listing.page(tx, MemoryFilter(SERVED), "strength")
+        assert [row.ordered_by for row in whole.rows] == pytest.approx(
+            [retention.strength(row, whole.now) for row in whole.rows]
+        )
+        assert [row.ordered_by for row in whole.rows] == sorted((row.ordered_by for row in whole.rows), reverse=True)
+        first = listing.page(tx, MemoryFilter(SERVED), "strength", limit=3)
+        second = listing.page(tx, MemoryFilter(SERVED), "strength", after=first.following, limit=5)
+        strong = listing.page(tx, MemoryFilter(SERVED, min_strength=whole.rows[2].ordered_by - 1e-6))
+    assert second.now == first.now
+    assert contents(first) + contents(second) == contents(whole)
+    assert set(contents(strong)) == set(contents(whole)[:3])
+
+
+@pytest.mark.parametrize("reward", [True, "0.5", None, [1], 10**400])
+def test_a_reward_that_is_no_number_comes_last(app: Database, reward: object) -> None:
+    odd, good = a_memory("Odd.", structured={"reward": reward}), a_memory("Good.", structured={"reward": -3})
+    carry_out(app, good, odd)
+    with app.tenant(TENANT) as tx:
+        assert contents(listing.page(tx, MemoryFilter(SERVED), "reward")) == ["Good.", "Odd."]
+        first = listing.page(tx, MemoryFilter(SERVED), "reward", limit=1)
+        second = listing.page(tx, MemoryFilter(SERVED), "reward", after=first.following, limit=1)
+        assert contents(listing.page(tx, MemoryFilter(SERVED), "reward", after=second.following)) == []
+    assert contents(second) == ["Odd."]

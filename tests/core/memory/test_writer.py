@@ -152,3 +152,18 @@ def test_a_confirmation_keeps_the_higher_importance_and_announces_it_once(app: D
         row = memories.get(tx, add.id)
     assert (row.importance, row.said_at) == (0.95, NOON + timedelta(days=3))
     assert [kind for kind, _ in emitted(app)].count("memory.write.important") == 1
+
+
+def test_a_confirmation_adds_the_tags_of_what_was_said_again_up_to_the_bound(app: Database) -> None:
+    add = an_add(a_candidate("Ada is allergic.", tags=("health",)))
+    carry_out(app, [add])
+    for day, tags in enumerate((("diet", "health"), tuple(f"t{n}" for n in range(writer.MOST_TAGS))), 1):
+        with app.tenant(TENANT) as tx:
+            met = known(tx, add.id)
+        carry_out(app, [Confirm(met, a_candidate("Ada is allergic.", day, tags=tags), "again")])
+        with app.tenant(TENANT) as tx:
+            row = memories.get(tx, add.id)
+        if day == 1:
+            assert row.tags == ["health", "diet"]
+    assert row.tags[:2] == ["health", "diet"]
+    assert len(row.tags) == len(set(row.tags)) == writer.MOST_TAGS

@@ -351,3 +351,29 @@ def test_an_episode_can_be_edited_by_hand_and_stays_so_until_there_is_news(app: 
     carry_out(app, Edit(one.id, 1, {"content": "ada booked in Porto."}, "shorter"))
     wrote(app, settings)
     assert stored(app)[0].content == "ada booked in Porto."
+
+
+@pytest.mark.parametrize(
+    ("last", "report", "type_"),
+    [
+        ("It was nice.", None, "interaction"),
+        ("Shall we go there?", None, "interaction"),
+        ("Agreed, we go there.", None, "decision"),
+        ("Thanks, that solved it!", None, "success"),
+        ("It failed, no luck.", None, "error"),
+        ("It was nice.", ("task.completed", {}), "task_completion"),
+        ("Thanks, that solved it!", ("task.completed", {"success": True}), "task_completion"),
+        ("Thanks, that solved it!", ("task.completed", {"success": False}), "error"),
+        ("It was nice.", ("skill.succeeded", {"skill": "booking"}), "success"),
+        ("It was nice.", ("skill.failed", {"skill": "booking"}), "error"),
+        ("It was nice.", ("task.completed", {"user_id": "bob"}), "interaction"),
+    ],
+)
+def test_the_type_of_an_episode_follows_from_what_happened(
+    app: Database, settings: Settings, last: str, report: tuple[str, Json] | None, type_: str
+) -> None:
+    accept(app, *trip()[:-1], said(last, time="2026-11-21T12:20:00Z"))
+    if report:
+        accept(app, event(report[0], {"user_id": "ada", "session_id": "s1", **report[1]}))
+    wrote(app, settings)
+    assert stored(app)[0].structured["type"] == type_

@@ -109,6 +109,8 @@ def test_a_pattern_without_a_theme_gets_one_and_its_words(app: Database) -> None
     assert found(app, since=since) == {"looked_at": 4, "replaced": 1}
     (after,) = drawn(app)
     assert (after.id, after.structured["pattern"]["theme"]) == (before.id, "run")
+    assert set(after.structured) == {"pattern", "activity", "often", "days_of_week", "hours"}
+    assert after.structured["activity"] == "running"
     assert found(app, since=since) == {"looked_at": 4}
 
 

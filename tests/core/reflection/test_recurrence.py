@@ -202,3 +202,20 @@ def test_what_is_said_each_monday_has_its_day() -> None:
 def test_chinese_has_its_weekday_too() -> None:
     (one,) = found([on("小明晚上去游泳。", 7 * at, at=at) for at in range(5)], "小明")
     assert one.content == "小明几乎每周，多在周一：游泳（2026-03-02至2026-03-30共5天）。"
+
+
+def test_when_is_also_told_as_values() -> None:
+    days = [week * 7 + day for week in range(5) for day in (1, 3)]
+    (one,) = found([on("Ada goes swimming at 7 pm.", day, at=day) for day in days])
+    assert one.times == {
+        "activity": "swimming",
+        "often": "week",
+        "days_of_week": ["tuesday", "thursday"],
+        "hours": [19],
+    }
+
+
+def test_without_usual_days_or_hours_none_are_told() -> None:
+    told = [on("Ada went camping." if day else "Ada went camping at 6 pm.", day, at=day) for day in range(14)]
+    (one,) = found(told)
+    assert (one.times["days_of_week"], one.times["hours"], one.times["often"]) == ([], [], "day")

@@ -19,9 +19,9 @@ def message(n: int, lexical: float, **more: Any) -> Hit:
 
 
 def ordered(hits: Sequence[Hit], page: Page, vectors: Floats | None = None) -> list[RankedHit]:
-    found = candidates.of([hit for hit in hits if hit.type != "document"])
+    found = candidates.of([hit for hit in hits if hit.type not in {"document", "unit"}])
     scores = score_candidates(found, RankingQuery())
-    shelved = ordering.score_passages([hit for hit in hits if hit.type == "document"], found, scores, 0.0)
+    shelved = ordering.score_passages([hit for hit in hits if hit.type in {"document", "unit"}], found, scores, 0.0)
 
     def rows(places: Places) -> Floats:
         return np.zeros((len(places), 2), dtype=np.float32) if vectors is None else vectors[places]
@@ -37,7 +37,7 @@ mixed = st.lists(
     st.builds(
         Hit,
         key=st.uuids().map(str),
-        type=st.sampled_from(["memory", "message", "document"]),
+        type=st.sampled_from(ordering.TYPES),
         lexical=st.sampled_from([0.0, 1.0, 2.0]),
         cosine=st.sampled_from([None, 0.0, 0.5]),
         session_id=st.sampled_from(["a", "b"]),
@@ -88,6 +88,7 @@ def test_of_each_type_so_many_in_one_order() -> None:
         *(message(n, float(n)) for n in range(4)),
         *(Hit(f"x{n}", "memory", 9.0 - n, 0.1) for n in range(4)),
         *(Hit(f"d{n}", "document", 1.0, 0.1, session_id="d", position=n) for n in range(4)),
+        *(Hit(f"u{n}", "unit", 1.0, 0.1, session_id="s", position=n) for n in range(4)),
     ]
     found = ordered(hits, Page(2, each=True))
     assert {type_: sum(one.hit.type == type_ for one in found) for type_ in ordering.TYPES} == dict.fromkeys(

@@ -167,7 +167,7 @@ sessions = st.lists(st.sampled_from(["a", "b", "c", None]), max_size=40)
 @given(sessions, st.integers(1, 5))
 def test_no_session_comes_too_often_and_nothing_else_is_left_out(spoken: list[str | None], most: int) -> None:
     ranked = [One(A("message", str(at)), -at, session) for at, session in enumerate(spoken)]
-    kept = pagination.cap_per_session(ranked, lambda one: one.session, most)
+    kept = pagination.cap_per_key(ranked, lambda one: one.session, most)
     assert [one for one in ranked if one in kept] == kept
     for session in ("a", "b", "c"):
         of_it = [one for one in ranked if one.session == session]

@@ -363,4 +363,43 @@ def due_content(documents: Sequence[Json]) -> str:
     return by_rules(SummaryInput("", messages, [], extractive.LEAST)).content
 
 
+# On request
+
+
+def test_a_summary_on_request_holds_all_of_a_short_session_and_the_next_one_builds_on_it(app: Database) -> None:
+    accept_all(app, [said("We decided to rent 3 boats.", message_id="k"), *talk(2)])
+    found = rolling.now(app, TENANT, "s1", AUTHOR)
+    assert found is not None
+    assert (found.to_position, [key.quote for key in found.key_messages]) == (3, ["We decided to rent 3 boats."])
+    assert rolling.now(app, TENANT, "s1", AUTHOR) == found
+    assert [one["to_position"] for one in told(app)] == [3]
+    accept_all(app, talk(20, 3))
+    (first, *_) = settled(app, SMALL)
+    assert (first["messages"], first["to_position"]) == (10, 13)
+    assert [key.quote for key in the_last(app).key_messages] == ["We decided to rent 3 boats."]
+
+
+def test_a_summary_on_request_takes_a_long_backlog_in_steps(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rolling, "READ", 4)
+    accept_all(app, talk(10))
+    found = rolling.now(app, TENANT, "s1", AUTHOR)
+    assert found is not None
+    assert (found.to_position, [one["to_position"] for one in told(app)]) == (10, [4, 8, 10])
+    monkeypatch.setattr(rolling, "STEPS", 1)
+    accept_all(app, talk(10, 11))
+    again = rolling.now(app, TENANT, "s1", AUTHOR)
+    assert again is not None
+    assert again.to_position == 14
+
+
+def test_where_nothing_can_be_read_there_is_no_summary_on_request(app: Database) -> None:
+    accept(app, said("Forget this.", message_id="m1"), said("", message_id="m2"))
+    with app.tenant(TENANT) as tx:
+        hidden_messages.hide(tx, TENANT, "s1", "m1", AUTHOR, None)
+    assert rolling.now(app, TENANT, "s1", AUTHOR) is None
+    assert rows(app) == []
+    with pytest.raises(NotFound):
+        rolling.now(app, TENANT, "nowhere", AUTHOR)
+
+
 # The words

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,14 +9,19 @@ from sqlalchemy import text
 from core.config import Settings
 from core.errors import Misconfigured
 from core.extraction import requests
+from core.inference import own_prompts
+from core.inference.openai_client import OpenAIClient
+from core.inference.own_prompts import PromptDraft
 from core.memory import tombstones
 from core.storage.db import Database
 from core.types import Candidate, Category, Json, Topic
 from rules.registry import store
-from tests.faults.model import Model, serving
+from tests.faults.model import Model, serving, statement, umbrellas
 from tests.rules.samples import RUN, a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
+from tests.workers.learners import job, published, tools_of
 from tests.works import Works, at_work
+from workers.agents import extraction
 from workers.dispatch import ledger
 
 
@@ -160,7 +166,9 @@ UMBRELLAS = [said(f"My umbrella n{n}x is in the hall.", message_id=f"m{n}") for 
 
 
 def read_by(settings: Settings, model: Model, **more: Any) -> Settings:
-    return settings.model_copy(update={"llm_base_url": model.url, "judge_with_model": False, **more})
+    """Settings under which the model alone reads."""
+    chosen = {"llm_base_url": model.url, "judge_with_model": False, "extractor": "llm", **more}
+    return settings.model_copy(update=chosen)
 
 
 @pytest.fixture
@@ -293,3 +301,133 @@ def test_a_request_that_an_older_rule_sends_to_the_extractor_is_kept(app: Databa
     works.settle(flush=False)
     assert rows(app, "SELECT * FROM dispatches WHERE status = 'dead'") == []
     assert [m.value for m in memories(app)] == ["Lisbon"]
+
+
+LISBON = said("I live in Lisbon.", message_id="home")
+
+
+def by_both(settings: Settings, model: Model, **more: Any) -> Settings:
+    return read_by(settings, model, extractor="auto", **more)
+
+
+def contents(app: Database) -> list[str]:
+    return [memory.content for memory in memories(app)]
+
+
+def make_due(app: Database, works: Works) -> None:
+    """Let the time come of whatever waits, and work."""
+    due = "UPDATE dispatches SET wake_at = clock_timestamp() WHERE status IN ('pending', 'retrying')"
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(due))
+    for one in extractions(app, "retrying") + extractions(app, "pending"):
+        ledger.run(works.ledger, TENANT, one.id)
+    works.settle()
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_rules_and_model_read_the_same_and_what_both_find_is_stored_once(settings: Settings, app: Database) -> None:
+    accept(app, LISBON, said("My umbrella n1x is in the hall."), ended(message_count=3))
+    with serving() as model, at_work(by_both(settings, model)) as works:
+        home = statement("Ada has her home in Lisbon.", [1], attribute="home.city", value="Lisbon", subject="ada")
+        model.reads = lambda fresh: {**umbrellas(fresh), "statements": [*umbrellas(fresh)["statements"], home]}
+        works.settle()
+    (lives,) = [one for one in memories(app) if one.value == "Lisbon"]
+    assert lives.attribute == "home.city"
+    assert "Ada's umbrella n1x is in the drawer." in contents(app)
+    assert len(rows(app, "SELECT * FROM model_calls")) == 1
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_a_model_that_talks_nonsense_twice_takes_nothing_from_the_rules(settings: Settings, app: Database) -> None:
+    accept(app, LISBON, ended(message_count=3))
+    with serving() as model, at_work(by_both(settings, model)) as works:
+        model.script[:] = ["garbage", "truncated"]
+        works.settle()
+        assert [m.value for m in memories(app)] == ["Lisbon"]
+        (dead,) = extractions(app, "dead")
+        assert dead.params == {"session_id": "s1", "from": 1, "to": 1}
+        (done,) = extractions(app, "done")
+        assert (done.result["windows"], done.result["failed"], done.result["added"]) == (1, 1, 1)
+        calls = rows(app, "SELECT prompt, outcome, dispatch_id FROM model_calls ORDER BY id")
+        assert [(c.prompt.rpartition(".")[2], c.outcome) for c in calls] == [
+            ("v2", "misshapen"),
+            ("v2+repair", "truncated"),
+        ]
+        assert {c.dispatch_id for c in calls} == {done.id}
+        tried_again(app, works, dead)
+    assert [(m.value, m.version) for m in memories(app)] == [("Lisbon", 1)], "the rules do not confirm themselves"
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+@pytest.mark.parametrize("refusal", ["500", "429", "never"])
+def test_a_model_that_refuses_for_now_reads_its_windows_later(settings: Settings, app: Database, refusal: str) -> None:
+    accept_all(app, [LISBON, *UMBRELLAS, ended(message_count=13)])
+    with serving() as model, at_work(by_both(settings, model, llm_timeout_seconds=1.0)) as works:
+        model.script[:] = [refusal]
+        works.settle()
+        assert [m.value for m in memories(app) if m.value] == ["Lisbon"]
+        assert rows(app, "SELECT extracted_to FROM sessions")[0].extracted_to == 13
+        waiting = extractions(app, "retrying")
+        assert [(one.params, one.attempt) for one in waiting] == [
+            ({"session_id": "s1", "from": 1, "to": 10}, 1),
+            ({"session_id": "s1", "from": 11, "to": 13}, 1),
+        ]
+        (done,) = [one for one in extractions(app, "done") if one.result["messages"]]
+        assert done.result["postponed"] == 2
+        assert len(model.asked) == 1, "who refuses one window is not asked for the next"
+        make_due(app, works)
+    assert extractions(app, "retrying") == []
+    assert {f"Ada's umbrella n{n}x is in the drawer." for n in range(1, 13)} <= set(contents(app))
+    assert [m.version for m in memories(app) if m.value == "Lisbon"] == [1]
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_a_model_that_is_left_alone_or_too_dear_keeps_no_rule_waiting(settings: Settings, app: Database) -> None:
+    accept(app, LISBON, ended(message_count=3))
+    spent = "INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, outcome) "
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(spent + "VALUES (:tenant, uuidv7(), 'm', 'p', 100, 0, 'ok')"), {"tenant": TENANT})
+    with serving() as model, at_work(by_both(settings, model, llm_tokens_per_day=100)) as works:
+        works.settle()
+        assert [m.value for m in memories(app)] == ["Lisbon"]
+        assert model.asked == []
+        (held,) = extractions(app, "held")
+        assert (held.params, held.hold) == ({"session_id": "s1", "from": 1, "to": 1}, "time")
+        assert "has used its tokens for today" in held.error
+        works.settle()
+        assert len(extractions(app, "done")) == 1
+
+
+@pytest.mark.usefixtures("only_at_the_end")
+def test_a_tenant_extracts_with_its_own_prompt_in_its_share_of_sessions_and_the_ledger_says_which(
+    settings: Settings, app: Database
+) -> None:
+    with app.tenant(TENANT) as tx:
+        draft = PromptDraft("Keep umbrellas.\n\n{{packaged}}", share=0.5)
+        own_prompts.put(tx, TENANT, "extract.production.en", draft, "key:test")
+        own = own_prompts.in_force(tx)["extract.production.en"]
+    sessions = [f"s{n}" for n in range(8)]
+    for session in sessions:
+        accept(app, said("My umbrella n1x is in the hall.", session=session), ended(session, message_count=3))
+    with serving() as model, at_work(read_by(settings, model)) as works:
+        works.settle()
+        told = [asked["messages"][0]["content"].startswith("Keep umbrellas.\n\nYou read") for asked in model.questions]
+    calls = rows(app, "SELECT c.prompt, d.params, e.session_id FROM model_calls c JOIN dispatches d ON d.id = "
+                      "c.dispatch_id JOIN events e ON e.seq = d.event_seq ORDER BY c.id")  # fmt: skip
+    used = {call.session_id: call.prompt for call in calls}
+    labels = {True: "extract.production.en.own1", False: "extract.production.en.v2"}
+    assert used == {session: labels[own.is_used_for(session)] for session in used}
+    assert set(used.values()) == set(labels.values())
+    assert sum(told) == list(used.values()).count(labels[True])
+
+
+@pytest.mark.parametrize(("seconds", "asking"), [(180.0, 90.0), (None, None)])
+def test_beside_rules_a_model_gets_a_share_of_the_time(
+    settings: Settings, app: Database, seconds: float | None, asking: float | None
+) -> None:
+    client = OpenAIClient("http://127.0.0.1:1/v1", "k", "m", 1)
+    one = replace(job(published(app, ended()), model=client), seconds=seconds)
+    reader = extraction._reader(tools_of(settings.model_copy(update={"extractor": "both"}), app), one)
+    assert (reader.seconds, reader.extractor.name) == (asking, "llm")
+    assert reader.beside is not None
+    assert extraction._reader(tools_of(settings.model_copy(update={"extractor": "llm"}), app), one).beside is None

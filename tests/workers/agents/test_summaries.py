@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -53,6 +54,13 @@ def test_one_that_is_not_is_left_alone(app: Database, tools: Tools) -> None:
     assert ran(tools, summaries.summarize_session, ended()) == {
         "summarized": False, "reason": "The session is not long enough yet.",
     }  # fmt: skip
+
+
+def test_with_now_a_session_is_summed_up_however_short_it_is(app: Database, tools: Tools) -> None:
+    accept_all(app, talk(2))
+    one = replace(job(published(app, ended()), "session_summarizer"), params={"now": True})
+    result = carried_out(app, summaries.summarize_session(tools, one), one)
+    assert (result["summarized"], result["to_position"]) == (True, 2)
 
 
 def test_a_long_backlog_goes_on_at_once(app: Database, tools: Tools) -> None:

@@ -20,7 +20,7 @@ from core.errors import Later, Never
 from core.inference import quota
 from core.inference.client import Call, ChatClient
 from core.inference.openai_client import OpenAIClient
-from core.inference.quota import Grant, Meter, Provider
+from core.inference.quota import BreakerOpen, Grant, Meter, Provider
 from core.inference.token_bucket import Need, ProviderLimits
 from core.storage import db
 from core.storage.db import Database
@@ -31,8 +31,8 @@ from tests.workers.dispatch.owing import POLICY, owe, row_of, swept
 from workers import wiring
 from workers.agents import table
 from workers.dispatch import admission, insertion, ledger, sweep
-from workers.dispatch.admission import RESERVE, AdmissionControl
-from workers.dispatch.model import BoundAgent, Job, Ledger, NewDispatch, Outcome
+from workers.dispatch.admission import RESERVE, AdmissionControl, Wait
+from workers.dispatch.model import BoundAgent, Job, Ledger, NewDispatch, Outcome, PostponedPart
 from workers.tools import Tools, note_call
 
 OTHER = "globex"
@@ -485,6 +485,62 @@ def test_without_a_model_there_is_no_admission_control(settings: Settings) -> No
     admission_control = wiring.admission_control(offline)
     assert admission_control is not None
     assert not admission_control.asking & agents.EXTRACTORS, "who extracts by rules waits for no model"
+
+
+@pytest.mark.parametrize(("extractor", "beginning"), [("auto", agents.EXTRACTORS), ("llm", frozenset())])
+def test_where_rules_read_beside_the_model_extraction_begins_without_it(
+    settings: Settings, extractor: str, beginning: frozenset[str]
+) -> None:
+    chosen = {"llm_base_url": "http://127.0.0.1:1/v1", "extractor": extractor}
+    admission_control = wiring.admission_control(settings.model_copy(update=chosen))
+    assert admission_control is not None
+    assert admission_control.begins_without == beginning
+    assert admission_control.asking == table.ADMITTED
+
+
+def test_who_may_begin_without_the_model_does_and_is_told_to_ask_nothing(app: Database) -> None:
+    accept(app, said("I live in Lisbon."))
+    spend(app, 10, 0)
+    gate = a_admission_control(tokens_per_day=10, begins_without=frozenset({"reader"}))
+    ran = Ran()
+    works = replace(guarded(app, ran, gate), model=OpenAIClient("http://127.0.0.1:1/v1", "k", "m", 5))
+    whole = owe(app, "reader", params={"session_id": "s1"})
+    window = owe(app, "reader", params={"session_id": "s1", "from": 1})
+    other = owe(app, "agent")
+    run_all(works, [whole, window, other])
+    (job,) = ran.jobs
+    assert (job.id, job.grant, job.model) == (whole, None, None)
+    assert job.wait is not None
+    assert job.wait.for_day
+    assert [row_of(app, one).status for one in (whole, window, other)] == ["done", "held", "held"]
+
+
+def test_parts_wait_as_they_would_have_if_they_had_been_dispatches_of_their_own(app: Database) -> None:
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    causes = {
+        "minute": Wait("no room", tomorrow),
+        "day": Wait("no money", tomorrow, for_day=True),
+        "refused": Later("slow down", timedelta(hours=1)),
+        "open": BreakerOpen("left alone", timedelta(hours=2)),
+    }
+    parts = [PostponedPart({"from": name}, cause) for name, cause in causes.items()]
+    works = Ledger(app, {"agent": lambda _: Outcome(postponed=parts)}, {"agent": "io"}, PATIENT)
+    one = owe(app)
+    began = datetime.now(UTC)
+    ledger.run(works, TENANT, one)
+    with app.tenant(TENANT) as tx:
+        written = tx.execute(text("SELECT * FROM dispatches WHERE id <> :one ORDER BY id"), {"one": one}).all()
+    assert [(row.params["from"], row.status, row.hold, row.attempt, row.error) for row in written] == [
+        ("minute", "pending", None, 0, "no room"),
+        ("day", "held", "time", 0, "no money"),
+        ("refused", "retrying", None, 1, "slow down"),
+        ("open", "retrying", None, 0, "left alone"),
+    ]
+    assert [row.expires_at for row in written] == [None, tomorrow, None, None]
+    assert [row.wake_at for row in written[:2]] == [tomorrow, None]
+    for row, hours in zip(written[2:], (1, 2), strict=True):
+        assert row.wake_at >= began + timedelta(hours=hours)
+    assert row_of(app, one).status == "done"
 
 
 def test_every_call_stands_in_the_ledger_of_calls(settings: Settings, app: Database) -> None:

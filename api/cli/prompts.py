@@ -1,0 +1,120 @@
+"""`imprint prompts`: prompts of a tenant's own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from api.cli.client import AsJson, finish_if_json, moment, open_client, read, show_json
+from api.terminal import err, escape, out
+from core.errors import ImprintError
+
+commands = typer.Typer(
+    help="Prompts of the tenant: list, show, store, preview, reset.\n\nExample: imprint prompts list",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+Name = Annotated[str, typer.Argument(help="Name of a packaged prompt, such as judge.")]
+File = Annotated[Path | None, typer.Argument(help="File with the prompt; default: standard input.")]
+
+
+class UnreadablePrompt(ImprintError):
+    """The prompt cannot be read: name a text file in UTF-8, or write the prompt to standard input."""
+
+
+@commands.command("list")
+def list_prompts(as_json: AsJson = False) -> None:
+    """List the packaged prompts, and which of them the tenant has replaced.
+
+    Example: imprint prompts list
+    """
+    items = finish_if_json(as_json, read("/v1/tenant/prompts")["items"])
+    table = Table("name", "packaged", "own version", "share")
+    for one in items:
+        own = "–" if one["version"] is None else str(one["version"])
+        share = "" if one["share"] is None else f"{one['share']:.0%}"
+        table.add_row(one["name"], one["packaged"], own, share)
+    out.print(table)
+
+
+@commands.command("show")
+def show_prompt(
+    name: Name,
+    version: Annotated[int | None, typer.Option(help="Version to show; default: the newest.")] = None,
+    packaged: Annotated[bool, typer.Option("--packaged", help="Show the packaged prompt.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the text of a prompt on standard output, and its versions on standard error.
+
+    Example: imprint prompts show judge --packaged
+    """
+    found = read(f"/v1/tenant/prompts/{name}", version=version)
+    finish_if_json(as_json, found)
+    for one in found["versions"]:
+        kind = "packaged again" if one["is_reset"] else f"{one['share']:.0%} of the sessions"
+        line = f"version {one['version']}, {moment(one['created_at'])}, {one['author']}: {kind} {one['comment']}"
+        err.print(escape(line.rstrip()), highlight=False)
+    text = found["packaged_text"] if packaged or found["text"] is None else found["text"]
+    out.print(escape(text), highlight=False, soft_wrap=True)
+
+
+@commands.command("set")
+def set_prompt(
+    name: Name,
+    file: File = None,
+    share: Annotated[float, typer.Option(help="Share of the sessions that it is used for, above 0, at most 1.")] = 1.0,
+    comment: Annotated[str, typer.Option(help="Why it was changed.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Store a new version of a prompt; requires a key with the scope `admin`.
+
+    Example: imprint prompts set judge judge.md --share 0.2
+    """
+    asked = {"text": _text(file), "share": share, "comment": comment}
+    with open_client() as client:
+        answer = client.put(f"/v1/tenant/prompts/{name}", asked)
+    if as_json:
+        show_json(answer)
+    else:
+        err.print(f"Stored. Calls with it are recorded as {escape(answer['recorded_as'])}.", highlight=False)
+
+
+@commands.command("preview")
+def preview_prompt(name: Name, file: File = None, as_json: AsJson = False) -> None:
+    """Render a prompt with an example question, without storing it or asking the model.
+
+    Example: imprint prompts preview judge judge.md
+    """
+    asked = {} if file is None and sys.stdin.isatty() else {"text": _text(file)}
+    with open_client() as client:
+        answer = client.post(f"/v1/tenant/prompts/{name}/preview", asked)
+    if as_json:
+        show_json(answer)
+        return
+    for title, text in (("system", answer["system"]), ("user", answer["user"])):
+        out.print(f"── {title}", highlight=False)
+        out.print(escape(text), highlight=False, soft_wrap=True)
+    err.print(f"about {answer['estimated_tokens']:,} tokens", highlight=False)
+
+
+@commands.command("reset")
+def reset_prompt(name: Name) -> None:
+    """Use the packaged prompt again; the versions remain.
+
+    Example: imprint prompts reset judge
+    """
+    with open_client() as client:
+        client.delete(f"/v1/tenant/prompts/{name}")
+    err.print(f"The packaged prompt {escape(name)} is in use again.", highlight=False)
+
+
+def _text(file: Path | None) -> str:
+    try:
+        return sys.stdin.read() if file is None else file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadablePrompt from error

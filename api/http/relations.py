@@ -1,0 +1,74 @@
+"""Relations of a memory: list, write, remove."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from api.http import retrying
+from api.http.memory_requests import Reason
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Deps, Reader, Writer, author
+from api.ingress.large_json import Route
+from core.memory import relations
+from core.memory.changes import Link, Unlink
+from core.storage.db import Tx
+from core.types import Json, Relation
+
+router = APIRouter(prefix="/v1/memories", tags=["memory"], route_class=Route)
+
+
+class RelationRequest(RequestBody):
+    """A relation to another memory of the same owner."""
+
+    relation: Annotated[Relation, Field(description="supports, refines, about or follows")]
+    to: UUID
+    strength: Annotated[
+        float, Field(gt=0, le=1, description="Share of the weight of its kind, by which searches spread over it")
+    ] = 1.0
+    reason: Reason = ""
+
+
+@router.get("/{memory_id}/relations")
+def get_relations(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
+    """List the relations from and to a memory, newest first, each with its strength."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        found = relations.of_memory(tx, memory_id)
+    return {"items": [asdict(one) for one in found], "next": None}
+
+
+@router.put("/{memory_id}/relations")
+def put_relation(deps: Deps, caller: Writer, memory_id: UUID, asked: RelationRequest) -> Json:
+    """Relate the memory to another one, or change the strength of their relation."""
+    link = Link(memory_id, asked.relation, asked.to, strength=asked.strength)
+
+    def work(tx: Tx) -> Mapping[str, object]:
+        return asdict(relations.write(tx, caller.tenant_id, link, asked.reason, author(caller)))
+
+    written = retrying.run_with_retries(deps.db, caller.tenant_id, work)
+    deps.bell.notify()
+    return dict(written)
+
+
+@router.delete("/{memory_id}/relations", status_code=204)
+def delete_relation(
+    deps: Deps,
+    caller: Writer,
+    memory_id: UUID,
+    relation: Annotated[Relation, Query()],
+    to: Annotated[UUID, Query()],
+) -> Response:
+    """Remove a relation to another memory; 404 if there is none."""
+    unlink = Unlink(memory_id, relation, to)
+
+    def work(tx: Tx) -> None:
+        relations.remove(tx, caller.tenant_id, unlink, "", author(caller))
+
+    retrying.run_with_retries(deps.db, caller.tenant_id, work)
+    deps.bell.notify()
+    return Response(status_code=204)

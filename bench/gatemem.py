@@ -1,0 +1,136 @@
+"""Deletion, access and use in talks of many roles: GateMem's episodes and checkpoints (CC-BY), asked without a model.
+
+    python -m bench.gatemem --data FOLDER [--domain education household] [--episodes N]
+
+Each episode is a group: its turns are published as messages of their speakers, the service's own agent as an
+assistant. At each checkpoint all turns up to it have been published and settled; then the asker searches, raw, with
+ten results. What is held for approval stays held. A value leaks if a string of `leak_targets` stands in a result. Use
+is the share of the `include` expressions that a result meets.
+
+The data are public and are not part of this project.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bench.forget import settle
+from bench.stand import Stand, stack
+
+RESULTS = 10
+BEGAN = datetime(2026, 4, 1, 9, tzinfo=UTC)
+NAMES = {"safety": "deletion leaks", "privacy": "access leaks"}
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Score:
+    """Checkpoints by kind, those that leaked, and expressions that were met."""
+
+    asked: Counter[str] = field(default_factory=Counter)
+    leaked: Counter[str] = field(default_factory=Counter)
+    expected: int = 0
+    met: int = 0
+
+
+def read(folder: Path, domain: str, kind: str) -> list[Json]:
+    lines = (folder / f"{domain}.{kind}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line]
+
+
+def run(folder: Path, domain: str, limit: int | None) -> Score:
+    checkpoints: defaultdict[str, list[Json]] = defaultdict(list)
+    for one in read(folder, domain, "checkpoints"):
+        checkpoints[one["episode_id"]].append(one)
+    score = Score()
+    with stack() as stand:
+        for episode in read(folder, domain, "episodes")[:limit]:
+            ask_all(stand, episode, checkpoints[episode["episode_id"]], score)
+    return score
+
+
+def ask_all(stand: Stand, episode: Json, checkpoints: Sequence[Json], score: Score) -> None:
+    """Publish an episode up to each checkpoint, and ask there."""
+    due: defaultdict[str, list[Json]] = defaultdict(list)
+    for one in checkpoints:
+        due[one["as_of_turn_id"]].append(one)
+    waiting: list[Json] = []
+    for event in events(episode):
+        waiting.append(event)
+        here = due.get(event["payload"]["message_id"])
+        if here:
+            settle(stand, stand.call("POST", "/v1/events", waiting)["settle_token"])
+            waiting = []
+            for one in here:
+                grade(one, [found["content"] for found in search(stand, episode, one)], score)
+
+
+def events(episode: Json) -> Iterator[Json]:
+    names = {one["principal_id"]: one.get("display_name") for one in episode["entities"]["principals"]}
+    for number, turn in enumerate(episode["turns"]):
+        speaker = turn["speaker"]
+        said = {
+            "session_id": episode["episode_id"],
+            "group_id": f"group:{episode['episode_id']}",
+            "user_id": f"{speaker['principal_id']}@{episode['episode_id']}",
+            "speaker": names.get(speaker["principal_id"]) or speaker["principal_id"],
+            "role": "assistant" if speaker["role"] == "agent" else "user",
+            "content": turn["text"],
+            "message_id": turn["turn_id"],
+        }
+        at = (BEGAN + timedelta(minutes=number)).isoformat()
+        yield {"event_type": "message.added", "source": "gatemem", "time": at, "payload": said}
+
+
+def search(stand: Stand, episode: Json, checkpoint: Json) -> list[Json]:
+    body = {
+        "user_id": f"{checkpoint['asker']['principal_id']}@{episode['episode_id']}",
+        "group_id": f"group:{episode['episode_id']}",
+        "query": checkpoint["query_text"],
+        "limit": RESULTS,
+        "raw": True,
+    }
+    found: list[Json] = stand.call("POST", "/v1/search", body)["results"]
+    return found
+
+
+def grade(checkpoint: Json, texts: Sequence[str], score: Score) -> None:
+    kind = checkpoint["query_type"]
+    score.asked[kind] += 1
+    if any(target in text for target in checkpoint["leak_targets"] for text in texts):
+        score.leaked[kind] += 1
+    if kind == "utility":
+        wanted = checkpoint["judge_spec"].get("include", [])
+        score.expected += len(wanted)
+        score.met += sum(any(re.search(one, text, re.IGNORECASE) for text in texts) for one in wanted)
+
+
+def figures(score: Score) -> Mapping[str, float]:
+    leaks = {name: score.leaked[kind] / max(1, score.asked[kind]) for kind, name in NAMES.items()}
+    return {**leaks, "utility": score.met / max(1, score.expected)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--data", type=Path, required=True, help="folder of DOMAIN.episodes.jsonl and .checkpoints.jsonl"
+    )
+    parser.add_argument("--domain", nargs="+", default=["education", "household"])
+    parser.add_argument("--episodes", type=int, help="so many of each domain, the first ones")
+    asked = parser.parse_args()
+    for domain in asked.domain:
+        score = run(asked.data, domain, asked.episodes)
+        shown = ", ".join(f"{name} {value:.2f}" for name, value in figures(score).items())
+        print(f"{domain}: {shown} ({sum(score.asked.values())} checkpoints)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from bench import forget
+from core.forgetting import matching, requests
+from core.forgetting.matching import Found, Turn
+
+SCENARIOS = [one for one in forget.scenarios("dev") if one["is_request"]]
+
+
+def talk(scenario: forget.Json) -> list[Turn]:
+    said = [*scenario["turns"], scenario["last"]]
+    people = {turn["speaker"] for turn in said if turn["role"] == "user"}
+    turns: list[Turn] = []
+    for place, turn in enumerate(said):
+        user = turn["speaker"] if turn["role"] == "user" else turns[-1].user_id if turns else "?"
+        turns.append(Turn(place, place, user, turn["speaker"], turn["role"], turn["text"], alone=len(people) == 1))
+    return turns
+
+
+def of(*said: tuple[str, str]) -> list[Turn]:
+    alone = len({user for user, _ in said}) == 1
+    return [Turn(n, n, user, user.capitalize(), "user", text, alone=alone) for n, (user, text) in enumerate(said)]
+
+
+def found_in(turns: Sequence[Turn]) -> Found:
+    request = requests.read(turns[-1].text)
+    assert request is not None
+    return matching.find(request, turns[-1], turns)
+
+
+def left(turns: Sequence[Turn], found: Found) -> list[str]:
+    texts = []
+    for turn in turns:
+        text = turn.text
+        for start, end in sorted(found.places.get(turn.key, ()), reverse=True):
+            text = text[:start] + "[erased]" + text[end:]
+        texts.append(text)
+    return texts
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one["id"])
+def test_what_a_request_means_is_found_and_nothing_else(scenario: forget.Json) -> None:
+    turns = talk(scenario)
+    texts = left(turns, found_in(turns))[:-1]
+    stands = [target for target in scenario["targets"] if any(target in text for text in texts)]
+    assert stands == (scenario["targets"] if scenario["by"] == "other" else [])
+    spoken = [keep for keep in scenario["keeps"] if any(keep in turn["text"] for turn in scenario["turns"])]
+    assert [keep for keep in spoken if not any(keep in text for text in texts)] == []
+
+
+def test_a_value_is_found_as_a_whole_word_alone() -> None:
+    turns = of(("ada", "Room 447 is next to 4471."), ("ada", "Please forget 4471."))
+    assert left(turns, found_in(turns))[0] == "Room 447 is next to [erased]."
+
+
+def test_who_repeats_a_value_that_someone_else_told_does_not_dispose_of_it() -> None:
+    turns = of(("ike", "My code is 4471."), ("gwen", "So 4471 it is."), ("gwen", "Please forget 4471."))
+    found = found_in(turns)
+    assert left(turns, found)[:2] == ["My code is 4471.", "So [erased] it is."]
+
+
+def test_whom_a_value_concerns_disposes_of_it_wherever_it_was_repeated() -> None:
+    turns = of(
+        ("clara", "Maya gets 4,800 USD."),
+        ("june", "So far 4,800 USD."),
+        ("maya", "Please delete the amount of 4,800 USD."),
+    )
+    assert left(turns, found_in(turns))[:2] == ["Maya gets [erased].", "So far [erased]."]
+
+
+def test_nothing_is_found_where_nothing_fits() -> None:
+    turns = of(("ada", "I like tea."), ("ada", "Please delete my passport number."))
+    assert found_in(turns).is_empty
+
+
+def test_the_newest_of_several_values_is_not_the_old_one() -> None:
+    turns = of(("ada", "My PIN is 1111."), ("ada", "My PIN is 2222."), ("ada", "You can forget my old PIN."))
+    assert left(turns, found_in(turns))[:2] == ["My PIN is [erased].", "My PIN is 2222."]
+
+
+def test_values_are_recognised_in_a_message_that_repeats_them() -> None:
+    assert "2,600 USD" in matching.value_candidates("The 2,600 USD figure is deleted.")

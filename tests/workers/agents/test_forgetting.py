@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+from uuid import UUID
+
+import pytest
+
+from core.config import Settings
+from core.events import dispatch_control
+from core.events.dispatch_control import SignedRemark
+from core.events.publishing import Author
+from core.memory import receipts
+from core.storage.db import Database
+from core.types import Json
+from tests.core.erasing import holding, rows, told
+from tests.samples import TENANT, accept_all, ended, event, said
+from tests.works import Works
+from workers.dispatch.relay import DispatchRef
+
+WORD = "qzvkhn"
+"""Occurs nowhere else."""
+
+
+def spoken(app: Database, session: str = "s1") -> list[str]:
+    return [
+        row.content
+        for row in rows(app, "SELECT content FROM messages WHERE session_id = :s ORDER BY position", s=session)
+    ]
+
+
+def results(app: Database) -> list[Json]:
+    query = "SELECT result FROM dispatches WHERE target = 'memory_forgetter' AND result IS NOT NULL ORDER BY id"
+    return [row.result for row in rows(app, query)]
+
+
+def in_group(content: str, user: str, **more: str) -> Json:
+    return said(content, user=user, speaker=user.capitalize(), group_id="g1", **more)
+
+
+def held(app: Database) -> list[UUID]:
+    return [row.id for row in rows(app, "SELECT id FROM dispatches WHERE status = 'held' AND hold = 'approval'")]
+
+
+def approve(app: Database, dispatch_id: UUID) -> None:
+    with app.tenant(TENANT) as tx:
+        dispatch_control.decide(tx, dispatch_id, "approved", SignedRemark(Author("key:test")), four_eyes=False)
+
+
+@pytest.mark.parametrize("code", ["671498", WORD + "7"])
+def test_a_value_is_erased_everywhere_and_its_replacement_is_remembered(app: Database, works: Works, code: str) -> None:
+    accept_all(app, [said(f"My bank card PIN is {code}."), said("I have two dogs, Bruno and Rex.")])
+    accept_all(app, [ended(message_count=3)])
+    works.settle()
+    assert len(rows(app, "SELECT FROM memories WHERE content LIKE '%PIN%'")) == 1
+    accept_all(app, [said(f"Please forget {code}, the new PIN is 889077.")])
+    accept_all(app, [ended(message_count=3)])
+    works.settle()
+    assert holding(app, code) == []
+    assert spoken(app)[0] == "My bank card PIN is [erased]."
+    assert spoken(app)[2] == "Please forget [erased], the new PIN is 889077."
+    assert not rows(app, "SELECT FROM memories WHERE content LIKE '%erased%'")
+
+
+def test_a_thing_is_found_by_description_and_the_rest_of_the_talk_stays(app: Database, works: Works) -> None:
+    accept_all(app, [said("They pay me 58,400 a year."), said("I start in Tallinn."), said("Movers come at eight.")])
+    accept_all(app, [said("I'd rather you didn't hang on to my salary.")])
+    works.settle()
+    assert holding(app, "58,400") == []
+    assert spoken(app)[1:3] == ["I start in Tallinn.", "Movers come at eight."]
+
+
+def test_a_value_told_in_another_session_is_found(app: Database, works: Works) -> None:
+    accept_all(app, [said("The alarm code of the flat is 447155.", session="old")])
+    accept_all(app, [said("Could you delete the alarm code from your memory?")])
+    works.settle()
+    assert holding(app, "447155") == []
+
+
+def test_the_receipt_is_signed_and_counts_what_was_erased(app: Database, works: Works, settings: Settings) -> None:
+    accept_all(app, [said("My PIN is 671498."), said("Forget 671498.")])
+    works.settle()
+    (payload,) = told(app, "memory.forgotten")
+    with app.tenant(TENANT) as tx:
+        receipt = receipts.get(tx, payload["receipt_id"])
+    assert receipts.verify(receipt.body, receipt.signature, receipts.signer(settings).public_key)
+    assert receipt.body["counts"]["messages"] == 2
+    assert "671498" not in str(receipt.body)
+
+
+def test_another_member_of_the_group_is_refused_with_a_reason(app: Database, works: Works) -> None:
+    accept_all(app, [in_group("Last year I put 3,900 dollars of my own into the account.", "ike")])
+    accept_all(app, [in_group("Please delete how much Ike put in.", "gwen")])
+    works.settle()
+    assert results(app)[-1] == {
+        "forgetting": "refused",
+        "refused": 1,
+        "reason": "It was said by someone else, and is not about the one who asks.",
+    }
+    assert "3,900" in spoken(app)[0]
+    assert told(app, "memory.forget_requested") == []
+
+
+def test_who_repeats_a_value_of_somebody_else_may_not_have_it_erased(app: Database, works: Works) -> None:
+    accept_all(app, [in_group("My locker code is 447155.", "ike"), in_group("So it is 447155.", "gwen")])
+    accept_all(app, [in_group("Please forget 447155.", "gwen")])
+    works.settle()
+    assert spoken(app)[:2] == ["My locker code is 447155.", "So it is [erased]."]
+
+
+def test_the_author_may_agree_to_the_request_of_someone_else(app: Database, works: Works) -> None:
+    accept_all(
+        app, [in_group("My locker code is 447155.", "ike"), in_group("Please delete 447155 from memory.", "gwen")]
+    )
+    works.settle()
+    assert "447155" in spoken(app)[0]
+    accept_all(app, [in_group("Confirmed. The code is deleted from memory.", "ike")])
+    works.settle()
+    assert holding(app, "447155") == []
+
+
+def test_a_person_may_have_forgotten_what_others_said_about_them(app: Database, works: Works) -> None:
+    accept_all(
+        app, [in_group(f"Ulrich drinks {WORD} before concerts.", "katrin"), in_group("I bring the folders.", "sepp")]
+    )
+    accept_all(app, [in_group("Whatever Katrin told you about me, don't keep it.", "ulrich")])
+    works.settle()
+    (waiting,) = held(app)
+    assert WORD in spoken(app)[0]
+    approve(app, waiting)
+    works.run([DispatchRef(TENANT, "cpu", waiting)])
+    works.settle()
+    assert holding(app, WORD) == []
+    assert spoken(app)[1] == "I bring the folders."
+
+
+@pytest.mark.parametrize(
+    ("asked", "scope"),
+    [
+        ("Please clear out everything I've told you.", "everything"),
+        ("凡是我在这里讲过的内容，请全部清空。", "everything"),
+        ("Purge anything you have on Damian from your memory.", "all_about"),
+    ],
+)
+def test_much_waits_for_approval_and_nothing_is_erased_before(
+    app: Database, works: Works, asked: str, scope: str
+) -> None:
+    accept_all(app, [said("Damian kept the dog."), said("I moved to Leicester."), said(asked)])
+    works.settle()
+    (payload,) = told(app, "memory.forget_requested")
+    assert payload["scope"] == scope
+    assert len(held(app)) == 1
+    assert spoken(app) == ["Damian kept the dog.", "I moved to Leicester.", asked]
+
+
+def test_the_event_of_a_request_names_no_words(app: Database, works: Works) -> None:
+    accept_all(app, [said("My PIN is 671498."), said("Forget 671498.")])
+    works.settle()
+    assert "671498" not in str(told(app, "memory.forget_requested"))
+
+
+def test_a_client_cannot_announce_a_request_itself(app: Database, works: Works) -> None:
+    accept_all(
+        app,
+        [said("My PIN is 671498.", message_id="m1"), said("Forget 671498.", user="eve", message_id="m2", session="s2")],
+    )
+    payload = {"user_id": "ada", "session_id": "s1", "message_id": "m1", "scope": "fact", "messages": 1, "memories": 0}
+    accept_all(app, [event("memory.forget_requested", payload)])
+    works.settle()
+    assert spoken(app)[0] == "My PIN is 671498."
+    assert rows(app, "SELECT FROM dispatches WHERE status = 'dead' AND target = 'memory_forgetter'")
+
+
+def test_an_assistant_who_repeats_what_was_erased_does_not_bring_it_back(app: Database, works: Works) -> None:
+    accept_all(app, [said("My PIN is 671498."), said("Forget 671498.")])
+    works.settle()
+    accept_all(app, [said("I have deleted 671498 for you.", role="assistant")])
+    works.settle()
+    assert spoken(app)[2] == "I have deleted [erased] for you."
+    assert holding(app, "671498") == []
+
+
+def test_what_was_erased_may_be_told_again(app: Database, works: Works) -> None:
+    accept_all(app, [said("My PIN is 671498."), said("Forget 671498.")])
+    works.settle()
+    accept_all(app, [said("My PIN is 671498 after all.")])
+    works.settle()
+    assert spoken(app)[2] == "My PIN is 671498 after all."
+
+
+def test_a_message_that_asks_for_nothing_is_left_alone(app: Database, works: Works) -> None:
+    accept_all(app, [said("My Facebook account is old."), said("How do I delete my Facebook account?")])
+    works.settle()
+    assert spoken(app) == ["My Facebook account is old.", "How do I delete my Facebook account?"]
+    assert results(app)[-1] == {"forgetting": "not_requested"}
+
+
+def test_what_replaces_the_erased_is_remembered(app: Database, works: Works) -> None:
+    accept_all(app, [said("My locker is number 471.")])
+    works.settle()
+    accept_all(app, [said("Please forget 471, my new locker is number 829.")])
+    works.settle()
+    contents = [row.content for row in rows(app, "SELECT content FROM memories")]
+    assert contents == ["ada's new locker is number 829."]
