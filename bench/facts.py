@@ -118,7 +118,7 @@ def score(stand: Stand, stream: Stream) -> Score:
         found.ten.append(bool(holding))
         found.above.append(_retired_above(stream, texts, holding))
         shown = stand.call("POST", "/v1/context", {"user_id": stream.name, "query": question, "max_tokens": 2000})
-        found.context.append(_in_context(stream, shown["context"], answers))
+        found.context.append(_in_context(stream, "\n".join(one["text"] for one in shown["sections"]), answers))
         if holding[:1] != [0]:
             found.missed.append(f"{question} {answers} ← {texts[:2]} at {holding[:1]}")
     return found
