@@ -92,8 +92,7 @@ def publish(stand: Stand, told: Sequence[Talk]) -> None:
         events = [message(talk.name, turn) for turn in talk.turns]
         for start in range(0, len(events), 500):
             token = stand.call("POST", "/v1/events", events[start : start + 500])["settle_token"]
-    stand.call("GET", f"/v1/settle?token={token}&flush=true&timeout=20")
-    stand.settle(token)
+    stand.settle(token, flush=True)
 
 
 def message(user: str, turn: Json) -> Json:

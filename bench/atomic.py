@@ -54,8 +54,7 @@ def publish(stand: Stand, messages: Sequence[tuple[Json, str, datetime]]) -> Non
         later = (at + timedelta(minutes=1)).isoformat()
         events.append({"event_type": "session.ended", "source": "atomic", "time": later, "payload": ended})
     token = stand.call("POST", "/v1/events", events)["settle_token"]
-    stand.call("GET", f"/v1/settle?token={token}&flush=true&timeout=20")
-    stand.settle(token)
+    stand.settle(token, flush=True)
 
 
 def memories(stand: Stand, item: Json) -> list[str]:

@@ -92,8 +92,7 @@ def publish(stand: Stand, stream: Stream) -> None:
     for start in range(0, len(stream.facts), BATCH):
         events = [_event(stream, number) for number in range(start, min(start + BATCH, len(stream.facts)))]
         token = stand.call("POST", "/v1/events", events)["settle_token"]
-    stand.call("GET", f"/v1/settle?token={token}&flush=true&timeout=20")
-    stand.settle(token)
+    stand.settle(token, flush=True)
 
 
 def _event(stream: Stream, number: int) -> Json:

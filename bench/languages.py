@@ -42,8 +42,7 @@ def conversations(languages: list[str], half: str | None) -> Iterator[Json]:
 def publish(stand: Stand, talk: Json) -> None:
     for session in talk["sessions"]:
         answer = stand.call("POST", "/v1/events", list(_events(talk, session)))
-        stand.call("GET", f"/v1/settle?token={answer['settle_token']}&flush=true&timeout=20")
-        stand.settle(answer["settle_token"])
+        stand.settle(answer["settle_token"], flush=True)
 
 
 def _events(talk: Json, session: Json) -> Iterator[Json]:

@@ -67,8 +67,7 @@ def _tell(stand: Stand, user: str, sample: Json, turns: int, limit: int, ours: R
     token = ""
     for start in range(0, len(said) - len(now), 500):
         token = _publish(stand, user, "months", said[start : start + 500][: len(said) - len(now) - start])
-    stand.call("GET", f"/v1/settle?token={token}&flush=true&timeout=20")
-    stand.settle(token)
+    stand.settle(token, flush=True)
     for turn, place in enumerate(range(0, len(now), 2), 1):
         token = _publish(stand, user, "now", now[place : place + 1])
         asked = {"user_id": user, "session_id": f"{user}-now", "max_tokens": limit}

@@ -50,9 +50,12 @@ class Stand:
         address = kept["run/stack.json"]["database_url"].rpartition("@")[2]
         return f"postgresql://postgres:{kept['secrets.json']['postgres']}@{address}"
 
-    def settle(self, token: str) -> None:
-        while not self.call("GET", f"/v1/settle?token={token}&timeout=20")["settled"]:
-            pass
+    def settle(self, token: str, *, flush: bool = False) -> None:
+        """Wait until what a token stands for has ended; with `flush`, open debounces act at once."""
+        asked = f"/v1/settle?token={token}&timeout=20"
+        settled = flush and self.call("GET", f"{asked}&flush=true")["settled"]
+        while not settled:
+            settled = self.call("GET", asked)["settled"]
 
 
 @contextlib.contextmanager

@@ -162,6 +162,15 @@ _WITHOUT_RESTORABLE: Final = text("""
 """)
 """Undos quote there what they have removed; after this they cannot be undone themselves."""
 
+_WITHOUT_ANSWERS: Final = _execute(
+    "model_calls",
+    "stay, without answers: one made of the session's messages may hold the words of any of them",
+    """
+    UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
+        SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq WHERE e.session_id = ANY(:sessions)))
+    """,
+)
+
 STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     # The messages that an erased memory cites, where they are to lose their text.
     ErasurePart.MESSAGES: (
@@ -182,14 +191,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ErasureStep("verdicts", "stay, without quotes of them", UNQUOTE_VERDICTS),
         ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
         ErasureStep("search_index", "deleted, and the rows beside them weighted again", _forget_index),
-        _execute(
-            "model_calls",
-            "stay, without answers: one made of the session's messages may hold the words of any of them",
-            """
-            UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
-                SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq WHERE e.session_id = ANY(:sessions)))
-            """,
-        ),
+        _WITHOUT_ANSWERS,
         _execute(
             "hidden_messages",
             "stay, without reasons",
@@ -262,14 +264,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ),
         ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
         ErasureStep("search_index", "written again from the rest of the text", _index_again),
-        _execute(
-            "model_calls",
-            "stay, without answers: one made of the session's messages may hold the words of any of them",
-            """
-            UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
-                SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq WHERE e.session_id = ANY(:sessions)))
-            """,
-        ),
+        _WITHOUT_ANSWERS,
         _execute(
             "dispatches",
             "of these events that repeat a passage: stay, without parameters, result or error; cancelled if not ended",

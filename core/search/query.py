@@ -310,10 +310,12 @@ def _raise_successors(tx: Tx, question: Question, found: Candidates, scores: Sco
 
 def _raise_later_values(tx: Tx, question: Question, selection: _Selection, scores: Scores) -> Scores:
     """Rank the newest of contradicting messages first. Where none of the best resemble each other, no query."""
+    if question.method != "hybrid":
+        return scores
     found = selection.found
     best = succession.best_messages(found, scores)
     some = succession.alike(found, best, selection.vectors(np.array(best, dtype=np.int64)))
-    if not some or question.method != "hybrid":
+    if not some:
         return scores
     place_of = {str(found.keys[place]): place for place in some}
     rows = tx.execute(*_messages_query(list(place_of)))

