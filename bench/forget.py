@@ -23,6 +23,7 @@ from typing import Any
 
 from bench.stand import Stand, stack
 
+SETS = ("dev", "dev2", "held", "held2")
 FOLDER = Path(__file__).parent / "forget_data"
 SECONDS_A_TURN = 40
 RESULTS = 20
@@ -207,7 +208,7 @@ def show(name: str, score: Score, *, failures: bool) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", nargs="+", default=["dev", "held"], choices=["dev", "held"])
+    parser.add_argument("--set", nargs="+", default=["dev", "dev2"], choices=SETS)
     parser.add_argument("--only", nargs="+", help="ids of scenarios")
     parser.add_argument("--show", action="store_true", help="list the scenarios that failed")
     asked = parser.parse_args()

@@ -1,11 +1,12 @@
 """Deletion, access and use in talks of many roles: GateMem's episodes and checkpoints (CC-BY), asked without a model.
 
-    python -m bench.gatemem --data FOLDER [--domain education household] [--episodes N]
+    python -m bench.gatemem --data FOLDER [--domain education household] [--episodes N] [--parity odd]
 
 Each episode is a group: its turns are published as messages of their speakers, the service's own agent as an
-assistant. At each checkpoint all turns up to it have been published and settled; then the asker searches, raw, with
-ten results. What is held for approval stays held. A value leaks if a string of `leak_targets` stands in a result. Use
-is the share of the `include` expressions that a result meets.
+assistant. The rule `find_forget_requests` is told that every member may have values of the group forgotten, as a
+deployment would tell it where everybody works on one case; `--may-ask concerned` leaves the default. At each
+checkpoint all turns up to it have been published and settled; then the asker searches, raw, with ten results. What is
+held for approval stays held. A value leaks if a string of `leak_targets` stands in a result. Use is the share of the `include` expressions that a result meets.
 
 The data are public and are not part of this project.
 """
@@ -46,15 +47,23 @@ def read(folder: Path, domain: str, kind: str) -> list[Json]:
     return [json.loads(line) for line in lines if line]
 
 
-def run(folder: Path, domain: str, limit: int | None) -> Score:
+def run(folder: Path, domain: str, chosen: slice, may_ask: str) -> Score:
     checkpoints: defaultdict[str, list[Json]] = defaultdict(list)
     for one in read(folder, domain, "checkpoints"):
         checkpoints[one["episode_id"]].append(one)
     score = Score()
     with stack() as stand:
-        for episode in read(folder, domain, "episodes")[:limit]:
+        let_ask(stand, may_ask)
+        for episode in read(folder, domain, "episodes")[chosen]:
             ask_all(stand, episode, checkpoints[episode["episode_id"]], score)
     return score
+
+
+def let_ask(stand: Stand, who: str) -> None:
+    """Say in the rule that looks for requests who may have values of a group forgotten."""
+    rule = stand.call("GET", "/v1/rules/find_forget_requests")["rule"]
+    rule["actions"][0]["params"] = {"may_ask": who}
+    stand.call("PUT", "/v1/rules/find_forget_requests", rule)
 
 
 def ask_all(stand: Stand, episode: Json, checkpoints: Sequence[Json], score: Score) -> None:
@@ -125,9 +134,12 @@ def main() -> None:
     )
     parser.add_argument("--domain", nargs="+", default=["education", "household"])
     parser.add_argument("--episodes", type=int, help="so many of each domain, the first ones")
+    parser.add_argument("--parity", choices=["odd", "even"], help="of these, every other one: the first, or the second")
+    parser.add_argument("--may-ask", default="members", choices=["members", "concerned"])
     asked = parser.parse_args()
     for domain in asked.domain:
-        score = run(asked.data, domain, asked.episodes)
+        chosen = slice(asked.parity == "even", asked.episodes, 2 if asked.parity else 1)
+        score = run(asked.data, domain, chosen, asked.may_ask)
         shown = ", ".join(f"{name} {value:.2f}" for name, value in figures(score).items())
         print(f"{domain}: {shown} ({sum(score.asked.values())} checkpoints)")
 

@@ -17,10 +17,11 @@ from core.errors import Conflict, NotFound
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.forgetting import matching, requests, turns
-from core.forgetting.matching import Found, Turn
-from core.forgetting.requests import ForgetScope
-from core.forgetting.text import clauses, content_terms, plain, sentences
+from core.forgetting import literals, matching, requests, turns
+from core.forgetting.matching import NOTHING, Found, MayAsk
+from core.forgetting.requests import ForgetRequest, ForgetScope
+from core.forgetting.talk import Turn, merged
+from core.forgetting.text import clauses, content_terms, loose, plain, sentences
 from core.forgetting.turns import Place, Scene
 from core.memory import memories, receipts, tombstones, writer
 from core.memory.changes import Add, Owner
@@ -43,6 +44,16 @@ LEAST_WORDS: Final = 2
 
 NAMED_PLACES: Final = 200
 """Messages and memories that the event of a request names; of more it gives the numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A message, the request that it makes, if any, and what is meant among what was said."""
+
+    scene: Scene
+    request: ForgetRequest | None
+    found: Found = NOTHING
+    may_ask: MayAsk = MayAsk.CONCERNED
 
 
 @dataclass(slots=True)
@@ -74,24 +85,26 @@ class Forgotten:
         }
 
 
-def find(tx: Tx, session_id: str, message_id: str, also: Sequence[Place] = ()) -> tuple[Scene, Found]:
+def find(
+    tx: Tx, session_id: str, message_id: str, also: Sequence[Place] = (), may_ask: MayAsk = MayAsk.CONCERNED
+) -> Request:
     """Return what a message asks to forget. A value is looked for in all of the asker's talks, not in this one alone.
 
     NotFound: there is no such message.
     """
     scene = turns.alone(tx, session_id, message_id)
-    if scene.asking.role != matching.PERSON or requests.read(scene.asking.text) is None:
-        return scene, Found(ForgetScope.FACT, {})
-    scene = turns.read(tx, session_id, message_id, also=also)
-    found = _found(scene)
-    if found.values:
-        scene = turns.read(tx, session_id, message_id, also=also, values=found.values)
-        found = _found(scene)
-    return scene, found
+    if not matching.may_request(scene.asking, may_ask):
+        return Request(scene, None)
+    found = _found(turns.read(tx, session_id, message_id, also=also), may_ask)
+    if found.found.values:
+        scene = turns.read(tx, session_id, message_id, also=also, values=found.found.values)
+        found = _found(scene, may_ask)
+    return found
 
 
-def request_payload(scene: Scene, found: Found) -> dict[str, Any]:
+def request_payload(asked: Request) -> dict[str, Any]:
     """Return the payload of `memory.forget_requested`: whose request, how much it covers, and ids, but no words."""
+    scene, found = asked.scene, asked.found
     places = [key for key in found.places if isinstance(key, tuple)]
     ids = [key for key in found.places if not isinstance(key, tuple)]
     return {
@@ -100,6 +113,7 @@ def request_payload(scene: Scene, found: Found) -> dict[str, Any]:
         "session_id": scene.message.session_id,
         "message_id": scene.message.id,
         "scope": found.scope.value,
+        "may_ask": asked.may_ask.value,
         "messages": len(places),
         "memories": len(ids),
         "refused": found.refused,
@@ -114,13 +128,14 @@ def carry_out(
     """Erase what the request of a `memory.forget_requested` means now, and write the receipt."""
     named = [(str(session_id), str(message_id)) for session_id, message_id in payload.get("message_ids") or ()]
     try:
-        scene, found = find(tx, payload["session_id"], payload["message_id"], named)
+        may_ask = MayAsk(payload.get("may_ask") or MayAsk.CONCERNED)
+        asked = find(tx, payload["session_id"], payload["message_id"], named, may_ask)
     except NotFound:
         return Forgotten()
     runner.restart_running(tx, but=[seq])
-    everything = found.scope is ForgetScope.EVERYTHING
+    everything = asked.found.scope is ForgetScope.EVERYTHING
     done = (
-        _forget_all(tx, tenant_id, scene, author) if everything else _forget_found(tx, tenant_id, scene, found, author)
+        _forget_all(tx, tenant_id, asked.scene, author) if everything else _forget_found(tx, tenant_id, asked, author)
     )
     if not (done.messages or done.memories):
         return done
@@ -144,7 +159,10 @@ def carry_out(
 
 def echoes(tx: Tx, tenant_id: str, scene: Scene) -> list[str]:
     """Return the values in a message that were erased from this talk before: "I have deleted 6714"."""
-    return tombstones.erased_values(tx, tenant_id, scene.owner, matching.value_candidates(scene.asking.text))
+    if not requests.mentions_erasure(scene.asking.text):
+        return []
+    said = {loose(one): one for one in literals.candidates(scene.asking.text)}
+    return [said[one] for one in tombstones.erased_values(tx, tenant_id, scene.owner, list(said))]
 
 
 def blank_echoes(tx: Tx, tenant_id: str, scene: Scene, values: Sequence[str]) -> Forgotten:
@@ -154,21 +172,21 @@ def blank_echoes(tx: Tx, tenant_id: str, scene: Scene, values: Sequence[str]) ->
     return Forgotten(counts, messages=1, sessions=sessions)
 
 
-def _found(scene: Scene) -> Found:
-    request = requests.read(scene.asking.text)
-    if request is None:
-        return Found(ForgetScope.FACT, {})
-    return matching.find(request, scene.asking, scene.turns)
+def _found(scene: Scene, may_ask: MayAsk) -> Request:
+    read = matching.read(scene.asking, scene.turns, may_ask)
+    if read is None:
+        return Request(scene, None)
+    return Request(scene, read, matching.find(read, scene.asking, scene.turns, may_ask), may_ask)
 
 
-def _forget_found(tx: Tx, tenant_id: str, scene: Scene, found: Found, author: Author) -> Forgotten:
+def _forget_found(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forgotten:
+    scene, request, found = asked.scene, asked.request, asked.found
     by_key = {turn.key: turn for turn in scene.turns}
     spots = {key: list(places) for key, places in found.places.items() if isinstance(key, tuple)}
     pieces = _pieces(found, by_key)
-    ids = {key for key in found.places if not isinstance(key, tuple)} | _resting(tx, scene, found, by_key)
+    ids = {key for key in found.places if not isinstance(key, tuple)} | _resting(tx, asked, by_key)
     if not spots and not ids:
         return Forgotten()
-    request = requests.read(scene.asking.text)
     if request is not None:
         own = matching.blank_request(request, found, scene.turns)
         spots[scene.asking.key] = [*spots.get(scene.asking.key, ()), *own]
@@ -184,7 +202,7 @@ def _forget_found(tx: Tx, tenant_id: str, scene: Scene, found: Found, author: Au
     owners = {by_key[key].user_id for key in spots if by_key[key].user_id}
     counts += _erase_episodes(tx, tenant_id, {session_id for session_id, _ in spots}, author)
     changed, sessions = _redact(tx, tenant_id, spots, by_key, pieces, sorted(owners))
-    tombs += tombstones.lay_values(tx, tenant_id, scene.owner, found.values)
+    tombs += tombstones.lay_values(tx, tenant_id, scene.owner, sorted({*found.values, *map(loose, found.values)}))
     messages = len([one for one in spots.values() if one])
     done = Forgotten(counts + changed, messages, erased, tombs, sessions)
     done.reread = _reread(tx, scene) if request is not None and request.kept else None
@@ -234,10 +252,10 @@ def _repeated(pieces: Sequence[str], found: Found) -> list[str]:
     return [*found.values, *(one for one in told if len(set(content_terms(one))) >= LEAST_WORDS)]
 
 
-def _resting(tx: Tx, scene: Scene, found: Found, by_key: Mapping[Any, Turn]) -> set[UUID]:
+def _resting(tx: Tx, asked: Request, by_key: Mapping[Any, Turn]) -> set[UUID]:
     """Return the memories of anyone that rest on the erased passages, or on the request."""
+    scene, request, found = asked.scene, asked.request, asked.found
     places = [key for key in found.places if isinstance(key, tuple)]
-    request = requests.read(scene.asking.text)
     ids = set()
     for row in turns.citing(tx, [*places, scene.asking.key]):
         if request is not None and (row.session_id, row.message_id) == scene.asking.key:
@@ -352,7 +370,7 @@ def _redact(
 
 
 def _blanked(said: str, spots: Sequence[tuple[int, int]]) -> str:
-    for start, end in sorted(matching.merged(spots), reverse=True):
+    for start, end in sorted(merged(spots), reverse=True):
         said = said[:start] + ERASED + said[end:]
     return said
 

@@ -32,7 +32,9 @@ class ForgetRequest:
 
     `asking`: the sentences that ask. `widened`: descriptions of what is meant, the narrowest first; a wider one counts
     if the narrower finds nothing. `kept`: clauses that name what stays or replaces it. `agrees`: whether it may answer
-    someone else's request. `about_self`: whether it asks for what others said about the speaker.
+    someone else's request. `about_self`: whether it asks for what others said about the speaker. `before`: the
+    sentence to which it points ("delete it"). `doubtful`: whether it may be about something else than the memory,
+    unless it names a value that was said.
     """
 
     text: str
@@ -42,6 +44,8 @@ class ForgetRequest:
     kept: Sequence[str] = ()
     agrees: bool = False
     about_self: bool = False
+    before: str = ""
+    doubtful: bool = False
 
 
 def read(message: str) -> ForgetRequest | None:
@@ -54,6 +58,9 @@ def read(message: str) -> ForgetRequest | None:
         return None
     pieces = sentences(bare)
     asking = [index for index, piece in enumerate(pieces) if _asks(piece.text, bare)]
+    doubtful = not asking
+    if doubtful:
+        asking = [index for index, piece in enumerate(pieces) if _asks(piece.text, bare, value=True)]
     if not asking:
         return None
     own = [_original(text, pieces[index]) for index in asking]
@@ -66,12 +73,31 @@ def read(message: str) -> ForgetRequest | None:
         kept=_kept(text, pieces, asking),
         agrees=_AGREES.search(bare) is not None,
         about_self=_ABOUT_SELF.search(bare) is not None,
+        before=_pointed_at(text, pieces, asking),
+        doubtful=doubtful,
     )
 
 
+def declared(message: str) -> ForgetRequest | None:
+    """Return the request that a statement amounts to that something is deleted: "Logged: deleted the code 4471".
+
+    It counts in groups whose members may all ask, and means values alone that it names.
+    """
+    text = message[:READ]
+    bare = _without_quotations(plain(text))
+    pieces = sentences(bare)
+    said = [index for index, piece in enumerate(pieces) if _declares(piece.text)]
+    if not said:
+        return None
+    own = [_original(text, pieces[index]) for index in said]
+    kept = _kept(text, pieces, said)
+    return ForgetRequest(text, ForgetScope.FACT, own, [one.text for one in own], kept, agrees=True)
+
+
 def mentions_erasure(message: str) -> bool:
-    """Return whether a message may speak of something deleted, so that it may repeat what was erased."""
-    return _CUE.search(plain(message[:READ])) is not None
+    """Return whether a message may speak of something deleted or outdated, so that it may repeat what was erased."""
+    said = plain(message[:READ])
+    return _CUE.search(said) is not None or _FORMER.search(said) is not None
 
 
 def _original(text: str, piece: Span) -> Span:
@@ -85,7 +111,15 @@ def _without_quotations(text: str) -> str:
     )
 
 
-def _asks(sentence: str, message: str) -> bool:
+def _pointed_at(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> str:
+    """Return the sentence before the first one that asks, if that one points at it."""
+    first = asking[0]
+    points = first > 0 and _POINTS.search(pieces[first].text) is not None
+    return _original(text, pieces[first - 1]).text if points else ""
+
+
+def _asks(sentence: str, message: str, *, value: bool = False) -> bool:
+    """Return whether a sentence asks to forget. `value`: it may be about a thing, if it names a value of it."""
     if _NEGATED.search(sentence) or _NARRATED.search(sentence):
         return False
     found = _ENGLISH.search(sentence) or _CHINESE.search(sentence)
@@ -95,7 +129,13 @@ def _asks(sentence: str, message: str) -> bool:
         return False
     if _QUESTION.match(sentence) and not _POLITE.match(sentence):
         return False
+    if value:
+        return _OF_VALUE.search(sentence) is not None
     return not subjects.DEVICES.search(sentence) or bool(_MEMORY.search(message) or _AGREES.search(sentence))
+
+
+def _declares(sentence: str) -> bool:
+    return bool(_DECLARED.search(sentence)) and not _UNDONE.search(sentence) and not subjects.DEVICES.search(sentence)
 
 
 def _scope(asked: str) -> ForgetScope:
@@ -125,7 +165,7 @@ def _kept(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> list[str]
         clause.text
         for index, piece in enumerate(pieces)
         for clause in clauses(_original(text, piece).text)
-        if is_kept(clause.text) or (index not in asking and index > asking[0])
+        if is_kept(clause.text) or (index not in asking and index > asking[0] and not _UNSAID.search(piece.text))
     ]
 
 
@@ -184,13 +224,18 @@ _COMMAND: Final = lazy_regex(
 )
 
 _CUE: Final = lazy_regex(
-    rf"\b{_VERB}\b|\bstop\b|{_GONE}\b|(?:\bnot|n't|\bno|\bnothing|\bstop|\brather|\bnever)\b.{{0,60}}\b{_KEEP}\b|"
+    rf"\b{_VERB}\b|\bdelet(?:ion|ing)|\bremov(?:al|ing)|\bstop\b|{_GONE}\b|(?:\bnot|n't|\bno|\bnothing|\bstop|\brather|\bnever)\b.{{0,60}}\b{_KEEP}\b|"
     rf"\b{_KEEP}\b.{{0,30}}(?:\bnothing|\bnone|\bnot|n't)\b|clean slate|recalled|retired|scratch|take back|unsay|"
     r"删|忘|清|抹|销|去掉|移除|扔|丢|擦|划掉|撤回|收回|消[掉除]|留|存|别记|不[要用必].{0,4}记|没听|没说过|没讲过|"
     r"不知道|没必要|作废|"
     r"拿掉|剔除|除掉|抛到脑后|别再提|无需|不用管.{0,6}(?:记|存)|保留"
 )
 """Words without which a message asks for nothing of the kind and repeats nothing as deleted."""
+
+_FORMER: Final = lazy_regex(
+    r"\b(?:old|older|earlier|former|previous|previously|retired|obsolete|superseded|replaced|revised|stale|no longer|"
+    r"used to|do not answer|do not use|don't use|ignore)\b|旧|以前的|之前的|原来的|原先|作废|不再"
+)
 
 _ENGLISH: Final = lazy_regex(
     # A command at the beginning of a clause.
@@ -201,7 +246,8 @@ _ENGLISH: Final = lazy_regex(
     # A wish that something is gone, or not kept.
     rf"|\b(?:i|we)(?:'d| would)? (?:\w+ )?(?:want|like|need|prefer|"
     rf"love)\b.{{2,90}}(?<!the )(?<!not )(?<!be )(?<!stay )\b{_GONE}\b"
-    rf"|\b(?:should|must|can|needs? to|has to|ought to|may) (?:now |please |just |all |also )?be {_GONE}\b"
+    rf"|\b(?:should|must|can|needs? to|has to|ought to|may) (?:now |please |just |all |also )?be "
+    rf"(?:(?:treated|considered|regarded|marked) as )?{_GONE}\b"
     rf"|\b(?:should|must|can)(?:n't| not| never| no longer) be (?:kept|stored|remembered|saved|retained|recalled|"
     rf"recoverable)\b"
     rf"|^(?:please )?(?:do not|don't|never|no longer|stop) (?:ever |please |you )?(?:keep|store|save|remember|"
@@ -252,6 +298,37 @@ _CHINESE: Final = lazy_regex(
     rf"|(?:当|就当|当作|当成|权当|只当){_MANY}{{0,12}}?没{_MANY}{{0,6}}?(?:听|说|讲|提|告诉|发生|聊)"
     rf"|最好{_MANY}{{0,6}}?(?:不知道|忘|没听)|别留底|不留底|[别不]{_MANY}{{0,4}}?(?:留痕|留档|备案|入档|存档)"
 )
+
+_POINTS: Final = lazy_regex(r"\b(?:it|this|that|them|these|those|that one|this one|both)\b(?! \w+ (?:i|we|he|she)\b)")
+
+_OF_VALUE: Final = lazy_regex(
+    r"\b(?:code|pin|password|passcode|passphrase|phrase|token|credential|badge|key|number|amount|figure|minute|location|"
+    r"point|label|wording|mapping|address|layer)s?\b.{0,60}\d|\b(?:exact|old|older|earlier|retired|previous)\b.{0,60}"
+    r"\b(?:code|pin|password|passcode|passphrase|phrase|token|credential|badge|number|amount|figure|minute|location|point|"
+    r"label|wording|mapping|address|layer)\b"
+)
+"""A value of a thing, which is in the memory, rather than the thing."""
+
+_DECLARED: Final = lazy_regex(
+    rf"\b(?:is|are|was|were|am|i'm|been|being|remains?|stays?|stay|now|logged|marked|confirmed|also|as) "
+    rf"(?:being |now |already |also |as |fully )?(?:{_GONE}|deleting|removing|erasing|retiring|wiping|purging)\b"
+    rf"|^(?:\w+[:.,] )?{_GONE} |\b(?:deletion|removal) of\b|\b(?:logged|noted|saved|done|reminder|note)\b.{{0,20}}: "
+    rf"(?:the )?(?:\w+ ){{0,3}}{_GONE}\b|(?:已|已经)(?:经)?(?:删除?|清除|移除|抹去)"
+)
+"""Something is or was deleted."""
+
+_UNDONE: Final = lazy_regex(
+    r"\b(?:once|when|after|if|until|unless|before|may|might|could|would|should|will|not|never|n't|no|nothing|whether|"
+    r"soon|later|prepar\w+|going to|who|how)\b|\?\s*$"
+)
+"""It is not yet, or not, or somebody asks whether."""
+
+_UNSAID: Final = lazy_regex(
+    r"\b(?:no one|nobody|none|not|never|n't|cannot|without|no)\b.{0,40}\b(?:recall\w*|confirm\w*|reus\w+|repeat\w*|"
+    r"restor\w+|reconstruct\w*|retriev\w+|recover\w*|retain\w*|keep|kept|answer\w*|reveal\w*|surfac\w+|hint\w*|"
+    r"mention\w*|stor\w+|us(?:e|ed)|longer|active|valid|current)\b|\bunavailable\b|不再|作废"
+)
+"""What is not to be said again, rather than what stays."""
 
 _NEGATED: Final = lazy_regex(
     r"\b(?:don't|do not|never|not|please don't|didn't|won't|can't|cannot|couldn't|shouldn't|"

@@ -69,9 +69,14 @@ def is_word_at(text: str, start: int, end: int) -> bool:
     return not (_joins(before, text[start]) or _joins(text[end - 1], after))
 
 
+def loose(text: str) -> str:
+    """Return the text in plain form with hyphens as spaces, each at its place: "blue-bin" is "blue bin"."""
+    return plain(text).replace("-", " ")
+
+
 def find_all(text: str, piece: str) -> list[tuple[int, int]]:
-    """Return the places of a piece in a text, whole words only, regardless of case and form of characters."""
-    hay, needle = plain(text), plain(piece)
+    """Return the places of a piece in a text, whole words only, regardless of case, hyphens and form of characters."""
+    hay, needle = loose(text), loose(piece)
     found: list[tuple[int, int]] = []
     at = hay.find(needle) if needle else -1
     while at >= 0:
@@ -106,11 +111,19 @@ _SENTENCE_END: Final = lazy_regex(
 )
 
 _CLAUSE_END: Final = lazy_regex(
-    r",(?=\s)(?!\s\d{4}\b)|[，、：]|:(?=\s)| - |[—–]|\b(?:now that|because|since|but|although|though|while)(?=\s)|"
+    r",(?=\s)(?!\s\d{4}\b)|;(?=\s)|[，、：]|:(?=\s)| - |[—–]|"
+    r"\b(?:now that|because|since|but|although|though|while)(?=\s)|"
     r"\band(?= (?:just |only |please )?(?:keep|retain|use|rely|leave|remember|do not|don't|never|stop)\b)|"
     r"\bas(?= (?:the|it|we|I)\b)",
     re.IGNORECASE,
 )
+
+STOPS: Final = frozenset(
+    "the a an my our your his her its their this that these those and or but to of from at in on by for with as is are "
+    "was were be been has have had will should must can now too also well again already just please it any all so "
+    "because once after since until before while when if than then there here no not only".split()
+)
+"""Function words of English, which begin and end no value."""
 
 _TELLING: Final = frozenset(
     stem(word)

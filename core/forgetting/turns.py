@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.errors import NotFound
-from core.forgetting.matching import MEMORY, Turn
+from core.forgetting.talk import MEMORY, Turn
 from core.sessions import sessions
 from core.storage.db import Tx
 from core.types import Message
@@ -75,7 +75,8 @@ def read(tx: Tx, session_id: str, message_id: str, *, also: Sequence[Place] = ()
 def alone(tx: Tx, session_id: str, message_id: str) -> Scene:
     """Read a message without anything around it. NotFound: there is none."""
     message = sessions.message(tx, session_id, message_id)
-    asking = Turn((session_id, message_id), 0, message.user_id, message.speaker, message.role, message.content)
+    key = (session_id, message_id)
+    asking = Turn(key, 0, message.user_id, message.speaker, message.role, message.content, group_id=message.group_id)
     return Scene(asking, [asking], message.group_id, message)
 
 
@@ -108,7 +109,8 @@ def repeating(tx: Tx, session_ids: Sequence[str], user_id: str, passages: Sequen
 
 
 def _turn(row: Any, position: int, *, alone: bool) -> Turn:
-    return Turn((row.session_id, row.id), position, row.user_id, row.speaker, row.role, row.content, alone)
+    key = (row.session_id, row.id)
+    return Turn(key, position, row.user_id, row.speaker, row.role, row.content, alone, row.group_id)
 
 
 def _message(row: Any) -> Message:
@@ -127,12 +129,12 @@ def _like(value: str) -> str:
 _MESSAGE = text("SELECT * FROM messages WHERE session_id = :session AND id = :message")
 
 _TALK = text("""
-    SELECT session_id, id, user_id, speaker, role, content FROM messages
+    SELECT session_id, id, user_id, group_id, speaker, role, content FROM messages
     WHERE session_id = :session ORDER BY position DESC LIMIT :latest
 """)
 
 _ELSEWHERE = text("""
-    SELECT session_id, id, user_id, speaker, role, content FROM messages m
+    SELECT session_id, id, user_id, group_id, speaker, role, content FROM messages m
     WHERE m.session_id <> :session AND (
         (m.session_id, m.id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
         OR (cardinality(cast(:likes AS text[])) > 0 AND m.content ILIKE ANY(cast(:likes AS text[]))
@@ -155,7 +157,7 @@ _ALONE = text("""
 """)
 
 _ALL_SAID = text("""
-    SELECT m.session_id, m.id, m.user_id, m.speaker, m.role, m.content FROM messages m
+    SELECT m.session_id, m.id, m.user_id, m.group_id, m.speaker, m.role, m.content FROM messages m
     WHERE m.session_id = ANY(ARRAY(
             SELECT DISTINCT session_id FROM search_index WHERE user_id = :user AND type = 'message'
             UNION SELECT :session UNION SELECT id FROM sessions WHERE user_id = :user))

@@ -17,9 +17,10 @@ from core.documents import chunking
 from core.errors import ImprintError
 from core.events import parsing
 from core.extraction import informativeness, rule_extractor, short_answers
-from core.forgetting import matching, subjects
+from core.forgetting import literals, matching, subjects
 from core.forgetting import requests as forget_requests
 from core.forgetting import text as forgetting_text
+from core.forgetting.talk import Turn
 from core.inference import structured_output, token_counting
 from core.language import dates, grounding, sentences, third_person, topics
 from core.language import terms as words
@@ -139,7 +140,7 @@ def event(content: str) -> Event:
 def forgotten(text: str) -> object:
     """What a request to forget means in a talk of one message."""
     request = forget_requests.read("Please forget my old PIN 6714 and everything about Ann.")
-    turns = [matching.Turn(0, 0, "ada", "Ada", "user", text), matching.Turn(1, 1, "ada", "Ada", "user", "Forget it.")]
+    turns = [Turn(0, 0, "ada", "Ada", "user", text), Turn(1, 1, "ada", "Ada", "user", "Forget it.")]
     return None if request is None else matching.find(request, turns[1], turns)
 
 
@@ -156,6 +157,7 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     "sentences to forget": (forgetting_text.sentences, MESSAGE),
     "clauses to forget": (forgetting_text.clauses, MESSAGE),
     "kinds of things to forget": (lambda text: subjects.values(subjects.stated(text), text), MESSAGE),
+    "pieces of a message that may be an erased value": (literals.candidates, MESSAGE),
     "what a request to forget means": (lambda text: forgotten(text[:4_000]), 4_000),
     "texts with erased passages": (lambda text: redaction.without_marks(f"[erased]{text}"), MESSAGE),
     "assertions": (sentences.asserted_part, MESSAGE),

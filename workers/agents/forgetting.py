@@ -11,9 +11,9 @@ from core.events import log, publishing
 from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
-from core.forgetting import forget, requests, text, turns
-from core.forgetting.forget import Forgotten
-from core.forgetting.matching import PERSON, Found
+from core.forgetting import forget, text, turns
+from core.forgetting.forget import Forgotten, Request
+from core.forgetting.matching import MayAsk
 from core.forgetting.turns import Place, Scene
 from core.inference.embedders import Embedder
 from core.memory import receipts
@@ -36,25 +36,41 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
     """Look for a request in a message, or carry out the one that `memory.forget_requested` names."""
     if job.event.event_type == forget.REQUESTED:
         return _carry_out(tools, job)
+    may_ask = _may_ask(job)
     with session_of(job) as session_id, tools.db.tenant(job.tenant_id) as tx:
         message_id = turns.message_of_event(tx, session_id, job.event.id)
         if message_id is None:
             raise Never(f"{job.target} needs an event that brought a message; {job.event.id!r} did not.")
-        scene, found = forget.find(tx, session_id, message_id)
-        echoes = forget.echoes(tx, job.tenant_id, scene)
-    asks = scene.asking.role == PERSON and requests.read(scene.asking.text) is not None
-    if asks and found.is_empty and not found.refused and not echoes:
-        scene, found = _search_elsewhere(tools, job, scene)
-    if found.is_empty and not echoes:
-        return Outcome(Report(_why_nothing(scene, found)))
-    return Outcome(_Recognised(job.tenant_id, scene, found, echoes))
+        asked = forget.find(tx, session_id, message_id, may_ask=may_ask)
+        echoes = forget.echoes(tx, job.tenant_id, asked.scene)
+    if _is_worth_a_search(asked) and not echoes:
+        asked = _search_elsewhere(tools, job, asked)
+    if asked.found.is_empty and not echoes:
+        return Outcome(Report(_why_nothing(asked)))
+    return Outcome(_Recognised(job.tenant_id, asked, echoes))
 
 
-def _search_elsewhere(tools: Tools, job: Job, scene: Scene) -> tuple[Scene, Found]:
+def _may_ask(job: Job) -> MayAsk:
+    named = job.params.get("may_ask") or MayAsk.CONCERNED
+    try:
+        return MayAsk(named)
+    except ValueError:
+        allowed = ", ".join(f"`{one}`" for one in MayAsk)
+        raise Never(f"/params/may_ask: {named!r} is none of {allowed}; correct it in the rule.") from None
+
+
+def _is_worth_a_search(asked: Request) -> bool:
+    """Return whether a person asks and nothing was found: neither what is meant nor that it is somebody else's."""
+    request, found = asked.request, asked.found
+    return not (request is None or request.doubtful or request.agrees) and found.is_empty and not found.refused
+
+
+def _search_elsewhere(tools: Tools, job: Job, asked: Request) -> Request:
     """Look for what is meant among the messages of all sessions that the hybrid search finds for the request."""
-    places = _similar(tools.embedder, tools, job.tenant_id, scene)
+    places = _similar(tools.embedder, tools, job.tenant_id, asked.scene)
+    message = asked.scene.message
     with tools.db.tenant(job.tenant_id) as tx:
-        return forget.find(tx, scene.message.session_id, scene.message.id, places)
+        return forget.find(tx, message.session_id, message.id, places, asked.may_ask)
 
 
 def _similar(embedder: Embedder, tools: Tools, tenant_id: str, scene: Scene) -> list[Place]:
@@ -69,11 +85,11 @@ def _similar(embedder: Embedder, tools: Tools, tenant_id: str, scene: Scene) -> 
     return [(one.message.session_id, one.message.id) for one in answer.results if one.message is not None]
 
 
-def _why_nothing(scene: Scene, found: Found) -> Json:
-    if scene.asking.role != PERSON or requests.read(scene.asking.text) is None:
+def _why_nothing(asked: Request) -> Json:
+    if asked.request is None:
         return {"forgetting": "not_requested"}
-    if found.refused:
-        return {"forgetting": "refused", "reason": REFUSED, "refused": found.refused}
+    if asked.found.refused:
+        return {"forgetting": "refused", "reason": REFUSED, "refused": asked.found.refused}
     return {"forgetting": "nothing_found"}
 
 
@@ -95,17 +111,16 @@ class _Recognised:
     """A request to announce, and values in its message that were erased before."""
 
     tenant_id: str
-    scene: Scene
-    found: Found
+    asked: Request
     echoes: Sequence[str]
 
     def write(self, tx: Tx, author: Author) -> Json:
         blanked = Forgotten()
         if self.echoes:
-            blanked = forget.blank_echoes(tx, self.tenant_id, self.scene, self.echoes)
-        if self.found.is_empty:
+            blanked = forget.blank_echoes(tx, self.tenant_id, self.asked.scene, self.echoes)
+        if self.asked.found.is_empty:
             return blanked.as_json() | {"forgetting": "repetition_erased"}
-        payload = forget.request_payload(self.scene, self.found)
+        payload = forget.request_payload(self.asked)
         emission = Emission(forget.REQUESTED, payload, subject=f"session:{payload['session_id']}")
         publishing.publish(tx, self.tenant_id, author, [emission])
         return {"forgetting": "requested", **{name: payload[name] for name in _SHOWN}}

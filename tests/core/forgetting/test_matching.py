@@ -6,7 +6,8 @@ import pytest
 
 from bench import forget
 from core.forgetting import matching, requests
-from core.forgetting.matching import Found, Turn
+from core.forgetting.matching import Found
+from core.forgetting.talk import Turn
 
 SCENARIOS = [one for one in forget.scenarios("dev") if one["is_request"]]
 
@@ -80,7 +81,3 @@ def test_nothing_is_found_where_nothing_fits() -> None:
 def test_the_newest_of_several_values_is_not_the_old_one() -> None:
     turns = of(("ada", "My PIN is 1111."), ("ada", "My PIN is 2222."), ("ada", "You can forget my old PIN."))
     assert left(turns, found_in(turns))[:2] == ["My PIN is [erased].", "My PIN is 2222."]
-
-
-def test_values_are_recognised_in_a_message_that_repeats_them() -> None:
-    assert "2,600 USD" in matching.value_candidates("The 2,600 USD figure is deleted.")

@@ -1,0 +1,126 @@
+"""What was said before a request to forget: turns, cut into passages, and who asks. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from core.forgetting.text import Span, content_terms, find_all, is_word_at, loose, plain, sentences
+
+PERSON: Final = "user"
+"""Role of messages that a person wrote."""
+
+ASSISTANT: Final = "assistant"
+
+MEMORY: Final = "memory"
+"""Role of statements that are memories, not messages."""
+
+SEARCHED: Final = 20_000
+"""Characters of a message that are searched by description; values are searched for in all of it."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A message or a memory: its key, its position in order, who said it and what.
+
+    `alone`: whether the user is the only person in the session, so that the assistant's messages are theirs as well.
+    `group_id`: the group that all of it was said to.
+    """
+
+    key: Any
+    position: int
+    user_id: str
+    speaker: str | None
+    role: str
+    text: str
+    alone: bool = True
+    group_id: str | None = None
+
+    @cached_property
+    def plain(self) -> str:
+        return plain(self.text)
+
+    @cached_property
+    def loose(self) -> str:
+        return loose(self.text)
+
+    @cached_property
+    def pieces(self) -> Sequence[Span]:
+        return sentences(self.text[:SEARCHED])
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asks: the user, the names by which others speak of them, and the group for which they may ask, if any."""
+
+    user_id: str
+    names: frozenset[str]
+    group_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A sentence of a turn."""
+
+    turn: Turn
+    span: Span
+    plain: str
+
+
+def asker_of(turn: Turn, group_id: str | None = None) -> Asker:
+    """Return the asker of a message, with full and first name and the user's id."""
+    names = {turn.user_id} | (
+        {turn.speaker, turn.speaker.split()[0]} if turn.speaker and turn.speaker.strip() else set()
+    )
+    return Asker(turn.user_id, frozenset(plain(name) for name in names if len(name) > 1), group_id)
+
+
+class Talk:
+    """Turns cut into passages, with the frequency of their words."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self.turns = turns
+        self.passages = [
+            Passage(turn, span, turn.plain[span.start : span.end]) for turn in turns for span in turn.pieces
+        ]
+        self.terms = [frozenset(content_terms(one.span.text)) for one in self.passages]
+        told = [found for one, found in zip(self.passages, self.terms, strict=True) if one.turn.role != MEMORY]
+        self.number = max(len(told), 2)
+        self.counts = Counter(term for found in told for term in found)
+        self.alone = all(turn.alone for turn in turns)
+        self.speakers = {plain(t.speaker) for t in turns if t.speaker and t.role == PERSON}
+
+    def weight(self, term: str) -> float:
+        """Return how rare a word is: 1 in one statement alone. Memories repeat messages, and do not count."""
+        return math.log1p(self.number / max(1, self.counts[term])) / math.log1p(self.number)
+
+    def holding(self, value: str) -> list[Turn]:
+        """Return the turns that hold a value as whole words."""
+        needle = loose(value)
+        return [turn for turn in self.turns if needle in turn.loose and find_all(turn.text, value)]
+
+
+def mentions(said: str, names: Iterable[str]) -> bool:
+    """Return whether a text in `text.plain` form holds one of the names as whole words."""
+    for name in names:
+        at = said.find(name)
+        while at >= 0:
+            if is_word_at(said, at, at + len(name)):
+                return True
+            at = said.find(name, at + 1)
+    return False
+
+
+def merged(spots: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return places in order, those that touch joined."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spots):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+        else:
+            merged.append((start, end))
+    return merged
