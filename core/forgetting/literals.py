@@ -58,6 +58,16 @@ def named(request: ForgetRequest, talk: Talk, *, strict: bool = False) -> list[s
     return _longest(one for one in phrases if len(_CAPITAL.findall(one)) > 1 and talk.holding(one))
 
 
+def unheard(request: ForgetRequest) -> list[str]:
+    """Return the codes, amounts and quoted phrases that a request names, whether or not they were said before."""
+    pieces = [found for piece in request.asking for found in _split(piece.text)]
+    regions = [region for _, region in pieces if region is not None]
+    found = [one for marked, region in pieces if region is not None for one in marked]
+    found += [m.group() for region in regions for m in _MEASURED.finditer(region)]
+    found += [m.group().rstrip(".:-/") for region in regions for m in TOKEN.finditer(region) if is_long(m.group())]
+    return _longest(found)
+
+
 def _split(sentence: str) -> list[tuple[list[str], str | None]]:
     """Return the quoted phrases of each clause, and the clause without them; None if it says what stays."""
     found: list[tuple[list[str], str | None]] = []
@@ -145,7 +155,7 @@ def _behind_slots(region: str, talk: Talk) -> list[str]:
         if first < len(words) and not _opens_value(plain(words[first].group()), slot):
             continue
         run = _longest_run(region, words[first : first + LONGEST], talk)
-        if run and (len(run.split()) > 1 or _is_stated(slot, run, talk)):
+        if run and not _MEASURED.match(run) and (len(run.split()) > 1 or _is_stated(slot, run, talk)):
             found.append(run)
     for time in _AT_PLACE.finditer(region):
         behind = [word for word in words if word.start() >= time.end()]
@@ -196,13 +206,13 @@ def _is_stated(slot: str, word: str, talk: Talk) -> bool:
 def _bare_objects(region: str, talk: Talk) -> list[str]:
     """Return objects that were said before in the same words: "remove the exact south courtyard bench"."""
     found = []
-    for m in _OBJECT.finditer(region):
-        words = list(re.finditer(r"[^\s;,.]+", m.group("object")))[:LONGEST]
+    for named in (part for m in _OBJECT.finditer(region) for part in m.group("object").split(" and ")):
+        words = list(re.finditer(r"[^\s;,.]+", named))[:LONGEST]
         exact = False
-        while words and (plain(words[0].group()) in _ADJECTIVES or plain(words[0].group()) in STOPS):
+        while words and (plain(words[0].group()) in _ADJECTIVES | _VERBS or plain(words[0].group()) in STOPS):
             exact |= plain(words[0].group()) == "exact"
             del words[0]
-        run = _longest_run(m.group("object"), words, talk) if words else ""
+        run = _longest_run(named, words, talk) if words else ""
         last = plain(run.split()[-1]) if run else ""
         if len(run.split()) >= (2 if exact else BARE_PHRASE) and last not in _SLOTS:
             found.append(run)
@@ -302,6 +312,10 @@ _LINKS: Final = frozenset(["is", "was", "named", "called", "namely", "-", "–"]
 _ABOUT: Final = frozenset(
     "about regarding concerning of from for that which who where when i you we he she they it as because".split()
 )
+_VERBS: Final = frozenset(
+    "delete erase remove forget wipe scrub purge drop discard expunge redact strike clear retire deleted removed erased "
+    "deleting removing erasing".split()
+)
 _ADJECTIVES: Final = frozenset(
     "exact old older oldest earlier earliest former previous prior first initial provisional approved current retired "
     "temporary internal private public revised placeholder original legacy higher lower school partner host sponsor "
@@ -332,8 +346,7 @@ _MEASURED: Final = lazy_regex(
 _NAME_BEFORE: Final = lazy_regex(r"(?:[A-Z][\w'&-]*\s+){1,5}$")
 _AT_PLACE: Final = lazy_regex(r"\d\s?[ap]\.?m\.?,? (?:at|in|near|by|on) (?:the )?", re.IGNORECASE)
 _OBJECT: Final = lazy_regex(
-    r"\b(?:delete|erase|remove|forget|wipe|scrub|purge|drop|discard|expunge|redact|strike|clear|retire|deleted|"
-    r"removed|erased|deleting|removing|erasing) (?P<object>[^;,.]{3,120})",
+    rf"\b(?:{'|'.join(sorted(_VERBS))}) (?P<object>[^;,.]{{3,200}})",
     re.IGNORECASE,
 )
 _CAPITAL: Final = lazy_regex(r"\b[A-Z][a-z]")

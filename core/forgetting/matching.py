@@ -81,6 +81,8 @@ def find(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], may_ask: M
     found = _find(request, asker, Talk(others), asking.position)
     if request.agrees and not found.values:
         return _agreed(request, asker, asking, others)
+    if found.is_empty and request.of_value and not (found.refused_values or request.agrees or request.doubtful):
+        return _said_here_alone(request, asking)
     return found
 
 
@@ -223,6 +225,13 @@ def _answered(asking: Turn, turns: Sequence[Turn]) -> list[Turn]:
     before = [t for t in turns if t.role == PERSON and asking.position - ANSWERED <= t.position < asking.position]
     others = [t for t in before if asking.role != PERSON or t.user_id != asking.user_id]
     return [t for t in reversed(others) if requests.read(t.text) is not None]
+
+
+def _said_here_alone(request: ForgetRequest, asking: Turn) -> Found:
+    """Return values that only the request itself says: it does not bring into the memory what it wants gone."""
+    values = literals.unheard(request)
+    spots = merged(place for value in values for place in find_all(asking.text, value))
+    return Found(request.scope, {asking.key: spots} if spots else {}, values if spots else ())
 
 
 def _agreed(request: ForgetRequest, asker: Asker, asking: Turn, others: Sequence[Turn]) -> Found:

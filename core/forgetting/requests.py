@@ -34,7 +34,7 @@ class ForgetRequest:
     if the narrower finds nothing. `kept`: clauses that name what stays or replaces it. `agrees`: whether it may answer
     someone else's request. `about_self`: whether it asks for what others said about the speaker. `before`: the
     sentence to which it points ("delete it"). `doubtful`: whether it may be about something else than the memory,
-    unless it names a value that was said.
+    unless it names a value that was said. `of_value`: whether it asks for a code, a phrase or the like in the memory.
     """
 
     text: str
@@ -46,6 +46,7 @@ class ForgetRequest:
     about_self: bool = False
     before: str = ""
     doubtful: bool = False
+    of_value: bool = False
 
 
 def read(message: str) -> ForgetRequest | None:
@@ -75,6 +76,7 @@ def read(message: str) -> ForgetRequest | None:
         about_self=_ABOUT_SELF.search(bare) is not None,
         before=_pointed_at(text, pieces, asking),
         doubtful=doubtful,
+        of_value=any(_OF_VALUE.search(pieces[one].text) for one in asking) and _MEMORY.search(bare) is not None,
     )
 
 
@@ -172,7 +174,15 @@ def _kept(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> list[str]
 def is_kept(clause: str) -> bool:
     """Return whether a clause of a request says what stays, or names the value that replaces another."""
     said = plain(clause)
-    asks = _COMMAND.search(said) or _ENGLISH.search(said) or _CHINESE.search(said) or _NOT_KEPT.search(said)
+    if _NO_LONGER.search(said):
+        return False
+    asks = (
+        _COMMAND.search(said)
+        or _DECLARED.search(said)
+        or _ENGLISH.search(said)
+        or _CHINESE.search(said)
+        or _NOT_KEPT.search(said)
+    )
     return _KEEPS.search(said) is not None and not (asks and not _STAYS.search(said))
 
 
@@ -475,11 +485,13 @@ _AGREES: Final = lazy_regex(
 )
 
 _KEEPS: Final = lazy_regex(
-    r"\b(?:keep|leave|retain|only|new|newer|newest|now|currently|current|remains?|instead|replace[sd]?|from today|"
+    r"(?<!-)\b(?:keep|leave|retain|only|new|newer|newest|now|currently|current|remains?|instead|replace[sd]?|from today|"
     r"use|stays?|rely|"
     r"active|approved|switched to|changed to|the right one|correct one|it's|is enough|can stay)\b|"
     r"新的?|换成|改成|改为|换到|留着|保留|现在[是用]|以后用|留下|别动|不动|照旧|只留|其他的?(?:留|不)"
 )
+
+_NO_LONGER: Final = lazy_regex(r"\b(?:is|are|was|were) (?:no longer|not) (?:active|current|valid|needed|used|in use)\b")
 
 _NOT_KEPT: Final = lazy_regex(rf"(?:\bnot|n't|\bno|\bnever)\b.{{0,20}}\b{_KEEP}\b")
 

@@ -111,7 +111,7 @@ _SENTENCE_END: Final = lazy_regex(
 )
 
 _CLAUSE_END: Final = lazy_regex(
-    r",(?=\s)(?!\s\d{4}\b)|;(?=\s)|[，、：]|:(?=\s)| - |[—–]|"
+    r",(?=\s)(?!\s(?:19|20)\d\d\b)|;(?=\s)|[，、：]|:(?=\s)| - |[—–]|"
     r"\b(?:now that|because|since|but|although|though|while)(?=\s)|"
     r"\band(?= (?:just |only |please )?(?:keep|retain|use|rely|leave|remember|do not|don't|never|stop)\b)|"
     r"\bas(?= (?:the|it|we|I)\b)",
