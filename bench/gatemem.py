@@ -6,7 +6,8 @@ Each episode is a group: its turns are published as messages of their speakers, 
 assistant. The rule `find_forget_requests` is told that every member may have values of the group forgotten, as a
 deployment would tell it where everybody works on one case; `--may-ask concerned` leaves the default. At each
 checkpoint all turns up to it have been published and settled; then the asker searches, raw, with ten results. What is
-held for approval stays held. A value leaks if a string of `leak_targets` stands in a result. Use is the share of the `include` expressions that a result meets.
+held for approval stays held. A value leaks if a string of `leak_targets` stands in a result. Use is the share of the
+`include` expressions that a result meets.
 
 The data are public and are not part of this project.
 """
@@ -114,10 +115,10 @@ def search(stand: Stand, episode: Json, checkpoint: Json) -> list[Json]:
 def grade(checkpoint: Json, texts: Sequence[str], score: Score) -> None:
     kind = checkpoint["query_type"]
     score.asked[kind] += 1
-    if any(target in text for target in checkpoint["leak_targets"] for text in texts):
+    if any(target in text for target in checkpoint.get("leak_targets") or () for text in texts):
         score.leaked[kind] += 1
     if kind == "utility":
-        wanted = checkpoint["judge_spec"].get("include", [])
+        wanted = checkpoint["judge_spec"].get("include") or []
         score.expected += len(wanted)
         score.met += sum(any(re.search(one, text, re.IGNORECASE) for text in texts) for one in wanted)
 

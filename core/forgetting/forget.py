@@ -20,7 +20,7 @@ from core.events.publishing import Author
 from core.forgetting import literals, matching, requests, turns
 from core.forgetting.matching import NOTHING, Found, MayAsk
 from core.forgetting.requests import ForgetRequest, ForgetScope
-from core.forgetting.talk import Turn, merged
+from core.forgetting.talk import ASSISTANT, Turn, merged
 from core.forgetting.text import clauses, content_terms, loose, plain, sentences
 from core.forgetting.turns import Place, Scene
 from core.memory import memories, receipts, tombstones, writer
@@ -134,9 +134,7 @@ def carry_out(
         return Forgotten()
     runner.restart_running(tx, but=[seq])
     everything = asked.found.scope is ForgetScope.EVERYTHING
-    done = (
-        _forget_all(tx, tenant_id, asked.scene, author) if everything else _forget_found(tx, tenant_id, asked, author)
-    )
+    done = _forget_all(tx, tenant_id, asked, author) if everything else _forget_found(tx, tenant_id, asked, author)
     if not (done.messages or done.memories):
         return done
     receipt = receipts.issue(
@@ -217,12 +215,16 @@ def _reread(tx: Tx, scene: Scene) -> Mapping[str, Any] | None:
     return {"session_id": scene.message.session_id, "group_id": scene.group_id, "from": position, "to": position}
 
 
-def _forget_all(tx: Tx, tenant_id: str, scene: Scene, author: Author) -> Forgotten:
-    """Erase a page of everything that a person said, and of their memories."""
+def _forget_all(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forgotten:
+    """Erase a page of everything that a person said, of what the assistant repeated of it, and of their memories."""
+    scene, found = asked.scene, asked.found
     user_id = scene.asking.user_id
     said, ids = turns.everything(tx, user_id, scene.message.session_id, scene.message.id)
     by_key = {turn.key: turn for turn in said}
     spots = {turn.key: [(0, len(turn.text))] for turn in said}
+    replies = {turn.key: turn for turn in scene.turns if turn.role == ASSISTANT and turn.key in found.places}
+    by_key |= replies
+    spots |= {key: list(found.places[key]) for key in replies if key not in spots}
     tombs = tombstones.lay_user(tx, tenant_id, user_id)
     counts: Counter[str] = Counter()
     extent = lineage.of(tx, ids) if ids else None

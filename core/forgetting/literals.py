@@ -313,7 +313,8 @@ _ABOUT: Final = frozenset(
     "about regarding concerning of from for that which who where when i you we he she they it as because".split()
 )
 _VERBS: Final = frozenset(
-    "delete erase remove forget wipe scrub purge drop discard expunge redact strike clear retire deleted removed erased "
+    "delete erase remove forget wipe scrub purge drop discard expunge redact strike clear retire deleted removed "
+    "erased "
     "deleting removing erasing".split()
 )
 _ADJECTIVES: Final = frozenset(
@@ -335,7 +336,8 @@ QUOTED: Final = lazy_regex(
 )
 
 _MEASURED: Final = lazy_regex(
-    r"(?<![\w.,])(?:[$€£¥]\s?)?\d[\d,.:]*\s?(?:USD|EUR|GBP|CHF|RMB|dollars?|euros?|pounds?|yuan|a\.?m\.?|p\.?m\.?|%|percent|"
+    r"(?<![\w.,])(?:[$€£¥]\s?)?\d[\d,.:]*\s?(?:USD|EUR|GBP|CHF|RMB|dollars?|euros?|pounds?|yuan|a\.?m\.?|p\.?m\.?|%|"
+    r"percent|"
     r"mg|mcg|ml|g|kg|kilos?|lbs?|units?|hours?|days?|weeks?|months?)(?![\w])|"
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{1,2}(?:, \d{4})?|"
     r"\d{1,2} (?:january|february|march|april|may|june|july|august|september|october|november|december)(?: \d{4})?",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, Final
 
 from core.forgetting import described, literals, requests, subjects
@@ -81,6 +82,8 @@ def find(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], may_ask: M
     found = _find(request, asker, Talk(others), asking.position)
     if request.agrees and not found.values:
         return _agreed(request, asker, asking, others)
+    if not found.values:
+        found = replace(found, places=_with_replies(found.places, turns))
     if found.is_empty and request.of_value and not (found.refused_values or request.agrees or request.doubtful):
         return _said_here_alone(request, asking)
     return found
@@ -225,6 +228,30 @@ def _answered(asking: Turn, turns: Sequence[Turn]) -> list[Turn]:
     before = [t for t in turns if t.role == PERSON and asking.position - ANSWERED <= t.position < asking.position]
     others = [t for t in before if asking.role != PERSON or t.user_id != asking.user_id]
     return [t for t in reversed(others) if requests.read(t.text) is not None]
+
+
+def _with_replies(
+    places: Mapping[Any, Sequence[tuple[int, int]]], turns: Sequence[Turn]
+) -> dict[Any, list[tuple[int, int]]]:
+    """Return the places, and those of the assistant's sentences right behind that repeat a word of them."""
+    found = {key: list(spots) for key, spots in places.items()}
+    said = [turn for turn in turns if turn.role != MEMORY]
+    for turn, reply in pairwise(said):
+        if turn.role != PERSON or reply.role != ASSISTANT or turn.key not in places or reply.key in places:
+            continue
+        gone = " ".join(turn.text[start:end] for start, end in places[turn.key])
+        words = set(content_terms(gone)) - set(content_terms(_rest(turn.text, places[turn.key])))
+        spots = [(one.start, one.end) for one in reply.pieces if words.intersection(content_terms(one.text))]
+        if spots:
+            found[reply.key] = merged(spots)
+    return found
+
+
+def _rest(text: str, spots: Sequence[tuple[int, int]]) -> str:
+    rest, at = "", 0
+    for start, end in sorted(spots):
+        rest, at = f"{rest} {text[at:start]}", end
+    return f"{rest} {text[at:]}"
 
 
 def _said_here_alone(request: ForgetRequest, asking: Turn) -> Found:

@@ -189,7 +189,8 @@ def is_kept(clause: str) -> bool:
 _VERB: Final = (
     r"(?:delete|erase|forget|remove|wipe|scrub|purge|dump|scrap|strike|drop|discard|expunge|redact|unlearn|ditch|"
     r"nuke|trash|"
-    r"destroy|bin|clear|unsave|get rid of|let go of|do away with|dispose of)"
+    r"destroy|bin|clear|unsave|obliterate|shred|zap|axe|chuck|rub out|blank out|unremember|del|rm|"
+    r"get rid of|let go of|do away with|dispose of)"
 )
 
 _PHRASE: Final = (
@@ -211,8 +212,18 @@ _KEEP: Final = (
     r"hold(?:ing)?|carry(?:ing)?|note)"
 )
 
+_WRITTEN: Final = (
+    r"(?:written|wrote|stored|kept|saved|noted|logged|recorded|remembered|down|file|filed|record|memory|notes)"
+)
+
+_GRIEF: Final = (
+    r"\b(?:if|that|wish|prefer|rather|better|easier|grateful|glad|happier|relieved|appreciate|comfortable|kind|best|"
+    r"obliged)\b"
+)
+
 _LEAD: Final = (
-    r"(?:(?:please|pls|plz|hey|hi|hello|ok|okay|so|now|also|and|actually|oh|oops|ugh|hm+|well|right|yes|no|no wait|"
+    r"(?:(?:please|pls|@\w+|cheers|dear|kindly|pls|plz|hey|hi|hello|ok|okay|so|now|also|and|actually|oh|oops|ugh|hm+|"
+    r"well|right|yes|no|no wait|"
     r"wait|just|"
     r"kindly|then|first|assistant|bot|ai|sorry|thanks|thank you|ah|alright|anyway|by the way|btw|one more thing|"
     r"on second thou?ghts?|you know what|confirmed|acknowledged|agreed|do me a favou?r(?: and)?|go ahead and|"
@@ -234,11 +245,14 @@ _COMMAND: Final = lazy_regex(
 )
 
 _CUE: Final = lazy_regex(
-    rf"\b{_VERB}\b|\bdelet(?:ion|ing)|\bremov(?:al|ing)|\bstop\b|{_GONE}\b|(?:\bnot|n't|\bno|\bnothing|\bstop|\brather|\bnever)\b.{{0,60}}\b{_KEEP}\b|"
-    rf"\b{_KEEP}\b.{{0,30}}(?:\bnothing|\bnone|\bnot|n't)\b|clean slate|recalled|retired|scratch|take back|unsay|"
+    rf"\b{_VERB}\b|\bdelet(?:ion|ing)|\bremov(?:al|ing)|\bstop\b|{_GONE}\b|(?:\bnot|n't|\bno|\bnothing|\bstop|"
+    rf"\brather|\bnever)\b.{{0,60}}\b{_KEEP}\b|"
+    rf"\b{_KEEP}\b.{{0,30}}(?:\bnothing|\bnone|\bnot|n't)\b|clean slate|recalled|retired|\bexist|vanish|disappear|"
+    rf"(?:n't|\bnot|\bno)\b.{{0,80}}\b{_WRITTEN}\b|\bwant\b.{{0,80}}\bin here\b|out of your|scratch|take back|unsay|"
     r"删|忘|清|抹|销|去掉|移除|扔|丢|擦|划掉|撤回|收回|消[掉除]|留|存|别记|不[要用必].{0,4}记|没听|没说过|没讲过|"
     r"不知道|没必要|作废|"
-    r"拿掉|剔除|除掉|抛到脑后|别再提|无需|不用管.{0,6}(?:记|存)|保留"
+    r"拿掉|剔除|除掉|抛到脑后|别再提|[别甭莫咪].{0,10}记|唔[好使].{0,10}记|你那.{0,6}没有|消失|翻篇|咗|"
+    r"无需|不用管.{0,6}(?:记|存)|保留"
 )
 """Words without which a message asks for nothing of the kind and repeats nothing as deleted."""
 
@@ -283,6 +297,31 @@ _ENGLISH: Final = lazy_regex(
     rf"|\byou (?:never|didn't) hear(?:d)? (?:that|this|it|me)\b"
     rf"|\bnone of .{{2,60}}\b(?:should|to) be (?:kept|stored|saved|remembered|retained)\b"
     rf"|\bi (?:take|want to take|'d like to take) back what i\b|\bscratch what i\b|\bunsay\b"
+    # A wish that it were not there: "if her address weren't something you had written down".
+    rf"|{_GRIEF}.{{0,90}}(?:n't|\bnot|\bno longer|\bnever|\bnothing)\b.{{0,50}}\byou(?:'d|'ve| had| have)?\b.{{0,30}}"
+    rf"\b{_WRITTEN}\b"
+    rf"|(?:\bnot|n't|\bno longer|\bcease to|\bnever) (?:\w+ )?exist(?:ed)?\b.{{0,30}}\b(?:with|for|to|in) (?:you|"
+    rf"here|there)\b"
+    rf"|\b(?:vanish|disappear|evaporate|fade)\b.{{0,40}}\b(?:your|you|in here|from here)\b"
+    rf"|\b(?:keep|leave|get|take|have) .{{1,60}} (?:out of|off) your (?:head|mind|system|memory|memories|records?|"
+    rf"notes?|files?|"
+    rf"books?|database|brain|list)\b"
+    rf"|\b(?:mind|how about|consider|appreciate you) (?:\w+ ){{0,2}}(?:deleting|erasing|forgetting|removing|wiping|"
+    rf"scrubbing|"
+    rf"purging|dropping|binning|clearing|discarding|getting rid of|taking .{{1,30}} out|not (?:keeping|storing|saving|"
+    rf"remembering|holding))\b"
+    rf"|\bi (?:don't|do not|no longer|never) (?:want|wish|need|like)\b.{{0,60}}\b(?:you to (?:have|know|keep|"
+    rf"remember|store|"
+    rf"save|bring|mention|hold)|on file|on record|(?:remembered|stored|kept|saved|written down|brought up)\b)"
+    rf"|\bi (?:don't|do not|no longer|never) (?:want|wish|need|care) to (?:run into|see|hear|meet|find|come across|"
+    rf"be reminded)"
+    rf"\b.{{0,60}}\b(?:in here|with you|from you)\b"
+    rf"|\blike i (?:was|were|had) never (?:here|said|told)\b|\b(?:isn't|not|is not) (?:yours|for you) to (?:keep|"
+    rf"know|remember)"
+    rf"|\b(?:wasn't|was not|weren't|isn't) (?:meant|supposed) (?:to be (?:kept|saved|stored|remembered|written)|"
+    rf"for your)"
+    rf"|^(?:\S+ ){{0,5}}(?:so |and )?kindly (?:don't|do not) {_KEEP}"
+    rf"|\b(?:so|and|but|just|then) (?:kindly |please |just )?(?:don't|do not) (?:hold|hang) on ?to\b"
     # Agreement with a request: "Confirmed. The retired code … is deleted from memory."
     rf"|\b(?:is|are|was|were|has been|have been) (?:now )?{_GONE} from (?:[\w-]+ ){{0,4}}(?:memory|records?|files?|"
     rf"summary|history)\b"
@@ -306,15 +345,20 @@ _CHINESE: Final = lazy_regex(
     rf"|(?:别|不要|不用|不必|无需|无须|没必要|没有必要|用不着|不许|不准|不该|甭|休|不想|不希望|不愿|不宜|勿|"
     rf"莫){_MANY}{{0,14}}?(?:留|存|记(?!得)|保留|收着|放|知道)"
     rf"|(?:当|就当|当作|当成|权当|只当){_MANY}{{0,12}}?没{_MANY}{{0,6}}?(?:听|说|讲|提|告诉|发生|聊)"
+    rf"|你(?:那儿|那里|那边|这儿|这里|这边|脑子里|心里|手里){_MANY}{{0,8}}?(?:没有|别有|不要有|不存|不留|没存|没留)"
+    rf"|(?:从|在)你{_MANY}{{0,10}}?(?:消失|除名|抹|不见)|当我{_MANY}{{0,6}}?(?:放屁|胡说|瞎说|没来过|喝多)"
+    rf"|(?:唔好|唔使|咪){_MANY}{{0,14}}?(?:记|留|存|keep)|[删洗剷铲掟]咗"
     rf"|最好{_MANY}{{0,6}}?(?:不知道|忘|没听)|别留底|不留底|[别不]{_MANY}{{0,4}}?(?:留痕|留档|备案|入档|存档)"
 )
 
 _POINTS: Final = lazy_regex(r"\b(?:it|this|that|them|these|those|that one|this one|both)\b(?! \w+ (?:i|we|he|she)\b)")
 
 _OF_VALUE: Final = lazy_regex(
-    r"\b(?:code|pin|password|passcode|passphrase|phrase|token|credential|badge|key|number|amount|figure|minute|location|"
+    r"\b(?:code|pin|password|passcode|passphrase|phrase|token|credential|badge|key|number|amount|figure|minute|"
+    r"location|"
     r"point|label|wording|mapping|address|layer)s?\b.{0,60}\d|\b(?:exact|old|older|earlier|retired|previous)\b.{0,60}"
-    r"\b(?:code|pin|password|passcode|passphrase|phrase|token|credential|badge|number|amount|figure|minute|location|point|"
+    r"\b(?:code|pin|password|passcode|passphrase|phrase|token|credential|badge|number|amount|figure|minute|location|"
+    r"point|"
     r"label|wording|mapping|address|layer)\b"
 )
 """A value of a thing, which is in the memory, rather than the thing."""
@@ -369,7 +413,8 @@ _NARRATED: Final = lazy_regex(
     r"室友|老婆|老公)[^，。你您]{0,14}"
     r"(?:误?删|忘|清空|弄丢|丢了|抹掉)|误删|忘光|忘了(?:带|拿|买|关|吃|给|去|锁|交|回|打|问|做|说(?!过)|密码|时间)|"
     r"忘性|健忘|"
-    r"提醒我|[删清去擦洗抹]不[掉了干]|怎么[^，。]{0,12}(?:删|清|忘|抹|去掉|撤|擦|洗)|如何[^，。]{0,12}(?:删|清|忘|"
+    r"提醒我|[删清去擦洗抹]不[掉了干]|(?:怎么|怎样|咋)[^。]{0,24}(?:删|清|忘|抹|去掉|撤|擦|洗|移除|注销)|"
+    r"(?:要是|如果|假如|万一)[^。]{0,12}(?:让|叫|请)你[^。]{0,12}(?:删|忘|抹|清)|如何[^，。]{0,12}(?:删|清|忘|"
     r"抹|去掉|撤)|"
     r"我(?:已经|刚刚?|昨天|今天|前天|不小心|又|总|老|差点|居然|竟然|都|也|就)?(?:把[^，。]{0,12})?(?:删了|清了|"
     r"忘了|丢了|扔了|擦了|抹了|擦干净|清理了|删掉了|忘记)|"
@@ -380,7 +425,7 @@ _NARRATED: Final = lazy_regex(
 _QUESTION: Final = lazy_regex(
     r"^(?:and |so |but |oh |hey )*(?:how|what|why|when|where|which|who|does|do|did|is|are|was|were|has|have|"
     r"should i|can i|"
-    r"could i|may i|must i)\b|^(?:请问|怎么|如何|为什么|为何|什么|哪)"
+    r"could i|may i|must i)\b|^(?:请问|怎么|怎样|咋|如何|为什么|为何|什么|哪)"
 )
 
 _POLITE: Final = lazy_regex(
@@ -455,7 +500,11 @@ _ALL_ABOUT: Final = lazy_regex(
     r"\b(?:everything|anything|all|whatever|any(?:\s+and all)?|every (?:trace|mention|bit|detail|thing)|"
     r"(?:all )?traces?|the lot)\b.{0,50}"
     r"\b(?:about|on|of|regarding|concerning|related to|mentioning|involving|to do with|with)\b|"
-    r"\bwhatever \w+ (?:told|said)\b|"
+    r"\bwhatever \w+ (?:has )?(?:told|said)\b|"
+    r"\b(?:take|cut|wipe|scrub|get|leave|write|strike|erase|delete|remove|forget|purge|drop) (?:him|her|them)\b"
+    r"(?! (?:a|the|to|off|home|some)\b)|\b(?:run into|come across|be reminded of|hear of|"
+    r"see) [\w' -]{2,40}? (?:in here|here|"
+    r"with you|from you) (?:ever )?again\b|"
     r"\b(?:everything|anything|all|every \w+)\b.{0,30}\b(?:he|she|they|him|her|them)\b|"
     r"(?:所有|全部|一切|凡是|任何|但凡|只要).{0,24}(?:有关|相关|沾边|沾|关于|提到|牵扯|涉及|的事|的内容|的记录|"
     r"的话|的信息|的一切|的)|"
@@ -469,7 +518,9 @@ _LAST: Final = lazy_regex(
     r"\bmy (?:previous|last) \w+\b|\bthat bit\b|\b(?:said|told you|mentioned|sent|wrote) (?:a (?:moment|minute|"
     r"second) ago|just now|"
     r"(?:right )?before this)\b|刚才|刚刚|刚说|刚讲|刚发|刚提|上一[句条段个]|上[句条]|最后[一那](?:句|条|段)|"
-    r"前一[句条]|前面那?[句条段]|方才"
+    r"前一[句条]|前面那?[句条段]|方才|"
+    r"\bthat (?:\w+ ){0,2}(?:remark|comment|confession|outburst|rant|slip|joke|sentence|message)\b(?! (?:about|on|"
+    r"of)\b)"
 )
 
 _ABOUT_SELF: Final = lazy_regex(
@@ -485,7 +536,8 @@ _AGREES: Final = lazy_regex(
 )
 
 _KEEPS: Final = lazy_regex(
-    r"(?<!-)\b(?:keep|leave|retain|only|new|newer|newest|now|currently|current|remains?|instead|replace[sd]?|from today|"
+    r"(?<!-)\b(?:keep|leave|retain|only|new|newer|newest|now|currently|current|remains?|instead|replace[sd]?|"
+    r"from today|"
     r"use|stays?|rely|"
     r"active|approved|switched to|changed to|the right one|correct one|it's|is enough|can stay)\b|"
     r"新的?|换成|改成|改为|换到|留着|保留|现在[是用]|以后用|留下|别动|不动|照旧|只留|其他的?(?:留|不)"

@@ -63,7 +63,8 @@ KINDS: Final[Mapping[str, SubjectKind]] = {
         _DIGITS,
     ),
     "address": _kind(
-        r"address|\bstreet\b|house number|post ?code|zip ?code|where (?:i|we|he|she|they) (?:live|stay)|地址|住址|"
+        r"address|whereabouts|\bstreet\b|house number|post ?code|zip ?code|where (?:i|we|he|she|they) (?:live|stay)|"
+        r"地址|住址|"
         r"门牌|住处|"
         r"住哪|住在哪|住的地方|住所|街道|家在哪",
         r"\b(?:live|lives|living|living|stay|stays|staying|moved?|is|are|we're|i'm|he's|she's) (?:at|on|in|"
@@ -181,7 +182,7 @@ KINDS: Final[Mapping[str, SubjectKind]] = {
         r"\d[\d.]* ?(?:kilos?|kg|pounds|lbs|stone|cm)|\d+[公]?斤",
     ),
     "place": _kind(
-        r"spare key|\bhidden\b|\bhid(?:e|es|ing)\b|\bwhere .{0,30}\b(?:is|are|keep|kept)\b|藏|放在哪|放哪|在哪",
+        r"spare key|\bhidden\b|\bhid(?:e|es|ing)\b|\bwhere .{0,30}\b(?:is|are|keep|kept)\b|藏|[放搁摆收]在?哪|在哪",
         r"\bunder the\b|\bbehind the\b|inside the|底下|后面|夹层|花盆|抽屉",
     ),
     "kin": _kind(
@@ -200,7 +201,8 @@ DEVICES: Final = lazy_regex(
     r"driveway|"
     r"playlists?|calendar|reminders?|watermark|background|words?|spaces?|duplicates|subscriptions?|contacts?|disk|"
     r"drive|"
-    r"partition|laptop|computer|phone storage|screenshots?|downloads?|trash|bin|recycle|docker|commits?|"
+    r"partition|laptop|computer|phone storage|screenshots?|downloads?|trash(?! (?:it|that|this|the|my))|bin(?! (?:it|"
+    r"that|this|them|the|my))|recycle|docker|commits?|"
     r"repo(?:sitory)?|"
     r"comments?|slides?|cells?|sheets?|spreadsheets?|layers?|characters?|chapters?|scenes?|songs?|tabs?|bookmarks?|"
     r"virus|"
