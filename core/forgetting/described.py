@@ -40,7 +40,7 @@ class Described:
 def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passage] | None:
     """Return all statements about a person; None if the request names nobody who was spoken of."""
     names = asker.names if request.about_self else _people(request, talk)
-    speakers = _named_speakers(request.text, talk) if request.about_self else frozenset()
+    speakers = named_speakers(request.text, talk) if request.about_self else frozenset()
     if not names:
         return None
     hits: list[Passage] = []
@@ -89,7 +89,8 @@ def _spoken_of(phrase: str, talk: Talk) -> list[str]:
     return []
 
 
-def _named_speakers(text: str, talk: Talk) -> frozenset[str]:
+def named_speakers(text: str, talk: Talk) -> frozenset[str]:
+    """Return the persons who spoke and are named in a text, by full or first name."""
     said = plain(text)
     return frozenset(one for one in talk.speakers if mentions(said, {one, one.split()[0]}))
 
@@ -97,11 +98,11 @@ def _named_speakers(text: str, talk: Talk) -> frozenset[str]:
 def _best(description: str, request: ForgetRequest, asker: Asker, talk: Talk, *, wide: bool) -> list[Passage]:
     said = plain(description)
     kinds, wanted = subjects.named(said), frozenset(content_terms(description))
-    speakers = _named_speakers(description, talk) - asker.names
+    speakers = named_speakers(description, talk) - asker.names
     scored: list[tuple[float, Passage]] = []
     for passage, words in zip(talk.passages, talk.terms, strict=True):
         base, score = _score(said, kinds, wanted, words, passage, talk)
-        if base < BASE or _is_kept(passage, request) or requests.read(passage.turn.text) is not None:
+        if base < BASE or is_kept(passage, request) or requests.read(passage.turn.text) is not None:
             continue
         score += OWN if passage.turn.user_id == asker.user_id and passage.turn.role in {PERSON, MEMORY} else 0
         score += FROM_ASSISTANT if passage.turn.role == ASSISTANT else 0
@@ -129,7 +130,7 @@ def _score(
     return base, base + hint
 
 
-def _is_kept(passage: Passage, request: ForgetRequest) -> bool:
+def is_kept(passage: Passage, request: ForgetRequest) -> bool:
     """Return whether a statement holds a value or name that the request says stays."""
     for clause in request.kept:
         kept = [m.group() for m in TOKEN.finditer(clause) if is_long(m.group())] + _proper(clause)

@@ -17,7 +17,7 @@ from core.errors import Conflict, NotFound
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.forgetting import literals, matching, requests, turns
+from core.forgetting import literals, matching, nearest, requests, turns
 from core.forgetting.matching import NOTHING, Found, MayAsk
 from core.forgetting.requests import ForgetRequest, ForgetScope
 from core.forgetting.talk import ASSISTANT, Turn, merged
@@ -60,6 +60,7 @@ class Request:
 class Forgotten:
     """What was erased: rows by table, messages and memories, tombstones, sessions to embed again.
 
+    `documents`: documents of the asker that hold what was erased, and are not touched.
     `reread`: the request, if it names something new and was extracted before: the new is learnt from what is left.
     """
 
@@ -70,6 +71,7 @@ class Forgotten:
     sessions: Sequence[str] = ()
     receipt_id: str | None = None
     more: bool = False
+    documents: Sequence[UUID] = ()
     reread: Mapping[str, Any] | None = None
 
     def as_json(self) -> dict[str, Any]:
@@ -81,6 +83,7 @@ class Forgotten:
             "receipt_id": self.receipt_id,
             "sessions": list(self.sessions),
             "more": self.more,
+            "documents": [str(one) for one in self.documents],
             "reread": self.reread,
         }
 
@@ -102,6 +105,13 @@ def find(
     return found
 
 
+def documents(tx: Tx, asked: Request) -> list[UUID]:
+    """Return documents of the asker that hold a value that the request names, for a request that finds nothing else."""
+    if asked.request is None or not asked.found.is_empty:
+        return []
+    return turns.documents(tx, asked.scene.asking.user_id, literals.unheard(asked.request))
+
+
 def request_payload(asked: Request) -> dict[str, Any]:
     """Return the payload of `memory.forget_requested`: whose request, how much it covers, and ids, but no words."""
     scene, found = asked.scene, asked.found
@@ -117,6 +127,7 @@ def request_payload(asked: Request) -> dict[str, Any]:
         "messages": len(places),
         "memories": len(ids),
         "refused": found.refused,
+        "spots": _guessed(found),
         "message_ids": [list(place) for place in places[:NAMED_PLACES]],
         "memory_ids": [str(one) for one in ids[:NAMED_PLACES]],
     }
@@ -130,6 +141,8 @@ def carry_out(
     try:
         may_ask = MayAsk(payload.get("may_ask") or MayAsk.CONCERNED)
         asked = find(tx, payload["session_id"], payload["message_id"], named, may_ask)
+        if payload.get("scope") == ForgetScope.SIMILAR:
+            asked = replace(asked, found=_at(payload, asked.scene))
     except NotFound:
         return Forgotten()
     runner.restart_running(tx, but=[seq])
@@ -150,6 +163,7 @@ def carry_out(
     done.receipt_id = receipt.body["id"]
     told = {name: payload.get(name) for name in ("user_id", "group_id", "session_id", "message_id", "scope")}
     told |= {"messages": done.messages, "memories": done.memories, "receipt_id": done.receipt_id}
+    told["documents"] = [str(one) for one in done.documents]
     emission = Emission(FORGOTTEN, told, subject=f"session:{payload['session_id']}")
     publishing.publish(tx, tenant_id, author, [emission])
     return done
@@ -168,6 +182,18 @@ def blank_echoes(tx: Tx, tenant_id: str, scene: Scene, values: Sequence[str]) ->
     spots = matching.places_of(scene.asking.text, values)
     counts, sessions = _redact(tx, tenant_id, {scene.asking.key: spots}, {scene.asking.key: scene.asking}, values, [])
     return Forgotten(counts, messages=1, sessions=sessions)
+
+
+def _guessed(found: Found) -> list[list[Any]]:
+    """Return the places of a guess; what was found by words is looked for again when it is erased."""
+    if found.scope is not ForgetScope.SIMILAR:
+        return []
+    return [[*key, start, end] for key, spots in found.places.items() for start, end in spots]
+
+
+def _at(payload: Mapping[str, Any], scene: Scene) -> Found:
+    spots = [((session, message), start, end) for session, message, start, end in payload.get("spots") or ()]
+    return nearest.at(spots, scene.turns)
 
 
 def _found(scene: Scene, may_ask: MayAsk) -> Request:
@@ -203,6 +229,7 @@ def _forget_found(tx: Tx, tenant_id: str, asked: Request, author: Author) -> For
     tombs += tombstones.lay_values(tx, tenant_id, scene.owner, sorted({*found.values, *map(loose, found.values)}))
     messages = len([one for one in spots.values() if one])
     done = Forgotten(counts + changed, messages, erased, tombs, sessions)
+    done.documents = turns.documents(tx, scene.asking.user_id, repeated)
     done.reread = _reread(tx, scene) if request is not None and request.kept else None
     return done
 

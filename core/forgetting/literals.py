@@ -336,7 +336,7 @@ QUOTED: Final = lazy_regex(
 )
 
 _MEASURED: Final = lazy_regex(
-    r"(?<![\w.,])(?:[$€£¥]\s?)?\d[\d,.:]*\s?(?:USD|EUR|GBP|CHF|RMB|dollars?|euros?|pounds?|yuan|a\.?m\.?|p\.?m\.?|%|"
+    r"(?<![\w.,])(?:[$€£¥]\s?)?\d[\d,.:]*\s?(?:USD|EUR|GBP|CHF|RMB|dollars?|euros?|pounds?|yuan|[ap]\.m\.|[ap]m|%|"
     r"percent|"
     r"mg|mcg|ml|g|kg|kilos?|lbs?|units?|hours?|days?|weeks?|months?)(?![\w])|"
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december) \d{1,2}(?:, \d{4})?|"

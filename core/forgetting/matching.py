@@ -83,7 +83,7 @@ def find(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], may_ask: M
     if request.agrees and not found.values:
         return _agreed(request, asker, asking, others)
     if not found.values:
-        found = replace(found, places=_with_replies(found.places, turns))
+        found = replace(found, places=with_replies(found.places, turns))
     if found.is_empty and request.of_value and not (found.refused_values or request.agrees or request.doubtful):
         return _said_here_alone(request, asking)
     return found
@@ -139,7 +139,7 @@ def _by_description(
     if meant is None:
         return None
     if meant.values:
-        return _by_values(request.scope, meant.values, asker, talk)
+        return _by_values(request.scope, meant.values, replace(asker, group_id=None), talk)
     return _divided(request.scope, meant.passages, asker)
 
 
@@ -230,7 +230,7 @@ def _answered(asking: Turn, turns: Sequence[Turn]) -> list[Turn]:
     return [t for t in reversed(others) if requests.read(t.text) is not None]
 
 
-def _with_replies(
+def with_replies(
     places: Mapping[Any, Sequence[tuple[int, int]]], turns: Sequence[Turn]
 ) -> dict[Any, list[tuple[int, int]]]:
     """Return the places, and those of the assistant's sentences right behind that repeat a word of them."""

@@ -18,12 +18,16 @@ from core.language.lazy_regex import lazy_regex
 
 
 class ForgetScope(StrEnum):
-    """How much a request covers: a value or statement, what was said last, a person or topic, everything."""
+    """How much a request covers: a value or statement, what was said last, a person or topic, everything.
+
+    `SIMILAR`: the statement that is nearest to it in meaning, which is a guess.
+    """
 
     FACT = "fact"
     LAST = "last"
     ALL_ABOUT = "all_about"
     EVERYTHING = "everything"
+    SIMILAR = "similar"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,9 @@ def _asks(sentence: str, message: str, *, value: bool = False) -> bool:
 
 
 def _declares(sentence: str) -> bool:
-    return bool(_DECLARED.search(sentence)) and not _UNDONE.search(sentence) and not subjects.DEVICES.search(sentence)
+    if not _DECLARED.search(sentence) or _UNDONE.search(sentence):
+        return False
+    return not subjects.DEVICES.search(sentence) or bool(_OF_VALUE.search(sentence) or _MEMORY.search(sentence))
 
 
 def _scope(asked: str) -> ForgetScope:
@@ -191,6 +197,11 @@ _VERB: Final = (
     r"nuke|trash|"
     r"destroy|bin|clear|unsave|obliterate|shred|zap|axe|chuck|rub out|blank out|unremember|del|rm|"
     r"get rid of|let go of|do away with|dispose of)"
+)
+
+_THING: Final = (
+    r"(?:codes?|pins?|passwords?|numbers?|address(?:es)?|dates?|names?|notes?|entry|entries|details?|bits?|birthdays?|"
+    r"stor(?:y|ies)|secrets?|salary|diagnosis|figures?|amounts?|locations?|plates?|lines?|facts?|info|information)"
 )
 
 _PHRASE: Final = (
@@ -247,11 +258,12 @@ _COMMAND: Final = lazy_regex(
 _CUE: Final = lazy_regex(
     rf"\b{_VERB}\b|\bdelet(?:ion|ing)|\bremov(?:al|ing)|\bstop\b|{_GONE}\b|(?:\bnot|n't|\bno|\bnothing|\bstop|"
     rf"\brather|\bnever)\b.{{0,60}}\b{_KEEP}\b|"
-    rf"\b{_KEEP}\b.{{0,30}}(?:\bnothing|\bnone|\bnot|n't)\b|clean slate|recalled|retired|\bexist|vanish|disappear|"
+    rf"\b{_KEEP}\b.{{0,30}}(?:\bnothing|\bnone|\bnot|n't)\b|clean slate|recalled|retired|\bgo\b|\blose\b|"
+    rf"\bno business\b|\b(?:say|agree|pretend)\b.{{0,20}}\bnever\b|\bexist|vanish|disappear|"
     rf"(?:n't|\bnot|\bno)\b.{{0,80}}\b{_WRITTEN}\b|\bwant\b.{{0,80}}\bin here\b|out of your|scratch|take back|unsay|"
     r"删|忘|清|抹|销|去掉|移除|扔|丢|擦|划掉|撤回|收回|消[掉除]|留|存|别记|不[要用必].{0,4}记|没听|没说过|没讲过|"
     r"不知道|没必要|作废|"
-    r"拿掉|剔除|除掉|抛到脑后|别再提|[别甭莫咪].{0,10}记|唔[好使].{0,10}记|你那.{0,6}没有|消失|翻篇|咗|"
+    r"拿掉|剔除|除掉|抛到脑后|别再提|[别甭莫咪].{0,10}记|唔[好使].{0,10}记|你那.{0,6}没有|消失|翻篇|咗|不要了|不用了|不作数|"
     r"无需|不用管.{0,6}(?:记|存)|保留"
 )
 """Words without which a message asks for nothing of the kind and repeats nothing as deleted."""
@@ -322,6 +334,12 @@ _ENGLISH: Final = lazy_regex(
     rf"for your)"
     rf"|^(?:\S+ ){{0,5}}(?:so |and )?kindly (?:don't|do not) {_KEEP}"
     rf"|\b(?:so|and|but|just|then) (?:kindly |please |just )?(?:don't|do not) (?:hold|hang) on ?to\b"
+    # A thing that may go: "the gate code can go".
+    rf"|\b{_THING} (?:can|may|should|must|has to|needs? to|ought to) (?:now |just )?go\b(?! (?:to|in|on|under|up|"
+    rf"down|with)\b)"
+    rf"|\blose (?:the|that|my|his|her|our|their|this|those) (?:[\w']+ ){{0,3}}{_THING}\b"
+    rf"|\b(?:has|have|had|with) no business (?:\w+ ){{0,3}}(?:your|you|here|in there)\b"
+    rf"|\b(?:let's|we|can we|could we|please) (?:just )?(?:say|agree|pretend|act as if) (?:that )?(?:i|we) never\b"
     # Agreement with a request: "Confirmed. The retired code … is deleted from memory."
     rf"|\b(?:is|are|was|were|has been|have been) (?:now )?{_GONE} from (?:[\w-]+ ){{0,4}}(?:memory|records?|files?|"
     rf"summary|history)\b"
@@ -336,6 +354,8 @@ _OFF: Final = (
     r"划掉|撤(?:回|掉|了)|收回|消(?:掉|除)|拿掉|剔除|除掉|忘(?:掉|了|记|干净)|抛到脑后|洗掉|作废掉)"
 )
 
+_ITEM: Final = r"(?:那条|这条|那段|这段|记录|信息|号码|密码|地址)"
+
 _CHINESE: Final = lazy_regex(
     # A command or a wish, with the object before or behind the verb.
     rf"(?:请|你|您|麻烦|帮我|替我|给我|帮忙|把|将|都|全部?|统统|通通|一并|也|就|可以|能不能|能否|还是|直接|赶紧|快|"
@@ -346,7 +366,9 @@ _CHINESE: Final = lazy_regex(
     rf"莫){_MANY}{{0,14}}?(?:留|存|记(?!得)|保留|收着|放|知道)"
     rf"|(?:当|就当|当作|当成|权当|只当){_MANY}{{0,12}}?没{_MANY}{{0,6}}?(?:听|说|讲|提|告诉|发生|聊)"
     rf"|你(?:那儿|那里|那边|这儿|这里|这边|脑子里|心里|手里){_MANY}{{0,8}}?(?:没有|别有|不要有|不存|不留|没存|没留)"
-    rf"|(?:从|在)你{_MANY}{{0,10}}?(?:消失|除名|抹|不见)|当我{_MANY}{{0,6}}?(?:放屁|胡说|瞎说|没来过|喝多)"
+    rf"|(?:从|在)你{_MANY}{{0,10}}?(?:消失|除名|抹|不见)|{_ITEM}{_MANY}{{0,10}}?(?:不要了|不用了|不作数了?|可以走了|拜拜)|(?:你|"
+    rf"您){_MANY}{{0,6}}?(?:不必知道|不用知道|别知道|就不知道)"
+    rf"|当我{_MANY}{{0,6}}?(?:放屁|胡说|瞎说|没来过|喝多)"
     rf"|(?:唔好|唔使|咪){_MANY}{{0,14}}?(?:记|留|存|keep)|[删洗剷铲掟]咗"
     rf"|最好{_MANY}{{0,6}}?(?:不知道|忘|没听)|别留底|不留底|[别不]{_MANY}{{0,4}}?(?:留痕|留档|备案|入档|存档)"
 )

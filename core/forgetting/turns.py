@@ -24,6 +24,9 @@ ELSEWHERE: Final = 1_000
 PAGE: Final = 2_000
 """Messages, and memories, that one run erases of everything that a person said."""
 
+DOCUMENTS: Final = 20
+"""Documents that the result of a request names."""
+
 Place = tuple[str, str]
 """A message: session, id in it."""
 
@@ -108,6 +111,14 @@ def repeating(tx: Tx, session_ids: Sequence[str], user_id: str, passages: Sequen
     return list(tx.execute(_REPEATING, values).scalars())
 
 
+def documents(tx: Tx, user_id: str, passages: Sequence[str]) -> list[UUID]:
+    """Return the user's documents that hold one of the passages, the newest first, `DOCUMENTS` at most."""
+    if not passages:
+        return []
+    values = {"user": user_id, "likes": [_like(one) for one in passages], "most": DOCUMENTS}
+    return list(tx.execute(_DOCUMENTS, values).scalars())
+
+
 def _turn(row: Any, position: int, *, alone: bool) -> Turn:
     key = (row.session_id, row.id)
     return Turn(key, position, row.user_id, row.speaker, row.role, row.content, alone, row.group_id)
@@ -169,6 +180,11 @@ _ALL_SAID = text("""
 """)
 
 _ALL_MEMORIES = text("SELECT id FROM memories WHERE user_id = :user ORDER BY id LIMIT :page")
+
+_DOCUMENTS = text("""
+    SELECT id FROM documents WHERE user_id = :user AND content ILIKE ANY(cast(:likes AS text[]))
+    ORDER BY id DESC LIMIT :most
+""")
 
 _OF_EVENT = text("SELECT id FROM messages WHERE session_id = :session AND event_id = :event")
 

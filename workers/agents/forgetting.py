@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.errors import Never, NotFound
@@ -11,7 +11,7 @@ from core.events import log, publishing
 from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
-from core.forgetting import forget, text, turns
+from core.forgetting import forget, nearest, text, turns
 from core.forgetting.forget import Forgotten, Request
 from core.forgetting.matching import MayAsk
 from core.forgetting.turns import Place, Scene
@@ -45,8 +45,13 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
         echoes = forget.echoes(tx, job.tenant_id, asked.scene)
     if _is_worth_a_search(asked) and not echoes:
         asked = _search_elsewhere(tools, job, asked)
+        asked = _guess(tools.embedder, asked) if _is_worth_a_search(asked) else asked
     if asked.found.is_empty and not echoes:
-        return Outcome(Report(_why_nothing(asked)))
+        with tools.db.tenant(job.tenant_id) as tx:
+            documents = forget.documents(tx, asked)
+        return Outcome(
+            Report(_why_nothing(asked) | ({"documents": [str(one) for one in documents]} if documents else {}))
+        )
     return Outcome(_Recognised(job.tenant_id, asked, echoes))
 
 
@@ -71,6 +76,18 @@ def _search_elsewhere(tools: Tools, job: Job, asked: Request) -> Request:
     message = asked.scene.message
     with tools.db.tenant(job.tenant_id) as tx:
         return forget.find(tx, message.session_id, message.id, places, asked.may_ask)
+
+
+def _guess(embedder: Embedder, asked: Request) -> Request:
+    """Look for the asker's sentence that is nearest to the request in meaning; it is held for approval."""
+    if asked.request is None:
+        return asked
+    said = nearest.sentences(asked.request, asked.scene.asking, asked.scene.turns)
+    if not said:
+        return asked
+    question = embedder.embed_queries([nearest.description(asked.request)])[0]
+    cosines = [float(one) for one in embedder.embed([one.span.text for one in said]) @ question]
+    return replace(asked, found=nearest.choose(said, cosines, asked.scene.turns))
 
 
 def _similar(embedder: Embedder, tools: Tools, tenant_id: str, scene: Scene) -> list[Place]:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pytest
 
 from bench import forget
-from core.forgetting import matching, requests
-from core.forgetting.matching import Found
+from core.forgetting import matching
+from core.forgetting.matching import Found, MayAsk
 from core.forgetting.talk import Turn
 
-SCENARIOS = [one for one in forget.scenarios("dev") if one["is_request"]]
+SCENARIOS = [one for name in ("dev", "dev2") for one in forget.scenarios(name) if one["is_request"]]
 
 
 def talk(scenario: forget.Json) -> list[Turn]:
@@ -27,10 +27,16 @@ def of(*said: tuple[str, str]) -> list[Turn]:
     return [Turn(n, n, user, user.capitalize(), "user", text, alone=alone) for n, (user, text) in enumerate(said)]
 
 
-def found_in(turns: Sequence[Turn]) -> Found:
-    request = requests.read(turns[-1].text)
-    assert request is not None
-    return matching.find(request, turns[-1], turns)
+def in_group(*said: tuple[str, str]) -> list[Turn]:
+    return [
+        Turn(n, n, user, user.capitalize(), "assistant" if user == "bot" else "user", text, alone=False, group_id="g")
+        for n, (user, text) in enumerate(said)
+    ]
+
+
+def found_in(turns: Sequence[Turn], may_ask: MayAsk = MayAsk.CONCERNED) -> Found:
+    request = matching.read(turns[-1], turns, may_ask)
+    return matching.NOTHING if request is None else matching.find(request, turns[-1], turns, may_ask)
 
 
 def left(turns: Sequence[Turn], found: Found) -> list[str]:
@@ -81,3 +87,48 @@ def test_nothing_is_found_where_nothing_fits() -> None:
 def test_the_newest_of_several_values_is_not_the_old_one() -> None:
     turns = of(("ada", "My PIN is 1111."), ("ada", "My PIN is 2222."), ("ada", "You can forget my old PIN."))
     assert left(turns, found_in(turns))[:2] == ["My PIN is [erased].", "My PIN is 2222."]
+
+
+def test_a_member_asks_for_the_group_where_all_members_may() -> None:
+    turns = in_group(("ike", "The gate PIN is 447155."), ("gwen", "Delete the gate PIN 447155 from memory."))
+    assert found_in(turns).is_empty
+    assert left(turns, found_in(turns, MayAsk.MEMBERS))[0] == "The gate PIN is [erased]."
+
+
+def test_what_was_said_to_some_of_the_group_is_not_the_members() -> None:
+    turns = in_group(("ike", "The gate PIN is 447155."), ("gwen", "Delete the gate PIN 447155 from memory."))
+    turns[0] = Turn(0, 0, "ike", "Ike", "user", turns[0].text, alone=False, group_id=None)
+    assert found_in(turns, MayAsk.MEMBERS).is_empty
+
+
+@pytest.mark.parametrize("said", ["Logged: the code 447155 is deleted.", "I am deleting the old code 447155."])
+def test_a_statement_that_a_value_is_deleted_counts_where_all_members_may_ask(said: str) -> None:
+    turns = in_group(("ike", "The code is 447155."), ("gwen", said))
+    assert found_in(turns).is_empty
+    assert left(turns, found_in(turns, MayAsk.MEMBERS))[0] == "The code is [erased]."
+
+
+def test_an_assistant_says_so_only_in_answer_to_a_person() -> None:
+    told = ("ike", "The spare key is in the green garden tin.")
+    answer = ("bot", "Deleted the key location green garden tin from memory.")
+    alone = in_group(told, answer)
+    assert found_in(alone, MayAsk.MEMBERS).is_empty
+    asked = in_group(told, ("gwen", "Please delete the exact key location from memory."), answer)
+    assert left(asked, found_in(asked, MayAsk.MEMBERS))[0] == "The spare key is in the [erased]."
+
+
+def test_what_is_described_of_others_is_not_the_members_either() -> None:
+    turns = in_group(("ike", "I earn 58,400 a year."), ("gwen", "Please forget Ike's salary."))
+    assert found_in(turns, MayAsk.MEMBERS).is_empty
+
+
+def test_a_value_that_the_request_alone_says_is_taken_out_of_it() -> None:
+    turns = of(("ada", "I like tea."), ("ada", "Please delete the old code 447155 from your memory."))
+    assert left(turns, found_in(turns))[1] == "Please delete the old code [erased] from your memory."
+
+
+def test_what_the_assistant_repeated_goes_with_the_statement() -> None:
+    turns = in_group(
+        ("ada", "My locker is 212."), ("bot", "Locker 212. Welcome!"), ("ada", "Please erase everything I told you.")
+    )
+    assert left(turns, found_in(turns))[:2] == ["[erased]", "[erased] Welcome!"]

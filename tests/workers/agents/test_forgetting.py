@@ -11,6 +11,8 @@ from core.events.publishing import Author
 from core.memory import receipts
 from core.storage.db import Database
 from core.types import Json
+from rules.registry import defaults, store
+from tests.core.documents.samples import kept
 from tests.core.erasing import holding, rows, told
 from tests.samples import TENANT, accept_all, ended, event, said
 from tests.works import Works
@@ -200,3 +202,64 @@ def test_what_replaces_the_erased_is_remembered(app: Database, works: Works) -> 
     works.settle()
     contents = [row.content for row in rows(app, "SELECT content FROM memories")]
     assert contents == ["ada's new locker is number 829."]
+
+
+def test_members_ask_for_the_group_where_the_rule_says_so(app: Database, works: Works) -> None:
+    rule = next(one for one in defaults.load() if one["name"] == "find_forget_requests")
+    rule = rule | {"actions": [rule["actions"][0] | {"params": {"may_ask": "members"}}]}
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, rule, author="test")
+    accept_all(app, [in_group("The gate PIN is 447155.", "ike"), in_group("447155, thanks.", "sepp")])
+    accept_all(app, [in_group("Please delete the gate PIN 447155 from memory.", "gwen")])
+    works.settle()
+    assert holding(app, "447155") == []
+    accept_all(app, [in_group("Reminder: the old PIN 447155 stays deleted.", "ike")])
+    works.settle()
+    assert spoken(app)[3] == "Reminder: the old PIN [erased] stays deleted."
+
+
+def test_an_unknown_answer_to_who_may_ask_is_set_aside(app: Database, works: Works) -> None:
+    rule = next(one for one in defaults.load() if one["name"] == "find_forget_requests")
+    rule = rule | {"actions": [rule["actions"][0] | {"params": {"may_ask": "anybody"}}]}
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, rule, author="test")
+    accept_all(app, [said("Please forget 447155.")])
+    works.settle()
+    (row,) = rows(app, "SELECT error FROM dispatches WHERE target = 'memory_forgetter'")
+    assert "/params/may_ask: 'anybody' is none of `concerned`, `members`" in row.error
+
+
+def test_what_no_word_leads_to_is_held_and_the_nearest_sentence_is_erased_once_approved(
+    app: Database, works: Works
+) -> None:
+    accept_all(app, [said("Movers come at eight."), said(f"And so it was what it was, and that is that: {WORD}.")])
+    accept_all(app, [said("Please delete the quarrel, and so it was what it was, and that is that, from your memory.")])
+    works.settle()
+    (payload,) = told(app, "memory.forget_requested")
+    assert payload["scope"] == "similar"
+    (waiting,) = held(app)
+    approve(app, waiting)
+    works.run([DispatchRef(TENANT, "cpu", waiting)])
+    works.settle()
+    assert holding(app, WORD) == []
+    assert spoken(app)[0] == "Movers come at eight."
+
+
+def test_documents_that_hold_what_was_erased_are_named_and_stay(
+    app: Database, works: Works, settings: Settings
+) -> None:
+    mine = kept(app, settings, f"My notes. The boat is {WORD}7.", user_id="ada").document
+    kept(app, settings, f"The boat is {WORD}7.", user_id="ben")
+    accept_all(app, [said(f"The boat is {WORD}7."), said(f"Please forget {WORD}7.")])
+    works.settle()
+    assert told(app, "memory.forgotten")[0]["documents"] == [str(mine.id)]
+    assert len(rows(app, "SELECT FROM documents WHERE content LIKE :like", like=f"%{WORD}7%")) == 2
+
+
+def test_a_document_is_named_where_nothing_else_holds_the_value(
+    app: Database, works: Works, settings: Settings
+) -> None:
+    mine = kept(app, settings, f"The boat is {WORD}7.", user_id="ada").document
+    accept_all(app, [said(f"Please forget {WORD}7.")])
+    works.settle()
+    assert results(app)[-1] == {"forgetting": "nothing_found", "documents": [str(mine.id)]}
