@@ -16,7 +16,7 @@ SCOPES = {
     "last": {"last"},
     "said": {"last", "fact"},
     "topic": {"all_about", "fact"},
-    "person": {"all_about"},
+    "person": {"all_about", "fact"},
     "everything": {"everything"},
     "all": {"everything"},
 }
