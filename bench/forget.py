@@ -1,6 +1,6 @@
 """Requests to forget, against labels: recognised, erased everywhere, and nothing else lost.
 
-    python -m bench.forget [--set dev held] [--only ID …] [--show]
+    python -m bench.forget [--set dev dev2 held held2] [--only ID …] [--show]
 
 Each scenario is published to a stack of its own, without a model: first its talk, settled, then the request, settled.
 What is held for approval is approved. A target counts as left if a search (for the string itself and for the words of
@@ -8,7 +8,7 @@ the request, raw, twenty results) finds it, or if it stands in a message, memory
 A keep counts as lost if it stands in none of them. Requests by somebody who does not dispose of the matter have to be
 refused: there the target must stay.
 
-Who wrote and labelled the scenarios had not seen the rules. The rules were mended on `dev` alone.
+Who wrote and labelled the scenarios had not seen the rules. The rules were mended on `dev` and `dev2` alone.
 """
 
 from __future__ import annotations
