@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from core.config import Settings
-from core.context import assembly, formats, profile_lines, stable_selection
+from core.context import assembly, formats, pinned_texts, profile_lines, stable_selection
 from core.context import reader as context_reader
 from core.context import retrievers as context_retrievers
 from core.context.adaptive_depth import Depth, depth
@@ -298,8 +298,12 @@ def _holds(row: Any, now: datetime) -> bool:
 
 
 def _render_within(packer: Packer, sources: ContextMaterial, request: ContextQuery) -> tuple[Assembled, Json, int]:
-    """Render within the limit. The size of separators is known only afterwards; the allowance shrinks accordingly."""
-    room = float(request.limit - formats.OVERHEAD)
+    """Render within the limit. The size of separators is known only afterwards; the allowance shrinks accordingly.
+
+    Pinned texts come first and whole; the shares are of what they leave.
+    """
+    shared = request.limit - pinned_texts.pinned_tokens(packer, sources.material.pinned, request.limit)
+    room = float(shared - formats.OVERHEAD)
     for left in reversed(range(ATTEMPTS)):
         within = replace(packer, allowance=split_limit(max(0, int(room)), request.budget))
         assembled = assembly.assemble(
@@ -307,8 +311,10 @@ def _render_within(packer: Packer, sources: ContextMaterial, request: ContextQue
         )
         rendered = formats.render(assembled, request.format)
         tokens = formats.tokens(rendered, packer.counter)
-        most = request.limit - (int(request.limit * request.budget.reserve) if left else 0)
+        most = request.limit - (int(shared * request.budget.reserve) if left else 0)
         if tokens <= most:
             return assembled, rendered, tokens
-        room *= SHRINK * most / tokens
-    return Assembled([], None), formats.nothing(request.format), 0
+        room *= SHRINK * max(0, most - request.limit + shared) / max(1, tokens - request.limit + shared)
+    assembled = Assembled(pinned_texts.pinned_sections(packer, sources.material.pinned), None)
+    rendered = formats.render(assembled, request.format)
+    return assembled, rendered, formats.tokens(rendered, packer.counter)

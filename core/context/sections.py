@@ -13,6 +13,8 @@ from core.types import Json
 class SectionName(StrEnum):
     """Parts in order: what changes least comes first, so that a model's cache reaches far."""
 
+    SYSTEM_PROMPT = "system_prompt"
+    TASK = "task"
     INSTRUCTIONS = "instructions"
     PROFILE = "profile"
     MEMORIES = "memories"
@@ -59,6 +61,7 @@ class Section:
 
 
 TITLES = {
+    SectionName.TASK: "Task",
     SectionName.INSTRUCTIONS: "Standing Instructions",
     SectionName.PROFILE: "About the User",
     SectionName.MEMORIES: "What Is Remembered",
@@ -68,4 +71,4 @@ TITLES = {
     SectionName.SINCE: "Learnt Since",
     SectionName.FOCUS: "Remembered for This Question",
 }
-"""Title of each section; recent messages are messages, and have none."""
+"""Title of each section; the system prompt is the agent's own text, recent messages are messages: both have none."""

@@ -87,8 +87,23 @@ class SessionPayload(Payload):
     group_id: Who | None = None
 
 
+class PinnedTexts(BaseModel):
+    """Texts that the contexts of a session show whole; null removes one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    system_prompt: Content | None = None
+    task: Content | None = None
+
+
+class SessionState(Payload):
+    """State of a session, or a patch of it: any fields, of which `pinned` is checked."""
+
+    pinned: PinnedTexts | None = None
+
+
 class SessionStarted(SessionPayload):
-    state: Json | None = None
+    state: SessionState | None = None
 
 
 class SessionEnded(SessionPayload):
