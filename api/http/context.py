@@ -35,8 +35,8 @@ MOST = 2_000_000
 """Largest limit, in tokens: more than any model's window."""
 
 
-AS_SENT = {SectionName.SYSTEM_PROMPT, SectionName.TASK, SectionName.RECENT}
-"""Sections with what the agent itself sent: who says it again does not repeat a memory."""
+AS_SENT = {SectionName.SYSTEM_PROMPT, SectionName.TASK, SectionName.GUIDANCE, SectionName.RECENT}
+"""Sections without memories: who says the same does not repeat one."""
 
 
 class BudgetShares(RequestBody):
@@ -76,6 +76,9 @@ class ContextRequest(RequestBody):
         ),
     ]
     adaptive: Annotated[bool, Field(description="Let the query determine the number of memories")] = False
+    guidance: Annotated[
+        bool, Field(description="Tell the model how to use what is remembered, and to ask the user about conflicts")
+    ] = False
     audience: Annotated[
         Audience | None,
         Field(description="Readers of the answer; default: the group if `group_id` or a session of a group is given"),
@@ -134,6 +137,7 @@ def _to_query(at: Deps, asked: ContextRequest) -> ContextQuery:
         budget=Budget(shares.system, shares.long_term, shares.short_term, shares.reserve),
         adaptive=asked.adaptive,
         units="units" in asked.include,
+        guidance=asked.guidance,
         format=asked.format,
         audience=asked.audience,
         raw=asked.raw,

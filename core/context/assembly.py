@@ -119,7 +119,7 @@ def assemble(packer: Packer, sources: ContextMaterial) -> Assembled:
         seen = layout.base.seen.union(*map(_keys, (layout.memories, layout.knowledge, layout.now)))
         space = room(packer.allowance, layout.base.tokens, session=True)
         focus = [packer.best(SectionName.FOCUS, space.focus, _beside(inputs.found, seen))]
-    pinned = pinned_sections(packer, sources.material.pinned)
+    pinned = pinned_sections(packer, sources.material)
     before = (*pinned, layout.base.always, layout.base.profile, layout.memories, layout.knowledge, *summary_and_plan)
     sections = [*before, layout.now, layout.base.since, *focus]
     return Assembled(

@@ -26,6 +26,7 @@ SPOKEN: Final = {"user": "user", "assistant": "assistant", "system": "system", "
 STABLE: Final = (
     SectionName.SYSTEM_PROMPT,
     SectionName.TASK,
+    SectionName.GUIDANCE,
     SectionName.INSTRUCTIONS,
     SectionName.PROFILE,
     SectionName.MEMORIES,

@@ -37,18 +37,22 @@ class SessionSlice:
 
 @dataclass(frozen=True, slots=True)
 class OwnerMaterial:
-    """Instructions of a user (or a group), the session, if one is named and exists, and its pinned texts."""
+    """Instructions of a user (or a group), the session, if one is named and exists, and its pinned texts.
+
+    `guidance`: for the model, if it was asked for.
+    """
 
     instructions: Sequence[Any]
     conversation: SessionSlice | None
     pinned: Pinned = pinned.NOTHING
+    guidance: str = ""
 
     def bare(self) -> OwnerMaterial:
         """Return the newest message and the pinned texts alone, for a context without room for more."""
         newest = self.conversation
         if newest is not None:
             newest = replace(newest, messages=newest.messages[-1:], ends=newest.ends[-1:], summary=None, plans=())
-        return OwnerMaterial((), newest, self.pinned)
+        return OwnerMaterial((), newest, self.pinned, self.guidance)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ class SectionName(StrEnum):
 
     SYSTEM_PROMPT = "system_prompt"
     TASK = "task"
+    GUIDANCE = "guidance"
     INSTRUCTIONS = "instructions"
     PROFILE = "profile"
     MEMORIES = "memories"
@@ -62,6 +63,7 @@ class Section:
 
 TITLES = {
     SectionName.TASK: "Task",
+    SectionName.GUIDANCE: "How to Use What Is Remembered",
     SectionName.INSTRUCTIONS: "Standing Instructions",
     SectionName.PROFILE: "About the User",
     SectionName.MEMORIES: "What Is Remembered",

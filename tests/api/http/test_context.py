@@ -20,6 +20,7 @@ from tests.core.summaries.conversations import talk as spoken
 from tests.doors import OTHER, Doors
 from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept_all, event, said
+from tests.works import Works
 
 NOW = datetime.now(UTC)
 
@@ -506,3 +507,29 @@ def test_who_repeats_the_task_is_not_taken_for_an_echo(door: Doors, app: Databas
         patch.setattr(Recalls, "note", lambda _log, _asker, served, **_: noted.extend(one.text for one in served))
         assert section(context(door, session_id="s1"), "task")["tokens"] > 0
     assert noted == ["Ada wants answers in French."]
+
+
+@pytest.mark.parametrize("form", ["messages", "anthropic", "text"])
+def test_on_request_the_model_is_told_how_to_use_what_is_remembered(door: Doors, form: str) -> None:
+    found = context(door, query="What should I cook?", format=form, guidance=True)
+    assert "ask the user which one is right" in section(found, "guidance")["text"]
+    assert "ask the user which one is right" in str(found.get("text") or found.get("system") or found["messages"][0])
+    assert section(context(door, query="What should I cook?", format=form), "guidance")["text"] == ""
+    assert "请先问用户" in section(context(door, query="晚上吃什么？", guidance=True), "guidance")["text"]
+    assert context(door, query="So?", guidance=True, max_tokens=200)["total_tokens"] <= 200
+
+
+def test_the_current_step_of_a_plan_brings_what_it_needs(door: Doors, app: Database, works: Works) -> None:
+    carry_out(
+        app,
+        *[a_memory(f"Ada met tourist number {n} at the weather station.") for n in range(40)],
+        a_memory("The wedding cake comes from the bakery Dupont."),
+    )
+    talk(app, "How was the weather station with the tourists?")
+    asked = {"session_id": "s1", "query": "How was the weather station with the tourists?"}
+    assert "Dupont" not in str(context(door, **asked)["messages"])
+    steps = [{"title": "Send the invitations", "status": "done"}, {"title": "Order the wedding cake at the bakery"}]
+    payload = {"session_id": "s1", "user_id": "ada", "plan": {"goal": "Wedding", "steps": steps}}
+    accept_all(app, [event("plan.updated", payload)])
+    works.settle()
+    assert "Dupont" in str(context(door, **asked)["messages"])

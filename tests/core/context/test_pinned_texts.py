@@ -32,13 +32,13 @@ def test_a_context_for_nothing_more_than_the_last_message_keeps_them() -> None:
 
 
 def test_a_prompt_that_was_a_message_names_it() -> None:
-    section = pinned_texts.pinned_sections(PACKER, Pinned("Be brief.", "", "m1"))[0]
+    section = pinned_texts.pinned_sections(PACKER, OwnerMaterial((), None, Pinned("Be brief.", "", "m1")))[0]
     assert section.pieces[0].source == {"type": "pinned", "name": "system_prompt", "message_id": "m1"}
 
 
 def test_too_small_a_limit_is_refused_with_the_one_that_would_do() -> None:
-    assert pinned_texts.pinned_tokens(PACKER, Pinned(), 64) == 0
-    taken = pinned_texts.pinned_tokens(PACKER, BOT, 1000)
-    assert pinned_texts.pinned_tokens(PACKER, BOT, taken + pinned_texts.LEAST) == taken
+    assert pinned_texts.pinned_tokens(PACKER, OwnerMaterial((), None), 64) == 0
+    taken = pinned_texts.pinned_tokens(PACKER, OwnerMaterial((), None, BOT), 1000)
+    assert pinned_texts.pinned_tokens(PACKER, OwnerMaterial((), None, BOT), taken + pinned_texts.LEAST) == taken
     with pytest.raises(Invalid, match=f"/max_tokens: .* ask for at least {taken + pinned_texts.LEAST}"):
-        pinned_texts.pinned_tokens(PACKER, BOT, taken + pinned_texts.LEAST - 1)
+        pinned_texts.pinned_tokens(PACKER, OwnerMaterial((), None, BOT), taken + pinned_texts.LEAST - 1)
