@@ -13,21 +13,16 @@ import argparse
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from bench.peers_talks import Question as Labelled
 from bench.peers_talks import Talk, talks
 from bench.stand import Stand, stack
 from core.config import Settings
-from core.inference.embedders import Symmetric
+from core.inference.embedders import CachedEmbedder
 from core.inference.local_embedder import LocalEmbedder
-from core.inference.local_models.catalog import MODELS
 from core.search import query, ranking
 from core.search.query import Question
 from core.storage import db
@@ -57,27 +52,12 @@ RESULTS: Final = 40
 TENANT: Final = "default"
 
 
-@dataclass
-class Known(Symmetric):
-    """The local model, asked once for each question."""
-
-    inner: LocalEmbedder = field(default_factory=LocalEmbedder)
-    vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    name, dimension = MODELS["local"].name, MODELS["local"].dimension
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        for one in texts:
-            if one not in self.vectors:
-                self.vectors[one] = self.inner.embed([one])[0]
-        return np.stack([self.vectors[one] for one in texts])
-
-
 def run(file: Path, count: int) -> list[tuple[str, dict[str, float]]]:
     told = talks(file, count, 0)
     with stack() as stand:
         publish(stand, told)
         database = db.connect(db.app_url(Settings(home=stand.home)), 1)
-        embedder = Known()
+        embedder = CachedEmbedder(LocalEmbedder()).of(TENANT)
         table = []
         for name, weights in PARTS.items():
             with weighing(weights):
@@ -114,7 +94,7 @@ def weighing(weights: Mapping[str, float]) -> Iterator[None]:
             setattr(ranking, name, weight)
 
 
-def recall(database: Database, told: Sequence[Talk], embedder: Known) -> dict[str, float]:
+def recall(database: Database, told: Sequence[Talk], embedder: CachedEmbedder) -> dict[str, float]:
     """Over all questions, and over those that need several messages."""
     rows = [(one.evidence, found(database, talk.name, one, embedder)) for talk in told for one in talk.questions]
     several = [(gold, seen) for gold, seen in rows if len(gold) > 1]
@@ -126,7 +106,7 @@ def recall(database: Database, told: Sequence[Talk], embedder: Known) -> dict[st
     }
 
 
-def found(database: Database, user: str, one: Labelled, embedder: Known) -> list[str]:
+def found(database: Database, user: str, one: Labelled, embedder: CachedEmbedder) -> list[str]:
     """The distinct messages that the results cite, best first."""
     answer = query.search(database, TENANT, Question(one.text, user, limit=RESULTS), embedder)
     return list(dict.fromkeys(source.message_id for result in answer.results for source in result.sources))

@@ -13,7 +13,7 @@ import numpy as np
 from core.index.resident.arrays import Floats, Numbers, Places, Texts, texts
 from core.search.candidates import Candidates, Hit
 from core.search.pagination import RankPlace
-from core.search.ranking import COSINE, DIGITS, LEXICAL, Scores, best_lexical, fill_missing, scale
+from core.search.ranking import COSINE, DIGITS, LEXICAL, RankingQuery, Scores, best_lexical, fill_missing, scale
 
 DIVERSE: Final = 200
 """First results of a ranking that are reordered so that they repeat each other less."""
@@ -105,13 +105,12 @@ def cut_page(
     return RankedPage(keys, found, scores, passages, on_it)
 
 
-def score_passages(passages: Sequence[Hit], found: Candidates, scores: Scores, ideal: float) -> list[RankedHit]:
-    """Rank passages, or units, by their own words and cosine, on the scale of the messages.
-
-    `ideal`: as in `ranking`.
-    """
+def score_passages(
+    passages: Sequence[Hit], found: Candidates, scores: Scores, ranking_query: RankingQuery
+) -> list[RankedHit]:
+    """Rank passages, or units, by their own words and cosine, on the scale of the messages."""
     messages = ~found.memory
-    by = scale(max([best_lexical(found), *(hit.lexical for hit in passages)]), ideal)
+    by = scale(max([best_lexical(found), *(hit.lexical for hit in passages)]), ranking_query.ideal)
     alone = scores.parts["lexical"] + scores.parts["vector"]
     gained = _gain_over_match(scores.total[messages], alone[messages])
     cosines = fill_missing(
@@ -120,7 +119,7 @@ def score_passages(passages: Sequence[Hit], found: Candidates, scores: Scores, i
     ranked = []
     for hit, cosine in zip(passages, cosines.tolist(), strict=True):
         share = hit.lexical / by if by else 0.0
-        parts = {"lexical": gained * LEXICAL * share, "vector": gained * COSINE * cosine}
+        parts = {"lexical": gained * LEXICAL * share, "vector": gained * COSINE * ranking_query.vector * cosine}
         ranked.append(RankedHit(hit, round(sum(parts.values()), DIGITS), parts))
     return ranked
 

@@ -47,7 +47,7 @@ YEAR_BEFORE = 0.8
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A time span; `sure` (0 … 1): how strongly it suggests when the answer was said; `yearly`: its year is not named."""
+    """A time span; `sure` (0 … 1): how strongly it suggests when the answer was said; `yearly`: no year is named."""
 
     since: datetime
     until: datetime

@@ -87,7 +87,7 @@ def test_told_anew_and_without_the_longest_talk_it_finds_the_same_in_the_others(
 def test_a_text_without_a_vector_ends_the_replay_with_the_way_out(upgraded: Settings) -> None:
     short = talks.read("short", SMALL)
     known = {
-        vectors.key("Ben: How wonderful! Do you play already?"): vectors.load(vectors.FILE)[
+        vectors.key("Ben: How wonderful! Do you play already?", "text"): vectors.load(vectors.FILE)[
             min(vectors.load(vectors.FILE))
         ]
     }

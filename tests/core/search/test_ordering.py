@@ -21,7 +21,9 @@ def message(n: int, lexical: float, **more: Any) -> Hit:
 def ordered(hits: Sequence[Hit], page: Page, vectors: Floats | None = None) -> list[RankedHit]:
     found = candidates.of([hit for hit in hits if hit.type not in {"document", "unit"}])
     scores = score_candidates(found, RankingQuery())
-    shelved = ordering.score_passages([hit for hit in hits if hit.type in {"document", "unit"}], found, scores, 0.0)
+    shelved = ordering.score_passages(
+        [hit for hit in hits if hit.type in {"document", "unit"}], found, scores, RankingQuery()
+    )
 
     def rows(places: Places) -> Floats:
         return np.zeros((len(places), 2), dtype=np.float32) if vectors is None else vectors[places]
