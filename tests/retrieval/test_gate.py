@@ -33,7 +33,7 @@ asked: 2026-05-01 12:00
 BREAKS: Mapping[str, Mapping[str, float]] = {
     "no vectors": {"COSINE": 0.0, "COSINE_AROUND": 0.0},
     "no likeness of what stands around": {"COSINE_AROUND": 0.0},
-    "no words": {"LEXICAL": 0.0},
+    "no words": {"LEXICAL": 0.0, "SESSION": 0.0, "ANSWERS": 0.0},
     "whoever tells much": {"TOLD": 0.0},
     "no times": {"SPAN": 0.0},
 }
