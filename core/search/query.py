@@ -127,7 +127,8 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             scores = _scores(tx, question, filtered.found, ranking_query, now)
             scores = _raise_successors(tx, question, filtered.found, scores)
             scores = _raise_later_values(tx, question, filtered, scores)
-            page = Page(question.limit, question.each, question.after, question.recipe.diversity)
+            recipe = question.recipe
+            page = Page(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
             units = _units(tx, question, opening_reads.own, vector)
             scored_passages = [
                 *ordering.score_passages(passages, filtered.found, scores, ranking_query),
