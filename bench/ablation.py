@@ -1,10 +1,13 @@
-"""What each part of the ranking is worth: recall on LoCoMo with one part taken out at a time.
+"""What each part of the ranking is worth: recall on LoCoMo with one part taken out at a time; and what recipes show.
 
-    python -m bench.ablation [--locomo ../shared/data/locomo_dev.json] [--talks 0]
+    python -m bench.ablation [--locomo ../shared/data/locomo_dev.json] [--talks 0] [--recipes default precise]
 
 The conversations are published to a stack of their own and extracted by the default rules; then each question is asked
 once for each row of the table, by the function that the door calls, with the weight of one part set to nought. Counted
 as evidence among the first distinct messages that the results cite: a result that cites several spends a place on each.
+
+`--recipes` asks the questions with one message of evidence once for each of these recipes instead: how many results
+there are, which share of them cites the evidence, and whether one of the first five messages is it.
 """
 
 from __future__ import annotations
@@ -13,23 +16,19 @@ import argparse
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from bench.peers_talks import Question as Labelled
 from bench.peers_talks import Talk, talks
 from bench.stand import Stand, stack
 from core.config import Settings
-from core.inference.embedders import Symmetric
+from core.inference.embedders import CachedEmbedder
 from core.inference.local_embedder import LocalEmbedder
-from core.inference.local_models.catalog import MODELS
 from core.search import query, ranking
 from core.search.query import Question
+from core.search.recipes import RECIPES, Recipe
 from core.storage import db
 from core.storage.db import Database
 from core.types import Json
@@ -57,29 +56,17 @@ RESULTS: Final = 40
 TENANT: Final = "default"
 
 
-@dataclass
-class Known(Symmetric):
-    """The local model, asked once for each question."""
-
-    inner: LocalEmbedder = field(default_factory=LocalEmbedder)
-    vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    name, dimension = MODELS["local"].name, MODELS["local"].dimension
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        for one in texts:
-            if one not in self.vectors:
-                self.vectors[one] = self.inner.embed([one])[0]
-        return np.stack([self.vectors[one] for one in texts])
+Table = list[tuple[str, dict[str, float]]]
 
 
-def run(file: Path, count: int) -> list[tuple[str, dict[str, float]]]:
+def run(file: Path, count: int, recipes: Sequence[str]) -> Table:
     told = talks(file, count, 0)
     with stack() as stand:
         publish(stand, told)
         database = db.connect(db.app_url(Settings(home=stand.home)), 1)
-        embedder = Known()
-        table = []
-        for name, weights in PARTS.items():
+        embedder = CachedEmbedder(LocalEmbedder()).of(TENANT)
+        table = [(name, precision(database, told, RECIPES[name], embedder)) for name in recipes]
+        for name, weights in () if recipes else PARTS.items():
             with weighing(weights):
                 table.append((name, recall(database, told, embedder)))
         database.close()
@@ -114,7 +101,7 @@ def weighing(weights: Mapping[str, float]) -> Iterator[None]:
             setattr(ranking, name, weight)
 
 
-def recall(database: Database, told: Sequence[Talk], embedder: Known) -> dict[str, float]:
+def recall(database: Database, told: Sequence[Talk], embedder: CachedEmbedder) -> dict[str, float]:
     """Over all questions, and over those that need several messages."""
     rows = [(one.evidence, found(database, talk.name, one, embedder)) for talk in told for one in talk.questions]
     several = [(gold, seen) for gold, seen in rows if len(gold) > 1]
@@ -126,7 +113,24 @@ def recall(database: Database, told: Sequence[Talk], embedder: Known) -> dict[st
     }
 
 
-def found(database: Database, user: str, one: Labelled, embedder: Known) -> list[str]:
+def precision(database: Database, told: Sequence[Talk], recipe: Recipe, embedder: CachedEmbedder) -> dict[str, float]:
+    """Over the questions that one message answers."""
+    rows = []
+    for talk in told:
+        for one in talk.questions:
+            if len(one.evidence) == 1:
+                question = Question(one.text, talk.name, limit=recipe.limit, recipe=recipe)
+                results = query.search(database, TENANT, question, embedder).results
+                cited = [{source.message_id for source in result.sources} for result in results]
+                first = list(dict.fromkeys(source.message_id for result in results for source in result.sources))[:5]
+                rows.append(
+                    (len(cited), fmean(bool(one.evidence & own) for own in cited), bool(one.evidence & set(first)))
+                )
+    results_, share, any_ = zip(*rows, strict=True)
+    return {"results": fmean(results_), "precision": fmean(share), "any@5": fmean(any_)}
+
+
+def found(database: Database, user: str, one: Labelled, embedder: CachedEmbedder) -> list[str]:
     """The distinct messages that the results cite, best first."""
     answer = query.search(database, TENANT, Question(one.text, user, limit=RESULTS), embedder)
     return list(dict.fromkeys(source.message_id for result in answer.results for source in result.sources))
@@ -136,9 +140,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     parser.add_argument("--talks", type=int, default=0, help="the first conversations alone; 0: all")
+    parser.add_argument("--recipes", nargs="*", default=[], choices=RECIPES)
     asked = parser.parse_args()
-    table = run(asked.locomo, asked.talks)
-    print(f"| without | {' | '.join(table[0][1])} |\n| --- |{' --- |' * len(table[0][1])}")
+    table = run(asked.locomo, asked.talks, asked.recipes)
+    heads = ["recipe" if asked.recipes else "without", *table[0][1]]
+    print(f"| {' | '.join(heads)} |\n|{' --- |' * len(heads)}")
     for name, figures in table:
         print(f"| {name} | {' | '.join(f'{figure:.3f}' for figure in figures.values())} |")
 

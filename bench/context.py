@@ -26,7 +26,7 @@ from core.consolidation import pipeline
 from core.context.builder import ContextDeps, ContextQuery, build
 from core.events import parsing
 from core.index import search_index
-from core.inference.embedders import Embedder, Symmetric
+from core.inference.embedders import Embedder
 from core.inference.local_embedder import LocalEmbedder
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
@@ -44,7 +44,7 @@ WARM: Final = 10
 
 
 @dataclass
-class Timed(Symmetric):
+class Timed:
     """An embedder whose time is taken apart."""
 
     inner: Embedder
@@ -59,8 +59,16 @@ class Timed(Symmetric):
         return self.inner.dimension
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._timed(self.inner.embed, texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._timed(self.inner.embed_queries, texts)
+
+    def _timed(
+        self, embed: Callable[[Sequence[str]], NDArray[np.float32]], texts: Sequence[str]
+    ) -> NDArray[np.float32]:
         began = time.perf_counter()
-        vectors = self.inner.embed(texts)
+        vectors = embed(texts)
         self.seconds.append(time.perf_counter() - began)
         return vectors
 

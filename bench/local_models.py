@@ -20,12 +20,16 @@ import onnx
 from onnx import helper
 
 from core.inference.local_embedder import local_model_path
-from core.inference.local_models import blocks, e5, encoder
+from core.inference.local_models import e5, encoder, minilm
 from core.inference.local_models.catalog import MULTILINGUAL
 from core.inference.local_models.encoder import Floats
 
-FOLDER = Path(blocks.__file__).parent
+FOLDER = Path(encoder.__file__).parent
 TEXTS = Path(__file__).parent
+SOURCES = {f"talks_data/{name}-*.json": 150 for name in ("en", "zh")} | {
+    f"languages_data/{name}.json": 90 for name in ("ar", "de", "es", "hi", "ja")
+}
+"""Files of conversations, and how many of their passages count."""
 SLIP = 1e-3
 """By how much the mean may differ between machines."""
 WIDTH, WIDE, HEADS, EPSILON = 384, 1536, 12, 1e-12
@@ -33,14 +37,13 @@ WIDTH, WIDE, HEADS, EPSILON = 384, 1536, 12, 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A graph to draw: layers, and bits of a weight."""
+    """A graph to draw."""
 
     name: str
     layers: int
-    bits: int
 
 
-DRAWINGS = (Drawing("minilm", 6, 8), Drawing("e5", 12, 4))
+DRAWINGS = (Drawing("minilm", minilm.LAYERS), Drawing("e5", e5.LAYERS))
 
 
 def graph(drawing: Drawing) -> bytes:
@@ -53,7 +56,12 @@ def graph(drawing: Drawing) -> bytes:
     ]
     last = nodes[-1].output[0]
     outputs = [helper.make_tensor_value_info(last, onnx.TensorProto.FLOAT, ["texts", "tokens", WIDTH])]
-    made = helper.make_graph(nodes, drawing.name, inputs, outputs, [_external(*one) for one in weights.items()])
+    constants = [
+        helper.make_tensor("step", onnx.TensorProto.FLOAT, [], [1 / 127]),
+        helper.make_tensor("zero", onnx.TensorProto.UINT8, [], [128]),
+    ]
+    external = [_external(*one) for one in weights.items()]
+    made = helper.make_graph(nodes, drawing.name, inputs, outputs, [*constants, *external])
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     content: bytes = helper.make_model(made, opset_imports=opsets, ir_version=8).SerializeToString(deterministic=True)
     return content
@@ -72,17 +80,16 @@ def mean() -> Floats:
 def _passages() -> list[str]:
     """150 messages in English and in Chinese, 90 in each of five other languages; spread over the conversations."""
     found: list[str] = []
-    for language, count in (("en", 150), ("zh", 150), *((name, 90) for name in ("ar", "de", "es", "hi", "ja"))):
-        talks = [
-            json.loads(path.read_text(encoding="utf-8")) for path in sorted(TEXTS.glob(f"*_data/{language}*.json"))
-        ]
-        texts = [text for talk in talks for text in _texts(talk)]
+    for pattern, count in SOURCES.items():
+        texts = [text for path in sorted(TEXTS.glob(pattern)) for text in _texts(path)]
         found += [texts[place * len(texts) // count] for place in range(count)]
     return found
 
 
-def _texts(talk: Any) -> Iterator[str]:
-    for one in talk if isinstance(talk, list) else [talk]:
+def _texts(path: Path) -> Iterator[str]:
+    """Yield what is said in a conversation, or in the first half of several."""
+    talk = json.loads(path.read_text(encoding="utf-8"))
+    for one in talk[: len(talk) // 2] if isinstance(talk, list) else [talk]:
         for session in one["sessions"]:
             yield from (turn.get("content") or turn["text"] for turn in session["turns"])
 
@@ -104,30 +111,40 @@ def _nodes(drawing: Drawing, weights: Weights) -> Iterator[Any]:
             operator, [*inputs, f"{name}.weight", f"{name}.bias"], [output], domain=domain, epsilon=EPSILON
         )
 
-    def linear(name: str, source: str, inputs: int, outputs: int) -> Any:
-        count = inputs // blocks.BLOCK
-        weights[f"{name}.codes"] = (onnx.TensorProto.UINT8, [outputs, count, blocks.BLOCK * drawing.bits // 8])
-        weights[f"{name}.scales"] = (onnx.TensorProto.FLOAT, [outputs * count])
+    def rows(source: str) -> Iterator[Any]:
+        """Quantise each token by its own highest value, so that its vector does not depend on what shares its pass."""
+        yield helper.make_node("Abs", [source], [f"{source}.size"])
+        yield helper.make_node("ReduceMax", [f"{source}.size"], [f"{source}.highest"], axes=[-1], keepdims=1)
+        yield helper.make_node("Div", [source, f"{source}.highest"], [f"{source}.share"])
+        yield helper.make_node("QuantizeLinear", [f"{source}.share", "step", "zero"], [f"{source}.codes"])
+
+    def linear(name: str, source: str, inputs: int, outputs: int) -> Iterator[Any]:
+        weights[f"{name}.codes"] = (onnx.TensorProto.INT8, [inputs, outputs])
+        weights[f"{name}.scales"] = (onnx.TensorProto.FLOAT, [outputs])
         weights[f"{name}.bias"] = (onnx.TensorProto.FLOAT, [outputs])
-        parts = [source, f"{name}.codes", f"{name}.scales", "", "", f"{name}.bias"]
-        size = {"K": inputs, "N": outputs, "bits": drawing.bits, "block_size": blocks.BLOCK}
-        # Level 4: activations are quantised to 8 bits, block by block, and multiplied as integers.
-        return helper.make_node("MatMulNBits", parts, [name], domain="com.microsoft", accuracy_level=4, **size)
+        parts = [f"{source}.codes", f"{name}.codes", "step", f"{name}.scales", "zero"]
+        yield helper.make_node("MatMulIntegerToFloat", parts, [f"{name}.share"], domain="com.microsoft")
+        yield helper.make_node("Mul", [f"{name}.share", f"{source}.highest"], [f"{name}.product"])
+        yield helper.make_node("Add", [f"{name}.product", f"{name}.bias"], [name])
 
     state = "embedded.norm"
     yield norm("norm", ["embedded"], state)
     for layer in range(drawing.layers):
         heads = [f"{layer}.{name}" for name in ("query", "key", "value")]
+        yield from rows(state)
         for name in heads:
-            yield linear(name, state, WIDTH, WIDTH)
+            yield from linear(name, state, WIDTH, WIDTH)
         yield helper.make_node(
             "MultiHeadAttention", [*heads, "", "present"], [f"{layer}.heads"], domain="com.microsoft", num_heads=HEADS
         )
-        yield linear(f"{layer}.attended", f"{layer}.heads", WIDTH, WIDTH)
+        yield from rows(f"{layer}.heads")
+        yield from linear(f"{layer}.attended", f"{layer}.heads", WIDTH, WIDTH)
         yield norm(f"{layer}.attended.norm", [state, f"{layer}.attended"], f"{layer}.middle")
-        yield linear(f"{layer}.wide", f"{layer}.middle", WIDTH, WIDE)
+        yield from rows(f"{layer}.middle")
+        yield from linear(f"{layer}.wide", f"{layer}.middle", WIDTH, WIDE)
         yield helper.make_node("Gelu", [f"{layer}.wide"], [f"{layer}.gelu"], domain="com.microsoft")
-        yield linear(f"{layer}.narrow", f"{layer}.gelu", WIDE, WIDTH)
+        yield from rows(f"{layer}.gelu")
+        yield from linear(f"{layer}.narrow", f"{layer}.gelu", WIDE, WIDTH)
         state = f"{layer}.state"
         yield norm(f"{layer}.layer.norm", [f"{layer}.middle", f"{layer}.narrow"], state)
 
@@ -136,7 +153,7 @@ def _external(name: str, of: tuple[int, list[int]]) -> Any:
     """Declare a weight that is not in the file."""
     kind, shape = of
     tensor = onnx.TensorProto(name=name, data_type=kind, dims=shape, data_location=onnx.TensorProto.EXTERNAL)
-    size = 1 if kind == onnx.TensorProto.UINT8 else 4
+    size = 1 if kind == onnx.TensorProto.INT8 else 4
     for number in shape:
         size *= number
     for key, value in (("location", "weights"), ("offset", "0"), ("length", str(size))):
@@ -145,18 +162,19 @@ def _external(name: str, of: tuple[int, list[int]]) -> Any:
 
 
 def main() -> None:
-    """Write the files, or compare them with `--check`."""
-    place, centre = FOLDER / "e5_mean.npy", mean()
-    if "--check" not in sys.argv:
-        np.save(place, centre)
-    elif np.abs(np.load(place) - centre).max() > SLIP:
-        sys.exit(f"{place} is out of date: run `python -m bench.local_models`.")
+    """Write the files, or compare them with `--check`; the mean is made with the graph."""
+    check = "--check" in sys.argv
     for drawing in DRAWINGS:
         path, drawn = FOLDER / f"{drawing.name}.onnx", graph(drawing)
-        if "--check" not in sys.argv:
+        if not check:
             path.write_bytes(drawn)
         elif path.read_bytes() != drawn:
             sys.exit(f"{path} is out of date: run `python -m bench.local_models`.")
+    place, centre = FOLDER / "e5_mean.npy", mean()
+    if not check:
+        np.save(place, centre)
+    elif np.abs(np.load(place) - centre).max() > SLIP:
+        sys.exit(f"{place} is out of date: run `python -m bench.local_models`.")
 
 
 if __name__ == "__main__":

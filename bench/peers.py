@@ -243,14 +243,17 @@ def environment(home: Path, name: str) -> Path:
 def vectors(work: Path, some: Sequence[Talk]) -> Json:
     """All texts and questions embedded by Imprint's own embedder, for drivers to look up."""
     said = [text for talk in some for way in TEXTS for text in texts(talk.turns, way)]
-    known = list(dict.fromkeys([*said, *(question.text for talk in some for question in talk.questions)]))
+    asked = list(dict.fromkeys(question.text for talk in some for question in talk.questions))
+    known = [*dict.fromkeys(text for text in said if text not in set(asked)), *asked]
     say(f"embedding {len(known)} texts")
+    model = LocalEmbedder()
     made = {
         "texts": str(work / "texts.json"),
         "rows": str(work / "rows.npy"),
         "model": str(local_model_path(MODELS["local"])),
     }
-    np.save(made["rows"], LocalEmbedder().embed(known))
+    told = known[: len(known) - len(asked)]
+    np.save(made["rows"], np.concatenate([model.embed(told), model.embed_queries(asked)]))
     Path(made["texts"]).write_text(json.dumps(known), encoding="utf-8")
     return made
 

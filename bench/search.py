@@ -88,7 +88,7 @@ class Bench:
     def asked(self, users: Sequence[str], each: int, beside: int = 0) -> list[list[Asked]]:
         """So many questions about what each user remembers; others, beside them."""
         texts = [(u, question(u, at * self.crowd.users[u] // each + beside)) for u in users for at in range(each)]
-        vectors = self.model.embed([text for _, text in texts])
+        vectors = self.model.embed_queries([text for _, text in texts])
         asked = [Asked(u, text, v, vector_literal(v)) for (u, text), v in zip(texts, vectors, strict=True)]
         return [asked[at : at + each] for at in range(0, len(asked), each)]
 
@@ -174,7 +174,7 @@ def embedding(bench: Bench, questions: Sequence[Sequence[Asked]]) -> list[float]
     took = []
     for asked in [one for some in questions for one in some][: bench.questions]:
         began = time.perf_counter()
-        bench.model.embed([asked.text])
+        bench.model.embed_queries([asked.text])
         took.append(1000 * (time.perf_counter() - began))
     return took
 

@@ -61,9 +61,7 @@ def summarised(messages: Sequence[Message]) -> tuple[str, int]:
         half = rolling.first_half(messages[upto:end], LIMITS)
         if half:
             upto += len(half)
-            known = extractive.fit_key_messages(
-                key_messages.merge(known, [key for m in half for key in key_messages.key_messages_of(m)])
-            )
+            known = extractive.fit_key_messages(rolling.key_messages_after(known, half, messages[upto:end]))
             covered = sum(token_estimate(m.content) for m in messages[:upto])
             content = rolling.by_rules(SummaryInput(content, half, known, extractive.room(known, covered))).content
     return extractive.render(content, known), upto

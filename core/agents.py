@@ -61,6 +61,7 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
     "memory_extractor": _EXTRACTOR,
     "memory_consolidator": _EXTRACTOR,
     KEEPER: AgentSpec("cpu", _MEMORY_EVENTS, model="opinion"),
+    "feedback_taker": AgentSpec("cpu", ("memory.updated", "memory.write.important")),
     "memory_forgetter": AgentSpec(
         "cpu", ("memory.forget_requested", "memory.forgotten", "memory.erased"), seconds=WHOLE_USER
     ),

@@ -17,6 +17,7 @@ Tokens = Annotated[int | None, typer.Option(min=64, help="Token limit.")]
 Model = Annotated[str | None, typer.Option(help="Name of the model; its context window is the limit.")]
 Form = Annotated[Literal["messages", "anthropic", "text"], typer.Option("--format", help="Output format.")]
 Adaptive = Annotated[bool, typer.Option("--adaptive", help="Let the query determine the number of memories.")]
+Guidance = Annotated[bool, typer.Option("--guidance", help="Tell the model how to use what is remembered.")]
 Why = Annotated[bool, typer.Option("--why", help="Show what each section leaves out.")]
 
 
@@ -29,6 +30,7 @@ def context(
     model: Model = None,
     form: Form = "text",
     adaptive: Adaptive = False,
+    guidance: Guidance = False,
     why: Why = False,
     as_json: AsJson = False,
 ) -> None:
@@ -40,6 +42,7 @@ def context(
         raise typer.BadParameter("Say whose context to build: --user, --group or both.")
     asked: Json = {"user_id": user, "group_id": group, "session_id": session, "query": query}
     asked |= {"max_tokens": max_tokens, "model": model, "format": form, "adaptive": adaptive}
+    asked |= {"guidance": True} if guidance else {}
     with open_client() as client:
         answer = client.post("/v1/context", {name: value for name, value in asked.items() if value is not None})
     finish_if_json(as_json, answer)

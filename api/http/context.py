@@ -35,6 +35,10 @@ MOST = 2_000_000
 """Largest limit, in tokens: more than any model's window."""
 
 
+AS_SENT = {SectionName.SYSTEM_PROMPT, SectionName.TASK, SectionName.GUIDANCE, SectionName.RECENT}
+"""Sections without memories: who says the same does not repeat one."""
+
+
 class BudgetShares(RequestBody):
     """Shares of the token limit by section; `reserve` is kept free for the answer."""
 
@@ -72,6 +76,9 @@ class ContextRequest(RequestBody):
         ),
     ]
     adaptive: Annotated[bool, Field(description="Let the query determine the number of memories")] = False
+    guidance: Annotated[
+        bool, Field(description="Tell the model how to use what is remembered, and to ask the user about conflicts")
+    ] = False
     audience: Annotated[
         Audience | None,
         Field(description="Readers of the answer; default: the group if `group_id` or a session of a group is given"),
@@ -85,7 +92,8 @@ class ContextRequest(RequestBody):
 def post_context(at: Deps, who: Reader, asked: ContextRequest) -> Response:
     """Build a context within a token limit.
 
-    It contains standing instructions, profile, memories, knowledge, summary, plan and recent messages.
+    It contains the session's system prompt and task, standing instructions, profile, memories, knowledge, summary,
+    plan and recent messages.
     """
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose context to build: `user_id`, `group_id` or both")])
@@ -129,6 +137,7 @@ def _to_query(at: Deps, asked: ContextRequest) -> ContextQuery:
         budget=Budget(shares.system, shares.long_term, shares.short_term, shares.reserve),
         adaptive=asked.adaptive,
         units="units" in asked.include,
+        guidance=asked.guidance,
         format=asked.format,
         audience=asked.audience,
         raw=asked.raw,
@@ -137,7 +146,7 @@ def _to_query(at: Deps, asked: ContextRequest) -> ContextQuery:
 
 def _served_texts(built: Context) -> list[Served]:
     """Return the texts shown, to recognize their repetition as an echo; memories found by the query count as used."""
-    shown = [piece for one in built.sheet.sections if one.part != SectionName.RECENT for piece in one.pieces]
+    shown = [piece for one in built.sheet.sections if one.part not in AS_SENT for piece in one.pieces]
     asked = {f"memory:{found.memory.id}": found.memory for found in built.results if found.memory is not None}
     return [
         Served(asked[piece.key].content, asked[piece.key].id) if piece.key in asked else Served(piece.words)

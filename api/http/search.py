@@ -4,134 +4,42 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from api.http import search_results as shown
-from api.http.memory_requests import Time
+from api.http.search_request import FILTERS, OUTSIDE, PER_GROUP, SearchRequest, may_ask_outside, problems
 from api.ingress import raw_access
 from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
 from core.consolidation.echo import Served
+from core.context import retrievers
 from core.context.adaptive_depth import depth
-from core.errors import Invalid, Problem
-from core.events.parsing import Content, Name
+from core.context.retrievers import RetrievedText, RetrieverQuery
+from core.errors import Invalid
 from core.memory.as_of import Moment
-from core.search import pagination, query, recipes
+from core.search import pagination, query
 from core.search.filters import SERVED, Filters
 from core.search.ordering import TYPES
 from core.search.pagination import Cursor
-from core.search.query import Method, Question, SearchResult
+from core.search.query import Question, SearchResult
 from core.search.recall_log import Asker
 from core.search.recipes import RECIPES, Recipe
-from core.types import Category, Json, Kind, Topic
+from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["search"], route_class=Route)
-
-Share = Annotated[float, Field(ge=0, le=1)]
 
 GROUPED = 1000
 """Results of a ranking that are read to limit those of one session or group, or to merge those of several users."""
 
-MOST = 50
-"""Values of one filter: problems with each are reported, and all are read before anything else."""
-
-USERS = 10
-"""Users of one search: each of them is ranked on their own."""
-
-PER_GROUP = 3
-"""Results of one session or group by default."""
-
 BY_RECIPE = ("limit", "adaptive", "min_similarity", "include")
 """Parameters of a recipe that a request may override."""
 
-OF_MEMORIES_ALONE = ("kinds", "categories", "topics", "tags", "min_importance", "trust")
-"""Filters that apply to memories alone."""
-
-FILTERS = {"session_id", "time", "min_importance", "as_of", "known_at", "include_archived", *OF_MEMORIES_ALONE}
-"""Filters; also `include` and `min_similarity`, which a recipe may set."""
-
 ANY_PAGE = {"after", "limit", "adaptive", "explain", "raw"}
 """Fields that may differ from page to page of one answer."""
-
-
-class Span(BaseModel):
-    """A time span; either end may be open."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    from_: AwareDatetime | None = Field(None, alias="from")
-    to: AwareDatetime | None = None
-
-
-class SearchRequest(BaseModel):
-    """A search: query, owner and filters."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    user_id: Name | None = None
-    user_ids: Annotated[
-        list[Name],
-        Field(max_length=USERS, description=f"Search the memory of several users at once, at most {USERS}"),
-    ] = []
-    group_id: Name | None = None
-    query: Annotated[Content, Field(max_length=10_000)]
-    recipe: Annotated[recipes.Name, Field(description="Name of a search recipe; see /v1/search/recipes")] = "default"
-    limit: Annotated[int | None, Field(ge=1, le=200, description="Results per page; default: the recipe's, or 10")] = (
-        None
-    )
-    after: Annotated[
-        str | None,
-        Field(max_length=pagination.LONGEST, description="`next` of the previous page of the same search"),
-    ] = None
-    method: Method = "hybrid"
-    include: Annotated[
-        list[Literal["memories", "messages", "documents", "units"]],
-        Field(max_length=MOST, description="Types to search; units of conversations only if they are named"),
-    ] = ["memories", "messages", "documents"]
-    kinds: Annotated[list[Kind], Field(max_length=MOST)] = []
-    categories: Annotated[list[Category], Field(max_length=MOST)] = []
-    topics: Annotated[list[Topic], Field(max_length=MOST)] = []
-    tags: Annotated[list[Name], Field(max_length=MOST, description="Memories with at least one of these tags")] = []
-    session_id: Name | None = None
-    time: Annotated[Span, Field(description="Time when it was said or happened")] = Span()
-    min_similarity: Annotated[
-        float | None, Field(ge=-1, le=1, description="Minimum cosine similarity; results without a vector are left out")
-    ] = None
-    min_importance: Share | None = None
-    trust: Annotated[
-        list[Literal["candidate", "confirmed", "disputed", "quarantined"]],
-        Field(max_length=MOST, description="Default: all except quarantined; rejected memories are never returned"),
-    ] = []
-    as_of: Annotated[
-        AwareDatetime | None, Field(description="Statements valid at this time, including those superseded since")
-    ] = None
-    known_at: Annotated[Time | None, Field(description="Statements recorded by this time, as worded then")] = None
-    include_archived: Annotated[bool, Field(description="Include archived and expired memories")] = False
-    now: Annotated[Time | None, Field(description="Reference time for the age of results")] = None
-    adaptive: Annotated[
-        bool | None, Field(description="Let the query determine the number of results: 3 to 15, at most `limit`")
-    ] = None
-    group_by: Annotated[
-        Literal["session", "group"] | None, Field(description="Also return the results grouped by session or group")
-    ] = None
-    per_group: Annotated[
-        int | None,
-        Field(ge=1, le=50, description=f"With `group_by`: maximum results of each; default: {PER_GROUP}"),
-    ] = None
-    explain: Annotated[bool, Field(description="Explain the parts of each score and what was searched")] = False
-    audience: Annotated[
-        Literal["group", "private"] | None,
-        Field(description="`group`: only results that all members may read, even if a user is given; default: both"),
-    ] = None
-    raw: Annotated[
-        bool, Field(description="Do not mask secrets in messages and quotes; requires the scope `raw` and is recorded")
-    ] = False
 
 
 @router.get("/search/recipes")
@@ -142,9 +50,12 @@ def get_recipes(_who: Reader) -> Json:
 
 @router.post("/search", response_model=Json)
 def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
-    """Search memories, messages, document passages and units of conversations; each result has its sources."""
-    if problems := list(_problems(asked)):
-        raise Invalid(problems)
+    """Search memories, messages, document passages and units of conversations; each result has its sources.
+
+    `outside` has the results of installed retrievers, on the scale of each.
+    """
+    if wrong := list(problems(asked)):
+        raise Invalid(wrong)
     if asked.raw:
         raw_access.allow(at, who, "search", user_id=asked.user_id, group_id=asked.group_id)
     began, recipe = time.perf_counter(), _effective_recipe(asked)
@@ -156,13 +67,15 @@ def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
     answer = _answer(at, who, asked, _question(asked, recipe, limit, cursor, now))
     found, more = _page(answer, asked, cursor, limit)
     at.hits.note(who.tenant_id, hit=any(one.memory is not None for one in found))
-    _note_recalls(at, who, asked, answer, found)
+    outside = _outside(at, who, asked, limit)
+    _note_recalls(at, who, asked, answer, found, [Served(one.text) for _, one in outside or ()])
     formula = at.settings.strength_formula if asked.explain else None
     results = [shown.result_json(one, now, formula, raw=asked.raw) for one in found]
     if asked.user_ids:
         results = [{**one, "user_id": answer.owners[id(hit)]} for one, hit in zip(results, found, strict=True)]
     content = {
         "results": results,
+        **({"outside": shown.outside_json(outside)} if outside is not None else {}),
         **({"groups": shown.groups_json(found, asked.group_by)} if asked.group_by else {}),
         "total": answer.total,
         "next": pagination.encode(Cursor(pagination.place_of(found[-1].ranked), now), same) if more else None,
@@ -174,54 +87,14 @@ def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
     return json_response(content)
 
 
-def _problems(asked: SearchRequest) -> Iterator[Problem]:
-    """Yield conflicts between fields that are each valid."""
-    yield from _ownerless(asked)
-    if RECIPES[asked.recipe].formula:
-        yield from _unblendable(asked)
-    if not asked.include:
-        yield Problem("/include", "name one of memories, messages, documents and units, or leave it out")
-    elif "memories" not in asked.include:
-        for name in OF_MEMORIES_ALONE:
-            if getattr(asked, name):
-                yield Problem(f"/{name}", "applies to memories only: add `memories` to `include`, or leave it out")
-    if asked.session_id is not None and set(asked.include) == {"documents"}:
-        yield Problem("/session_id", "documents belong to no session: leave it out, or include messages or memories")
-    if asked.time.from_ and asked.time.to and asked.time.from_ > asked.time.to:
-        yield Problem("/time/from", "the span ends before it begins")
-    if asked.min_similarity is not None and asked.method == "keyword":
-        yield Problem("/min_similarity", "`keyword` compares no vectors: use `hybrid` or `vector`, or leave it out")
-    if asked.per_group is not None and asked.group_by is None:
-        yield Problem("/per_group", "requires `group_by`")
-
-
-def _unblendable(asked: SearchRequest) -> Iterator[Problem]:
-    """Yield what a recipe that weighs similarity, decay and importance cannot do."""
-    if "include" in asked.model_fields_set and set(asked.include) != {"memories"}:
-        yield Problem("/include", f"the recipe {asked.recipe} ranks memories only: leave it out, or use another recipe")
-    if asked.method == "keyword":
-        yield Problem(
-            "/method", f"the recipe {asked.recipe} needs vectors: use `hybrid` or `vector`, or another recipe"
-        )
-
-
-def _ownerless(asked: SearchRequest) -> Iterator[Problem]:
-    if asked.user_ids:
-        yield from _several_owners(asked)
-    elif asked.user_id is None and asked.group_id is None:
-        yield Problem("/user_id", "say whose memory to search: `user_id`, `group_id` or both")
-    if asked.audience == "group" and asked.group_id is None:
-        yield Problem("/audience", "name the group: `group_id`")
-
-
-def _several_owners(asked: SearchRequest) -> Iterator[Problem]:
-    """Yield what a search for several users cannot be combined with."""
-    for name in ("user_id", "group_id"):
-        if getattr(asked, name) is not None:
-            yield Problem(f"/{name}", "cannot be combined with `user_ids`: name all users there")
-    for index, user_id in enumerate(asked.user_ids):
-        if user_id in asked.user_ids[:index]:
-            yield Problem(f"/user_ids/{index}", "occurs earlier in the list")
+def _outside(at: Deps, who: Reader, asked: SearchRequest, limit: int) -> list[tuple[str, RetrievedText]] | None:
+    """Return the results of the installed retrievers; None if they are not asked."""
+    named = OUTSIDE in asked.include
+    if not (named or (at.retrievers and "include" not in asked.model_fields_set and may_ask_outside(asked))):
+        return None
+    user_id = None if asked.audience == "group" else asked.user_id
+    question = RetrieverQuery(who.tenant_id, user_id, asked.group_id, asked.query, limit)
+    return retrievers.screened(at.retrievers, question, raw=asked.raw)
 
 
 def _effective_recipe(asked: SearchRequest) -> Recipe:
@@ -232,8 +105,8 @@ def _effective_recipe(asked: SearchRequest) -> Recipe:
     if asked.method == "keyword":
         said["min_similarity"] = None
     if asked.user_ids:
-        said["diversity"] = 0.0  # Results of several users are merged by score alone.
-    return replace(named, **said | {"include": frozenset(said.get("include", named.include))})
+        said |= {"diversity": 0.0, "share": 0.0}  # Results of several users are merged by score alone.
+    return replace(named, **said | {"include": frozenset(said.get("include", named.include)) - {OUTSIDE}})
 
 
 def _adaptive_limit(asked: SearchRequest, k: int) -> int:
@@ -279,7 +152,14 @@ def _answer(at: Deps, who: Reader, asked: SearchRequest, question: Question) -> 
     return _Answer([one for _, (_, one) in merged], considered, {id(one): user_id for _, (user_id, one) in merged})
 
 
-def _note_recalls(at: Deps, who: Reader, asked: SearchRequest, answer: _Answer, found: Sequence[SearchResult]) -> None:
+def _note_recalls(
+    at: Deps,
+    who: Reader,
+    asked: SearchRequest,
+    answer: _Answer,
+    found: Sequence[SearchResult],
+    outside: Sequence[Served],
+) -> None:
     """Record what was shown to whom, for echoes and counts of use."""
     by_user: dict[str | None, list[Served]] = {user_id: [] for user_id in (*asked.user_ids, asked.user_id)}
     if asked.user_ids:
@@ -288,7 +168,7 @@ def _note_recalls(at: Deps, who: Reader, asked: SearchRequest, answer: _Answer, 
         by_user[answer.owners.get(id(one), asked.user_id)].append(_as_served(one))
     for user_id, served in by_user.items():
         asker = Asker(who.tenant_id, user_id, asked.group_id)
-        at.recalls.note(asker, served, announced=at.settings.announce_recalls)
+        at.recalls.note(asker, [*served, *outside], announced=at.settings.announce_recalls)
 
 
 def _page(answer: _Answer, asked: SearchRequest, cursor: Cursor | None, limit: int) -> tuple[list[SearchResult], bool]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from api.serializers import source_json, strength
+from core.context.retrievers import RetrievedText
 from core.memory import decay
 from core.screening import output
 from core.search import passages
@@ -136,3 +137,11 @@ def _unit(unit: FoundUnit, *, raw: bool) -> Json:
         "group_id": unit.group_id,
         "sources": [source],
     }
+
+
+def outside_json(found: Sequence[tuple[str, RetrievedText]]) -> list[Json]:
+    """Serialize results of third-party retrievers."""
+    return [
+        {"type": "outside", "retriever": name, "source": one.source, "content": one.text, "score": one.score}
+        for name, one in found
+    ]

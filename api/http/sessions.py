@@ -20,7 +20,7 @@ from api.ingress.raw_access import Raw
 from api.serializers import message_json
 from core.erasure import session
 from core.errors import Invalid, Problem
-from core.events.parsing import Content, Name
+from core.events.parsing import Content, Name, SessionState
 from core.language.terms import token_estimate
 from core.memory import drawn
 from core.screening import output
@@ -183,10 +183,13 @@ def delete_working(deps: Deps, caller: Writer, session_id: str, key: Name) -> Re
 
 
 @router.patch("/sessions/{session_id:path}/state")
-def patch_state(deps: Deps, caller: Writer, session_id: str, patch: Annotated[Json, JsonBody()]) -> Json:
-    """Merge an object into the session state (RFC 7396), such as topic, intent or progress; null removes a key."""
+def patch_state(deps: Deps, caller: Writer, session_id: str, patch: SessionState) -> Json:
+    """Merge an object into the session state (RFC 7396), such as topic, intent or progress; null removes a key.
+
+    `pinned` has the agent's system prompt and the task, which contexts of the session show whole.
+    """
     with deps.db.tenant(caller.tenant_id) as tx:
-        state.merge(tx, session_id, patch)
+        state.merge(tx, session_id, patch.model_dump(exclude_unset=True))
         return asdict(sessions.get(tx, session_id))
 
 

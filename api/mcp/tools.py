@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from api.http import context, erasure, events, memories, memory_writes, search, sessions
 from api.http.context import ContextRequest
 from api.http.memory_requests import Patch, StatementRequest
-from api.http.search import SearchRequest
+from api.http.search_request import SearchRequest
 from api.http.sessions import HideRequest
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies

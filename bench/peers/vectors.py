@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from core.inference import local_models
-from core.inference.local_models import encoder, minilm
+from core.inference.local_embedder import LocalEmbedder
 from core.inference.local_models.catalog import DIMENSION, MODELS
 
 __all__ = ["DIMENSION", "Vectors"]
@@ -23,8 +22,7 @@ class Vectors:
         """`made` names two files, `texts` (a JSON list) and `rows` (a NumPy matrix), and the `model`'s folder."""
         texts = json.loads(Path(made["texts"]).read_text(encoding="utf-8"))
         self._rows = dict(zip(texts, np.load(made["rows"]), strict=True))
-        graph = Path(local_models.__file__).parent / MODELS["local"].graph
-        self._model = encoder.Encoder(graph, minilm.read(Path(made["model"])))
+        self._model = LocalEmbedder(MODELS["local"], Path(made["model"]))
         self._model.embed(["warm"])
         self.live = False
 

@@ -16,6 +16,7 @@ from core.context import instructions, profile_lines, rendering
 from core.context.conversation import RenderedMessages, background, recent
 from core.context.instructions import FixedSections
 from core.context.packing import Packer, ScoredPiece, room
+from core.context.pinned_texts import pinned_sections
 from core.context.reader import OwnerMaterial, SessionSlice
 from core.context.retrievers import RetrievedText as Outside
 from core.context.sections import Section, SectionName, SectionPiece
@@ -118,7 +119,8 @@ def assemble(packer: Packer, sources: ContextMaterial) -> Assembled:
         seen = layout.base.seen.union(*map(_keys, (layout.memories, layout.knowledge, layout.now)))
         space = room(packer.allowance, layout.base.tokens, session=True)
         focus = [packer.best(SectionName.FOCUS, space.focus, _beside(inputs.found, seen))]
-    before = (layout.base.always, layout.base.profile, layout.memories, layout.knowledge, *summary_and_plan)
+    pinned = pinned_sections(packer, sources.material)
+    before = (*pinned, layout.base.always, layout.base.profile, layout.memories, layout.knowledge, *summary_and_plan)
     sections = [*before, layout.now, layout.base.since, *focus]
     return Assembled(
         [one for one in sections if one.pieces or one.left_out],

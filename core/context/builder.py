@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from core.config import Settings
-from core.context import assembly, formats, profile_lines, stable_selection
+from core.context import assembly, formats, guidance, pinned_texts, profile_lines, stable_selection
 from core.context import reader as context_reader
 from core.context import retrievers as context_retrievers
 from core.context.adaptive_depth import Depth, depth
@@ -26,6 +26,7 @@ from core.context.token_cache import cached_counter
 from core.inference.embedders import Embedder
 from core.inference.token_counting import Counter
 from core.memory import memories
+from core.plans.tree import OPEN
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
 from core.screening import output
@@ -49,6 +50,14 @@ USUAL_K: Final = 10
 LONGEST_QUESTION: Final = 10_000
 """Characters from the end of the last message that serve as the query."""
 
+STEP_RESULTS: Final = 5
+"""Memories and passages read for the current step of a plan."""
+
+STEP_SHARE: Final = 0.5
+"""Factor of their scores: the question comes first."""
+
+STEP_TYPES: Final = frozenset({"memories", "documents"})
+
 SHRINK: Final = 0.95
 """Factor below proportion that is allowed after a context came out too long: the window moves in blocks."""
 
@@ -62,7 +71,8 @@ class ContextQuery:
 
     `audience`: who reads the answer; for a `group` only its own memory is shown, and None means the group of a group's
     session. `listener`: the user whose conversation it is, where the memory shown is the group's. `raw`: secrets in
-    quotes are not masked. `units`: units of other conversations are searched, too.
+    quotes are not masked. `units`: units of other conversations are searched, too. `guidance`: the model is told how to
+    use what is remembered.
     """
 
     user_id: str | None
@@ -78,6 +88,7 @@ class ContextQuery:
     listener: str | None = None
     raw: bool = False
     units: bool = False
+    guidance: bool = False
 
     @property
     def owner(self) -> ProfileOwner:
@@ -172,14 +183,22 @@ def _read(
     question = request.query if request.query is not None else _last_words(sources.material.conversation)
     chosen_depth = depth(question) if request.adaptive else Depth(USUAL_K, ())
     results = _search(deps, tenant_id, request, question, chosen_depth.k * READ)
+    step = _current_step(sources.material.conversation)
+    results = _with_step(results, _search(deps, tenant_id, request, step, STEP_RESULTS, among=STEP_TYPES))
     results = results if request.raw else _screen(results)
     elsewhere = context_retrievers.RetrieverQuery(
         tenant_id, request.user_id, request.group_id, question, chosen_depth.k
     )
-    outside = _outside(context_retrievers.ask(deps.retrievers, elsewhere)) if question.strip() else ()
+    outside = context_retrievers.screened(deps.retrievers, elsewhere)
     sources = _filter_results(
-        deps.db, tenant_id, request, replace(sources, query=question, results=results, outside=outside)
+        deps.db,
+        tenant_id,
+        request,
+        replace(sources, query=f"{question}\n{step}".strip(), results=results, outside=outside),
     )
+    if request.guidance:
+        told = guidance.guidance(question, request.limit)
+        sources = replace(sources, material=replace(sources.material, guidance=told))
     return request, sources, sources.results, chosen_depth
 
 
@@ -194,13 +213,6 @@ def _screen(results: Sequence[query.SearchResult]) -> list[query.SearchResult]:
         screened = output.messages([one.message] if one.message is not None else [])
         shown += [one] if one.message is None else [replace(one, message=message) for message in screened]
     return shown
-
-
-def _outside(
-    found: Sequence[tuple[str, context_retrievers.RetrievedText]],
-) -> list[tuple[str, context_retrievers.RetrievedText]]:
-    seen = ((name, one, output.screened_output(one.text)) for name, one in found)
-    return [(name, replace(one, text=it.text)) for name, one, it in seen if not it.hostile]
 
 
 def _read_material(
@@ -260,13 +272,37 @@ def _in_steps(newest: RecentWindow, most: int) -> RecentWindow:
 
 
 def _search(
-    deps: ContextDeps, tenant_id: str, request: ContextQuery, question: str, limit: int
+    deps: ContextDeps,
+    tenant_id: str,
+    request: ContextQuery,
+    question: str,
+    limit: int,
+    among: frozenset[str] = EVERYWHERE,
 ) -> Sequence[query.SearchResult]:
     if not question.strip():
         return ()
-    filters = replace(NO_FILTERS, include=EVERYWHERE | {"units"}) if request.units else NO_FILTERS
+    filters = replace(NO_FILTERS, include=among | ({"units"} if request.units else set()))
     search_query = Question(question, request.user_id, request.group_id, limit, filters=filters, each=True)
     return query.search(deps.db, tenant_id, search_query, deps.embedder).results
+
+
+def _current_step(conversation: context_reader.SessionSlice | None) -> str:
+    """Return the title of the step being worked on in the newest plan that has one; empty if there is none."""
+    for plan in conversation.plans if conversation else ():
+        for step in plan.tree.walk():
+            if step.id == plan.current and step.status in OPEN:
+                return output.screened_output(step.title).text[:LONGEST_QUESTION]
+    return ""
+
+
+def _with_step(
+    results: Sequence[query.SearchResult], for_step: Sequence[query.SearchResult]
+) -> list[query.SearchResult]:
+    """Add what the current step needs, below what the question found."""
+    known = {(one.ranked.hit.type, one.ranked.hit.key) for one in results}
+    added = [one for one in for_step if (one.ranked.hit.type, one.ranked.hit.key) not in known]
+    below = [replace(one, ranked=replace(one.ranked, score=one.ranked.score * STEP_SHARE)) for one in added]
+    return [*results, *below]
 
 
 def _last_words(conversation: context_reader.SessionSlice | None) -> str:
@@ -298,8 +334,12 @@ def _holds(row: Any, now: datetime) -> bool:
 
 
 def _render_within(packer: Packer, sources: ContextMaterial, request: ContextQuery) -> tuple[Assembled, Json, int]:
-    """Render within the limit. The size of separators is known only afterwards; the allowance shrinks accordingly."""
-    room = float(request.limit - formats.OVERHEAD)
+    """Render within the limit. The size of separators is known only afterwards; the allowance shrinks accordingly.
+
+    Pinned texts come first and whole; the shares are of what they leave.
+    """
+    shared = request.limit - pinned_texts.pinned_tokens(packer, sources.material, request.limit)
+    room = float(shared - formats.OVERHEAD)
     for left in reversed(range(ATTEMPTS)):
         within = replace(packer, allowance=split_limit(max(0, int(room)), request.budget))
         assembled = assembly.assemble(
@@ -307,8 +347,10 @@ def _render_within(packer: Packer, sources: ContextMaterial, request: ContextQue
         )
         rendered = formats.render(assembled, request.format)
         tokens = formats.tokens(rendered, packer.counter)
-        most = request.limit - (int(request.limit * request.budget.reserve) if left else 0)
+        most = request.limit - (int(shared * request.budget.reserve) if left else 0)
         if tokens <= most:
             return assembled, rendered, tokens
-        room *= SHRINK * most / tokens
-    return Assembled([], None), formats.nothing(request.format), 0
+        room *= SHRINK * max(0, most - request.limit + shared) / max(1, tokens - request.limit + shared)
+    assembled = Assembled(pinned_texts.pinned_sections(packer, sources.material), None)
+    rendered = formats.render(assembled, request.format)
+    return assembled, rendered, formats.tokens(rendered, packer.counter)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -16,6 +16,9 @@ from core.context.window import TokenWindow
 from core.inference.token_counting import Counter, cut
 from core.plans import tracker
 from core.screening import output
+from core.summaries import open_questions
+from core.summaries.key_messages import KeyMessage
+from core.summaries.rolling import Summary
 from core.types import Message
 
 MESSAGE_TOKENS: Final = 4
@@ -132,7 +135,7 @@ def _summary(conversation: SessionSlice) -> Iterable[SectionPiece]:
     """Put the key messages first, which are dropped last; then the summary of the rest."""
     if conversation.summary is None:
         return
-    for one in conversation.summary.key_messages:
+    for one in _key_messages(conversation, conversation.summary):
         source = {
             "type": "message",
             "session_id": conversation.session_id,
@@ -150,6 +153,14 @@ def _summary(conversation: SessionSlice) -> Iterable[SectionPiece]:
         rendering.quote_lines(output.screened_output(conversation.summary.content).text),
         source,
     )
+
+
+def _key_messages(conversation: SessionSlice, summary: Summary) -> Sequence[KeyMessage]:
+    """Return the key messages of the summary, without questions that were answered since."""
+    asked = [key for key in summary.key_messages if key.kind == open_questions.KIND]
+    since = [m for m in conversation.messages if m.position > summary.to_position and m.id not in conversation.hidden]
+    still_open = open_questions.still_open(asked, (), since) if asked else []
+    return [key for key in summary.key_messages if key.kind != open_questions.KIND or key in still_open]
 
 
 def _plan(plan: Any, allowed: int, counter: Counter) -> SectionPiece:

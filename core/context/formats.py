@@ -24,6 +24,9 @@ SPOKEN: Final = {"user": "user", "assistant": "assistant", "system": "system", "
 """Role of a message as shown. A tool result without its call would be refused, so it is shown as the user's."""
 
 STABLE: Final = (
+    SectionName.SYSTEM_PROMPT,
+    SectionName.TASK,
+    SectionName.GUIDANCE,
     SectionName.INSTRUCTIONS,
     SectionName.PROFILE,
     SectionName.MEMORIES,
@@ -77,10 +80,14 @@ def _openai(assembled: Assembled) -> list[Json]:
 
 
 def _anthropic(assembled: Assembled) -> Json:
-    """Return the stable sections as a cacheable system prompt, and alternating turns that begin with the user."""
+    """Return the stable sections as a cacheable system prompt, and alternating turns that begin with the user.
+
+    System messages of the conversation go to the system prompt, behind the cached part: no turn has that role.
+    """
     stable, focus = join_sections(assembled, STABLE), join_sections(assembled, LAST)
     turns: list[Json] = []
-    for piece in _recent_pieces(assembled):
+    recent = _recent_pieces(assembled)
+    for piece in (one for one in recent if one.role != "system"):
         role = "assistant" if piece.role == "assistant" else "user"
         if turns and turns[-1]["role"] == role:
             turns[-1]["content"].append({"type": "text", "text": _turn_text(piece)})
@@ -93,7 +100,8 @@ def _anthropic(assembled: Assembled) -> Json:
             turns.append({"role": "user", "content": []})
         turns[-1]["content"].insert(max(0, len(turns[-1]["content"]) - 1), {"type": "text", "text": focus})
     cached = {"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}}
-    return {"system": [cached] if stable else [], "messages": turns}
+    said = [{"type": "text", "text": _turn_text(piece)} for piece in recent if piece.role == "system"]
+    return {"system": [*([cached] if stable else []), *said], "messages": turns}
 
 
 def _text(assembled: Assembled) -> str:

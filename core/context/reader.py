@@ -12,7 +12,8 @@ from sqlalchemy import text
 from core.memory.memories import ACTIVE_SQL
 from core.plans import tracker
 from core.plans.tracker import SessionPlan
-from core.sessions import hidden_messages, recent_messages
+from core.sessions import hidden_messages, pinned, recent_messages
+from core.sessions.pinned import Pinned
 from core.storage.db import Tx
 from core.summaries import rolling
 from core.summaries.rolling import Summary
@@ -36,22 +37,22 @@ class SessionSlice:
 
 @dataclass(frozen=True, slots=True)
 class OwnerMaterial:
-    """Instructions of a user (or a group), and the session, if one is named and exists."""
+    """Instructions of a user (or a group), the session, if one is named and exists, and its pinned texts.
+
+    `guidance`: for the model, if it was asked for.
+    """
 
     instructions: Sequence[Any]
     conversation: SessionSlice | None
+    pinned: Pinned = pinned.NOTHING
+    guidance: str = ""
 
     def bare(self) -> OwnerMaterial:
-        """Return the newest message alone, for a context without room for more."""
-        conversation = self.conversation
-        if conversation is None:
-            return OwnerMaterial((), None)
-        return OwnerMaterial(
-            (),
-            replace(
-                conversation, messages=conversation.messages[-1:], ends=conversation.ends[-1:], summary=None, plans=()
-            ),
-        )
+        """Return the newest message and the pinned texts alone, for a context without room for more."""
+        newest = self.conversation
+        if newest is not None:
+            newest = replace(newest, messages=newest.messages[-1:], ends=newest.ends[-1:], summary=None, plans=())
+        return OwnerMaterial((), newest, self.pinned, self.guidance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,11 @@ def material(
     hears = {"user": reader.listener, "group": reader.group_id}
     conversation = _session_slice(tx, session_id, window, hears) if session_id is not None and window.messages else None
     values = {"user": reader.user_id, "group": reader.group_id, "most": INSTRUCTIONS, "instructions": instructions}
-    return OwnerMaterial(tx.execute(_INSTRUCTIONS, values).all(), conversation)
+    orders = tx.execute(_INSTRUCTIONS, values).all()
+    if session_id is None or (window.messages and conversation is None):
+        return OwnerMaterial(orders, conversation)
+    texts = _pinned(tx, session_id, hears, heard=conversation is not None)
+    return OwnerMaterial(orders, _without(conversation, texts.message_id), texts)
 
 
 def disputes(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, frozenset[UUID]]:
@@ -128,6 +133,23 @@ def _session_slice(
         [window.ends[index] for index in heard_indexes],
     )
     return SessionSlice(session_id, messages, ends, hidden_messages.hidden_ids(tx, session_id), summary, own)
+
+
+def _pinned(tx: Tx, session_id: str, reader: Mapping[str, object], *, heard: bool) -> Pinned:
+    """Return the pinned texts; a first message said to others is none."""
+    texts = pinned.read(tx, session_id, reader, heard=heard)
+    first = {**reader, "session": session_id, "first": 1, "last": 1}
+    if texts.message_id is not None and tx.execute(_UNHEARD, first).first():
+        return replace(texts, system_prompt="", message_id=None)
+    return texts
+
+
+def _without(conversation: SessionSlice | None, message_id: str | None) -> SessionSlice | None:
+    """Return the session without the message that is shown as the system prompt."""
+    if conversation is None or message_id is None:
+        return conversation
+    kept = [(m, end) for m, end in zip(conversation.messages, conversation.ends, strict=True) if m.id != message_id]
+    return replace(conversation, messages=[m for m, _ in kept], ends=[end for _, end in kept])
 
 
 def _is_mine(message: Message, reader: Mapping[str, object]) -> bool:

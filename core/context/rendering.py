@@ -71,6 +71,11 @@ SUPERSEDED = " (no longer true)"
 """Mark behind the speaker of a superseded message."""
 
 
+def of_pinned(part: SectionName, text: str, source: Json) -> SectionPiece:
+    """Render a pinned text as it is: it is the agent's own."""
+    return SectionPiece(f"pinned:{part}", text, {"type": "pinned", "name": str(part), **source})
+
+
 def of_quote(message: Message, *, superseded: bool = False) -> SectionPiece:
     """Render a message of another conversation, or from long ago; mark it if `superseded`."""
     who = f"{one_line(message.speaker or message.role)}{SUPERSEDED if superseded else ''}"
@@ -126,7 +131,7 @@ def section_text(part: SectionName, pieces: Sequence[SectionPiece]) -> str:
     """Join pieces under the section's title and their headings, in a fixed order; empty without pieces."""
     if not pieces:
         return ""
-    lines = [f"# {TITLES[part]}"]
+    lines = [f"# {TITLES[part]}"] if part in TITLES else []
     for heading in sorted({piece.heading for piece in pieces}, key=_place):
         lines += [f"## {heading}"] if heading else []
         lines += [piece.text for piece in pieces if piece.heading == heading]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final, Protocol
 
@@ -11,6 +11,7 @@ import structlog
 
 from core import plugins
 from core.config import Settings
+from core.screening import output
 
 log = structlog.get_logger()
 
@@ -58,6 +59,16 @@ def ask(retrievers: Mapping[str, Retriever], question: RetrieverQuery) -> Sequen
     """Return their results with their names, best first; one that fails is skipped and logged."""
     found = [one for name, retriever in retrievers.items() for one in _of_one(name, retriever, question)]
     return sorted(found, key=lambda one: -one[1].score)
+
+
+def screened(
+    retrievers: Mapping[str, Retriever], question: RetrieverQuery, *, raw: bool = False
+) -> list[tuple[str, RetrievedText]]:
+    """Return their results as they may be shown: without hostile ones and, unless `raw`, without secrets."""
+    if not question.query.strip():
+        return []
+    seen = ((name, one, output.screened_output(one.text)) for name, one in ask(retrievers, question))
+    return [(name, one if raw else replace(one, text=it.text)) for name, one, it in seen if not it.hostile]
 
 
 def _of_one(name: str, retriever: Retriever, question: RetrieverQuery) -> Iterator[tuple[str, RetrievedText]]:

@@ -13,6 +13,9 @@ from core.types import Json
 class SectionName(StrEnum):
     """Parts in order: what changes least comes first, so that a model's cache reaches far."""
 
+    SYSTEM_PROMPT = "system_prompt"
+    TASK = "task"
+    GUIDANCE = "guidance"
     INSTRUCTIONS = "instructions"
     PROFILE = "profile"
     MEMORIES = "memories"
@@ -59,6 +62,8 @@ class Section:
 
 
 TITLES = {
+    SectionName.TASK: "Task",
+    SectionName.GUIDANCE: "How to Use What Is Remembered",
     SectionName.INSTRUCTIONS: "Standing Instructions",
     SectionName.PROFILE: "About the User",
     SectionName.MEMORIES: "What Is Remembered",
@@ -68,4 +73,4 @@ TITLES = {
     SectionName.SINCE: "Learnt Since",
     SectionName.FOCUS: "Remembered for This Question",
 }
-"""Title of each section; recent messages are messages, and have none."""
+"""Title of each section; the system prompt is the agent's own text, recent messages are messages: both have none."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from urllib.parse import unquote
+from uuid import UUID
 
 from pydantic import (
     AfterValidator,
@@ -21,6 +22,7 @@ from pydantic import (
     StringConstraints,
     ValidationError,
     field_validator,
+    model_validator,
 )
 from pydantic_core import ErrorDetails
 from uuid_utils import uuid7
@@ -45,6 +47,13 @@ def _faultless(value: str, fault: str | None) -> str:
     if fault is not None:
         raise ValueError(fault)
     return value
+
+
+def _uuid(value: str) -> str:
+    try:
+        return str(UUID(value))
+    except ValueError:
+        raise ValueError("must be the id of a memory") from None
 
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=NAME_CHARACTERS, pattern=r"^[^\x00-\x1f]+$")]
@@ -87,8 +96,23 @@ class SessionPayload(Payload):
     group_id: Who | None = None
 
 
+class PinnedTexts(BaseModel):
+    """Texts that the contexts of a session show whole; null removes one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    system_prompt: Content | None = None
+    task: Content | None = None
+
+
+class SessionState(Payload):
+    """State of a session, or a patch of it: any fields, of which `pinned` is checked."""
+
+    pinned: PinnedTexts | None = None
+
+
 class SessionStarted(SessionPayload):
-    state: Json | None = None
+    state: SessionState | None = None
 
 
 class SessionEnded(SessionPayload):
@@ -141,7 +165,33 @@ class MemoryRequested(Payload):
 
 
 class FeedbackGiven(Payload):
+    """Feedback of any kind; with a `memory_id` it is on that memory, and says what is to become of it."""
+
     user_id: Who
+    group_id: Who | None = None
+    memory_id: Annotated[str, AfterValidator(_uuid)] | None = None
+    verdict: Any = None
+    content: Any = None
+    comment: Content | None = None
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> FeedbackGiven:
+        if self.memory_id is None:
+            return self
+        if self.verdict not in VERDICTS:
+            raise ValueError(f"feedback on a memory needs `verdict`: {', '.join(VERDICTS)}")
+        if self.verdict == "correct" and not (isinstance(self.content, str) and self.content.strip()):
+            raise ValueError("a correction needs `content`, the statement as it should be")
+        if isinstance(self.content, str) and len(self.content) > STATEMENT_CHARACTERS:
+            raise ValueError(f"`content` has more than {STATEMENT_CHARACTERS:,} characters; keep to one statement")
+        return self
+
+
+VERDICTS = ("confirm", "weaken", "correct")
+"""What feedback may say of a memory."""
+
+STATEMENT_CHARACTERS = 2_000
+"""Longest correction of a memory."""
 
 
 PAYLOADS: Mapping[str, type[Payload]] = {

@@ -42,7 +42,8 @@ _WINDOWS: Final = {
     64_000: "deepseek-v3 deepseek-r1",
     128_000: (
         "gpt-4o gpt-4-turbo gpt-4-1106 gpt-4-0125 gpt-4.5 chatgpt-4o gpt-5-chat gpt-5.1-chat gpt-5.2-chat o1-mini "
-        "o1-preview command-a command-r codestral mistral-nemo open-mistral-nemo pixtral pixtral-12b glm-4.5"
+        "o1-preview command-a command-r codestral mistral-nemo open-mistral-nemo pixtral pixtral-12b "
+        "glm-4-flash glm-4.5"
     ),
     131_072: (
         "gpt-oss llama-3.1 llama-3.2 llama-3.3 gemma-3 ministral ministral-8b deepseek-chat deepseek-reasoner "

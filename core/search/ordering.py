@@ -13,10 +13,10 @@ import numpy as np
 from core.index.resident.arrays import Floats, Numbers, Places, Texts, texts
 from core.search.candidates import Candidates, Hit
 from core.search.pagination import RankPlace
-from core.search.ranking import COSINE, DIGITS, LEXICAL, Scores, best_lexical, fill_missing, scale
+from core.search.ranking import COSINE, DIGITS, LEXICAL, RankingQuery, Scores, best_lexical, fill_missing, scale
 
 DIVERSE: Final = 200
-"""First results of a ranking that are reordered so that they repeat each other less."""
+"""First results of a ranking that are reordered, or thinned out, so that they repeat each other less."""
 
 TYPES: Final = ("memory", "message", "document", "unit")
 
@@ -42,12 +42,20 @@ class Page:
 
     `diversity` (0 … 1): weight of the likeness to a result ranked before.
     Source: Carbonell & Goldstein 1998, "The Use of MMR, Diversity-Based Reranking".
+    `share`, `distinct`: as in `core.search.recipes.Recipe`.
     """
 
     limit: int
     each: bool = False
     after: RankPlace | None = None
     diversity: float = 0.0
+    share: float = 0.0
+    distinct: bool = False
+
+    @property
+    def depth(self) -> int:
+        """Results whose order must be known, at least."""
+        return max(self.limit, DIVERSE) if self.diversity or self.distinct else self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +101,11 @@ def cut_page(
         ),
         keys=np.concatenate([found.keys, texts([one.hit.key for one in passages])]),
     )
-    sure = len(everything.keys) if page.each or page.after else max(page.limit, DIVERSE if page.diversity else 0)
-    places = _sort(everything, sure)
+    places = _sort(everything, len(everything.keys) if page.each or page.after else page.depth)
+    if page.share:
+        places = _near_best(places, everything.total, page.share)
+    if page.distinct:
+        places = _distinct(places, found)
     if page.diversity:
         places = _diversify(places, everything.total, page.diversity, len(found), vectors)
     begin = _page_start(everything, places, page.after)
@@ -105,13 +116,12 @@ def cut_page(
     return RankedPage(keys, found, scores, passages, on_it)
 
 
-def score_passages(passages: Sequence[Hit], found: Candidates, scores: Scores, ideal: float) -> list[RankedHit]:
-    """Rank passages, or units, by their own words and cosine, on the scale of the messages.
-
-    `ideal`: as in `ranking`.
-    """
+def score_passages(
+    passages: Sequence[Hit], found: Candidates, scores: Scores, ranking_query: RankingQuery
+) -> list[RankedHit]:
+    """Rank passages, or units, by their own words and cosine, on the scale of the messages."""
     messages = ~found.memory
-    by = scale(max([best_lexical(found), *(hit.lexical for hit in passages)]), ideal)
+    by = scale(max([best_lexical(found), *(hit.lexical for hit in passages)]), ranking_query.ideal)
     alone = scores.parts["lexical"] + scores.parts["vector"]
     gained = _gain_over_match(scores.total[messages], alone[messages])
     cosines = fill_missing(
@@ -120,7 +130,7 @@ def score_passages(passages: Sequence[Hit], found: Candidates, scores: Scores, i
     ranked = []
     for hit, cosine in zip(passages, cosines.tolist(), strict=True):
         share = hit.lexical / by if by else 0.0
-        parts = {"lexical": gained * LEXICAL * share, "vector": gained * COSINE * cosine}
+        parts = {"lexical": gained * LEXICAL * share, "vector": gained * COSINE * ranking_query.vector * cosine}
         ranked.append(RankedHit(hit, round(sum(parts.values()), DIGITS), parts))
     return ranked
 
@@ -173,6 +183,29 @@ def _diversify(places: Places, total: Numbers, diversity: float, count: int, vec
         left[index] = False
         repeats = np.maximum(repeats, likeness[index])
     return np.concatenate([first[chosen], places[DIVERSE:]])
+
+
+def _near_best(places: Places, total: Numbers, share: float) -> Places:
+    """Return the places that reach this share of the best score."""
+    scores = total[places]
+    return places[scores >= share * scores[0]] if len(places) and scores[0] > 0 else places
+
+
+def _distinct(places: Places, found: Candidates) -> Places:
+    """Return the places without those that cite only messages shown before; passages and units cite none."""
+    cited = [{place} for place in range(len(found))]
+    for memory in np.flatnonzero(found.memory).tolist():
+        cited[memory] = set()
+    for memory, message in found.citations.tolist():
+        cited[memory].add(message)
+    shown: set[int] = set()
+    kept = []
+    for at, place in enumerate(places.tolist()):
+        own = cited[place] if place < len(found) and at < DIVERSE else set()
+        if not own or not own <= shown:
+            kept.append(at)
+        shown |= own
+    return places[np.array(kept, dtype=np.int64)]
 
 
 def _page_start(everything: _SortKeys, places: Places, after: RankPlace | None) -> int:

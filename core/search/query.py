@@ -22,6 +22,7 @@ from core.index.resident.snapshot import EMPTY, Snapshot
 from core.index.search_index import DOCUMENTS, sparse_literal
 from core.index.vector_notation import vector_literal
 from core.inference.embedders import Embedder
+from core.inference.local_models.catalog import cosine_weight
 from core.language.terms import terms
 from core.memory import as_of, memories
 from core.memory.as_of import NOW, Moment
@@ -120,15 +121,18 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
             filtered = _select_candidates(tx, question, opening_reads, question_filter)
             passages = _passages(tx, question, opening_reads.passages, vector)
             ideal = sum(opening_reads.own.values())
-            ranking_query = ranking.RankingQuery(filtered.analysis, ideal, question.recipe, now.timestamp())
+            ranking_query = ranking.RankingQuery(
+                filtered.analysis, ideal, question.recipe, now.timestamp(), cosine_weight(embedder.name)
+            )
             scores = _scores(tx, question, filtered.found, ranking_query, now)
             scores = _raise_successors(tx, question, filtered.found, scores)
             scores = _raise_later_values(tx, question, filtered, scores)
-            page = Page(question.limit, question.each, question.after, question.recipe.diversity)
+            recipe = question.recipe
+            page = Page(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
             units = _units(tx, question, opening_reads.own, vector)
             scored_passages = [
-                *ordering.score_passages(passages, filtered.found, scores, ideal),
-                *ordering.score_passages(units, filtered.found, scores, ideal),
+                *ordering.score_passages(passages, filtered.found, scores, ranking_query),
+                *ordering.score_passages(units, filtered.found, scores, ranking_query),
             ]
             ranked_page = ordering.cut_page(filtered.found, scores, scored_passages, page, filtered.vectors)
             return SearchAnswer(

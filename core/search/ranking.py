@@ -6,7 +6,7 @@
 | part | meaning |
 | --- | --- |
 | words | BM25 over the root of (the best of all x that of a short text with all words): less if nothing fits |
-| likeness | the cosine, or that of the best memory that cites the message, if it is higher |
+| likeness | the cosine, times the weight of its model, or that of the best memory that cites the message, if higher |
 | around | the mean of the cosines of the message and its neighbours (1, 0.5, 0.25) |
 | session | the best words of its session; less for broad questions, whose answers are in several |
 | answers | the words of the previous message if that is a question: the reply contains the answer |
@@ -62,13 +62,20 @@ NEGLIGIBLE = 1e-9  # a score by words that is none
 class RankingQuery:
     """Parameters of the ranking besides words and vector.
 
-    `ideal`: lexical score of a short text with all query terms. `now`: seconds since 1970.
+    `ideal`: lexical score of a short text with all query terms. `now`: seconds since 1970. `cosine_weight`: that of the
+    model that made the vectors.
     """
 
     analysis: Analysis = PLAIN
     ideal: float = 0.0
     recipe: Recipe = DEFAULT
     now: float = 0.0
+    cosine_weight: float = 1.0
+
+    @property
+    def vector(self) -> float:
+        """Factor of all cosines."""
+        return self.recipe.vector * self.cosine_weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +101,7 @@ def score_candidates(found: Candidates, ranking_query: RankingQuery) -> Scores:
     `found` may be all rows of a user or the best of each arm: rows left out only stop lending to their neighbours.
     """
     words, messages = _words(found, ranking_query), ~found.memory
-    cosine = ranking_query.recipe.vector * fill_missing(found.cosine)
+    cosine = ranking_query.vector * fill_missing(found.cosine)
     recency = _recency(found, ranking_query)
     own = np.where(messages, 0.0, ranking_query.recipe.lexical * LEXICAL * words + COSINE * cosine + recency)
     parts = _parts(found, words, np.where(messages, cosine, 0.0), ranking_query)

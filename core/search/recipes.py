@@ -24,8 +24,9 @@ class Recipe:
     Scores are on a scale on which the best match by words counts 1. `recency`: the gain of a result of now, halved
     after each `half_life_days`. `diversity`: 0 ranks by score alone, 1 only by dissimilarity to the results before.
     `association`: share of the spread activation that a memory gains; 0 skips that step. `lexical` and `vector`
-    multiply the scores of each arm. `include`: types to search, if not all. `formula`: of `core.memory.decay`, by which
-    memories are ranked instead: similarity to the question, decay and importance.
+    multiply the scores of each arm. `share`: of the best score, which a result must reach. `distinct`: without results
+    that cite only messages which results before them are or cite. `include`: types to search, if not all. `formula`: of
+    `core.memory.decay`, by which memories are ranked instead: similarity to the question, decay and importance.
     """
 
     name: Name
@@ -39,6 +40,8 @@ class Recipe:
     association: float = 0.0
     lexical: float = 1.0
     vector: float = 1.0
+    share: float = 0.0
+    distinct: bool = False
     include: frozenset[str] = frozenset({"memories", "messages", "documents"})
     formula: Formula | None = None
 
@@ -53,10 +56,10 @@ _ALL: Final = (
     DEFAULT,
     Recipe(
         "precise",
-        "Few results and sure ones: what lies far from the question is left out, though nothing else be there.",
+        "Few results and reliable ones: each from a message of its own, none much worse than the best.",
         limit=5,
-        min_similarity=0.25,
-        lexical=1.25,
+        share=0.78,
+        distinct=True,
     ),
     Recipe(
         "broad",

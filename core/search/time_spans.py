@@ -38,14 +38,26 @@ REACH = timedelta(days=90)
 OPEN = 0.5
 """Certainty of a span of which the question names one end alone."""
 
+YEARS = 5
+"""Last years whose day is meant by a date without a year."""
+
+YEAR_BEFORE = 0.8
+"""Certainty of such a day against that of the year after it."""
+
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A time span; `sure` (0 … 1): how strongly it suggests when the answer was said."""
+    """A time span; `sure` (0 … 1): how strongly it suggests when the answer was said; `yearly`: no year is named."""
 
     since: datetime
     until: datetime
     sure: float = 1.0
+    yearly: bool = False
+
+    def years_before(self, count: int) -> TimeSpan:
+        """Return the same days of an earlier year."""
+        since = _in_year(self.since, self.since.year - count)
+        return TimeSpan(since, since + (self.until - self.since), self.sure * YEAR_BEFORE**count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,8 @@ def spans(question: str, now: datetime) -> list[TimeSpan]:
     readers, bounds, chinese = (_READERS_ZH, _BOUNDS_ZH, True) if has_han(text) else (_READERS, _BOUNDS, False)
     named_spans = sorted(_find_spans(text, now, readers, chinese=chinese), key=lambda one: one.start)
     bounded = (_apply_bound(text, one, now, bounds) for one in _merge_ranges(text, named_spans))
-    return list(islice((span for span in bounded if span.since <= now), MOST))
+    found = list(islice((span for span in bounded if span.since <= now), MOST))
+    return found + [span.years_before(count) for span in found if span.yearly for count in range(1, YEARS)]
 
 
 def fit(found: Sequence[TimeSpan], times: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -97,7 +110,9 @@ def _find_spans(text: str, now: datetime, readers: Sequence[_Reader], *, chinese
             yield _NamedSpan(match.start("what"), match.end(), span)
     for found in dates.find(text, now, chinese=chinese):
         lead = _LEAD.match(text, found.start, found.end)
-        span = TimeSpan(found.when, found.when + _LENGTH[found.precision] * _DAY)
+        yearly = bool(_YEARLESS.match(text[found.start : found.end]))
+        since = _last(found.when, now) if yearly else found.when
+        span = TimeSpan(since, since + _LENGTH[found.precision] * _DAY, yearly=yearly)
         yield _NamedSpan(lead.end() if lead else found.start, found.end, span)
 
 
@@ -114,7 +129,8 @@ def _merge_ranges(text: str, named_spans: Sequence[_NamedSpan]) -> list[_NamedSp
             since = last.span.since
             if not re.search(r"\d{4}", text[last.start : last.end]):  # "from May 3 to May 9, 2023": of the same year
                 since = _last(since, one.span.since)
-            joined[-1] = _NamedSpan(last.start, one.end, TimeSpan(since, one.span.until))
+            span = TimeSpan(since, one.span.until, yearly=last.span.yearly and one.span.yearly)
+            joined[-1] = _NamedSpan(last.start, one.end, span)
         else:
             joined.append(one)
     return joined
@@ -179,14 +195,18 @@ def _of_year(year: str | None, month: int, day: int | None, now: datetime) -> Ti
     first = _midnight(now).replace(day=1)
     since = first.replace(year=int(year) if year else now.year, month=month, day=day or 1)
     since = since if year else _last(since, now)
-    return TimeSpan(since, since + (1 if day else 31) * _DAY)
+    return TimeSpan(since, since + (1 if day else 31) * _DAY, yearly=not year)
 
 
 def _last(day: datetime, until: datetime) -> datetime:
-    """Return the last such day of the year before `until`; 29 February falls on the 28th."""
-    day = day.replace(day=min(day.day, 28)) if day.month == 2 else day  # noqa: PLR2004
-    this = day.replace(year=until.year)
-    return this if this <= until else this.replace(year=until.year - 1)
+    """Return the last such day of the year before `until`."""
+    this = _in_year(day, until.year)
+    return this if this <= until else _in_year(day, until.year - 1)
+
+
+def _in_year(day: datetime, year: int) -> datetime:
+    """Return that day of a year; 29 February falls on the 28th."""
+    return day.replace(year=year, day=min(day.day, 28) if day.month == 2 else day.day)  # noqa: PLR2004
 
 
 def _count(phrase: str) -> tuple[float, float]:
@@ -286,6 +306,9 @@ _LEAD = re.compile(
     r"(?=\S)",
     re.IGNORECASE,
 )
+_YEARLESS = re.compile(rf"(?!.*\d{{4}})(?=.*(?:\b(?:{'|'.join(MONTHS)})\b|月\s*\d{{1,2}}))", re.IGNORECASE)
+"""A date by its month."""
+
 _OPENS = re.compile(r"(?:\b(?:between|from)\s+(?:the\s+)?|[从自])$", re.IGNORECASE)
 _LINKS = re.compile(r"\s*(?:and|to|until|till|through|-|–|到|至|和)\s*(?:the\s+)?", re.IGNORECASE)
 _BOUNDS = (

@@ -56,7 +56,7 @@ SHORT: Final = 30
 QUOTES: Final = (240, 160, 110, 80, 56, 40)
 """Maximum characters of the quotes of key messages, tried in order until they fit."""
 
-FIRST: Final = ("constraint", "instruction", "task", "decision", "commitment")
+FIRST: Final = ("constraint", "instruction", "task", "decision", "question", "commitment")
 """Kinds whose quotes are kept longest if there is no room even for short ones; within a kind the newest."""
 
 
@@ -241,6 +241,7 @@ _KINDS_ZH: Final = {
     "decision": "决定",
     "commitment": "承诺",
     "constraint": "限制",
+    "question": "待答问题",
 }
 
 _NO_LETTER = re.compile(r"[\W_]+")

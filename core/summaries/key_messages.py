@@ -17,7 +17,8 @@ from core.language import sentences
 from core.language.terms import terms
 from core.types import Json, Message
 
-Kind = Literal["task", "instruction", "decision", "commitment", "constraint"]
+Kind = Literal["task", "instruction", "decision", "commitment", "constraint", "question"]
+"""Kinds of key sentences; open questions are found by `core.summaries.open_questions`."""
 
 MOST: Final = 12
 """Maximum key sentences of one message: a longer list is a document, and stays searchable as one."""

@@ -28,7 +28,7 @@ from core.screening import output
 from core.sessions import hidden_messages, sessions
 from core.sessions.sessions import Session
 from core.storage.db import Database, Tx, recordset
-from core.summaries import extractive
+from core.summaries import extractive, open_questions
 from core.summaries import key_messages as summaries_key_messages
 from core.summaries.key_messages import KeyMessage
 from core.types import Json, Message
@@ -161,7 +161,7 @@ class SummaryAnswer(ModelAnswer):
     summary: Annotated[str, Field(min_length=1, max_length=extractive.TOKENS * 5)]
 
 
-PROMPT: Final = Prompt("summary.v1", SummaryAnswer)
+PROMPT: Final = Prompt("summary.v2", SummaryAnswer)
 
 
 def by_rules(part: SummaryInput) -> WrittenNarrative:
@@ -217,15 +217,23 @@ def session(
     messages = output.messages(m for m in half if m.content and m.id not in hidden_ids)
     if limits is None and not messages and not more:
         return None
-    key_messages = summaries_key_messages.merge(
-        last.key_messages if last else [], [key for m in messages for key in summaries_key_messages.key_messages_of(m)]
-    )
-    key_messages = extractive.fit_key_messages(key_messages)
+    later = output.messages(m for m in read[len(half) :] if m.content and m.id not in hidden_ids)
+    key_messages = extractive.fit_key_messages(key_messages_after(last.key_messages if last else [], messages, later))
     covered = before + sum(token_estimate(m.content) for m in half)
     part = SummaryInput(last.content if last else "", messages, key_messages, extractive.room(key_messages, covered))
     return PendingSummary(
         tenant_id, current, after, upto, [m.position for m in messages], write(part), key_messages, more
     )
+
+
+def key_messages_after(
+    earlier: Sequence[KeyMessage], messages: Sequence[Message], later: Sequence[Message] = ()
+) -> list[KeyMessage]:
+    """Return the key messages after `messages`, in order; a question that was answered there or `later` is none."""
+    open_now = open_questions.still_open(earlier, messages, later)
+    settled = [key for key in earlier if key.kind != open_questions.KIND]
+    found = [key for message in messages for key in summaries_key_messages.key_messages_of(message)]
+    return sorted([*summaries_key_messages.merge(settled, found), *open_now], key=lambda key: key.position)
 
 
 def now(db: Database, tenant_id: str, session_id: str, author: Author) -> Summary | None:

@@ -116,7 +116,7 @@ def test_a_model_that_goes_on_and_on_is_cut_off_at_its_limit(endpoint_url: str) 
     calls: list[Call] = []
     client = a_client(endpoint_url, tokens=24)
     with pytest.raises(Never, match="truncated"):
-        client.ask("summary.v1", "Write a long story, of many pages.", "The harbour.", Essay, calls.append)
+        client.ask("summary.v2", "Write a long story, of many pages.", "The harbour.", Essay, calls.append)
     assert [(call.outcome, call.output_tokens) for call in calls] == [("truncated", 24)] * 2
     assert all(call.answer for call in calls)
 
@@ -124,7 +124,7 @@ def test_a_model_that_goes_on_and_on_is_cut_off_at_its_limit(endpoint_url: str) 
 def test_a_question_longer_than_the_context_is_refused_for_good(endpoint_url: str) -> None:
     calls: list[Call] = []
     with pytest.raises(Never, match="400"):
-        a_client(endpoint_url).ask("summary.v1", "Sum it up.", "word " * 10_000, Essay, calls.append)
+        a_client(endpoint_url).ask("summary.v2", "Sum it up.", "word " * 10_000, Essay, calls.append)
     assert calls[-1].outcome == "refused"
 
 
@@ -132,7 +132,7 @@ def test_a_call_that_takes_too_long_is_given_up_in_time(endpoint_url: str) -> No
     calls: list[Call] = []
     began = time.monotonic()
     with pytest.raises(Later):
-        a_client(endpoint_url, timeout=0.2).ask("summary.v1", "Write a long story.", "x " * 500, Essay, calls.append)
+        a_client(endpoint_url, timeout=0.2).ask("summary.v2", "Write a long story.", "x " * 500, Essay, calls.append)
     assert time.monotonic() - began < 10
     assert [(call.outcome, call.output_tokens) for call in calls] == [("refused", 0)]
 

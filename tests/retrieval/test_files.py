@@ -163,5 +163,5 @@ def test_the_recorded_vectors_are_of_length_one_and_of_every_question() -> None:
     lengths = np.linalg.norm(np.array([*recorded.values()]), axis=1)
     assert np.allclose(lengths, 1, atol=1e-3)
     there: list[Talk] = talks.talks()
-    assert not {vectors.key(one.text) for talk in there for one in talk.questions} - recorded.keys()
+    assert not {vectors.key(one.text, "question") for talk in there for one in talk.questions} - recorded.keys()
     assert vectors.FILE.stat().st_size < 600_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -30,10 +31,11 @@ asked: 2026-05-01 12:00
 | single | s1.1 | What did Ann buy? |
 """
 
+WORDS_ALONE: Final = 0.75
+
 BREAKS: Mapping[str, Mapping[str, float]] = {
     "no vectors": {"COSINE": 0.0, "COSINE_AROUND": 0.0},
     "no likeness of what stands around": {"COSINE_AROUND": 0.0},
-    "no words": {"LEXICAL": 0.0},
     "whoever tells much": {"TOLD": 0.0},
     "no times": {"SPAN": 0.0},
 }
@@ -71,6 +73,13 @@ def test_a_ranking_that_lost_a_part_is_refused(
     assert rows.drops(found, served.rows())
 
 
+def test_words_find_by_themselves(served: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Meaning alone answers these questions as well as both together, so that the rows would not miss the words.
+    assert rows.totals(served.rows("keyword"))["rec@10"] >= WORDS_ALONE
+    monkeypatch.setattr(ranking, "LEXICAL", 0.0)
+    assert rows.totals(served.rows("keyword"))["rec@10"] < WORDS_ALONE
+
+
 def test_asked_again_it_finds_the_same_at_the_same_ranks(served: Told, found: list[rows.Row]) -> None:
     assert served.rows() == found
 
@@ -87,7 +96,7 @@ def test_told_anew_and_without_the_longest_talk_it_finds_the_same_in_the_others(
 def test_a_text_without_a_vector_ends_the_replay_with_the_way_out(upgraded: Settings) -> None:
     short = talks.read("short", SMALL)
     known = {
-        vectors.key("Ben: How wonderful! Do you play already?"): vectors.load(vectors.FILE)[
+        vectors.key("Ben: How wonderful! Do you play already?", "text"): vectors.load(vectors.FILE)[
             min(vectors.load(vectors.FILE))
         ]
     }

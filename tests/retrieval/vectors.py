@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
 from core.errors import Never
-from core.inference.embedders import Embedder, Floats, Symmetric
+from core.inference.embedders import Embedder, Floats
 from core.inference.local_models.catalog import DIMENSION, MODELS
 from tests.retrieval.rows import COMMAND
 
 FILE: Final = Path(__file__).parent / "vectors.npz"
 
 
-class Recorded(Symmetric):
+class Recorded:
     """Looks vectors up by their text. `missing`: texts that were asked for and are not there."""
 
     name, dimension = MODELS["local"].name, DIMENSION
@@ -27,18 +27,26 @@ class Recorded(Symmetric):
         self.missing: list[str] = []
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """One row for each text. Raises Never, with the way out, for one that was not recorded."""
-        missing = [text for text in texts if key(text) not in self._vectors]
+        """Return one row for each text. Raises Never, with the way out, for one that was not recorded."""
+        return self._read(texts, "text")
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return the same for questions."""
+        return self._read(texts, "question")
+
+    def _read(self, texts: Sequence[str], kind: str) -> Floats:
+        missing = [text for text in texts if key(text, kind) not in self._vectors]
         self.missing += missing
         if missing:
             raise Never(f"{FILE.name} has no vector of {missing[0][:80]!r}. Run `{COMMAND}`.")
-        return np.array([self._vectors[key(text)] for text in texts], dtype=np.float32).reshape(len(texts), DIMENSION)
+        rows = [self._vectors[key(text, kind)] for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), DIMENSION)
 
 
-class Recording(Symmetric):
-    """Asks a model, hands out what will be read from the file, and keeps it.
+class Recording:
+    """Embeds by a model, returns what will be read from the file, and stores it.
 
-    Each text is asked for alone: beside others its vector would differ in the last digit, and the file with each run.
+    Each text is embedded alone: beside others its vector might differ in the last bits, and the file with each run.
     """
 
     name, dimension = MODELS["local"].name, DIMENSION
@@ -49,15 +57,24 @@ class Recording(Symmetric):
         self.vectors: dict[int, Floats] = {}
 
     def embed(self, texts: Sequence[str]) -> Floats:
+        """Return one row for each text."""
+        return self._made(texts, "text", self._model.embed)
+
+    def embed_queries(self, texts: Sequence[str]) -> Floats:
+        """Return the same for questions."""
+        return self._made(texts, "question", self._model.embed_queries)
+
+    def _made(self, texts: Sequence[str], kind: str, embed: Callable[[Sequence[str]], Floats]) -> Floats:
         for text in texts:
-            if key(text) not in self.vectors:
-                self.vectors[key(text)] = self._model.embed([text])[0].astype(np.float16).astype(np.float32)
-        return np.array([self.vectors[key(text)] for text in texts], dtype=np.float32).reshape(len(texts), DIMENSION)
+            if key(text, kind) not in self.vectors:
+                self.vectors[key(text, kind)] = embed([text])[0].astype(np.float16).astype(np.float32)
+        rows = [self.vectors[key(text, kind)] for text in texts]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), DIMENSION)
 
 
-def key(text: str) -> int:
-    """What a text is found by: the first eight bytes of its sha256."""
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+def key(text: str, kind: str) -> int:
+    """Return what the vector of a text or a question is found by: the first eight bytes of its SHA-256."""
+    return int.from_bytes(hashlib.sha256(f"{kind}: {text}".encode()).digest()[:8], "big")
 
 
 def load(path: Path) -> dict[int, Floats]:

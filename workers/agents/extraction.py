@@ -10,9 +10,9 @@ from typing import Final
 from core.consolidation import llm_judge, pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict, Later, Misconfigured, Never
-from core.events.pending import Pending
+from core.events.pending import Pending, Report
 from core.events.publishing import Author
-from core.extraction import configured_extractor, extractor_setting, requests
+from core.extraction import configured_extractor, extractor_setting, feedback, requests
 from core.extraction import session as extraction
 from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
@@ -60,6 +60,16 @@ def keep_requested(tools: Tools, job: Job) -> Outcome:
     owner, candidate = requests.read_request(job.event)
     remembered = requests.remember(_consolidation(tools, job), job.tenant_id, {owner: [candidate]})
     return Outcome(remembered, (), count_changes)
+
+
+def take_feedback(tools: Tools, job: Job) -> Outcome:
+    """Confirm, weaken or correct the memory that the event's feedback names."""
+    with tools.db.tenant(job.tenant_id) as tx:
+        row = feedback.read(tx, job.event)
+    due = feedback.decide(row, job.event, lambda words: tools.embedder.embed([words])[0], tools.settings.secrets)
+    if due is None:
+        return Outcome(Report({"changed": False, "reason": "The memory says so already."}))
+    return Outcome(due, (), count_changes)
 
 
 @dataclass(frozen=True, slots=True)

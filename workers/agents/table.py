@@ -29,6 +29,7 @@ FUNCTIONS: Mapping[str, AgentFunction] = {
     "memory_extractor": extraction.extract_session,
     "memory_consolidator": extraction.extract_session,
     "memory_keeper": extraction.keep_requested,
+    "feedback_taker": extraction.take_feedback,
     "memory_forgetter": forgetting.forget_on_request,
     "memory_deduplicator": maintenance.merge_duplicates,
     "memory_decay": maintenance.archive_faded,

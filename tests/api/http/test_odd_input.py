@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from api.http.search import SearchRequest, _effective_recipe, _identity
+from api.http.search import _effective_recipe, _identity
+from api.http.search_request import SearchRequest
 from core.search import pagination
 from tests.doors import Doors
 from tests.samples import TENANT

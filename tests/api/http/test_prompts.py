@@ -25,7 +25,7 @@ def test_prompts_are_listed_with_the_version_in_force(door: Doors) -> None:
     assert set(found) == set(own_prompts.packaged_names())
     judge = {"name": "judge", "packaged": "judge.v1", "version": 1, "share": 0.25, "recorded_as": "judge.own1"}
     assert found["judge"] == judge
-    assert (found["summary"]["version"], found["summary"]["recorded_as"]) == (None, "summary.v1")
+    assert (found["summary"]["version"], found["summary"]["recorded_as"]) == (None, "summary.v2")
     other = {one["name"]: one["version"] for one in door.get("/v1/tenant/prompts", tenant=OTHER).json()["items"]}
     assert set(other.values()) == {None}
 

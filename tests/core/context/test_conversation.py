@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -7,7 +8,9 @@ import pytest
 from core.context.budget import Budget
 from core.context.reader import OwnerMaterial
 from core.context.sections import SectionName
-from tests.core.context.inputs import a_long_talk, keys, quoted, read, said, shown, talk, with_order
+from core.summaries.key_messages import KeyMessage
+from core.summaries.rolling import Summary
+from tests.core.context.inputs import AT, a_long_talk, keys, quoted, read, said, shown, talk, with_order
 
 
 def test_a_hidden_message_is_neither_shown_nor_quoted() -> None:
@@ -39,3 +42,13 @@ def test_when_the_window_moves_the_news_take_their_place_above() -> None:
     sheet = shown(later, limit=4000)
     assert keys(sheet, SectionName.SINCE) == []
     assert keys(sheet, SectionName.INSTRUCTIONS) == [f"memory:{UUID(int=n)}" for n in (1, 2)]
+
+
+def test_an_open_question_of_the_summary_is_shown_until_it_is_answered() -> None:
+    asked = [KeyMessage("m1", 1, "question", "Who signs the contract with Delta?", "Ada")]
+    summary = Summary("s1", 1, "They spoke of tea.", asked, 9, None, AT)
+    rest = [said(2, "I don't know.", role="assistant")]
+    answer = said(3, "Eve signs the contract with Delta.", role="assistant")
+    before, after = (replace(talk(*some), summary=summary) for some in (rest, [*rest, answer]))
+    assert keys(shown(read(material=OwnerMaterial((), before))), SectionName.SUMMARY) == ["key:m1", "summary:s1"]
+    assert keys(shown(read(material=OwnerMaterial((), after))), SectionName.SUMMARY) == ["summary:s1"]

@@ -75,3 +75,12 @@ def test_every_word_and_every_frame_is_counted() -> None:
     words = sum(COUNTER.count(m["content"]) for m in shown["messages"])
     assert formats.tokens(shown, COUNTER) > words
     assert formats.tokens(shown, COUNTER) <= words + 5 * len(shown["messages"])
+
+
+def test_what_the_system_says_in_a_conversation_is_no_turn_of_anthropics() -> None:
+    shown = formats.render(
+        sheet(piece("user", "Hello."), piece("system", "Be brief."), piece("user", "So?")), "anthropic"
+    )
+    assert [m["role"] for m in shown["messages"]] == ["user"]
+    assert shown["system"][1:] == [{"type": "text", "text": "Be brief."}]
+    assert formats.tokens(shown, COUNTER) > formats.tokens({**shown, "system": shown["system"][:1]}, COUNTER)

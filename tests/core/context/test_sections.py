@@ -3,8 +3,8 @@ from __future__ import annotations
 from core.context.sections import TITLES, SectionName, SectionPiece
 
 
-def test_every_section_but_the_conversation_has_a_title_of_its_own() -> None:
-    assert set(SectionName) - set(TITLES) == {SectionName.RECENT}
+def test_every_section_but_the_prompt_and_the_conversation_has_a_title_of_its_own() -> None:
+    assert set(SectionName) - set(TITLES) == {SectionName.SYSTEM_PROMPT, SectionName.RECENT}
     assert len(set(TITLES.values())) == len(TITLES)
 
 

@@ -33,9 +33,9 @@ def local(loaded: dict[str, LocalEmbedder], model: LocalModel) -> LocalEmbedder:
     return loaded[model.name]
 
 
-def test_eight_bits_agree_with_the_published_model(loaded: dict[str, LocalEmbedder]) -> None:
+def test_quantised_weights_agree_with_the_published_model(loaded: dict[str, LocalEmbedder]) -> None:
     (row,) = loaded[ENGLISH.name].embed([SENTENCE])
-    np.testing.assert_allclose(row[:8], REFERENCE, atol=4e-3)
+    np.testing.assert_allclose(row[:8], REFERENCE, atol=1e-2)
 
 
 @BOTH
@@ -73,8 +73,7 @@ def test_a_text_has_the_same_vector_alone_and_among_longer_ones(local: LocalEmbe
     texts = ["short", "a rather longer text about gardens and rain " * 12, "", "火锅", "word " * 1000]
     together = local.embed(texts)
     alone = np.concatenate([local.embed([text]) for text in texts])
-    # Activations are quantised in blocks, so what is padded may differ in the last bits.
-    assert np.einsum("nd,nd->n", together, alone).min() > 0.999
+    assert np.einsum("nd,nd->n", together, alone).min() > 0.9999
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
 
 

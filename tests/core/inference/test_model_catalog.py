@@ -44,3 +44,7 @@ def test_every_family_is_found_by_its_own_name_and_has_an_estimate_of_its_vocabu
     for one in MODELS.values():
         assert window(one.family) == one.window
         assert one.vocabulary is None or one.vocabulary in ESTIMATED
+
+
+def test_a_model_of_the_first_glm_generation_is_known_with_its_vendor() -> None:
+    assert window("zai/glm-4-flash") == window("glm-4-flash-250414") == 128_000

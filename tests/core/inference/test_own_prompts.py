@@ -149,7 +149,7 @@ def test_the_ledger_says_which_version_was_asked_with() -> None:
 
 @pytest.mark.parametrize(
     ("own", "prompt"),
-    [({}, "judge.v1"), ({"judge": OWN}, "summary.v1"), ({"judge": replace(OWN, share=1e-9)}, "judge.v1")],
+    [({}, "judge.v1"), ({"judge": OWN}, "summary.v2"), ({"judge": replace(OWN, share=1e-9)}, "judge.v1")],
     ids=["none", "another", "beyond its share"],
 )
 def test_without_one_of_its_own_the_packaged_prompt_is_used(own: dict[str, PromptVersion], prompt: str) -> None:

@@ -21,7 +21,9 @@ def message(n: int, lexical: float, **more: Any) -> Hit:
 def ordered(hits: Sequence[Hit], page: Page, vectors: Floats | None = None) -> list[RankedHit]:
     found = candidates.of([hit for hit in hits if hit.type not in {"document", "unit"}])
     scores = score_candidates(found, RankingQuery())
-    shelved = ordering.score_passages([hit for hit in hits if hit.type in {"document", "unit"}], found, scores, 0.0)
+    shelved = ordering.score_passages(
+        [hit for hit in hits if hit.type in {"document", "unit"}], found, scores, RankingQuery()
+    )
 
     def rows(places: Places) -> Floats:
         return np.zeros((len(places), 2), dtype=np.float32) if vectors is None else vectors[places]
@@ -106,3 +108,35 @@ def test_each_result_says_how_many_fit_better_in_each_arm() -> None:
 
 def test_of_nothing_there_is_nothing_in_any_order() -> None:
     assert ordered([], Page(5, diversity=0.5)) == []
+
+
+def test_a_share_of_the_best_score_is_needed() -> None:
+    hits = [message(n, lexical) for n, lexical in enumerate([4.0, 3.9, 1.0, 0.1])]
+    everything = ordered(hits, Page(10))
+    near = [one for one in everything if one.score >= 0.8 * everything[0].score]
+    assert 1 < len(near) < len(hits)
+    assert keys(ordered(hits, Page(10, share=0.8))) == keys(near)
+    assert ordered([], Page(5, share=0.8)) == []
+
+
+def test_what_is_cited_already_is_not_shown_again() -> None:
+    hits = [
+        message(0, 4.0),
+        message(1, 3.0),
+        Hit("one", "memory", 4.0, 0.0, cites=("m000",)),
+        Hit("both", "memory", 0.5, 0.0, cites=("m000", "m001")),
+        Hit("none", "memory", 0.1, 0.0),
+        Hit("leaf", "document", 0.1, 0.0),
+    ]
+    assert keys(ordered(hits, Page(10)))[:2] == ["one", "m000"]
+    assert set(keys(ordered(hits, Page(10, distinct=True)))) == {"one", "both", "none", "leaf"}
+
+
+@given(mixed, st.integers(1, 7))
+def test_pages_of_distinct_results_are_parts_of_one(hits: list[Hit], limit: int) -> None:
+    whole = keys(ordered(hits, Page(1000, distinct=True, share=0.5)))
+    first = ordered(hits, Page(limit, distinct=True, share=0.5))
+    assert keys(first) == whole[:limit]
+    if first:
+        then = ordered(hits, Page(limit, after=pagination.place_of(first[-1]), distinct=True, share=0.5))
+        assert keys(then) == whole[limit : 2 * limit]

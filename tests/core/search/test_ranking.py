@@ -32,7 +32,7 @@ def ask(hits: list[Hit], *, wants_time: bool = False, limit: int = 40) -> list[R
     scores = score_candidates(found, RankingQuery(Analysis(wants_time=wants_time)))
     blind = lambda places: np.zeros((len(places), 1), dtype=np.float32)  # noqa: E731
     return ordering.cut_page(
-        found, scores, ordering.score_passages(passages, found, scores, 0.0), Page(limit), blind
+        found, scores, ordering.score_passages(passages, found, scores, RankingQuery()), Page(limit), blind
     ).ranked
 
 

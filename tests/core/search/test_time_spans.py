@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.time_spans import LONGEST, MOST, TimeSpan, fit, spans
+from core.search.time_spans import LONGEST, MOST, OPEN, YEARS, TimeSpan, fit, spans
 
 NOW = datetime(2023, 5, 30, 21, 0, tzinfo=UTC)  # a Tuesday
 
 
 def _days(question: str) -> list[tuple[str, str]]:
-    return [(span.since.date().isoformat(), span.until.date().isoformat()) for span in spans(question, NOW)]
+    """First and last day of each span, without the same days of earlier years."""
+    named = (span for span in spans(question, NOW) if span.sure in {1, OPEN})
+    return [(span.since.date().isoformat(), span.until.date().isoformat()) for span in named]
 
 
 @pytest.mark.parametrize(
@@ -77,6 +79,30 @@ def test_a_stretch_of_time_is_all_of_it(question: str, since: str, until: str) -
 )
 def test_two_ends_are_one_span(question: str, since: str, until: str) -> None:
     assert _days(question) == [(since, until)]
+
+
+@pytest.mark.parametrize(
+    "question", ["What did we talk about on 27 April?", "在4月27号我们聊了什么？", "我4月27日告诉你什么？"]
+)
+def test_a_day_without_a_year_is_that_of_any_year_and_most_of_all_of_the_last(question: str) -> None:
+    found = spans(question, NOW)
+    assert [span.since.date().isoformat() for span in found] == [f"{year}-04-27" for year in range(2023, 2018, -1)]
+    assert [span.sure for span in found] == sorted((span.sure for span in found), reverse=True)
+    assert len({span.sure for span in found}) == YEARS
+
+
+def test_a_day_that_few_years_have_falls_on_the_day_before() -> None:
+    assert {span.since.day for span in spans("Where was I on 29 February?", datetime(2024, 3, 5, tzinfo=UTC))} <= {
+        28,
+        29,
+    }
+
+
+@pytest.mark.parametrize(
+    "question", ["What did I do on 27 April 2021?", "2021年4月27日我做了什么？", "What did I do yesterday?"]
+)
+def test_a_year_that_is_named_is_the_only_one(question: str) -> None:
+    assert len(spans(question, NOW)) == 1
 
 
 def test_two_times_that_are_compared_stay_two() -> None:

@@ -324,9 +324,9 @@ def test_a_model_is_shown_the_earlier_summary_the_keys_and_what_is_new(app: Data
     accept_all(app, [said("We decided to rent 3 boats."), *talk(19)])
     model = Model("ada spoke about the harbour and 3 boats.")
     results = settled(app, SMALL, by(model))
-    assert {result["prompt"] for result in results} == {"summary.v1"}
+    assert {result["prompt"] for result in results} == {"summary.v2"}
     summary = the_last(app)
-    assert (summary.content, summary.prompt) == ("ada spoke about the harbour and 3 boats.", "summary.v1")
+    assert (summary.content, summary.prompt) == ("ada spoke about the harbour and 3 boats.", "summary.v2")
     assert "Earlier summary:\n(none)" in model.asked[0]
     assert "Earlier summary:\nada spoke about" in model.asked[1]
     assert "- [decision] ada: We decided to rent 3 boats." in model.asked[1]

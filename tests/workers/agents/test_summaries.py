@@ -96,7 +96,7 @@ def test_a_model_that_fails_is_written_down_and_the_summary_is_made_without_it(
     with app.tenant(TENANT) as tx:
         assert rolling.latest(tx, "s1") is not None
         calls = list(tx.execute(text("SELECT prompt FROM model_calls ORDER BY id")).scalars())
-    assert calls[0] == "summary.v1"
+    assert calls[0] == "summary.v2"
 
 
 def test_a_plan_is_tracked_from_events_and_messages(app: Database, tools: Tools) -> None:
