@@ -25,6 +25,8 @@ _END = lazy_regex(
 )
 _LAST_WORD = lazy_regex(r"(\S+)\.$")
 _CJK = lazy_regex(r"[\u4e00-\u9fff]")
+_KANA = lazy_regex(r"[\u3041-\u30ff]")
+_ORDINAL_DE = lazy_regex(r"(?<!\bI )\b(?:am|vom|zum|dem|den|der|bis|ab|seit)\s+\d{1,2}\.$")
 _EMOJI = lazy_regex(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+")
 _BULLET = lazy_regex(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+")
 
@@ -132,8 +134,9 @@ _STANDING_ZH = lazy_regex(r"以后|每次|总是|一直|始终|从现在|今后"
 
 
 def is_chinese(text: str) -> bool:
-    """Return whether `text` is to be read as Chinese: Han characters make up a fifth of it or more."""
-    return len(_CJK.findall(text)) * 5 >= len(text.strip()) > 0
+    """Return whether `text` is to be read as Chinese: a fifth or more of Han characters, and few kana among them."""
+    han = len(_CJK.findall(text))
+    return han * 5 >= len(text.strip()) > 0 and len(_KANA.findall(text)) * 4 <= han
 
 
 def split(text: str) -> list[str]:
@@ -150,8 +153,10 @@ def split(text: str) -> list[str]:
 
 
 def _is_abbreviation(piece: str) -> bool:
-    last = _LAST_WORD.search(piece[-LONGEST_ABBREVIATION:])
-    return last is not None and last.group(1).lower() in ABBREVIATIONS
+    """Return whether the full stop at the end belongs to an abbreviation, or to a German day: "am 12. September"."""
+    tail = piece[-LONGEST_ABBREVIATION:]
+    last = _LAST_WORD.search(tail)
+    return (last is not None and last.group(1).lower() in ABBREVIATIONS) or _ORDINAL_DE.search(tail) is not None
 
 
 def asserted_part(sentence: str) -> str | None:

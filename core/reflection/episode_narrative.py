@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from core.language import sentences
 from core.language.grounding import clip
-from core.language.terms import has_han
 from core.language.topics import ASSISTANT, IDEOGRAPHS
 from core.types import EpisodeType, Message
 
@@ -127,7 +127,7 @@ def _enumerate(words: Sequence[str]) -> str:
 
 
 def _is_chinese(text: str) -> bool:
-    return has_han(text) and len(_HAN.findall(text)) >= len(_LATIN.findall(text))
+    return sentences.is_chinese(text) and len(_HAN.findall(text)) >= len(_LATIN.findall(text))
 
 
 _MINUTE = datetime(2000, 1, 1, 0, 1) - datetime(2000, 1, 1)  # noqa: DTZ001 - a length of time has no zone

@@ -47,3 +47,30 @@ def test_a_lead_in_before_a_colon_is_cut() -> None:
 def test_the_statement_before_a_question_is_kept() -> None:
     assert sentences.asserted_part("I'm allergic to nuts, can you suggest a snack?") == "I'm allergic to nuts"
     assert sentences.asserted_part("我对花生过敏，能推荐点零食吗？") == "我对花生过敏"
+
+
+@pytest.mark.parametrize(
+    ("text", "chinese"),
+    [
+        ("我住在上海，喜欢喝绿茶。", True),
+        ("我最爱喝「御茶の水」的绿茶，每周都去那家店。", True),
+        ("去年の3月に北海道庁を定年退職しました。", False),
+        ("カタカナだけ", False),
+        ("I moved to 上海 in May with my two sisters.", False),
+    ],
+)
+def test_japanese_is_not_read_as_chinese(text: str, *, chinese: bool) -> None:
+    assert sentences.is_chinese(text) is chinese
+
+
+@pytest.mark.parametrize("text", ["Lukas heiratet am 12. September in Lübeck.", "In Pension gehe ich am 1. März 2028."])
+def test_a_german_day_does_not_end_a_sentence(text: str) -> None:
+    assert sentences.split(text) == [text]
+
+
+def test_a_number_at_the_end_of_an_english_sentence_does() -> None:
+    assert sentences.split("I am 12. My sister is 15. We live in Porto.") == [
+        "I am 12.",
+        "My sister is 15.",
+        "We live in Porto.",
+    ]
