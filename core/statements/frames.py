@@ -24,7 +24,7 @@ CLOSING: Final = 1
 """Words behind the value that may be the same: "plays rock music", "plays folk music"."""
 
 INSIDE: Final = frozenset("of the and for in at on a an de la du von van".split())
-"""Words that values may share; any other lower-case word in both means that the sentences differ in two places."""
+"""Words that values may share; another lower-case word within both means that the sentences differ in two places."""
 
 VERBS_ZH: Final = frozenset("是在有叫住去到")
 
@@ -32,10 +32,11 @@ _WORD: Final = re.compile(r"[\u3400-\u9fff]|\w+", re.UNICODE)
 
 
 class Values(NamedTuple):
-    """What stands in the place of the value, in each of two sentences."""
+    """The values of two sentences of one frame, and the words that both open with."""
 
     one: str
     other: str
+    opening: str
 
 
 def differing_values(one: str, other: str) -> Values | None:
@@ -49,18 +50,22 @@ def differing_values(one: str, other: str) -> Values | None:
     parts = first[begin : len(first) - end], second[begin : len(second) - end]
     if begin < OPENING or not all(0 < len(part) <= LONGEST_VALUE for part in parts) or _differ_twice(*parts):
         return None
-    return Values(*(" ".join(part) for part in parts))
+    return Values(*(" ".join(part) for part in (*parts, first[:begin])))
 
 
 def asks_about(query: str, values: Values) -> bool:
-    """Return whether a question names one of the values: then it is about that one, whatever holds now."""
-    asked = set(terms(query))
-    return any(asked & set(terms(value)) for value in values)
+    """Return whether a question names one of the values: then it is about that one, whatever holds now.
+
+    Words of the subject name no value: "Who is Carl Darwin married to?" does not ask about "Emma Darwin".
+    """
+    asked = set(terms(query)) - set(terms(values.opening))
+    return any(asked & set(terms(value)) for value in (values.one, values.other))
 
 
 def _differ_twice(one: list[str], other: list[str]) -> bool:
-    """Return whether what differs holds words of the sentence: "India is Delhi", "Peru is Lima"."""
-    return any((word.islower() and word not in INSIDE) or word in VERBS_ZH for word in {*one} & {*other})
+    """Return whether two parts share a word amid others ("India is Delhi", "Peru is Lima"; not "rap rock", "rock")."""
+    shared = {*one[1:-1]} & {*other} | {*other[1:-1]} & {*one}
+    return any((word.islower() and word not in INSIDE) or word in VERBS_ZH for word in shared)
 
 
 def _common(one: list[str], other: list[str], most: int) -> int:
