@@ -1,13 +1,13 @@
-"""What each part of the ranking is worth: recall on LoCoMo with one part taken out at a time; and what recipes show.
+"""Recall on LoCoMo with one part of the ranking switched off at a time; precision of recipes.
 
     python -m bench.ablation [--locomo ../shared/data/locomo_dev.json] [--talks 0] [--recipes default precise]
 
 The conversations are published to a stack of their own and extracted by the default rules; then each question is asked
-once for each row of the table, by the function that the door calls, with the weight of one part set to nought. Counted
-as evidence among the first distinct messages that the results cite: a result that cites several spends a place on each.
+once for each row of the table, by the function behind `POST /v1/search`, with the weight of one part set to zero. Recall
+is that of the first distinct messages which the results cite: a result that cites several takes a place for each.
 
-`--recipes` asks the questions with one message of evidence once for each of these recipes instead: how many results
-there are, which share of them cites the evidence, and whether one of the first five messages is it.
+With `--recipes`, questions that have one message of evidence are asked once for each recipe instead. Reported: the
+number of results, the share of them that cites the evidence, and whether it is among the first five messages.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def weighing(weights: Mapping[str, float]) -> Iterator[None]:
 
 def recall(database: Database, told: Sequence[Talk], embedder: CachedEmbedder) -> dict[str, float]:
     """Over all questions, and over those that need several messages."""
-    rows = [(one.evidence, found(database, talk.name, one, embedder)) for talk in told for one in talk.questions]
+    rows = [(one.evidence, cited_messages(database, talk.name, one, embedder)) for talk in told for one in talk.questions]
     several = [(gold, seen) for gold, seen in rows if len(gold) > 1]
     return {
         "rec@5": fmean(len(gold & set(seen[:5])) / len(gold) for gold, seen in rows),
@@ -130,8 +130,8 @@ def precision(database: Database, told: Sequence[Talk], recipe: Recipe, embedder
     return {"results": fmean(results_), "precision": fmean(share), "any@5": fmean(any_)}
 
 
-def found(database: Database, user: str, one: Labelled, embedder: CachedEmbedder) -> list[str]:
-    """The distinct messages that the results cite, best first."""
+def cited_messages(database: Database, user: str, one: Labelled, embedder: CachedEmbedder) -> list[str]:
+    """Return the distinct messages that the results cite, best first."""
     answer = query.search(database, TENANT, Question(one.text, user, limit=RESULTS), embedder)
     return list(dict.fromkeys(source.message_id for result in answer.results for source in result.sources))
 

@@ -57,7 +57,7 @@ class WebhooksPut(RequestBody):
 
 
 class ExtractionPut(RequestBody):
-    """What is kept of extracted statements."""
+    """Filters that extracted statements pass before they are stored."""
 
     min_importance: Annotated[
         float, Field(ge=0, le=1, description="Importance below which new extracted statements are not kept; 0: all are")

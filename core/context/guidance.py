@@ -1,4 +1,4 @@
-"""What a model should know about using the memory in its context. Pure."""
+"""Instructions for a model on how to use the memory in its context. Pure."""
 
 from __future__ import annotations
 

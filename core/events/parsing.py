@@ -188,7 +188,7 @@ class FeedbackGiven(Payload):
 
 
 VERDICTS = ("confirm", "weaken", "correct")
-"""What feedback may say of a memory."""
+"""Verdicts of feedback on a memory."""
 
 STATEMENT_CHARACTERS = 2_000
 """Longest correction of a memory."""

@@ -30,7 +30,7 @@ SAME: Final = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _Reading:
     """A message as answers are judged: who said it, what it states, whether it defers or takes back."""
 
     by: str
@@ -50,10 +50,10 @@ def still_open(
     for index, message in enumerate((*messages, *later)):
         if message.role not in {"user", "assistant"}:
             continue
-        said = _said(message)
-        fresh = _unanswered(fresh, said)
-        asked = [key for key in asked if not _answers(key, said)]
-        if fresh and said.by != fresh[-1].by:  # It had its turn: from now on only its own words answer a question.
+        reading = _read(message)
+        fresh = _unanswered(fresh, reading)
+        asked = [key for key in asked if not _answers(key, reading)]
+        if fresh and reading.by != fresh[-1].by:  # It had its turn: from now on only its own words answer a question.
             asked, fresh = [*asked, *fresh], []
         if index < len(messages):
             for key in _questions(message, [*asked, *fresh]):
@@ -61,34 +61,34 @@ def still_open(
     return [*asked, *fresh][-MOST:]
 
 
-def _said(message: Message) -> _Said:
+def _read(message: Message) -> _Reading:
     """Read a message; its answers may be fragments, but no questions."""
     parts = [one for one in sentences.split(message.content) if not _asks(one)]
     defers = any(_DEFERS.search(_plain(one)) for one in parts)
     stated = [one for one in parts if not _OPEN.search(one) and not _DEFERS.search(_plain(one))]
-    return _Said(speaker(message), stated, defers, any(_TAKES_BACK.search(_plain(one)) for one in parts))
+    return _Reading(speaker(message), stated, defers, any(_TAKES_BACK.search(_plain(one)) for one in parts))
 
 
-def _unanswered(fresh: Sequence[KeyMessage], said: _Said) -> list[KeyMessage]:
+def _unanswered(fresh: Sequence[KeyMessage], reading: _Reading) -> list[KeyMessage]:
     """Return those of the latest questions that this message leaves open."""
     if not fresh:
         return []
-    if said.by == fresh[-1].by:
-        return [] if said.takes_back else [key for key in fresh if not _answers(key, said)]
-    if not said.stated:
+    if reading.by == fresh[-1].by:
+        return [] if reading.takes_back else [key for key in fresh if not _answers(key, reading)]
+    if not reading.stated:
         return list(fresh)
-    by_words = [key for key in fresh if _answers(key, said, least=SAME / 2)]
-    if said.defers:
+    by_words = [key for key in fresh if _answers(key, reading, least=SAME / 2)]
+    if reading.defers:
         return [key for key in fresh if key not in by_words] if by_words and len(fresh) > 1 else list(fresh)
-    if len(said.stated) >= len(fresh):
+    if len(reading.stated) >= len(fresh):
         return []
     answered = by_words or fresh[-1:]  # The last question is the one that a short answer is for.
     return [key for key in fresh if key not in answered]
 
 
-def _answers(key: KeyMessage, said: _Said, least: float = SAME) -> bool:
+def _answers(key: KeyMessage, reading: _Reading, least: float = SAME) -> bool:
     wanted = _content(key.quote)
-    return any(len(wanted & set(terms(one))) >= least * len(wanted) for one in said.stated) if wanted else False
+    return any(len(wanted & set(terms(one))) >= least * len(wanted) for one in reading.stated) if wanted else False
 
 
 def _questions(message: Message, known: Sequence[KeyMessage]) -> Iterator[KeyMessage]:
