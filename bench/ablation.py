@@ -3,8 +3,8 @@
     python -m bench.ablation [--locomo ../shared/data/locomo_dev.json] [--talks 0] [--recipes default precise]
 
 The conversations are published to a stack of their own and extracted by the default rules; then each question is asked
-once for each row of the table, by the function behind `POST /v1/search`, with the weight of one part set to zero. Recall
-is that of the first distinct messages which the results cite: a result that cites several takes a place for each.
+once for each row of the table, by the function behind `POST /v1/search`, with the weight of one part set to zero.
+Recall is that of the first distinct messages which the results cite: a result that cites several takes several places.
 
 With `--recipes`, questions that have one message of evidence are asked once for each recipe instead. Reported: the
 number of results, the share of them that cites the evidence, and whether it is among the first five messages.
@@ -103,7 +103,9 @@ def weighing(weights: Mapping[str, float]) -> Iterator[None]:
 
 def recall(database: Database, told: Sequence[Talk], embedder: CachedEmbedder) -> dict[str, float]:
     """Over all questions, and over those that need several messages."""
-    rows = [(one.evidence, cited_messages(database, talk.name, one, embedder)) for talk in told for one in talk.questions]
+    rows = [
+        (one.evidence, cited_messages(database, talk.name, one, embedder)) for talk in told for one in talk.questions
+    ]
     several = [(gold, seen) for gold, seen in rows if len(gold) > 1]
     return {
         "rec@5": fmean(len(gold & set(seen[:5])) / len(gold) for gold, seen in rows),

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 import pytest
+from pydantic import Field
 from sqlalchemy import text
 
 from core.config import Settings
@@ -56,7 +57,9 @@ class Colour(ModelAnswer):
 
 
 class Essay(ModelAnswer):
-    text: str
+    """An answer that no model can finish within a few tokens."""
+
+    text: str = Field(min_length=400)
 
 
 def a_client(url: str, **more: Any) -> OpenAIClient:

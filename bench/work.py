@@ -1,0 +1,84 @@
+"""What is remembered of messages from work: stacks, conventions, orders and procedures among one-off commands.
+
+    python -m bench.work [--half dev|held] [--language en|zh] [--show]
+
+120 messages in each half, about half of them with nothing to remember; who wrote and labelled them had not seen the
+rules. Each is published as the only message of a user of its own to a stack without a model, and settled. A memory is
+right if it holds words of a fact that its message is labelled with. A fact is found if the memories of its message
+together hold all of its words; its category is right if one of those with its words has it. Rules are mended on `dev`
+alone; `held` is a first meeting. The weights of `core.extraction.lasting_work` are trained on sentences by another
+author (`bench.lasting_work`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.atomic import DERIVED, Counts, Json, publish
+from bench.stand import Stand, stack
+
+FOLDER = Path(__file__).parent / "work_data"
+BEGAN = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def items(half: str, language: str | None) -> list[Json]:
+    found: list[Json] = json.loads((FOLDER / f"{half}.json").read_text(encoding="utf-8"))
+    return [{"speaker": "Ada", **one} for one in found if language in {None, one["lang"]}]
+
+
+def memories(stand: Stand, item: Json) -> list[Json]:
+    """Return the active memories of the user of a message, without derived ones."""
+    found = stand.call("GET", f"/v1/memories?user_id={item['id']}&status=active&limit=100")["items"]
+    return [one for one in found if one["category"] not in DERIVED and not one.get("level")]
+
+
+def score(item: Json, kept: Sequence[Json], counts: Counts) -> Iterator[str]:
+    """Count what was remembered of a message; yield what is wrong with it."""
+    for fact in item["keep"]:
+        whole = " ".join(one["content"] for one in kept)
+        counts["recall"].append(all(_holds(whole, word) for word in fact["words"]))
+        if counts["recall"][-1]:
+            categories = {
+                one["category"] for one in kept if any(_holds(one["content"], word) for word in fact["words"])
+            }
+            counts["category"].append(fact["category"] in categories)
+        else:
+            yield f"missed: {fact['fact']}"
+    for one in kept:
+        right = any(_holds(one["content"], word) for fact in item["keep"] for word in fact["words"])
+        counts["precision"].append(right)
+        if not right:
+            yield f"wrong: {one['content']}"
+    if not item["keep"]:
+        counts["nothing of nothing"].append(not kept)
+
+
+def _holds(text: str, word: str) -> bool:
+    return word.lower() in text.lower()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", choices=["dev", "held"], default="dev")
+    parser.add_argument("--language", choices=["en", "zh"])
+    parser.add_argument("--show", action="store_true", help="list what is wrong")
+    asked = parser.parse_args()
+    counts: dict[str, Counts] = defaultdict(Counts)
+    with stack() as stand:
+        told = items(asked.half, asked.language)
+        publish(stand, [(item, item["text"], BEGAN) for item in told])
+        for item in told:
+            faults = list(score(item, memories(stand, item), counts[item["lang"]]))
+            if asked.show and faults:
+                print(f"{item['id']} {item['text']}", *faults, sep="\n    ")
+    for language, seen in counts.items():
+        print(f"{language}: {seen.line()}")
+
+
+if __name__ == "__main__":
+    main()
