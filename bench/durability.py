@@ -5,8 +5,8 @@
 Each conversation of `bench.talks` in turn is left out: weights trained on the others decide on its sentences. Reported:
 the area under the curve; and at the threshold in use, how many of the sentences kept state a labelled fact at all, and
 how many of those with a fact that matters (`core`) are kept. `--write` trains on everything and writes the weights.
-Also in training, with a lower weight: `lasting_sentences.txt` (+ worth remembering, - not) and the labelled sentences
-of the extractor's tests.
+Also in training: sentences from work (`work_data/train.jsonl`), and with a lower weight `lasting_sentences.txt` (+ worth
+remembering, - not) and the labelled sentences of the extractor's tests.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from core.extraction import durability, quoting, short_answers
 from core.language import ngrams, sentences
 
 SENTENCES = Path(__file__).with_name("lasting_sentences.txt")
+WORK = Path(__file__).parent / "work_data" / "train.jsonl"
 OTHERS = 0.3
-"""What a sentence without a conversation counts."""
+"""Weight of a sentence without a conversation."""
 LANGUAGES = ("en", "zh")
 
 
@@ -68,6 +69,10 @@ def of_others(language: str) -> Iterator[Row]:
             labelled.append((one["text"], keep))
     for text, keep in labelled:
         yield Row(ngrams.buckets(durability.features(text, language)), keep, OTHERS)
+    for line in WORK.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        if one["lang"] == language:
+            yield Row(ngrams.buckets(durability.features(one["text"], language)), one["keep"])
 
 
 def report(told: dict[str, list[Sentence]], others: dict[str, list[Row]]) -> Iterable[str]:

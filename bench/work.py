@@ -6,8 +6,7 @@
 rules. Each is published as the only message of a user of its own to a stack without a model, and settled. A memory is
 right if it holds words of a fact that its message is labelled with. A fact is found if the memories of its message
 together hold all of its words; its category is right if one of those with its words has it. Rules are mended on `dev`
-alone; `held` is a first meeting. The weights of `core.extraction.lasting_work` are trained on sentences by another
-author (`bench.lasting_work`).
+alone; `held` is a first meeting. `train.jsonl` holds single sentences by another author, for `bench.durability`.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Colour(ModelAnswer):
 class Essay(ModelAnswer):
     """An answer that no model can finish within a few tokens."""
 
-    text: str = Field(min_length=400)
+    lines: list[str] = Field(min_length=40)
 
 
 def a_client(url: str, **more: Any) -> OpenAIClient:
