@@ -28,7 +28,7 @@ from core.language import ngrams, sentences
 
 SENTENCES = Path(__file__).with_name("lasting_sentences.txt")
 WORK = Path(__file__).parent / "work_data" / "train.jsonl"
-OTHERS = 0.3
+OTHERS = 0.5
 """Weight of a sentence without a conversation."""
 LANGUAGES = ("en", "zh")
 

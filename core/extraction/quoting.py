@@ -15,7 +15,9 @@ from typing import Final
 from core.extraction import candidates, durability
 from core.extraction.chinese import claims
 from core.extraction.chinese import patterns as chinese_patterns
+from core.extraction.chinese.tables import at_work as chinese_work
 from core.extraction.english import corrections, patterns, pretence
+from core.extraction.english.tables import at_work as english_work
 from core.extraction.pattern_types import Tables
 from core.language import dates, identification
 from core.language import sentences as language_sentences
@@ -88,6 +90,9 @@ class ReadMessage:
 class _Language:
     """Patterns and tables of a language used for quoting."""
 
+    lasting: re.Pattern[str]
+    momentary: re.Pattern[str]
+    order: re.Pattern[str]
     points: re.Pattern[str]
     simple: re.Pattern[str]
     short: int
@@ -96,6 +101,9 @@ class _Language:
 
 
 _ENGLISH = _Language(
+    english_work.LASTING,
+    english_work.MOMENTARY,
+    english_work.ORDER,
     lazy_regex(
         r"\b(?:he|she|it|they|him|her|his|hers|its|them|their|theirs|this|that|these|those|there|one|ones|both|another|"
         r"either|neither|same|so)\b(?! (?:morning|afternoon|evening|week|weekend|month|year|spring|summer|autumn|fall|"
@@ -113,6 +121,9 @@ _ENGLISH = _Language(
     FRAMES["en"],
 )
 _CHINESE = _Language(
+    chinese_work.LASTING,
+    chinese_work.MOMENTARY,
+    chinese_work.ORDER,
     lazy_regex(r"[他她它]|[这那](?![周月年]|个月)|人家|对方|^(?!.*[我咱])"),
     lazy_regex(r"^(?:今天|昨天|最近|现在|上周|下周)?[我咱][^，,；：]*$"),
     20,
@@ -129,12 +140,18 @@ _SELF_STANDING = lazy_regex(
 )
 """English sentences with their own subject: the speaker, a name, a thing."""
 _OF_SOMEBODY = lazy_regex(r"\b(?:he|she|him|her|his|hers|they|them|their)\b", re.IGNORECASE)
+_UNDECIDED = lazy_regex(
+    r"再看看|看情况|再说吧|还没(?:想好|定)|不一定|\b(?:we['’]ll see|not (?:yet )?(?:sure|decided)|it depends)\b|"
+    r"\b(?:keeps?|kept) saying\b",
+    re.IGNORECASE,
+)
 _NAMES = lazy_regex(
     r"(?<=[a-z,'’] )(?!I\b)[A-Z][a-z]+|^[A-Z][a-z]+(?= (?:is|was|has|had|will|wants|got|said|and [A-Z]|"
     r"[a-z]+ed)\b|['’]s\b)|"
     r"\b[Mm]y (?:mum|mom|dad|wife|husband|son|daughter|sister|brother|partner|boss|friend|mate|nan|gran|aunt|uncle)\b"
 )
 """Names that “he” or “she” may refer to."""
+ORDER_IMPORTANCE: Final = 0.8
 REACH: Final = 8
 """Earlier sentences of the speaker searched for the referent of a dependent one."""
 
@@ -216,8 +233,16 @@ def _is_of(quote: str, sentence: str) -> bool:
 
 
 def _chance(reading: ReadMessage, position: int) -> float:
+    if _lasts_at_work(reading.sentences[position], reading.language):
+        return 1.0
     question = reading.question if position == 0 else ""
     return durability.probability(reading.sentences[position], reading.language, question=question, position=position)
+
+
+def _lasts_at_work(sentence: str, language: str) -> bool:
+    """Return whether a sentence about common work lasts by its form."""
+    own = _LANGUAGES[language]
+    return bool(own.lasting.search(sentence)) and not own.momentary.search(sentence)
 
 
 def _is_slight(one: RuleStatement, of: Sequence[Sequence[RuleStatement]], chances: Sequence[float]) -> bool:
@@ -241,14 +266,16 @@ def _is_quotable(reading: ReadMessage, position: int) -> bool:
     """Return whether a sentence says that something is so, in a language that is known, and enough to be understood."""
     sentence = reading.sentences[position]
     answers = position == 0 and bool(reading.question)
-    if (not answers and _size(sentence, reading.language) < SHORTEST) or _is_unreal(sentence):
+    if (not answers and _size(sentence, reading.language) < SHORTEST) or _is_unreal(sentence, reading.language):
         return False
     return reading.language == "zh" or (pretence.is_meant(sentence) and not identification.is_foreign(sentence))
 
 
-def _is_unreal(sentence: str) -> bool:
-    asks = sentence.rstrip("\"'”’)!").endswith(("?", "？")) or language_sentences.is_request(sentence)
-    return asks or language_sentences.is_hypothetical(sentence) or language_sentences.is_mostly_quoted(sentence)
+def _is_unreal(sentence: str, language: str) -> bool:
+    asks = sentence.rstrip("\"'”’)!").endswith(("?", "？"))
+    requests = language_sentences.is_request(sentence) and not _lasts_at_work(sentence, language)
+    undecided = language_sentences.is_hypothetical(sentence) or _UNDECIDED.search(sentence)
+    return asks or requests or bool(undecided) or language_sentences.is_mostly_quoted(sentence)
 
 
 def _quotation(reading: ReadMessage, position: int, found: Sequence[RuleStatement]) -> Candidate:
@@ -272,10 +299,12 @@ def _candidate(reading: ReadMessage, position: int) -> Candidate:
     message, words, language = reading.message, reading.sentences[position], _LANGUAGES[reading.language]
     days = list(dates.find(words, message.occurred_at, chinese=reading.language == "zh"))
     relative = dates.written_out(words, days) != words
+    orders = language.order.search(words)
     content = _content(reading, position, dates.day(message.occurred_at, reading.language) if relative else None)
     return candidates.without_slot(
         content, words, reading.speaker, message, days, language.tables, quote=words,
         corrects=bool(language.tables.correction.search(words)),
+        category=Category.INSTRUCTION if orders else None, importance=ORDER_IMPORTANCE if orders else None,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from core.language.lazy_regex import lazy_regex
+from core.language.machine_text import is_machine_text
 
 LONGEST = 400
 """Maximum characters of a sentence; longer ones are pasted text."""
@@ -18,13 +19,20 @@ ABBREVIATIONS = frozenset(
     "sep sept oct nov dec".split()
 )
 
-_BLOCKS = lazy_regex(r"```.*?(?:```|\Z)|^[^\S\n]*>[^\n]*$|https?://\S+|`[^`]*`", re.DOTALL | re.MULTILINE)
+_BLOCKS = lazy_regex(r"```.*?(?:```|\Z)|^[^\S\n]*>[^\n]*$|https?://\S+|`[^`\n]{41,}`", re.DOTALL | re.MULTILINE)
 _END = lazy_regex(
     r"(?<=[.!?…])\s+|(?<=[.!?…])[\"'”’)\]]+\s+(?![a-z])|(?<=[。！？；])[”’」』）]*\s*|\n+|"
     r"(?<=[\U0001F300-\U0001FAFF])\s+(?=[A-Z])"
 )
 _LAST_WORD = lazy_regex(r"(\S+)\.$")
 _CJK = lazy_regex(r"[\u4e00-\u9fff]")
+_OPENS_ZH = lazy_regex(r"\s*[\u4e00-\u9fff]{2}")
+_FUNCTION_EN = lazy_regex(
+    r"\b(?:the|an?|is|are|am|was|were|be|to|of|and|or|in|on|at|for|with|my|your|his|her|i|you|he|she|it|we|they|"
+    r"that|this|"
+    r"not|do|does|did|has|have|had|will|can)\b",
+    re.IGNORECASE,
+)
 _KANA = lazy_regex(r"[\u3041-\u30ff]")
 _ORDINAL_DE = lazy_regex(r"(?<!\bI )\b(?:am|vom|zum|dem|den|der|bis|ab|seit)\s+\d{1,2}\.$")
 _EMOJI = lazy_regex(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F\u200D]+")
@@ -134,13 +142,20 @@ _STANDING_ZH = lazy_regex(r"以后|每次|总是|一直|始终|从现在|今后"
 
 
 def is_chinese(text: str) -> bool:
-    """Return whether `text` is to be read as Chinese: a fifth or more of Han characters, and few kana among them."""
+    """Return whether `text` is to be read as Chinese: a fifth or more of Han characters, and few kana among them.
+
+    Fewer are enough if it opens in Chinese and has no English function word: "我们用 PostgreSQL 16".
+    """
     han = len(_CJK.findall(text))
-    return han * 5 >= len(text.strip()) > 0 and len(_KANA.findall(text)) * 4 <= han
+    many = han * 5 >= len(text.strip()) > 0 or (_OPENS_ZH.match(text) is not None and not _FUNCTION_EN.search(text))
+    return many and len(_KANA.findall(text)) * 4 <= han
 
 
 def split(text: str) -> list[str]:
-    """Return the sentences of `text` in order, trimmed, without code, links, quoted lines and list marks."""
+    """Return the sentences of `text` in order, trimmed, without code, errors, logs, links, quoted lines, list marks.
+
+    A short piece of code within a sentence stays: "Never use the `any` type."
+    """
     pieces: list[str] = []
     for raw in _END.split(_BLOCKS.sub(" ", text)):
         piece = _BULLET.sub("", raw or "").strip()
@@ -149,7 +164,7 @@ def split(text: str) -> list[str]:
             pieces[-1] = f"{pieces[-1]} {piece}"[-LONGEST - 1 :]
         elif piece:
             pieces.append(piece)
-    return [piece for piece in pieces if 2 < len(piece) <= LONGEST]
+    return [piece for piece in pieces if 2 < len(piece) <= LONGEST and not is_machine_text(piece)]
 
 
 def _is_abbreviation(piece: str) -> bool:

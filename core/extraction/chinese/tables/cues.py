@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from core.extraction.chinese.tables import at_work
 from core.extraction.pattern_types import CategoryCue, Theme
 from core.language.lazy_regex import lazy_regex
 from core.types import Category, Topic
 
 CATEGORIES: tuple[CategoryCue, ...] = (
+    *at_work.CATEGORIES,
     CategoryCue(
         lazy_regex(
             r"打算|计划|准备(?:去|在|要|参加|考|买|搬|换|学|结|开始)|(?:明天|后天|下周|下个?月|明年|下学期|"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 
+from core.extraction.english.tables import at_work
 from core.extraction.pattern_types import CategoryCue, Theme
 from core.language.lazy_regex import lazy_regex
 from core.types import Category, Topic
 
 CATEGORIES: tuple[CategoryCue, ...] = (
+    *at_work.CATEGORIES,
     CategoryCue(
         lazy_regex(
             r"\b(?:I|we) (?:\w+ )?(?:am|are) (?:\w+ )?(?:going to|planning|hoping to|looking forward to|about to|"
