@@ -325,13 +325,15 @@ def _audience_sql(message: str) -> str:
 FIRST = "JOIN messages f ON f.session_id = u.session_id AND f.position = u.from_position"
 """A unit's first message `f`: it was heard by those who heard all of it."""
 
-SAME = f"m.group_id IS NOT DISTINCT FROM f.group_id AND {_audience_sql('m')} = {_audience_sql('f')}"
-"""Condition that a message `m` was heard by the same people."""
+SAME = f"""m.group_id IS NOT DISTINCT FROM f.group_id AND {_audience_sql("m")} = {_audience_sql("f")}
+    AND m.audience_labels = '{{}}'"""
+"""Condition that a message `m` was heard by the same people. Units are for all of these, and tell nothing labelled."""
 
 _FRESH = text(f"""
     SELECT m.*, {_audience_sql("m")} AS heard FROM messages m
     WHERE m.session_id = :session
       AND m.position > (SELECT coalesce(max(u.to_position), 0) FROM units u WHERE u.session_id = :session)
+      AND m.audience_labels = '{{}}'
     ORDER BY m.position LIMIT :limit
 """)
 
