@@ -84,6 +84,7 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
     "profile_builder": AgentSpec("cpu", ("profile.updated",), unlabelled=True),
     "unit_writer": AgentSpec("cpu", unlabelled=True),
     "session_summarizer": AgentSpec("cpu", ("session.summarized",), model="answer", unlabelled=True),
+    "message_labeller": AgentSpec("cpu", ("memory.updated",)),
     "plan_tracker": AgentSpec("cpu", unlabelled=True),
     "session_closer": AgentSpec("cpu", ("session.ended",)),
     "episode_writer": AgentSpec(

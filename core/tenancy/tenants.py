@@ -169,17 +169,11 @@ def _check_labels(labels: Collection[str], scopes: Collection[str]) -> None:
     """Refuse labels that are none, and scopes that a key with labels cannot have."""
     wrong = sorted(one for one in labels if not re.fullmatch(LABEL, one))
     if wrong or len(labels) > MOST_LABELS:
-        raise Invalid(
-            [
-                Problem(
-                    "/labels", f"{wrong or 'too many'}: give up to {MOST_LABELS} of up to 63 of a-z, 0-9 and _ . : @ -"
-                )
-            ]
-        )
+        advice = f"give at most {MOST_LABELS}, each with up to 63 of a-z, 0-9 and _ . : @ -"
+        raise Invalid([Problem("/labels", f"{wrong or 'too many'}: {advice}")])
     if more := sorted(set(scopes) - LABELLED_SCOPES):
-        raise Invalid(
-            [Problem("/scopes", f"a key with labels may have {', '.join(sorted(LABELLED_SCOPES))}, not {more}")]
-        )
+        allowed = ", ".join(sorted(LABELLED_SCOPES))
+        raise Invalid([Problem("/scopes", f"a key with labels may have {allowed}, not {', '.join(more)}")])
 
 
 def _digest(secret: str) -> str:

@@ -40,6 +40,7 @@ FUNCTIONS: Mapping[str, AgentFunction] = {
     "profile_builder": reflection.build_profile,
     "unit_writer": units.write_units,
     "session_summarizer": summaries.summarize_session,
+    "message_labeller": sessions.label_message,
     "plan_tracker": summaries.track_plan,
     "session_closer": sessions.close_idle,
     "episode_writer": reflection.write_episodes,
