@@ -8,8 +8,6 @@ from itertools import product
 import pytest
 from sqlalchemy import text
 
-from core.audience import labelling
-from core.events.publishing import Author
 from core.storage.db import Database
 from core.tenancy import tenants
 from core.types import Json
@@ -266,26 +264,17 @@ def test_a_rule_labels_a_message_and_what_was_drawn_from_it(
     assert [one["payload"].get("audience_labels") for one in logged] == [None, ["family"]]
 
 
-def test_a_label_that_comes_late_reaches_all_that_was_drawn_from_the_message(
-    spoken: None, door: Doors, works: Works, app: Database
-) -> None:
-    door.post("/v1/sessions/s1/summary")
-    body = {"user_id": "ada", "session_id": "s1", "query": "Porto", "include": ["units"]}
-    assert "in Porto" in asked(door, "/v1/context", body)
-    assert "in Porto" in asked(door, "/v1/search", {**body, "include": ["memories", "messages"]})
-    with app.tenant(TENANT) as tx:
-        seq = tx.execute(text("SELECT event_seq FROM messages WHERE id = 'open'")).scalar_one()
-        done = labelling.label_message(tx, TENANT, "s1", seq, ["family"], Author("test"))
-        assert done == {"labelled": True, "memories": 1}
-    for settled in (False, True):
-        if settled:
-            works.settle()
-        assert "in Porto" not in asked(door, "/v1/context", body)
-        assert "in Porto" not in asked(door, "/v1/search", {**body, "include": ["memories", "messages", "units"]})
-        assert "in Porto" in asked(door, "/v1/context", {**body, "reader_labels": ["family"]})
-        for table in ("summaries", "units"):
-            with app.tenant(TENANT) as tx:
-                assert "Porto" not in json.dumps(
-                    tx.execute(text(f"SELECT to_jsonb(t) FROM {table} t")).scalars().all(), default=str
-                )
-    assert "Porto" not in door.get("/v1/users/ada/profile").text
+def test_tools_enforce_labels_or_refuse_a_key_with_labels(spoken: None, door: Doors, keys: dict[str, str]) -> None:
+    def call(name: str, key: str, **arguments: object) -> str:
+        headers = {"Accept": "application/json, text/event-stream"}
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+        return str(door.post("/mcp", body, key=key, headers=headers).text)
+
+    listed = door.get("/v1/memories?user_id=ada&reader_labels=*").json()["items"]
+    money = next(one["id"] for one in listed if "Northbridge" in one["content"])
+    found = call("memory_search", keys["finance"], user_id="ada", query="Who pays, and which clinic?")
+    assert shown(found) == {"Northbridge"}
+    assert shown(call("context_build", keys["nothing"], user_id="ada", session_id="s1", query="pays")) == set()
+    assert shown(call("memory_search", door.keys[TENANT], user_id="ada", query="Who pays, and which clinic?")) == set()
+    assert "audience labels" in call("memory_why", keys["both"], memory_id=money)
+    assert "Northbridge" in call("memory_why", door.keys[TENANT], memory_id=money)
