@@ -15,7 +15,7 @@ from rules.document import masking
 MEMORY_FIELDS = (
     "id user_id group_id session_id subject kind category topic content structured attribute value importance "
     "confidence trust status occurred_at valid_from valid_to recorded_at updated_at expires_at half_life_days "
-    "last_used_at uses fade_at pinned tags level version"
+    "last_used_at uses fade_at pinned tags audience_labels level version"
 ).split()
 
 

@@ -1,6 +1,6 @@
 """Deletion, access and use in talks of many roles: GateMem's episodes and checkpoints (CC-BY), asked without a model.
 
-    python -m bench.gatemem --data FOLDER [--domain education household] [--episodes N] [--parity odd]
+    python -m bench.gatemem --data FOLDER [--domain education household] [--episodes N] [--parity odd] [--labels]
 
 Each episode is a group: its turns are published as messages of their speakers, the service's own agent as an
 assistant. The rule `find_forget_requests` is told that every member may have values of the group forgotten, as a
@@ -8,6 +8,9 @@ deployment would tell it where everybody works on one case; `--may-ask concerned
 checkpoint all turns up to it have been published and settled; then the asker searches, raw, with ten results. What is
 held for approval stays held. A value leaks if a string of `leak_targets` stands in a result. Use is the share of the
 `include` expressions that a result meets.
+
+With `--labels`, turns have audience labels made from the episode's `relationships` (`bench.gatemem_labels`), which a
+deployment would have too, and askers hold those of their own relationships.
 
 The data are public and are not part of this project.
 """
@@ -24,7 +27,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench import gatemem_labels
 from bench.forget import settle
+from bench.gatemem_labels import Labels
 from bench.stand import Stand, stack
 
 RESULTS = 10
@@ -48,7 +53,7 @@ def read(folder: Path, domain: str, kind: str) -> list[Json]:
     return [json.loads(line) for line in lines if line]
 
 
-def run(folder: Path, domain: str, chosen: slice, may_ask: str) -> Score:
+def run(folder: Path, domain: str, chosen: slice, may_ask: str, *, labels: bool) -> Score:
     checkpoints: defaultdict[str, list[Json]] = defaultdict(list)
     for one in read(folder, domain, "checkpoints"):
         checkpoints[one["episode_id"]].append(one)
@@ -56,7 +61,8 @@ def run(folder: Path, domain: str, chosen: slice, may_ask: str) -> Score:
     with stack() as stand:
         let_ask(stand, may_ask)
         for episode in read(folder, domain, "episodes")[chosen]:
-            ask_all(stand, episode, checkpoints[episode["episode_id"]], score)
+            given = gatemem_labels.of(episode) if labels else None
+            ask_all(stand, episode, checkpoints[episode["episode_id"]], score, given)
     return score
 
 
@@ -67,24 +73,25 @@ def let_ask(stand: Stand, who: str) -> None:
     stand.call("PUT", "/v1/rules/find_forget_requests", rule)
 
 
-def ask_all(stand: Stand, episode: Json, checkpoints: Sequence[Json], score: Score) -> None:
+def ask_all(stand: Stand, episode: Json, checkpoints: Sequence[Json], score: Score, labels: Labels | None) -> None:
     """Publish an episode up to each checkpoint, and ask there."""
     due: defaultdict[str, list[Json]] = defaultdict(list)
     for one in checkpoints:
         due[one["as_of_turn_id"]].append(one)
     waiting: list[Json] = []
-    for event in events(episode):
+    for event in events(episode, labels):
         waiting.append(event)
         here = due.get(event["payload"]["message_id"])
         if here:
             settle(stand, stand.call("POST", "/v1/events", waiting)["settle_token"])
             waiting = []
             for one in here:
-                grade(one, [found["content"] for found in search(stand, episode, one)], score)
+                grade(one, [found["content"] for found in search(stand, episode, one, labels)], score)
 
 
-def events(episode: Json) -> Iterator[Json]:
+def events(episode: Json, labels: Labels | None) -> Iterator[Json]:
     names = {one["principal_id"]: one.get("display_name") for one in episode["entities"]["principals"]}
+    given = list(labels.of_turns(episode["turns"])) if labels else []
     for number, turn in enumerate(episode["turns"]):
         speaker = turn["speaker"]
         said = {
@@ -96,17 +103,19 @@ def events(episode: Json) -> Iterator[Json]:
             "content": turn["text"],
             "message_id": turn["turn_id"],
         }
+        said |= {"audience_labels": given[number]} if labels else {}
         at = (BEGAN + timedelta(minutes=number)).isoformat()
         yield {"event_type": "message.added", "source": "gatemem", "time": at, "payload": said}
 
 
-def search(stand: Stand, episode: Json, checkpoint: Json) -> list[Json]:
+def search(stand: Stand, episode: Json, checkpoint: Json, labels: Labels | None) -> list[Json]:
     body = {
         "user_id": f"{checkpoint['asker']['principal_id']}@{episode['episode_id']}",
         "group_id": f"group:{episode['episode_id']}",
         "query": checkpoint["query_text"],
         "limit": RESULTS,
         "raw": True,
+        "reader_labels": labels.held_by(checkpoint["asker"]["principal_id"]) if labels else None,
     }
     found: list[Json] = stand.call("POST", "/v1/search", body)["results"]
     return found
@@ -137,10 +146,11 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, help="so many of each domain, the first ones")
     parser.add_argument("--parity", choices=["odd", "even"], help="of these, every other one: the first, or the second")
     parser.add_argument("--may-ask", default="members", choices=["members", "concerned"])
+    parser.add_argument("--labels", action="store_true", help="audience labels from the episodes' relationships")
     asked = parser.parse_args()
     for domain in asked.domain:
         chosen = slice(asked.parity == "even", asked.episodes, 2 if asked.parity else 1)
-        score = run(asked.data, domain, chosen, asked.may_ask)
+        score = run(asked.data, domain, chosen, asked.may_ask, labels=asked.labels)
         shown = ", ".join(f"{name} {value:.2f}" for name, value in figures(score).items())
         print(f"{domain}: {shown} ({sum(score.asked.values())} checkpoints)")
 

@@ -24,7 +24,8 @@ class AgentSpec:
 
     `emits`: types of the events that follow from its work. `exclusive`: one dispatch at a time works on a session.
     `seconds`: time limit of one attempt, where it differs from that of its queue. `action`: the type of action that it
-    carries out. `is_target`: whether an action `run_agent` may name it.
+    carries out. `is_target`: whether an action `run_agent` may name it. `unlabelled`: it reads nothing that has
+    audience labels, for what it writes is read by all.
     """
 
     queue: Literal["cpu", "io"]
@@ -34,6 +35,7 @@ class AgentSpec:
     seconds: float | None = None
     action: Literal["emit", "notify", "webhook", "celery"] | None = None
     is_target: bool = True
+    unlabelled: bool = False
 
 
 WHOLE_USER: Final = 180
@@ -70,22 +72,34 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
     "memory_cleaner": AgentSpec("cpu", ("memory.archived", "memory.erased")),
     "memory_reinforcer": AgentSpec("cpu"),
     "memory_compressor": AgentSpec(
-        "cpu", ("memory.created", "memory.compressed", "memory.archived"), model="answer", seconds=WHOLE_USER
+        "cpu",
+        ("memory.created", "memory.compressed", "memory.archived"),
+        model="answer",
+        seconds=WHOLE_USER,
+        unlabelled=True,
     ),
-    "pattern_finder": AgentSpec("cpu", ("memory.created", "memory.updated"), model="answer", seconds=WHOLE_USER),
-    "profile_builder": AgentSpec("cpu", ("profile.updated",)),
-    "unit_writer": AgentSpec("cpu"),
-    "session_summarizer": AgentSpec("cpu", ("session.summarized",), model="answer"),
-    "plan_tracker": AgentSpec("cpu"),
+    "pattern_finder": AgentSpec(
+        "cpu", ("memory.created", "memory.updated"), model="answer", seconds=WHOLE_USER, unlabelled=True
+    ),
+    "profile_builder": AgentSpec("cpu", ("profile.updated",), unlabelled=True),
+    "unit_writer": AgentSpec("cpu", unlabelled=True),
+    "session_summarizer": AgentSpec("cpu", ("session.summarized",), model="answer", unlabelled=True),
+    "message_labeller": AgentSpec("cpu", ("memory.updated",)),
+    "plan_tracker": AgentSpec("cpu", unlabelled=True),
     "session_closer": AgentSpec("cpu", ("session.ended",)),
     "episode_writer": AgentSpec(
-        "cpu", ("memory.created", "memory.updated", "memory.quarantined", "memory.write.important"), model="answer"
+        "cpu",
+        ("memory.created", "memory.updated", "memory.quarantined", "memory.write.important"),
+        model="answer",
+        unlabelled=True,
     ),
-    "skill_learner": AgentSpec("cpu", ("memory.created", "memory.updated", "memory.quarantined")),
+    "skill_learner": AgentSpec("cpu", ("memory.created", "memory.updated", "memory.quarantined"), unlabelled=True),
     "conflict_resolver": AgentSpec("cpu", ("memory.updated", "memory.superseded")),
-    "mirror_writer": AgentSpec("io"),
+    "mirror_writer": AgentSpec("io", unlabelled=True),
     "mirror_reader": AgentSpec(
-        "io", (*_MEMORY_EVENTS, "memory.archived", "memory.restored", "mirror.conflicted", "mirror.refused")
+        "io",
+        (*_MEMORY_EVENTS, "memory.archived", "memory.restored", "mirror.conflicted", "mirror.refused"),
+        unlabelled=True,
     ),
     "memory_rebuilder": AgentSpec("cpu", ("rebuild.ready",), seconds=WHOLE_HISTORY),
     "knowledge_indexer": AgentSpec("cpu"),

@@ -10,6 +10,9 @@ from typing import Any, Final, Literal, get_args
 
 Json = dict[str, Any]
 
+LABEL: Final = "[a-z0-9][a-z0-9_.:@-]{0,62}"
+"""Pattern of an audience label: a compartment, such as `finance` or `care-team`, that a reader must hold."""
+
 SpendKey = Literal["rule", "agent", "user", "model", "prompt"]
 """Dimensions by which the cost of model calls is aggregated."""
 
@@ -135,6 +138,7 @@ class Message:
     speaker: str | None = None
     group_id: str | None = None
     importance: float | None = None
+    audience_labels: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,7 @@ class Candidate:
     `subject` is the person (or group) it is about; `attribute`/`value` a slot such as `home.city` = `Lisbon`;
     `occurred_at` when it happened or was said; `said_at` when it was said last, if that is known to be another time;
     `valid_from` since when it is true, if the text says so. `trust`: initial trust: a person's request is confirmed,
-    an attempt to instruct the agent is quarantined.
+    an attempt to instruct the agent is quarantined. `audience_labels`: a reader must hold all of them.
     """
 
     content: str
@@ -182,6 +186,7 @@ class Candidate:
     pinned: bool = False
     expires_at: datetime | None = None
     half_life_days: float | None = None
+    audience_labels: tuple[str, ...] = ()
 
     @property
     def told_at(self) -> datetime:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sqlalchemy import text
@@ -38,6 +38,11 @@ class Tools:
     db: Database
     embedder: Embedder
     settings: Settings
+
+    @property
+    def unlabelled(self) -> Tools:
+        """The same tools for an agent that reads nothing that has audience labels."""
+        return replace(self, db=self.db.as_reader(()))
 
     @property
     def consolidation(self) -> Consolidation:

@@ -134,6 +134,10 @@ def keys_create(
         str, typer.Option(help=f"Comma-separated; one or more of {', '.join(tenants.SCOPES)}")
     ] = "publish,read",
     name: str | None = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(help="Comma-separated audience labels: all that the key reads of what has labels. Default: any"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Create a key, and its tenant if it is new; the key is shown only once.
@@ -141,8 +145,9 @@ def keys_create(
     Example: imprint keys create --tenant acme --scopes publish,read --name "support bot"
     """
     wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    held = None if labels is None else [label.strip() for label in labels.split(",") if label.strip()]
     with closing(_app_database(Settings())) as database:
-        key_id, key = make_key(database, tenant, wanted, name)
+        key_id, key = make_key(database, tenant, wanted, name, held)
     if as_json:
         show_json({"id": key_id, "key": key})
     else:
@@ -162,7 +167,10 @@ def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
         return
     for key in found:
         revoked = f" [red]revoked {moment(key.revoked_at)}[/]" if key.revoked_at else ""
-        about = f"{escape(key.name or '–')} [dim]{','.join(key.scopes)}, made {moment(key.created_at)}[/]{revoked}"
+        held = "" if key.labels is None else f", labels {','.join(key.labels) or 'none'}"
+        about = (
+            f"{escape(key.name or '–')} [dim]{','.join(key.scopes)}{held}, made {moment(key.created_at)}[/]{revoked}"
+        )
         out.print(f"{key.id} {about}", soft_wrap=True, highlight=False)
 
 
@@ -194,12 +202,14 @@ def model_install(
     err.print(f"The model is here: {local_embedder.local_model_path(model)}")
 
 
-def make_key(database: Database, tenant: str, scopes: list[str], name: str | None) -> tuple[str, str]:
+def make_key(
+    database: Database, tenant: str, scopes: list[str], name: str | None, labels: list[str] | None = None
+) -> tuple[str, str]:
     """Create a key for a tenant, which is created with its default rules if it is new."""
     with database.tenant(tenant) as tx:
         if tenants.ensure(tx, tenant):
             store.install_defaults(tx, tenant)
-        return tenants.create_key(tx, tenant, scopes, name)
+        return tenants.create_key(tx, tenant, scopes, name, labels)
 
 
 def _prepare(env: Mapping[str, str]) -> Mapping[str, str]:

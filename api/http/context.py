@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import Field
 
-from api.ingress import raw_access
+from api.ingress import audience, raw_access
+from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
@@ -83,6 +84,7 @@ class ContextRequest(RequestBody):
         Audience | None,
         Field(description="Readers of the answer; default: the group if `group_id` or a session of a group is given"),
     ] = None
+    reader_labels: ReaderLabels = None
     raw: Annotated[
         bool, Field(description="Do not mask secrets in quoted messages; requires the scope `raw` and is recorded")
     ] = False
@@ -101,7 +103,7 @@ def post_context(at: Deps, who: Reader, asked: ContextRequest) -> Response:
         raise Invalid([Problem("/audience", "name the group: `group_id`, or a `session_id` of the group")])
     if asked.raw:
         raw_access.allow(at, who, "context", user_id=asked.user_id, group_id=asked.group_id)
-    began = time.perf_counter()
+    began, at = time.perf_counter(), audience.for_reader(at, who, asked.reader_labels)
     reads = ContextDeps(at.db, at.embedder, at.settings, at.recent, at.retrievers)
     built = builder.build(reads, who.tenant_id, _to_query(at, asked))
     served = _served_texts(built)

@@ -10,6 +10,7 @@ from fastapi import Body as JsonBody
 from pydantic import Field
 
 from api.http.memory_requests import Content
+from api.ingress.audience import ReaderDeps
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -139,7 +140,7 @@ def post_undo_latest(
 
 @router.get("/{memory_id}/related")
 def get_related(
-    deps: Deps,
+    deps: ReaderDeps,
     caller: Reader,
     memory_id: UUID,
     depth: Annotated[int, Query(ge=1, le=2)] = 1,

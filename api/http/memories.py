@@ -13,6 +13,8 @@ from fastapi import Body as JsonBody
 from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
 from api import provenance
+from api.ingress import audience
+from api.ingress.audience import ReaderDeps, ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -92,6 +94,7 @@ class MemoryListRequest(RequestBody):
     include_archived: bool = False
     as_of: AsOf = None
     known_at: KnownAt = None
+    reader_labels: ReaderLabels = None
     order: Order = "newest"
     after: Annotated[str | None, Field(max_length=100, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
@@ -123,6 +126,7 @@ class PinRequest(RequestBody):
 @router.get("/memories")
 def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest, Query()]) -> Json:
     """List memories, newest first. An expired memory is not active, even before a sweep archives it."""
+    deps = audience.for_reader(deps, caller, wanted.reader_labels)
     if problems := list(_problems(wanted)):
         raise Invalid(problems)
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -133,7 +137,7 @@ def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest
 
 
 @router.post("/memories/fetch")
-def post_fetch(deps: Deps, caller: Reader, asked: FetchRequest) -> Json:
+def post_fetch(deps: ReaderDeps, caller: Reader, asked: FetchRequest) -> Json:
     """Return memories by their ids, in the order of the request; `missing` names those that are not there."""
     ids = list(dict.fromkeys(asked.ids))
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -145,7 +149,7 @@ def post_fetch(deps: Deps, caller: Reader, asked: FetchRequest) -> Json:
 
 @router.get("/memories/{memory_id}")
 def get_memory(
-    deps: Deps, caller: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
+    deps: ReaderDeps, caller: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
 ) -> Json:
     """Return a memory with its evidence and its units, now or as of a time; its ETag is the value for `If-Match`."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -184,7 +188,7 @@ def post_pin(
 
 
 @router.get("/memories/{memory_id}/history")
-def get_history(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
+def get_history(deps: ReaderDeps, caller: Reader, memory_id: UUID) -> Json:
     """List all versions of a memory, oldest first."""
     with deps.db.tenant(caller.tenant_id) as tx:
         memories.get(tx, memory_id)

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints, mo
 
 from api.ingress.bodies import RequestBody
 from core.errors import Problem
-from core.events.parsing import ENCODER, NESTING, NUL, YEARS, Name, Who
+from core.events.parsing import ENCODER, NESTING, NUL, YEARS, AudienceLabels, Name, Who
 from core.extraction import requests
 from core.extraction.requests import Wish
 from core.memory import typed_values
@@ -78,6 +78,11 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Days = Annotated[float, Field(gt=0, le=36_500)]
 Time = Annotated[AwareDatetime, AfterValidator(_within_reach)]
 Tags = Annotated[list[Name], Field(max_length=50), AfterValidator(_distinct)]
+Audience = Annotated[
+    AudienceLabels,
+    AfterValidator(lambda labels: sorted(set(labels))),
+    Field(description="Audience labels: a reader must hold all of them"),
+]
 Structured = Annotated[Json, AfterValidator(_storable)]
 Version = Annotated[int, Field(ge=1, description="The version you have seen; 409 if it has changed since")]
 
@@ -115,6 +120,7 @@ class StatementRequest(RequestBody):
     importance: Share | None = None
     confidence: Share | None = None
     tags: Tags = Field(default_factory=list)
+    audience_labels: Audience = Field(default_factory=list)
     pinned: bool = False
     expires_at: Time | None = None
     half_life_days: Days | None = None
@@ -172,6 +178,7 @@ class Patch(RequestBody):
     confidence: Share | None = None
     trust: Annotated[Trust | None, Field(description="Default: confirmed, because a person has seen it")] = None
     tags: Tags | None = None
+    audience_labels: Audience | None = None
     pinned: bool | None = None
     occurred_at: Time | None = None
     valid_from: Time | None = None
@@ -184,7 +191,9 @@ class Patch(RequestBody):
     def fields(self, row: Any) -> Json:
         """Return the columns of the memory's row that change, with their new values."""
         asked = self.model_fields_set - {"version", "reason", "typed"}
-        wanted = {name: getattr(self, name) for name in asked} | {n: [] for n in asked & {"tags"} if self.tags is None}
+        wanted = {name: getattr(self, name) for name in asked} | {
+            n: [] for n in asked & {"tags", "audience_labels"} if getattr(self, n) is None
+        }
         if "structured" in asked:
             wanted["structured"] = {} if self.structured is None else merge_patch(row.structured, self.structured)
         wanted |= self._typed_fields(row, wanted)
@@ -232,7 +241,7 @@ class Review(RequestBody):
 SLOT: Final = frozenset({"attribute", "value"})
 
 CLEARABLE: Final = SLOT | {
-    *("valid_from", "valid_to", "expires_at", "half_life_days", "tags", "structured"),
+    *("valid_from", "valid_to", "expires_at", "half_life_days", "tags", "structured", "audience_labels"),
 }
 """Fields of a memory that may be cleared."""
 

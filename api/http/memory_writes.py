@@ -15,6 +15,7 @@ from sqlalchemy import text
 from api.http import memory_edits
 from api.http.memories import apply_change, current_memory_json, require_version
 from api.http.memory_requests import CHARACTERS, Patch, Review, StatementBatch, StatementRequest
+from api.ingress import audience
 from api.ingress.dependencies import Dependencies, Deps, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -143,6 +144,8 @@ def _statements(
     now = datetime.now(UTC)
     with at.db.tenant(who.tenant_id) as tx:
         spoken = _cited_messages(tx, asked)
+    for stated, place in zip(asked, places, strict=True):
+        audience.require_held(who, f"{place}/audience_labels", stated.audience_labels)
     problems, statements = list(_one_group_each(asked, places)), []
     for n, (stated, place) in enumerate(zip(asked, places, strict=True)):
         try:
@@ -170,7 +173,9 @@ def _statement(
     candidate = stated.candidate(event_id, max((message.occurred_at for message, _ in cited), default=now))
     quotes = tuple(Evidence(m.session_id, m.id, m.event_id, quote or m.content[:CHARACTERS]) for m, quote in cited)
     owner = Owner(stated.user_id, stated.group_id)
-    judged = replace(candidate, evidence=quotes or candidate.evidence)
+    heard = {label for message, _ in cited for label in message.audience_labels}
+    labels = tuple(sorted(heard | set(candidate.audience_labels)))
+    judged = replace(candidate, evidence=quotes or candidate.evidence, audience_labels=labels)
     print_ = requests.fingerprint(stated.model_dump(mode="json", include=set(StatementRequest.model_fields)))
     return RequestedStatement(owner, stated.content, judged, event_id, print_)
 
@@ -215,9 +220,18 @@ def _edit(at: Dependencies, who: Caller, memory_id: UUID, patch: Patch, version:
     """Try an edit once: read, decide, write if the version has not changed."""
     with at.db.tenant(who.tenant_id) as tx:
         row = require_version(memories.get(tx, memory_id), version)
+    if who.labels is not None and patch.audience_labels is not None:
+        audience.require_held(who, "/audience_labels", patch.audience_labels)
+        _require_no_fewer(row, patch.audience_labels)
     fields = memory_edits.fields(row, patch, at.settings.secrets)
     if fields:
         _change(at, who, row, fields, patch.reason or "Edited by hand.")
+
+
+def _require_no_fewer(row: Any, labels: Sequence[str]) -> None:
+    """Refuse to take labels from a memory with a key that is limited to some. Invalid."""
+    if gone := sorted(set(row.audience_labels) - set(labels)):
+        raise Invalid([Problem("/audience_labels", f"takes {', '.join(gone)} away; that needs a key without labels")])
 
 
 def _change(at: Dependencies, who: Caller, row: Any, fields: Json, reason: str) -> None:

@@ -9,7 +9,8 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
-from api.ingress.dependencies import Dependencies, Deps, Reader, author
+from api.ingress.audience import ReaderDeps
+from api.ingress.dependencies import Dependencies, Reader, author
 from api.ingress.large_json import Route
 from core.errors import NotFound
 from core.reflection import profile, profile_attributes
@@ -28,7 +29,7 @@ IfNoneMatch = Annotated[str | None, Header(alias="If-None-Match", description="E
 
 @router.get("/users/{user_id:path}/profile", response_model=None, responses={304: {"description": "Unchanged"}})
 def get_user_profile(
-    deps: Deps,
+    deps: ReaderDeps,
     caller: Reader,
     user_id: str,
     fresh: Fresh = False,
@@ -42,7 +43,7 @@ def get_user_profile(
 
 @router.get("/groups/{group_id:path}/profile", response_model=None, responses={304: {"description": "Unchanged"}})
 def get_group_profile(
-    deps: Deps,
+    deps: ReaderDeps,
     caller: Reader,
     group_id: str,
     fresh: Fresh = False,

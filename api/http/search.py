@@ -12,7 +12,7 @@ from fastapi import APIRouter, Response
 
 from api.http import search_results as shown
 from api.http.search_request import FILTERS, OUTSIDE, PER_GROUP, SearchRequest, may_ask_outside, problems
-from api.ingress import raw_access
+from api.ingress import audience, raw_access
 from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
 from core.consolidation.echo import Served
@@ -56,6 +56,7 @@ def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
     """
     if wrong := list(problems(asked)):
         raise Invalid(wrong)
+    at = audience.for_reader(at, who, asked.reader_labels)
     if asked.raw:
         raw_access.allow(at, who, "search", user_id=asked.user_id, group_id=asked.group_id)
     began, recipe = time.perf_counter(), _effective_recipe(asked)
@@ -117,6 +118,7 @@ def _adaptive_limit(asked: SearchRequest, k: int) -> int:
 def _identity(tenant_id: str, asked: SearchRequest, recipe: Recipe) -> Json:
     """Return the identity of a question across its pages; the order of values does not matter."""
     said = asked.model_dump(mode="json", exclude=ANY_PAGE)
+    said["reader_labels"] = asked.reader_labels or []
     said |= {"tenant": tenant_id, "include": list(recipe.include), "min_similarity": recipe.min_similarity}
     return {name: sorted(value) if isinstance(value, list) else value for name, value in said.items()}
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from api.http.memory_requests import Time
+from api.ingress.audience import ReaderLabels
 from core.errors import Problem
 from core.events.parsing import Content, Name
 from core.search import pagination, recipes
@@ -109,6 +110,7 @@ class SearchRequest(BaseModel):
         Literal["group", "private"] | None,
         Field(description="`group`: only results that all members may read, even if a user is given; default: both"),
     ] = None
+    reader_labels: ReaderLabels = None
     raw: Annotated[
         bool, Field(description="Do not mask secrets in messages and quotes; requires the scope `raw` and is recorded")
     ] = False

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from api.http import retrying
 from api.ingress import raw_access as unscreened
+from api.ingress.audience import ReaderDeps
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -75,7 +76,7 @@ def get_sessions(deps: Deps, caller: Reader, asked: Annotated[SessionListRequest
 
 @router.get("/sessions/{session_id:path}/messages")
 def get_messages(
-    deps: Deps,
+    deps: ReaderDeps,
     caller: Reader,
     session_id: str,
     after: int = 0,
@@ -136,7 +137,7 @@ def post_restore(deps: Deps, caller: Writer, session_id: str, message_id: str) -
 
 
 @router.get("/sessions/{session_id:path}/messages/{message_id:path}")
-def get_message(deps: Deps, caller: Reader, session_id: str, message_id: str, raw: Raw = False) -> Json:
+def get_message(deps: ReaderDeps, caller: Reader, session_id: str, message_id: str, raw: Raw = False) -> Json:
     """Return a message with its full text and metadata, who hid it, and the events that repeated it."""
     if raw:
         unscreened.allow(deps, caller, "message", session_id=session_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from api.http import retrying
+from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.errors import Conflict, NotFound
@@ -19,7 +20,7 @@ router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
 
 @router.get("/sessions/{session_id:path}/summary")
-def get_summary(deps: Deps, caller: Reader, session_id: str) -> Json:
+def get_summary(deps: ReaderDeps, caller: Reader, session_id: str) -> Json:
     """Return the summary of the messages up to `to_position`, with the key messages."""
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from api.ingress.dependencies import Deps, Limit, Reader
+from api.ingress.audience import ReaderDeps
+from api.ingress.dependencies import Limit, Reader
 from api.ingress.large_json import Route
 from core.events.parsing import Name
 from core.summaries import unit_links, units
@@ -23,7 +24,7 @@ SeenBy = Annotated[Name | None, Query(description="Only units that this user hea
 
 @router.get("/sessions/{session_id:path}/units")
 def get_units(
-    deps: Deps, caller: Reader, session_id: str, user_id: SeenBy = None, after: After = None, limit: Limit = 50
+    deps: ReaderDeps, caller: Reader, session_id: str, user_id: SeenBy = None, after: After = None, limit: Limit = 50
 ) -> Json:
     """List the units of a session, newest first.
 
@@ -36,7 +37,7 @@ def get_units(
 
 
 @router.get("/units/{unit_id}")
-def get_unit(deps: Deps, caller: Reader, unit_id: UUID, user_id: SeenBy = None) -> Json:
+def get_unit(deps: ReaderDeps, caller: Reader, unit_id: UUID, user_id: SeenBy = None) -> Json:
     """Return a unit with the ids of the memories and episodes that rest on its messages."""
     with deps.db.tenant(caller.tenant_id) as tx:
         unit = units.get(tx, unit_id, user_id)

@@ -9,7 +9,7 @@ from fastapi import FastAPI
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.ingress import bodies, dependencies, error_responses
+from api.ingress import audience, bodies, dependencies, error_responses
 from api.ingress.bodies import Headers
 from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
 from api.ingress.fair_share import Turns
@@ -78,6 +78,7 @@ class AdmissionControl:
         caller = await dependencies.identify(self._deps, _authorization(scope["headers"]))
         structlog.contextvars.bind_contextvars(tenant=caller.tenant_id)
         dependencies.require_scope(caller, access.scope)
+        audience.require_route(caller, scope["method"], access.route.path)
         bodies.require(size, access.body_bytes)
         scope[ADMITTED] = Admitted(caller, access.scope)
         return access, caller

@@ -69,16 +69,19 @@ class Dependencies:
     readiness: Readiness = field(default_factory=Readiness)
     strangers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UNKNOWN_KEYS))
 
-    def of(self, tenant_id: str) -> Self:
-        """Return the dependencies for one tenant, whose vectors are cached apart from those of others."""
-        return replace(self, embedder=self.embedder.of(tenant_id))
+    def of(self, caller: Caller) -> Self:
+        """Return the dependencies for one caller.
+
+        Vectors of each tenant are cached apart, and a key with audience labels reads nothing beyond them.
+        """
+        return replace(self, embedder=self.embedder.of(caller.tenant_id), db=self.db.as_reader(caller.labels))
 
 
 async def dependencies(request: Request) -> Dependencies:
-    """Return the dependencies for the tenant of the request. Async, because a thread would cost more than it does."""
+    """Return the dependencies for the caller of the request. Async, because a thread would cost more than it does."""
     found: Dependencies = request.app.state.deps
     admitted: Admitted | None = request.scope.get(ADMITTED)
-    return found if admitted is None else found.of(admitted.caller.tenant_id)
+    return found if admitted is None else found.of(admitted.caller)
 
 
 ADMITTED: Final = "imprint.admitted"
@@ -104,6 +107,12 @@ class Needs:
         if admitted.scope != self.scope:
             raise RuntimeError(f"The scope {admitted.scope!r} was checked, but the endpoint needs {self.scope!r}.")
         return admitted.caller
+
+
+async def any_caller(request: Request) -> Caller:
+    """Return the caller, whatever scope admission control has checked."""
+    admitted: Admitted = request.scope[ADMITTED]
+    return admitted.caller
 
 
 any_key: Final = Needs(None)

@@ -28,6 +28,7 @@ from api.ingress.error_responses import refusal
 from api.mcp.tool_schemas import LISTED, SCHEMAS
 from api.mcp.tools import TOOLS, Tool
 from core import metrics
+from core.errors import Forbidden
 from core.tenancy.tenants import Caller
 from core.types import Json
 
@@ -40,7 +41,7 @@ Context = ServerRequestContext[dict[str, Any], Request]
 async def tools(context: Context, _page: PaginatedRequestParams | None) -> ListToolsResult:
     """Return the tools that the caller's key may use."""
     _, who = _asked_by(context)
-    return ListToolsResult(tools=[LISTED[tool.name] for tool in TOOLS.values() if who.may(tool.scope)])
+    return ListToolsResult(tools=[LISTED[tool.name] for tool in TOOLS.values() if tool.allows(who)])
 
 
 async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult:
@@ -53,6 +54,8 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
     began, outcome = time.perf_counter(), "answered"
     try:
         require_scope(who, tool.scope)
+        if not tool.allows(who):
+            raise Forbidden(f"{tool.name} does not enforce audience labels. Use a key that is not limited to some.")
         # The endpoints wait for PostgreSQL: in a thread, as those of the HTTP door are.
         said = await run_in_threadpool(_answer, tool, await dependencies(request), who, asked.arguments or {})
     except Exception as error:  # noqa: BLE001 - as at the HTTP door, whatever goes wrong is answered

@@ -65,7 +65,10 @@ class Hiding(HideRequest, Showing):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: description for models, required scope, arguments, and function that answers."""
+    """A tool: description for models, required scope, arguments, and function that answers.
+
+    `labelled`: it enforces audience labels, so that keys with labels may use it.
+    """
 
     name: str
     title: str
@@ -77,6 +80,11 @@ class Tool:
     destroys: bool = False
     repeatable: bool = False
     reaches_out: bool = False
+    labelled: bool = False
+
+    def allows(self, caller: Caller) -> bool:
+        """Return whether a key may use the tool; one with audience labels only if the tool enforces them."""
+        return caller.may(self.scope) and (caller.labels is None or self.labelled)
 
 
 def _add(deps: Dependencies, caller: Caller, asked: Adding) -> Json:
@@ -122,6 +130,7 @@ _ALL: Final = (
         name="memory_search",
         title="Search memory",
         scope="read",
+        labelled=True,
         takes=SearchRequest,
         answer=search.post_search,
         reads=True,
@@ -136,6 +145,7 @@ _ALL: Final = (
         name="memory_add",
         title="Remember",
         scope="write",
+        labelled=True,
         takes=Adding,
         answer=_add,
         description=(
@@ -151,6 +161,7 @@ _ALL: Final = (
         name="memory_update",
         title="Correct a memory",
         scope="write",
+        labelled=True,
         takes=Updating,
         answer=_update,
         repeatable=True,
@@ -191,6 +202,7 @@ _ALL: Final = (
         name="context_build",
         title="Build a context",
         scope="read",
+        labelled=True,
         takes=ContextRequest,
         answer=context.post_context,
         reads=True,
@@ -227,6 +239,7 @@ _ALL: Final = (
         name="event_publish",
         title="Publish an event",
         scope="publish",
+        labelled=True,
         takes=NativeEvent,
         answer=_publish,
         reaches_out=True,

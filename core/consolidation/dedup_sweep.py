@@ -188,7 +188,7 @@ _OLDER = text(f"""
     SELECT p.id AS asked, {memories.KNOWN} FROM json_to_recordset(cast(:pairs AS json)) AS p (id uuid, other uuid)
     JOIN memories a ON a.id = p.id
     JOIN memories m ON m.id = p.other AND {memories.ACTIVE_SQL} AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
-         AND m.group_id IS NOT DISTINCT FROM a.group_id
+         AND m.group_id IS NOT DISTINCT FROM a.group_id AND m.audience_labels = a.audience_labels
     WHERE NOT {_APART}
 """)
 """Older memories among the nearest of each."""
@@ -200,7 +200,7 @@ _SAME = text(f"""
         SELECT s.* FROM memories s WHERE s.user_id = :user AND s.subject = a.subject AND s.attribute = a.attribute
     ) AS m
     WHERE a.id = ANY(:ids) AND {memories.ACTIVE_SQL} AND (m.recorded_at, m.id) < (a.recorded_at, a.id)
-      AND m.group_id IS NOT DISTINCT FROM a.group_id AND NOT {_APART}
+      AND m.group_id IS NOT DISTINCT FROM a.group_id AND m.audience_labels = a.audience_labels AND NOT {_APART}
 """)
 """Older memories that say the same, or fill the same slot; each of the two by its own index."""
 

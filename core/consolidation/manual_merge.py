@@ -111,6 +111,8 @@ def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
             problems.append(
                 Problem(f"/ids/{index}", "Was said in another group than the first; merge within one group.")
             )
+        elif row.audience_labels != rows[0].audience_labels:
+            problems.append(Problem(f"/ids/{index}", "Has other audience labels than the first; edit those."))
         elif row.status != Status.ACTIVE or row.trust in {Trust.REJECTED, Trust.QUARANTINED}:
             problems.append(Problem(f"/ids/{index}", f"Is {row.status} and {row.trust}; restore or confirm it first."))
     if problems:

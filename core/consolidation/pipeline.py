@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -75,7 +75,27 @@ def consolidate(
     that repeat what was handed out, are ignored. The rest is judged against known memories.
     `explicit`: someone asked to keep these. `assistant`: ids of messages that no person wrote, in which a repetition is
     an echo. `link`: relate new statements to those they refine, and to the same ones of other sources.
+
+    Candidates to different audiences are decided apart: one is never merged into another.
     """
+    by_labels: defaultdict[tuple[str, ...], list[Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        by_labels[candidate.audience_labels].append(candidate)
+    decide = partial(_consolidate, consolidation, tenant_id, owner, explicit=explicit, assistant=assistant, link=link)
+    return [change for part in by_labels.values() for change in decide(part)]
+
+
+def _consolidate(
+    consolidation: Consolidation,
+    tenant_id: str,
+    owner: Owner,
+    candidates: Sequence[Candidate],
+    *,
+    explicit: bool,
+    assistant: Collection[str],
+    link: bool,
+) -> Sequence[Change]:
+    """Decide what candidates to one audience change."""
     accepted, hostile, refused = _divide([_screen(candidate) for candidate in candidates], consolidation.secrets)
     contents = list(dict.fromkeys(c.content for c in accepted))
     vectors = dict(zip(contents, consolidation.embedder.embed(contents), strict=True)) if contents else {}

@@ -35,7 +35,7 @@ from core.search.filters import EVERYWHERE, NO_FILTERS
 from core.search.query import Question
 from core.sessions import recent_messages
 from core.sessions.recent_messages import RecentMessages, RecentWindow
-from core.storage.db import Database, Tx
+from core.storage.db import UNLABELLED, Database, Tx
 from core.types import Json, Trust
 
 Audience = Literal["group", "private"]
@@ -72,7 +72,7 @@ class ContextQuery:
     `audience`: who reads the answer; for a `group` only its own memory is shown, and None means the group of a group's
     session. `listener`: the user whose conversation it is, where the memory shown is the group's. `raw`: secrets in
     quotes are not masked. `units`: units of other conversations are searched, too. `guidance`: the model is told how to
-    use what is remembered.
+    use what is remembered. `labels`: audience labels of the reader, as the database knows them.
     """
 
     user_id: str | None
@@ -89,6 +89,7 @@ class ContextQuery:
     raw: bool = False
     units: bool = False
     guidance: bool = False
+    labels: str = UNLABELLED
 
     @property
     def owner(self) -> ProfileOwner:
@@ -99,8 +100,9 @@ class ContextQuery:
     def reader(self) -> str:
         """Key of the stable selection: reader and limit."""
         # As JSON: a user who is called "None" is not nobody.
-        identity = json.dumps([self.user_id, self.group_id, self.listener, self.limit, self.model, str(self.budget)])
-        return hashlib.sha256(identity.encode()).hexdigest()[:32]
+        identity = [self.user_id, self.group_id, self.listener, self.limit, self.model, str(self.budget)]
+        identity += [self.labels] if self.labels else []
+        return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
 
     def within(self, window: RecentWindow) -> ContextQuery:
         """Return what is asked once the session is known: for a group, its memory in place of the user's own.
@@ -145,7 +147,7 @@ class ContextDeps:
 
 def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
     """Build the context within its limit."""
-    request, sources, results, chosen_depth = _read(deps, tenant_id, request)
+    request, sources, results, chosen_depth = _read(deps, tenant_id, replace(request, labels=deps.db.reader))
     accept_unconfirmed = deps.settings.instructions == "heard"
     packer = Packer(
         cached_counter(request.model),

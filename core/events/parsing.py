@@ -29,7 +29,7 @@ from uuid_utils import uuid7
 
 from core.errors import Invalid, Problem
 from core.events import identifiers
-from core.types import Json
+from core.types import LABEL, Json
 
 NAME_CHARACTERS = 200
 """Longest name, characters: two of them, in any script, fit into one index entry."""
@@ -65,6 +65,11 @@ Who = Annotated[Name, AfterValidator(_name)]
 
 Place = Annotated[Name, AfterValidator(_place)]
 """Id of a session or message, likewise."""
+
+Label = Annotated[str, StringConstraints(pattern=f"^{LABEL}$")]
+"""An audience label: a compartment that a reader must hold."""
+
+AudienceLabels = Annotated[list[Label], Field(max_length=16)]
 
 Content = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -132,6 +137,7 @@ class MessageAdded(SessionPayload):
     tool_name: Name | None = None
     tool_call_id: Name | None = None
     tags: list[Name] | None = None
+    audience_labels: AudienceLabels | None = None
     metadata: Json | None = None
 
 
@@ -142,6 +148,7 @@ class ToolResultAdded(SessionPayload):
     tool_name: Name | None = None
     tool_call_id: Name | None = None
     tags: list[Name] | None = None
+    audience_labels: AudienceLabels | None = None
     metadata: Json | None = None
 
 
@@ -162,6 +169,7 @@ class MemoryRequested(Payload):
     user_id: Who
     group_id: Who | None = None
     content: Annotated[str, StringConstraints(min_length=1, max_length=10_000, pattern=r"^[^\x00]*$")]
+    audience_labels: AudienceLabels | None = None
 
 
 class FeedbackGiven(Payload):

@@ -1,4 +1,4 @@
-"""People named in the memories of a user, for reading their next conversation."""
+"""People named in the memories of a user, but for those with audience labels, for reading their next conversation."""
 
 from __future__ import annotations
 
@@ -33,5 +33,6 @@ def acquaintances(tx: Tx, messages: Sequence[Message]) -> dict[str | None, Acqua
 _TOLD_OF_OTHERS = text(f"""
     SELECT m.attribute, m.value, m.subject, m.structured, m.content FROM memories m
     WHERE m.user_id = :user AND m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND {memories.ACTIVE_SQL}
+      AND m.audience_labels = '{{}}'
     ORDER BY m.recorded_at DESC LIMIT :most
 """)

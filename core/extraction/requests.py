@@ -15,7 +15,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Invalid, Never, Problem
-from core.events.parsing import YEARS, Content, Name, Share
+from core.events.parsing import YEARS, AudienceLabels, Content, Name, Share
 from core.events.publishing import Author
 from core.extraction import rule_extractor
 from core.extraction.chinese import patterns as chinese_patterns
@@ -52,6 +52,7 @@ class Wish(BaseModel):
     value: Annotated[Content | None, Field(min_length=1, max_length=2_000)] = None
     importance: Share | None = None
     tags: list[Name] = Field(default_factory=list, max_length=50)
+    audience_labels: AudienceLabels = Field(default_factory=list)
     structured: Json = Field(default_factory=dict)
     pinned: bool = False
     occurred_at: Annotated[AwareDatetime | None, Field(description="Default: the day that `content` names, or now")] = (
@@ -226,6 +227,7 @@ def _apply_wish(read: Candidate, wish: Wish) -> Candidate:
         confidence=CONFIDENCE,
         trust=Trust.CONFIRMED,
         tags=tuple(dict.fromkeys(wish.tags)),
+        audience_labels=tuple(sorted(set(wish.audience_labels))),
         structured=read.structured | wish.structured,
         pinned=wish.pinned,
         **explicit,

@@ -93,20 +93,21 @@ def whole_windows(
     fresh: Sequence[Message],
     known_people: Mapping[str | None, AcquaintancesByUser] | None = None,
 ) -> list[Window]:
-    """Return one window with all messages for each group."""
+    """Return one window with all messages of each audience: a group, and the labels that its readers must hold."""
     return [
-        Window(_of_group(group, before), _of_group(group, fresh), (known_people or {}).get(group, NOBODY))
-        for group in dict.fromkeys(message.group_id for message in fresh)
+        Window(_to(audience, before), _to(audience, fresh), (known_people or {}).get(audience[0], NOBODY))
+        for audience in dict.fromkeys(_audience(message) for message in fresh)
     ]
 
 
 @dataclass(frozen=True, slots=True)
 class MessageRange:
-    """Range of positions in a session, restricted to the messages of one group or of none."""
+    """Range of positions in a session, restricted to the messages to one audience: a group, or none, and labels."""
 
     first: int
     last: int
     group_id: str | None = None
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +261,9 @@ def extract_range(
         before, fresh, _ = _transcript(tx, session_id, where.first - 1, length, reader.sizes.overlap)
         known_people = {} if reader.is_paid else recalled_people.acquaintances(tx, fresh)
         tags = message_tags.of_messages(tx, session_id, [m.id for m in fresh])
-    fresh = [message for message in _of_group(where.group_id, fresh) if message.position <= where.last]
-    window = Window(_of_group(where.group_id, before), fresh, known_people.get(where.group_id, NOBODY))
+    audience = where.group_id, where.labels
+    fresh = [message for message in _to(audience, fresh) if message.position <= where.last]
+    window = Window(_to(audience, before), fresh, known_people.get(where.group_id, NOBODY))
     read = _read(reader, [window] if fresh else [], [])
     for failed in read.failed:
         raise Never(failed.reason)
@@ -305,11 +307,14 @@ def candidate_reader(reader: SessionReader) -> CandidateReader:
 
 
 def by_owner(messages: Sequence[Message], candidates: Sequence[Candidate]) -> list[tuple[Owner, list[Candidate]]]:
-    """Group candidates by the user, and group, in whose message they were said; each gets the time of its evidence.
+    """Group candidates by the user, and group, in whose message they were said.
+
+    Each gets the time and the audience labels of its evidence.
 
     The order in which two statements about one thing were said decides between them.
     """
     by_id = {m.id: m for m in messages}
+    candidates = message_tags.labelled(candidates, messages)
     found: defaultdict[Owner, list[Candidate]] = defaultdict(list)
     for candidate in candidates:
         message = by_id[candidate.evidence[0].message_id]
@@ -439,9 +444,13 @@ def _read_whole(extractor: Extractor, windows: Sequence[Window]) -> WindowResult
 
 def _range_of(window: Window) -> MessageRange:
     first, last = window.fresh[0], window.fresh[-1]
-    return MessageRange(first.position, last.position, first.group_id)
+    return MessageRange(first.position, last.position, *_audience(first))
 
 
-def _of_group(group_id: str | None, messages: Sequence[Message]) -> list[Message]:
-    """Return the messages of a group."""
-    return [message for message in messages if message.group_id == group_id]
+def _audience(message: Message) -> tuple[str | None, tuple[str, ...]]:
+    return message.group_id, tuple(sorted(message.audience_labels))
+
+
+def _to(audience: tuple[str | None, tuple[str, ...]], messages: Sequence[Message]) -> list[Message]:
+    """Return the messages to an audience."""
+    return [message for message in messages if _audience(message) == audience]

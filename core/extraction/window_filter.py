@@ -66,25 +66,26 @@ def _is_minded(message: Message) -> bool:
 
 
 def _novelties(consolidation: Consolidation, tenant_id: str, messages: Sequence[Message]) -> dict[str, float]:
-    """Return the novelty of each message by id, against what is known of its user in its group; none if nothing is."""
-    owned: defaultdict[Owner, dict[str, Message]] = defaultdict(dict)
+    """Return the novelty of each message by id, against what its user has told the same audience."""
+    owned: defaultdict[tuple[Owner, tuple[str, ...]], dict[str, Message]] = defaultdict(dict)
     for message in messages:
-        owned[Owner(message.user_id, message.group_id)][message.id] = message
+        owner = Owner(message.user_id, message.group_id)
+        owned[owner, tuple(sorted(message.audience_labels))][message.id] = message
     found: dict[str, float] = {}
-    for owner, own_messages in owned.items():
-        found |= _novelties_of(consolidation, tenant_id, owner, own_messages)
+    for (owner, labels), own_messages in owned.items():
+        found |= _novelties_of(consolidation, tenant_id, owner, labels, own_messages)
     return found
 
 
 @memo_scope()
 def _novelties_of(
-    consolidation: Consolidation, tenant_id: str, owner: Owner, messages: Mapping[str, Message]
+    consolidation: Consolidation, tenant_id: str, owner: Owner, labels: tuple[str, ...], messages: Mapping[str, Message]
 ) -> dict[str, float]:
     with consolidation.db.tenant(tenant_id) as tx:
         if not memories.count(tx, owner.user_id):
             return {}
     vectors = consolidation.embedder.embed([message.content[:EMBEDDED_CHARACTERS] for message in messages.values()])
-    scope = {"group": owner.group_id, "anywhere": False}
+    scope = {"group": owner.group_id, "labels": list(labels), "anywhere": False}
     with consolidation.db.tenant(tenant_id) as tx:
         near, rows = memories.nearest_active(tx, owner.user_id, vectors, memories.NEIGHBOURS, scope)
     return {

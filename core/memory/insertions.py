@@ -129,6 +129,7 @@ def _row(
         "half_life_days": c.half_life_days,
         "pinned": c.pinned,
         "tags": c.tags,
+        "audience_labels": sorted(set(c.audience_labels)),
         "level": 0,
         "recorded_at": policy.now,
         "last_used_at": None,
@@ -142,7 +143,7 @@ _COLUMNS = """
     confidence float8, trust text, status text, occurred_at timestamptz, said_at timestamptz, valid_from timestamptz,
     valid_to timestamptz, expires_at timestamptz, half_life_days float8, pinned bool, tags text[], level int,
     recorded_at timestamptz, last_used_at timestamptz, fade_height float8, fade_floor float8, fade_half_life float8,
-    fade_at timestamptz
+    fade_at timestamptz, audience_labels text[]
 """
 
 _NAMES = ", ".join(column.split()[0] for column in _COLUMNS.split(","))

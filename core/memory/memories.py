@@ -25,8 +25,8 @@ ACTIVE_SQL = """
 """
 """Condition that a row `m` of `memories` is active, trusted and not expired."""
 
-ANYWHERE: Final[Json] = {"group": None, "anywhere": True}
-"""Memories of a user from any group or none."""
+ANYWHERE: Final[Json] = {"group": None, "labels": [], "anywhere": True}
+"""Memories of a user from any group or none, whatever their labels."""
 
 NEIGHBOURS = 5
 """Nearest memories by vector that a candidate is compared with; a sixth has never changed a verdict's kind."""
@@ -111,10 +111,11 @@ def neighbours(
 ) -> list[list[identity.KnownMemory]]:
     """Return for each candidate the active memories to compare it with: same statement, same slot, nearest vectors.
 
-    Only those said in the same group (or likewise in none), because a confirmed or reworded memory would show one group
-    what was said elsewhere. `anywhere`: from all groups.
+    Only those said in the same group (or likewise in none) and to the same audience, that of the first candidate,
+    because a confirmed or reworded memory would show one audience what was said to another. `anywhere`: from all.
     """
-    place = {"group": group_id, "anywhere": anywhere}
+    labels = sorted(candidates[0].audience_labels) if candidates else []
+    place = {"group": group_id, "labels": labels, "anywhere": anywhere}
     revising = [endings.may_end(candidate) for candidate in candidates]
     near, stands = nearest_active(tx, user_id, vectors, REVISABLE if any(revising) else NEIGHBOURS, place)
     found = [
@@ -143,8 +144,8 @@ def nearest_active(
 ) -> tuple[list[nearest_vectors.Near], dict[UUID, KnownRow]]:
     """Return the `limit` nearest active memories of each vector, and their rows for `known_of`.
 
-    `place`: the group in which they were said. Archived memories keep their vectors and may crowd out active ones: if
-    too few of the nearest are active, the search is widened.
+    `place`: the group in which they were said, and to whom. Archived memories keep their vectors and may crowd out
+    active ones: if too few of the nearest are active, the search is widened.
     """
     near: list[nearest_vectors.Near] = [[] for _ in vectors]
     rows: dict[UUID, KnownRow] = {}
@@ -212,6 +213,7 @@ def candidate_of(row: MemoryRow, evidence: Sequence[Evidence] = ()) -> Candidate
         valid_from=row.valid_from,
         valid_to=row.valid_to,
         tags=tuple(row.tags),
+        audience_labels=tuple(row.audience_labels),
         structured=row.structured,
         trust=Trust(row.trust),
         pinned=row.pinned,
@@ -240,7 +242,8 @@ KNOWN = (
 )
 """Columns of a row `m` of `memories` that `known_of` reads."""
 
-_PLACE = "(:anywhere OR m.group_id IS NOT DISTINCT FROM cast(:group AS text))"
+_PLACE = """(:anywhere OR (m.group_id IS NOT DISTINCT FROM cast(:group AS text)
+              AND m.audience_labels = cast(:labels AS text[])))"""
 
 _STANDING = text(f"SELECT {KNOWN} FROM memories m WHERE m.id = ANY(:ids) AND {ACTIVE_SQL} AND {_PLACE}")
 

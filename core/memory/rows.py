@@ -26,6 +26,7 @@ class KnownRow(Protocol):
     said_at: datetime
     valid_from: datetime | None
     structured: Json
+    audience_labels: Sequence[str]
 
 
 class MemoryRow(KnownRow, Protocol):

@@ -138,7 +138,9 @@ def _match(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory]) -> list
         taken = {s.id for pair in pairs for s in pair}
         free: Mapping[Any, list[ComparedMemory]] = _by_key([o for o in old if o.id not in taken], keys)
         for one in (n for n in new if n.id not in taken):
-            match = next((o for key in keys(one) for o in free.get(key, ()) if o.id not in taken), None)
+            match = next(
+                (o for key in _to_audience(one, keys(one)) for o in free.get(key, ()) if o.id not in taken), None
+            )
             if match is not None:
                 pairs.append((match, one))
                 taken |= {match.id, one.id}
@@ -148,9 +150,14 @@ def _match(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory]) -> list
 def _by_key(stands: Sequence[ComparedMemory], keys: Any) -> dict[Any, list[ComparedMemory]]:
     found: dict[Any, list[ComparedMemory]] = {}
     for stand in stands:
-        for key in keys(stand):
+        for key in _to_audience(stand, keys(stand)):
             found.setdefault(key, []).append(stand)
     return found
+
+
+def _to_audience(stand: ComparedMemory, keys: Sequence[Any]) -> list[Any]:
+    """Return match keys that hold for one audience: a rebuilt memory never takes the place of one with other labels."""
+    return [(stand.candidate.audience_labels, key) for key in keys]
 
 
 def _statement(stand: ComparedMemory) -> list[Any]:

@@ -23,7 +23,7 @@ from core.types import Status, Trust
 EDITABLE: Final = frozenset(
     (
         "subject kind category topic content structured attribute value importance confidence trust status "
-        "occurred_at valid_from valid_to expires_at half_life_days pinned tags"
+        "occurred_at valid_from valid_to expires_at half_life_days pinned tags audience_labels"
     ).split()
 )
 """Columns that an edit may set; all others are computed from these or from use."""
@@ -212,6 +212,7 @@ _PIN = text(f"UPDATE memories m SET pinned = c.pinned, {_CHANGING} AND m.status 
 _TAKEN = text(f"""
     SELECT FROM memories t
     JOIN memories m ON m.user_id = t.user_id AND m.group_id IS NOT DISTINCT FROM t.group_id AND m.id <> t.id
+         AND m.audience_labels = t.audience_labels
          AND {memories.ACTIVE_SQL}
          AND (m.statement_key = t.statement_key OR (m.subject = t.subject AND m.attribute = t.attribute))
     WHERE t.id = ANY(:ids) LIMIT 1

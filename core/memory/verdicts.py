@@ -104,6 +104,7 @@ def candidate_of(kept: Json) -> Candidate:
     read: dict[str, Any] = kept | {name: datetime.fromisoformat(at) for name, at in told.items()}
     read["evidence"] = tuple(Evidence(**one) for one in kept["evidence"])
     read["tags"] = tuple(kept["tags"])
+    read["audience_labels"] = tuple(kept.get("audience_labels", ()))
     words = {"category": Category, "topic": Topic, "kind": Kind, "trust": Trust}
     return Candidate(**read | {name: word(kept[name]) for name, word in words.items()})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
@@ -123,12 +123,20 @@ def _counts(changes: Sequence[Change], kept: Sequence[UUID]) -> dict[str, int]:
 
 def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
     """Raise Conflict if something was stored since that the judgement would have had to see; under the owner's lock."""
-    adds = [a for a in adds if a.candidate.trust is not Trust.QUARANTINED]
-    if not adds:
-        return
+    by_labels: defaultdict[tuple[str, ...], list[Add]] = defaultdict(list)
+    for add in adds:
+        if add.candidate.trust is not Trust.QUARANTINED:
+            by_labels[add.candidate.audience_labels].append(add)
+    for labels, judged in by_labels.items():
+        _refuse_overtaken_of(tx, owner, labels, judged)
+
+
+def _refuse_overtaken_of(tx: Tx, owner: Owner, labels: tuple[str, ...], adds: Sequence[Add]) -> None:
+    """Raise Conflict likewise for additions with these labels, which were compared with memories that have the same."""
     values = {
         "user": owner.user_id,
         "group": owner.group_id,
+        "labels": sorted(labels),
         "keys": [identity.statement_key(a.candidate.subject, a.candidate.content) for a in adds],
         "subjects": [a.candidate.subject for a in adds if a.candidate.attribute],
         "attributes": [a.candidate.attribute for a in adds if a.candidate.attribute],
@@ -259,7 +267,8 @@ _OVERTAKEN = text(f"""
         JOIN memories s ON s.user_id = :user AND s.subject = a.subject AND s.attribute = a.attribute
         WHERE s.attribute <> ALL(:past)
     ) AS m
-    WHERE m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND {memories.ACTIVE_SQL}
+    WHERE m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND m.audience_labels = cast(:labels AS text[])
+      AND {memories.ACTIVE_SQL}
       AND m.id <> ALL(coalesce(cast(:seen AS uuid[]), '{{}}'))
     LIMIT 1
 """)

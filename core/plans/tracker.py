@@ -253,10 +253,11 @@ _PUBLISHED = text("""
 _HEARD = text("""
     SELECT e.seq, e.id, e.event_type, e.user_id, e.payload, CASE WHEN e.payload ->> 'role' = 'assistant' THEN (
         SELECT left(m.content, 2000) FROM messages m
-        WHERE m.session_id = e.session_id AND m.role = 'user' AND m.event_seq < e.seq
+        WHERE m.session_id = e.session_id AND m.role = 'user' AND m.event_seq < e.seq AND m.audience_labels = '{}'
         ORDER BY m.position DESC LIMIT 1) END AS asked
     FROM events e
-    WHERE e.session_id = :session AND (e.seq > :after OR e.seq = :one) AND (
+    WHERE e.session_id = :session AND (e.seq > :after OR e.seq = :one)
+      AND coalesce(nullif(e.payload -> 'audience_labels', 'null'), '[]') = '[]' AND (
         (e.event_type = 'plan.updated' AND jsonb_exists(e.payload, 'plan'))
         OR (e.event_type = 'message.added' AND e.payload ->> 'role' IN ('user', 'assistant')
             AND length(e.payload ->> 'content') <= 20000 AND e.payload ->> 'content' ~* :like))

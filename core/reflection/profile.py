@@ -216,7 +216,10 @@ _REPLACE = text("""
 
 _RIGHT = text("UPDATE profiles SET built_at = :at WHERE owner = :owner AND version = :seen")
 
-_STILL = text(f"SELECT count(*) FROM memories m WHERE m.id = ANY(:ids) AND {memories.ACTIVE_SQL}")
+_STILL = text(f"""
+    SELECT count(*) FROM memories m
+    WHERE m.id = ANY(:ids) AND m.audience_labels = '{{}}' AND {memories.ACTIVE_SQL}
+""")
 
 _COLUMNS = """
     m.id, m.user_id, m.subject, m.category, m.topic, m.content, m.structured, m.attribute, m.value, m.confidence,
@@ -224,7 +227,8 @@ _COLUMNS = """
     m.fade_floor, m.fade_half_life
 """
 
-_HOLDS = f"{memories.ACTIVE_SQL} AND (m.valid_to IS NULL OR m.valid_to > :now)"
+_HOLDS = f"{memories.ACTIVE_SQL} AND (m.valid_to IS NULL OR m.valid_to > :now) AND m.audience_labels = '{{}}'"
+"""A profile is for everybody who may read of its owner: it tells nothing that has audience labels."""
 
 _OF_USER = text(
     f"SELECT {_COLUMNS} FROM memories m WHERE m.user_id = :user AND {_HOLDS} ORDER BY m.id DESC LIMIT :limit"

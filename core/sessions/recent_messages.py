@@ -1,10 +1,10 @@
 """Redis cache of the newest messages, validated against PostgreSQL.
 
-A cached window is a run of messages, each with a mark of the row that it was read from: `xmin`, the transaction that
-wrote the row. Messages are only ever added at the end; any other change (an erasure removes the text, a deletion the
-row) leaves another version of the row, or none. So one statement, which is one snapshot, tells whether every row still
-has its mark, and what was added; if a mark differs, all are read again. An entry is signed together with its key, so
-that forged or copied entries are ignored.
+A cached window is a run of messages, each with a mark of the row that it was read from: its position, and `xmin`, the
+transaction that wrote the row. Messages are only ever added at the end; any other change (an erasure removes the text,
+a deletion the row) leaves another version of the row, or none. So one statement, which is one snapshot, tells whether
+every row still has its mark, and what was added; if a mark differs, all are read again. An entry is signed together
+with its key, so that forged or copied entries are ignored.
 
 A missing, slow or unsupported broker and an invalid entry are treated alike: PostgreSQL is read. Which messages are
 hidden is not cached here (`core.sessions.hidden_messages`).
@@ -70,7 +70,7 @@ AT: Final = FIELDS.index("occurred_at")
 class RecentWindow:
     """The newest messages of a session, oldest first.
 
-    `ends`: the session's tokens up to and including each; `marks`: the transactions that wrote their rows.
+    `ends`: the session's tokens up to and including each; `marks`: positions, and transactions that wrote the rows.
     """
 
     messages: Sequence[Message] = ()
@@ -287,20 +287,23 @@ for _, key in ipairs(ARGV) do
 end
 """
 
-_SINCE = text("""
+_MARK: Final = "position || '/' || xmin"
+"""With the position: of two readers with other audience labels, each may see as many rows of one transaction."""
+
+_SINCE = text(f"""
     WITH held AS (
-        SELECT array_agg(xmin::text ORDER BY position) AS marks FROM messages
+        SELECT array_agg({_MARK} ORDER BY position) AS marks FROM messages
         WHERE session_id = :session AND position BETWEEN :first AND :last
     ), added AS (
-        SELECT *, xmin::text AS mark FROM messages
+        SELECT *, {_MARK} AS mark FROM messages
         WHERE session_id = :session AND position > :last ORDER BY position DESC LIMIT :limit
     )
     SELECT held.marks, added.* FROM held LEFT JOIN added ON true ORDER BY added.position
 """)
 """One statement, so that both are of one snapshot."""
 
-_NEWEST = text("""
+_NEWEST = text(f"""
     SELECT * FROM (
-        SELECT *, xmin::text AS mark FROM messages WHERE session_id = :session ORDER BY position DESC LIMIT :limit
+        SELECT *, {_MARK} AS mark FROM messages WHERE session_id = :session ORDER BY position DESC LIMIT :limit
     ) AS newest ORDER BY position
 """)

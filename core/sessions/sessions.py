@@ -266,6 +266,7 @@ def _row(seq: int, event: Incoming, one: LockedSession) -> Json:
         "occurred_at": event.time.isoformat(),
         "importance": None if is_tool else payload.get("importance"),
         "extras": extras or None,
+        "audience_labels": sorted(set(payload.get("audience_labels") or ())),
     }
 
 
@@ -287,13 +288,13 @@ _KNOWN = text("""
 
 _INSERT = text("""
     INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-                          role, speaker, content, token_count, occurred_at, importance, extras)
+                          role, speaker, content, token_count, occurred_at, importance, extras, audience_labels)
     SELECT :tenant, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-           role, speaker, content, token_count, occurred_at, importance, extras
+           role, speaker, content, token_count, occurred_at, importance, extras, audience_labels
     FROM json_to_recordset(cast(:rows AS json)) AS m (
         session_id text, position int, id text, event_seq bigint, event_id text, user_id text, group_id text,
         agent_id text, role text, speaker text, content text, token_count int, occurred_at timestamptz,
-        importance float8, extras jsonb)
+        importance float8, extras jsonb, audience_labels text[])
 """)
 
 _STAND = text("""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
@@ -31,16 +31,28 @@ ROUTER_ROLE = "imprint_router"
 
 Tx = Connection
 
+EVERYTHING: Final = "*"
+"""Reader who may read whatever its labels are: the service itself."""
+
+UNLABELLED: Final = ""
+"""Reader who holds no label."""
+
 
 @dataclass(frozen=True, slots=True)
 class Database:
     """Connection pool of one role. `app` needs a tenant for every transaction; `router` works on the queues of all.
 
-    `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit.
+    `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit. `reader`: labels
+    that the reader holds, joined by commas; rows with others are invisible (policy `readers`).
     """
 
     engine: Engine
     statement_seconds: float = 0
+    reader: str = EVERYTHING
+
+    def as_reader(self, labels: Collection[str] | None) -> Database:
+        """Return the same pool for a reader who holds these labels; None: for one who may read everything."""
+        return replace(self, reader=EVERYTHING if labels is None else ",".join(sorted(labels)))
 
     @contextmanager
     def tenant(self, tenant_id: str) -> Iterator[Tx]:
@@ -74,8 +86,9 @@ class Database:
 
     def _bind(self, tenant_id: str) -> BoundStatement:
         if not self.statement_seconds:
-            return _BIND, {"tenant": tenant_id}
-        return _BIND_BRIEFLY, {"tenant": tenant_id, "limit": f"{max(1, round(self.statement_seconds * 1000))}ms"}
+            return _BIND, {"tenant": tenant_id, "reader": self.reader}
+        limit = f"{max(1, round(self.statement_seconds * 1000))}ms"
+        return _BIND_BRIEFLY, {"tenant": tenant_id, "reader": self.reader, "limit": limit}
 
     @contextmanager
     def _begun(
@@ -114,11 +127,12 @@ def _check_out(
 _USED: Final = "used"
 _BEGIN: Final = text("BEGIN")
 _END: Final = text("COMMIT")
-_BIND: Final = text("SELECT set_config('imprint.tenant', :tenant, true)")
+_BIND: Final = text("SELECT set_config('imprint.tenant', :tenant, true), set_config('imprint.reader', :reader, true)")
 """Local to the transaction, so that a transaction pooler cannot pass it on to another client."""
 
 _BIND_BRIEFLY: Final = text(
-    "SELECT set_config('imprint.tenant', :tenant, true), set_config('statement_timeout', :limit, true)"
+    "SELECT set_config('imprint.tenant', :tenant, true), set_config('imprint.reader', :reader, true), "
+    "set_config('statement_timeout', :limit, true)"
 )
 
 

@@ -160,6 +160,7 @@ api_keys = _tenant_table(
     Column("name", Text),
     _time("created_at", now=True),
     _time("revoked_at"),
+    Column("labels", ARRAY(Text), comment="All that its holder may read of what has labels; null: anything."),
 )
 
 events = _tenant_table(
@@ -228,6 +229,7 @@ messages = _tenant_table(
     _time("occurred_at", null=False),
     _number("importance"),
     _json("extras"),
+    _texts("audience_labels", comment="A reader must hold all of them."),
     UniqueConstraint("tenant_id", "session_id", "id"),
 )
 
@@ -519,6 +521,7 @@ memories = _tenant_table(
         server_default=text("0"),
         comment="0: someone said it. 1 and more: drawn together from memories of lower levels.",
     ),
+    _texts("audience_labels", comment="A reader must hold all of them."),
     CheckConstraint("user_id IS NOT NULL OR group_id IS NOT NULL", name="owner"),
     Index("memories_of_user", "tenant_id", "user_id", "id"),
     _index("memories_of_group", "tenant_id", "group_id", "id", where="group_id IS NOT NULL"),

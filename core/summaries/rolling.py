@@ -214,10 +214,12 @@ def session(
         if limits
         else upto < current.message_count
     )
-    messages = output.messages(m for m in half if m.content and m.id not in hidden_ids)
+    # A summary is for everybody in the session: it tells nothing that has audience labels.
+    messages = output.messages(m for m in half if m.content and m.id not in hidden_ids and not m.audience_labels)
     if limits is None and not messages and not more:
         return None
-    later = output.messages(m for m in read[len(half) :] if m.content and m.id not in hidden_ids)
+    rest = (m for m in read[len(half) :] if m.content and m.id not in hidden_ids and not m.audience_labels)
+    later = output.messages(rest)
     key_messages = extractive.fit_key_messages(key_messages_after(last.key_messages if last else [], messages, later))
     covered = before + sum(token_estimate(m.content) for m in half)
     part = SummaryInput(last.content if last else "", messages, key_messages, extractive.room(key_messages, covered))
@@ -316,10 +318,11 @@ _TOKENS = text("SELECT token_count FROM messages WHERE session_id = :session AND
 _VISIBLE = text("""
     SELECT m.position FROM messages m
     WHERE m.session_id = :session AND m.position > :after AND m.position <= :upto AND m.content <> ''
+      AND m.audience_labels = '{}'
       AND NOT EXISTS (SELECT FROM hidden_messages h WHERE h.session_id = m.session_id AND h.message_id = m.id)
     ORDER BY m.position
 """)
-"""Visible messages of a part of a session: neither blank nor hidden."""
+"""Visible messages of a part of a session: neither blank nor hidden nor labelled."""
 
 _INSERT = text("""
     INSERT INTO summaries (tenant_id, session_id, to_position, content, key_messages, token_count, prompt)

@@ -199,11 +199,14 @@ def get(tx: Tx, unit_id: UUID, seen_by: str | None = None) -> Unit:
 
 
 def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
-    """Reword, by rules, the units of these messages (session and id), which are blank by now; return how many."""
+    """Reword, by rules, the units of these messages (session and id), blank or labelled by now; return how many."""
     values = {"sessions": [session for session, _ in places], "messages": [message for _, message in places]}
     covering = [(row.tenant_id, _unit(row)) for row in tx.execute(_COVERING, values)]
     within = _within(tx, [unit.id for _, unit in covering])
     for tenant_id, unit in covering:
+        if not within[unit.id]:
+            tx.execute(_DELETE, {"id": unit.id})
+            continue
         piece = AudienceSlice((unit.group_id, ()), within[unit.id], unit, boundary=Boundary(unit.boundary))
         draft = UnitDraft(piece, unit_llm_text.unit_text(piece.messages))
         values = _values(draft)
@@ -325,13 +328,15 @@ def _audience_sql(message: str) -> str:
 FIRST = "JOIN messages f ON f.session_id = u.session_id AND f.position = u.from_position"
 """A unit's first message `f`: it was heard by those who heard all of it."""
 
-SAME = f"m.group_id IS NOT DISTINCT FROM f.group_id AND {_audience_sql('m')} = {_audience_sql('f')}"
-"""Condition that a message `m` was heard by the same people."""
+SAME = f"""m.group_id IS NOT DISTINCT FROM f.group_id AND {_audience_sql("m")} = {_audience_sql("f")}
+    AND m.audience_labels = '{{}}'"""
+"""Condition that a message `m` was heard by the same people. Units are for all of these, and tell nothing labelled."""
 
 _FRESH = text(f"""
     SELECT m.*, {_audience_sql("m")} AS heard FROM messages m
     WHERE m.session_id = :session
       AND m.position > (SELECT coalesce(max(u.to_position), 0) FROM units u WHERE u.session_id = :session)
+      AND m.audience_labels = '{{}}'
     ORDER BY m.position LIMIT :limit
 """)
 
@@ -375,6 +380,9 @@ _COVERING = text("""
         WHERE m.session_id = u.session_id AND m.position BETWEEN u.from_position AND u.to_position)
     ORDER BY u.id FOR UPDATE
 """)
+
+_DELETE = text("DELETE FROM units WHERE id = :id")
+"""Of a unit all of whose messages have audience labels nothing is left to tell."""
 
 _HOLD = text("SELECT id FROM sessions WHERE id = :session FOR KEY SHARE")
 """Erasing a user locks their sessions first; adding messages takes no such lock."""

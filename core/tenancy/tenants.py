@@ -16,12 +16,19 @@ from core.errors import Invalid, NotFound, Problem, Unauthorized
 from core.settings.limits import TenantLimits
 from core.storage.db import Database, Tx
 from core.tenancy import limits as tenancy_limits
+from core.types import LABEL
 
 SCOPES = ("publish", "read", "write", "rules", "raw", "admin")
 """Scopes of keys; `raw` reads secrets that are masked otherwise, and `admin` includes all others."""
 
 DEFAULT = "default"
 """Tenant of the operator, to which the settings of webhooks, channels and queues apply."""
+
+LABELLED_SCOPES = frozenset({"publish", "read", "write"})
+"""Scopes of a key with labels: each other one reaches what no label guards, such as rules that send memories out."""
+
+MOST_LABELS = 100
+"""Labels of a key."""
 
 TENANT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 RESERVED = "rebuild-"
@@ -36,12 +43,16 @@ SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Caller of a request: tenant, key, scopes, and the tenant's limits."""
+    """Caller of a request: tenant, key, scopes, and the tenant's limits.
+
+    `labels`: all audience labels that the key can read; None: any.
+    """
 
     tenant_id: str
     key_id: str
     scopes: frozenset[str]
     limits: TenantLimits = UNCHANGED
+    labels: frozenset[str] | None = None
 
     def may(self, scope: str) -> bool:
         return scope in self.scopes or "admin" in self.scopes
@@ -57,6 +68,7 @@ class ApiKey:
     name: str | None
     created_at: str
     revoked_at: str | None
+    labels: Sequence[str] | None = None
 
 
 def ensure(tx: Tx, tenant_id: str) -> bool:
@@ -88,16 +100,25 @@ def allow_high_risk(tx: Tx, tenant_id: str, *, allowed: bool) -> None:
         raise NotFound(f"There is no tenant {tenant_id!r}; `imprint keys create` creates one.")
 
 
-def create_key(tx: Tx, tenant_id: str, scopes: Collection[str], name: str | None = None) -> tuple[str, str]:
-    """Create a key; return its id and the whole key, which is shown once and stored as a hash only."""
+def create_key(
+    tx: Tx, tenant_id: str, scopes: Collection[str], name: str | None = None, labels: Collection[str] | None = None
+) -> tuple[str, str]:
+    """Create a key; return its id and the whole key, which is shown once and stored as a hash only.
+
+    `labels`: the audience labels that it can read at most; None: any.
+    """
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or not scopes:
         raise Invalid([Problem("/scopes", f"unknown or empty: {unknown}; choose from {', '.join(SCOPES)}")])
+    if labels is not None:
+        _check_labels(labels, scopes)
     key_id, secret = uuid7().hex, secrets.token_urlsafe(SECRET_BYTES)
     insert = text("""
-        INSERT INTO api_keys (tenant_id, id, secret_sha256, scopes, name) VALUES (:tenant, :id, :hash, :scopes, :name)
+        INSERT INTO api_keys (tenant_id, id, secret_sha256, scopes, name, labels)
+        VALUES (:tenant, :id, :hash, :scopes, :name, :labels)
     """)
     row = {"tenant": tenant_id, "id": key_id, "hash": _digest(secret), "scopes": sorted(scopes), "name": name}
+    row["labels"] = None if labels is None else sorted(set(labels))
     tx.execute(insert, row)
     return key_id, f"imp.{tenant_id}.{key_id}.{secret}"
 
@@ -105,7 +126,15 @@ def create_key(tx: Tx, tenant_id: str, scopes: Collection[str], name: str | None
 def keys(tx: Tx) -> list[ApiKey]:
     rows = tx.execute(text("SELECT * FROM api_keys ORDER BY id DESC"))
     return [
-        ApiKey(r.id, r.tenant_id, r.scopes, r.name, r.created_at.isoformat(), r.revoked_at and r.revoked_at.isoformat())
+        ApiKey(
+            r.id,
+            r.tenant_id,
+            r.scopes,
+            r.name,
+            r.created_at.isoformat(),
+            r.revoked_at and r.revoked_at.isoformat(),
+            r.labels,
+        )
         for r in rows
     ]
 
@@ -126,13 +155,25 @@ def caller(db: Database, key: str, default: TenantLimits = UNCHANGED) -> Caller:
     prefix, tenant_id, key_id, secret = (key.split(".", 3) + [""] * 4)[:4]
     if prefix != "imp" or not TENANT_NAME.fullmatch(tenant_id) or not KEY_ID.fullmatch(key_id):
         raise Unauthorized
-    select = text("SELECT secret_sha256, scopes FROM api_keys WHERE id = :id AND revoked_at IS NULL")
+    select = text("SELECT secret_sha256, scopes, labels FROM api_keys WHERE id = :id AND revoked_at IS NULL")
     with db.tenant(tenant_id) as tx:
         row = tx.execute(select, {"id": key_id}).one_or_none()
         limits = tenancy_limits.effective(tx, tenant_id, default) if row is not None else default
     if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
         raise Unauthorized
-    return Caller(tenant_id, key_id, frozenset(row.scopes), limits)
+    labels = None if row.labels is None else frozenset(row.labels)
+    return Caller(tenant_id, key_id, frozenset(row.scopes), limits, labels)
+
+
+def _check_labels(labels: Collection[str], scopes: Collection[str]) -> None:
+    """Refuse labels that are none, and scopes that a key with labels cannot have."""
+    wrong = sorted(one for one in labels if not re.fullmatch(LABEL, one))
+    if wrong or len(labels) > MOST_LABELS:
+        advice = f"give at most {MOST_LABELS}, each with up to 63 of a-z, 0-9 and _ . : @ -"
+        raise Invalid([Problem("/labels", f"{wrong or 'too many'}: {advice}")])
+    if more := sorted(set(scopes) - LABELLED_SCOPES):
+        allowed = ", ".join(sorted(LABELLED_SCOPES))
+        raise Invalid([Problem("/scopes", f"a key with labels may have {allowed}, not {', '.join(more)}")])
 
 
 def _digest(secret: str) -> str:

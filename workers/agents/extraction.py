@@ -141,7 +141,8 @@ def _range(job: Job) -> MessageRange | None:
     if "from" not in job.params:
         return None
     try:
-        return MessageRange(int(job.params["from"]), int(job.params["to"]), job.params.get("group_id"))
+        labels = tuple(job.params.get("labels", ()))
+        return MessageRange(int(job.params["from"]), int(job.params["to"]), job.params.get("group_id"), labels)
     except (KeyError, TypeError, ValueError):
         raise Never(f"{job.target} needs `from` and `to` as positions of messages.") from None
 
@@ -149,4 +150,5 @@ def _range(job: Job) -> MessageRange | None:
 def _params_of(session_id: str, where: MessageRange) -> Json:
     """Return the parameters by which a range of a session is read once more."""
     params: Json = {"session_id": session_id, "from": where.first, "to": where.last}
-    return params | ({"group_id": where.group_id} if where.group_id else {})
+    more: Json = {"group_id": where.group_id, "labels": list(where.labels)}
+    return params | {name: value for name, value in more.items() if value}

@@ -40,6 +40,7 @@ FUNCTIONS: Mapping[str, AgentFunction] = {
     "profile_builder": reflection.build_profile,
     "unit_writer": units.write_units,
     "session_summarizer": summaries.summarize_session,
+    "message_labeller": sessions.label_message,
     "plan_tracker": summaries.track_plan,
     "session_closer": sessions.close_idle,
     "episode_writer": reflection.write_episodes,
@@ -65,6 +66,9 @@ MODEL_USERS = frozenset(name for name, spec in agents.AGENTS.items() if spec.mod
 
 ADMITTED = frozenset(name for name, spec in agents.AGENTS.items() if spec.model in {"answer", "extraction"})
 """Agents that start only with a grant of requests and tokens, where a model is configured."""
+
+UNLABELLED = frozenset(name for name, spec in agents.AGENTS.items() if spec.unlabelled)
+"""Agents that read nothing that has audience labels."""
 
 SECONDS: Mapping[str, float] = {"cpu": 60, "io": 120, "model": 180}
 """Time limit of one attempt by queue; `model`: of an agent that asks a language model.
@@ -97,4 +101,7 @@ def seconds(settings: Settings) -> dict[str, float]:
 
 def bind(tools: Tools) -> dict[str, Callable[[Job], Outcome]]:
     """Return the agents' functions with their tools filled in."""
-    return {name: partial(agent.run, tools) for name, agent in installed().items()}
+    return {
+        name: partial(agent.run, tools.unlabelled if name in UNLABELLED else tools)
+        for name, agent in installed().items()
+    }

@@ -126,15 +126,18 @@ _OTHERS = """
 """
 """Row by row, which the limits enforce: no plan may scan rows of other owners."""
 
+_VISIBLE = "(t.role IS NOT NULL OR m.id IS NOT NULL)"
+"""The policies hide messages and memories from readers without their labels, but not their index rows."""
+
 _ALL = f"""
     {_ROWS} FROM search_index i {_OTHERS}
-    WHERE (i.user_id = %(user)s OR i.group_id = %(group)s) AND i.type = ANY(%(types)s::text[])
+    WHERE (i.user_id = %(user)s OR i.group_id = %(group)s) AND i.type = ANY(%(types)s::text[]) AND {_VISIBLE}
 """
 
 _NAMED = f"""
     {_ROWS} FROM unnest(%(types)s::text[], %(sessions)s::text[], %(refs)s::text[]) AS n (type, session_id, ref)
     JOIN search_index i USING (type, session_id, ref) {_OTHERS}
-    WHERE (i.user_id = %(user)s OR i.group_id = %(group)s)
+    WHERE (i.user_id = %(user)s OR i.group_id = %(group)s) AND {_VISIBLE}
 """
 
 _CITED = "SELECT memory_id::text, session_id, message_id FROM evidence WHERE memory_id = ANY(%(ids)s::uuid[])"

@@ -22,6 +22,15 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON providers TO imprint_app;
 
 GRANT USAGE ON SEQUENCE rule_revision TO imprint_app;
 
+-- What has labels is visible to readers who hold all of them. A transaction that does not name its reader holds none.
+CREATE POLICY readers ON messages AS RESTRICTIVE FOR SELECT TO imprint_app
+    USING (audience_labels = '{}' OR current_setting('imprint.reader', true) = '*'
+           OR audience_labels <@ string_to_array(current_setting('imprint.reader', true), ','));
+
+CREATE POLICY readers ON memories AS RESTRICTIVE FOR SELECT TO imprint_app
+    USING (audience_labels = '{}' OR current_setting('imprint.reader', true) = '*'
+           OR audience_labels <@ string_to_array(current_setting('imprint.reader', true), ','));
+
 -- The router works for all tenants. Of memories, messages and calls of models it reads only the columns that rules may
 -- ask about: never what one of them says.
 CREATE POLICY all_tenants ON tenants FOR SELECT TO imprint_router USING (true);
@@ -93,10 +102,10 @@ BEGIN
     INSERT INTO public.search_changes (tenant_id, owner, at, type, session_id, ref)
     SELECT n.tenant_id, o.owner, pg_current_xact_id()::text::bigint, 'memory', '', n.id::text
     FROM (SELECT tenant_id, id, user_id, group_id, status, trust, kind, category, topic, tags, importance, valid_from, valid_to,
-                 occurred_at, expires_at, session_id, pinned FROM new_rows
+                 occurred_at, expires_at, session_id, pinned, audience_labels FROM new_rows
           EXCEPT
           SELECT tenant_id, id, user_id, group_id, status, trust, kind, category, topic, tags, importance, valid_from, valid_to,
-                 occurred_at, expires_at, session_id, pinned FROM old_rows) AS n,
+                 occurred_at, expires_at, session_id, pinned, audience_labels FROM old_rows) AS n,
          LATERAL (VALUES ('user:' || n.user_id), ('group:' || n.group_id)) AS o (owner)
     WHERE o.owner IS NOT NULL
     ON CONFLICT DO NOTHING;
@@ -148,3 +157,19 @@ REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION forget_unit
 
 CREATE TRIGGER untold AFTER DELETE ON units
 REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION forget_unit();
+
+-- A message that other readers may read now: all is read anew, as where a message has gone.
+CREATE FUNCTION note_relabelled() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO public.search_changes (tenant_id, owner, at, type, session_id, ref)
+    SELECT DISTINCT n.tenant_id, o.owner, pg_current_xact_id()::text::bigint, 'message', '', ''
+    FROM new_rows n JOIN old_rows r ON r.tenant_id = n.tenant_id AND r.session_id = n.session_id
+                                   AND r.position = n.position AND r.audience_labels <> n.audience_labels,
+         LATERAL (VALUES ('user:' || n.user_id), ('group:' || n.group_id)) AS o (owner)
+    WHERE o.owner IS NOT NULL
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER relabelled AFTER UPDATE ON messages
+REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION note_relabelled();

@@ -41,10 +41,19 @@ def test_no_note_names_a_message_that_is_gone(app: Database, works: Works) -> No
 
 
 def fill(app: Database, first: int, last: int, group: str | None = None) -> None:
-    """Rows of the index as they might be of messages."""
+    """Messages with their rows of the index."""
     with app.tenant(TENANT) as tx:
+        tx.execute(_SAY, {"first": first, "last": last, "group": group})
         tx.execute(_FILL, {"first": first, "last": last, "group": group})
 
+
+_SAY = text("""
+    INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, role, content,
+                          occurred_at)
+    SELECT current_setting('imprint.tenant'), 's', n, 'm' || n, n, 'e' || n, 'ada', cast(:group AS text), 'user', 'tea',
+           now()
+    FROM generate_series(cast(:first AS int), cast(:last AS int)) AS n
+""")
 
 _FILL = text(f"""
     INSERT INTO search_index

@@ -1,0 +1,94 @@
+"""Audience labels at the interfaces: for whom a request reads, and which routes a key with labels reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Annotated, Final, Literal
+
+from fastapi import Depends, Query
+from pydantic import Field
+
+from api.ingress.dependencies import Dependencies, Deps, any_caller
+from core import errors
+from core.errors import Invalid, Problem
+from core.events.parsing import Label
+from core.tenancy.tenants import MOST_LABELS, Caller
+
+ALL: Final = "*"
+"""Everything that the key can read."""
+
+READER_LABELS: Final = (
+    "Audience labels that the reader of the answer holds; what has others is left out. `*`: all that the key can read. "
+    "Default: those of the key, and none if it is not limited to some"
+)
+
+LabelList = Annotated[list[Label | Literal["*"]], Field(max_length=MOST_LABELS)]
+ReaderLabels = Annotated[LabelList | None, Field(description=READER_LABELS)]
+
+LABELLED_ROUTES: Final = frozenset(
+    {
+        ("POST", "/v1/events"),
+        ("GET", "/v1/settle"),
+        ("POST", "/v1/search"),
+        ("GET", "/v1/search/recipes"),
+        ("POST", "/v1/context"),
+        ("GET", "/v1/memories"),
+        ("POST", "/v1/memories"),
+        ("POST", "/v1/memories/batch"),
+        ("POST", "/v1/memories/fetch"),
+        ("GET", "/v1/memories/{memory_id}"),
+        ("PATCH", "/v1/memories/{memory_id}"),
+        ("GET", "/v1/memories/{memory_id}/history"),
+        ("GET", "/v1/memories/{memory_id}/related"),
+        ("GET", "/v1/sessions/{session_id:path}/messages"),
+        ("GET", "/v1/sessions/{session_id:path}/messages/{message_id:path}"),
+        ("GET", "/v1/sessions/{session_id:path}/summary"),
+        ("GET", "/v1/sessions/{session_id:path}/units"),
+        ("GET", "/v1/units/{unit_id}"),
+        ("GET", "/v1/users/{user_id:path}/profile"),
+        ("GET", "/v1/groups/{group_id:path}/profile"),
+        ("POST", "/mcp"),
+    }
+)
+"""Routes that enforce labels. The others show the log, decisions or settings whole, and refuse keys with labels."""
+
+
+def require_route(caller: Caller, method: str, path: str) -> None:
+    """Refuse a key with labels on a route that does not enforce them. Forbidden."""
+    if caller.labels is not None and (method, path) not in LABELLED_ROUTES:
+        raise errors.Forbidden(
+            f"{method} {path} does not enforce audience labels, and this key is limited to some. "
+            f"Use a key without labels."
+        )
+
+
+def for_reader(deps: Dependencies, caller: Caller, asked: Collection[str] | None) -> Dependencies:
+    """Return dependencies that read for somebody who holds these labels, never beyond those of the key."""
+    held = caller.labels
+    if asked is None:
+        labels: Collection[str] | None = held or ()
+    elif ALL in asked:
+        labels = held
+    else:
+        labels = frozenset(asked) if held is None else held & frozenset(asked)
+    return replace(deps, db=deps.db.as_reader(labels))
+
+
+def require_held(caller: Caller, pointer: str, labels: Collection[str]) -> None:
+    """Refuse to give a memory labels that a key with labels lacks: it could not read its own answer. Invalid."""
+    missing = [] if caller.labels is None else sorted(set(labels) - caller.labels)
+    if missing:
+        raise Invalid([Problem(pointer, f"this key lacks {', '.join(missing)}; use a label that it has")])
+
+
+def _query_reader(
+    deps: Deps,
+    caller: Annotated[Caller, Depends(any_caller)],
+    reader_labels: Annotated[LabelList | None, Query(description=READER_LABELS)] = None,
+) -> Dependencies:
+    return for_reader(deps, caller, reader_labels)
+
+
+ReaderDeps = Annotated[Dependencies, Depends(_query_reader)]
+"""Dependencies for the reader that the query string names with `reader_labels`."""

@@ -1,0 +1,1 @@
+"""Audience labels that come after a message: what was drawn from it gets them, too."""
