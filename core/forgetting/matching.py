@@ -14,7 +14,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from core.forgetting import described, literals, requests, subjects
-from core.forgetting.requests import ForgetRequest, ForgetScope
+from core.forgetting.extent import ForgetScope
+from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import ASSISTANT, MEMORY, PERSON, Asker, Passage, Talk, Turn, asker_of, mentions, merged
 from core.forgetting.text import content_terms, find_all, plain
 from core.language.lazy_regex import lazy_regex
@@ -24,7 +25,7 @@ ANSWERED: Final = 10
 
 
 class MayAsk(StrEnum):
-    """Who may have values forgotten that were said to a group: whom they concern, or each of its members."""
+    """Set of people who may have values forgotten that a group was told: whom they concern, or each member."""
 
     CONCERNED = "concerned"
     MEMBERS = "members"
@@ -32,7 +33,7 @@ class MayAsk(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a request means: places in turns by key, values to remove wherever they stand, what others have to decide.
+    """Result of the search for what a request means: places in turns by key, and values to remove wherever they stand.
 
     `refused`: how many statements were found that the asker does not dispose of.
     """

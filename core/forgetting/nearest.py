@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.forgetting import described, matching, requests
+from core.forgetting.extent import ForgetScope
 from core.forgetting.matching import Found
-from core.forgetting.requests import ForgetRequest, ForgetScope
+from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import PERSON, Passage, Talk, Turn, asker_of
 from core.forgetting.text import content_terms
 from core.statements.redaction import ERASED

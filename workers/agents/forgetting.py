@@ -12,7 +12,7 @@ from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
 from core.forgetting import forget, nearest, text, turns
-from core.forgetting.forget import Forgotten, Request
+from core.forgetting.erasing import Forgotten, Request
 from core.forgetting.matching import MayAsk
 from core.forgetting.turns import Place, Scene
 from core.inference.embedders import Embedder
