@@ -21,6 +21,7 @@ from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import ASSISTANT, Turn, merged
 from core.forgetting.text import clauses, content_terms, loose, plain, sentences
 from core.forgetting.turns import Place, Scene
+from core.forgetting.undo_window import Forgetting
 from core.memory import memories, tombstones, writer
 from core.memory.changes import Add, Owner
 from core.sessions import sessions as stored_sessions
@@ -53,6 +54,7 @@ class Forgotten:
 
     `documents`: documents of the asker that hold what was erased, and are not touched.
     `reread`: the request, if it names something new and was extracted before: the new is learnt from what is left.
+    `window`: the request as it can be undone, if it can.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -64,6 +66,7 @@ class Forgotten:
     more: bool = False
     documents: Sequence[UUID] = ()
     reread: Mapping[str, Any] | None = None
+    window: Forgetting | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -76,6 +79,11 @@ class Forgotten:
             "more": self.more,
             "documents": [str(one) for one in self.documents],
             "reread": self.reread,
+            **(
+                {"forgetting_id": str(self.window.id), "final_at": self.window.final_at.isoformat()}
+                if self.window
+                else {}
+            ),
         }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,7 +12,7 @@ from core.errors import NotFound
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.forgetting import asking, erasing, literals, matching, nearest, turns
+from core.forgetting import asking, erasing, literals, matching, nearest, turns, undo_window
 from core.forgetting.erasing import Forgotten, Request
 from core.forgetting.extent import ForgetScope
 from core.forgetting.matching import Found, MayAsk
@@ -74,8 +74,24 @@ def request_payload(asked: Request) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Time for which a request can be undone, in seconds; `forgetting_id`: of an earlier page of the same request."""
+
+    seconds: int = 0
+    forgetting_id: UUID | None = None
+
+
 def carry_out(
-    tx: Tx, tenant_id: str, payload: Mapping[str, Any], author: Author, sign: Signer, *, seq: int, event_id: str
+    tx: Tx,
+    tenant_id: str,
+    payload: Mapping[str, Any],
+    author: Author,
+    sign: Signer,
+    *,
+    seq: int,
+    event_id: str,
+    keep: Keep | None = None,
 ) -> Forgotten:
     """Erase what the request of a `memory.forget_requested` means now, and write the receipt."""
     named = [(str(session_id), str(message_id)) for session_id, message_id in payload.get("message_ids") or ()]
@@ -87,14 +103,25 @@ def carry_out(
     except NotFound:
         return Forgotten()
     runner.restart_running(tx, but=[seq])
+    forgetting_id = None
+    if keep is not None and keep.seconds:
+        forgetting_id = keep.forgetting_id or undo_window.begin(tx, tenant_id, payload, event_id, keep.seconds)
+        if not undo_window.go_on(tx, forgetting_id):
+            return Forgotten()
     everything = asked.found.scope is ForgetScope.EVERYTHING
-    done = (
-        erasing.forget_all(tx, tenant_id, asked, author)
-        if everything
-        else erasing.forget_found(tx, tenant_id, asked, author)
-    )
-    if not (done.messages or done.memories):
-        return done
+    erase = erasing.forget_all if everything else erasing.forget_found
+    done = erase(tx, tenant_id, asked, author)
+    if forgetting_id is not None:
+        done.window = undo_window.extend(tx, forgetting_id, done.messages, done.memories)
+    if done.messages or done.memories:
+        _tell(tx, tenant_id, payload, done, author, sign, event_id)
+    return done
+
+
+def _tell(
+    tx: Tx, tenant_id: str, payload: Mapping[str, Any], done: Forgotten, author: Author, sign: Signer, event_id: str
+) -> None:
+    """Write the receipt, and announce `memory.forgotten`."""
     receipt = receipts.issue(
         tx,
         tenant_id,
@@ -104,14 +131,27 @@ def carry_out(
         counts=done.counts,
         tombs=done.tombstones,
         requested_by=author.name,
+        final_at=done.window.final_at if done.window else None,
     )
     done.receipt_id = receipt.body["id"]
     told = {name: payload.get(name) for name in ("user_id", "group_id", "session_id", "message_id", "scope")}
     told |= {"messages": done.messages, "memories": done.memories, "receipt_id": done.receipt_id}
     told["documents"] = [str(one) for one in done.documents]
+    if done.window is not None:
+        told |= {"forgetting_id": str(done.window.id), "final_at": done.window.final_at.isoformat()}
     emission = Emission(FORGOTTEN, told, subject=f"session:{payload['session_id']}")
     publishing.publish(tx, tenant_id, author, [emission])
-    return done
+
+
+def close_due(tx: Tx, tenant_id: str, sign: Signer, forgetting_id: UUID, event_id: str) -> dict[str, Any]:
+    """Erase for good what this request kept, and others that are due; say so in their receipts."""
+    events = undo_window.close_due(tx, forgetting_id)
+    settled = [
+        one
+        for event in sorted({event_id, *events})
+        for one in receipts.settle(tx, tenant_id, sign, scope="request", subject=event, state="final")
+    ]
+    return {"forgetting": "final", "requests": len(events), "receipts": settled}
 
 
 def echoes(tx: Tx, tenant_id: str, scene: Scene) -> list[str]:

@@ -592,7 +592,7 @@ kept_rows = _tenant_table(
     Column("key", Text, primary_key=True, comment="The rest of the row's primary key, as JSON."),
     _json("before", comment="Null: the erasure inserted the row."),
     _json("after", comment="Null: the erasure deleted the row."),
-    comment="Rows as they were before an erasure that can still be undone; written by triggers, read by the undo alone.",
+    comment="Rows as they were before an erasure that can still be undone; written by triggers, read by the undo.",
 )
 
 tombstones = _tenant_table(

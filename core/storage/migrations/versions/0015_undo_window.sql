@@ -42,7 +42,7 @@ CREATE TABLE kept_rows (
     CONSTRAINT kept_rows_pkey PRIMARY KEY (tenant_id, forgetting_id, name, key)
 );
 
-COMMENT ON TABLE kept_rows IS 'Rows as they were before an erasure that can still be undone; written by triggers, read by the undo alone.';
+COMMENT ON TABLE kept_rows IS 'Rows as they were before an erasure that can still be undone; written by triggers, read by the undo.';
 
 COMMENT ON COLUMN kept_rows.name IS 'The table.';
 
