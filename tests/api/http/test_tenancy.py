@@ -78,6 +78,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: _tool("memory_add", user_id=a.user, content="I like tea."),
         lambda a: _tool("event_publish", **said("Mine.", session=a.session, user=a.user, message_id="m3")),
         lambda a: _tool("memory_forget", memory_id=a.memory, evidence=True),
+        lambda a: _tool("memory_forget_undo", user_id=a.user),
     ],
     ("post", "/v1/events"): [
         lambda a: {"json": said("Mine.", session=a.session, user=a.user, message_id="m1", id=a.event)},
@@ -195,6 +196,8 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"change_id": a.change},
         lambda a: {"change_id": a.change, "json": {"reason": "x", "keep": True}},
     ],
+    ("get", "/v1/forgettings"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
+    ("post", "/v1/forgettings/{forgetting_id}/undo"): [lambda a: {"forgetting_id": a.change}],
     ("post", "/v1/memories/merge"): [
         lambda a: {"json": {"ids": [a.memory, str(UUID(int=0))]}},
         lambda a: {"json": {"ids": [str(UUID(int=0)), a.memory], "content": "Mine."}},

@@ -13,13 +13,13 @@ from core.errors import Conflict, NotFound
 from core.events import dispatch_control
 from core.events.dispatch_control import SignedRemark
 from core.events.publishing import Author
-from core.forgetting import restoring, undo_window
+from core.forgetting import restoring
 from core.forgetting.undo_window import Forgetting
 from core.memory import receipts
 from core.storage.db import Database
 from core.types import Json
-from rules.registry import defaults, store
 from tests.core.erasing import holding, rows, told, user_erased
+from tests.core.undo_windows import allow_undo, open_ones
 from tests.samples import TENANT, accept_all, ended, said
 from tests.works import Works
 from workers.dispatch import ledger, sweep
@@ -33,19 +33,6 @@ REMEMBERED = (
 ).split()
 
 PIN = "671498"
-
-
-def allow_undo(app: Database, seconds: object = 3600, **fields: object) -> None:
-    """Have requests carried out at once, or as the fields say, with an undo window."""
-    rule = next(one for one in defaults.load() if one["name"] == "forget_on_request")
-    rule = rule | {"actions": [rule["actions"][0] | {"params": {"undo_seconds": seconds}}], **fields}
-    with app.tenant(TENANT) as tx:
-        store.save(tx, TENANT, rule, author="test")
-
-
-def open_ones(app: Database) -> list[Forgetting]:
-    with app.tenant(TENANT) as tx:
-        return undo_window.listed(tx, None, 10)
 
 
 def undo(app: Database, settings: Settings, forgetting_id: UUID) -> Forgetting:
@@ -86,9 +73,11 @@ def carry_out(app: Database, works: Works) -> None:
     ledger.run(works.ledger, TENANT, waiting.id)
 
 
-@pytest.mark.parametrize("asked", [f"Please forget {PIN}.", "Please delete my bank card PIN from your memory."])
+@pytest.mark.parametrize(
+    ("asked", "word"), [(f"Please forget {PIN}.", PIN), ("Please delete where I live from your memory.", "Porto")]
+)
 def test_what_was_forgotten_is_kept_aside_alone_and_the_undo_brings_back_all_of_it(
-    app: Database, works: Works, settings: Settings, asked: str
+    app: Database, works: Works, settings: Settings, asked: str, word: str
 ) -> None:
     allow_undo(app, action_mode="approve")
     told_things(app, works)
@@ -96,10 +85,10 @@ def test_what_was_forgotten_is_kept_aside_alone_and_the_undo_brings_back_all_of_
     works.settle()
     before = content(app)
     carry_out(app, works)
-    assert holding(app, PIN) == ["kept_rows"]
+    assert holding(app, word) == ["kept_rows"]
     assert content(app) != before
     (one,) = open_ones(app)
-    assert (one.user_id, one.messages > 1, one.memories > 0) == ("ada", True, True)
+    assert (one.user_id, one.messages > 0, one.memories > 0) == ("ada", True, True)
     undo(app, settings, one.id)
     after = content(app)
     for name in before:
