@@ -14,7 +14,8 @@ from core.language.lazy_regex import lazy_regex
 class ForgetScope(StrEnum):
     """Extent of a request: a value or statement, what was said last, a person or topic, or everything.
 
-    `SIMILAR`: the statement that is nearest to it in meaning, which is a guess.
+    `SIMILAR`: the statement that is nearest to it in meaning, which is a guess. `SUGGESTED`: what a model takes
+    it to mean.
     """
 
     FACT = "fact"
@@ -22,6 +23,7 @@ class ForgetScope(StrEnum):
     ALL_ABOUT = "all_about"
     EVERYTHING = "everything"
     SIMILAR = "similar"
+    SUGGESTED = "suggested"
 
 
 def scope_of(asked: str) -> ForgetScope:

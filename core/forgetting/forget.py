@@ -12,7 +12,7 @@ from core.errors import NotFound
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.forgetting import asking, erasing, literals, matching, nearest, turns, undo_window
+from core.forgetting import asking, erasing, literals, matching, nearest, suggested, turns, undo_window
 from core.forgetting.erasing import Forgotten, Request
 from core.forgetting.extent import ForgetScope
 from core.forgetting.matching import Found, MayAsk
@@ -44,6 +44,12 @@ def find(
         scene = turns.read(tx, session_id, message_id, also=also, values=found.found.values)
         found = _read(scene, may_ask)
     return found
+
+
+def surroundings(tx: Tx, session_id: str, message_id: str, may_ask: MayAsk) -> Request:
+    """Return a message as a request that a model may find in it, with its conversation. NotFound: there is none."""
+    scene = turns.read(tx, session_id, message_id)
+    return Request(scene, suggested.request_of(scene.asking), may_ask=may_ask)
 
 
 def documents(tx: Tx, asked: Request) -> list[UUID]:
@@ -99,7 +105,10 @@ def carry_out(
         may_ask = MayAsk(payload.get("may_ask") or MayAsk.CONCERNED)
         asked = find(tx, payload["session_id"], payload["message_id"], named, may_ask)
         if payload.get("scope") == ForgetScope.SIMILAR:
-            asked = replace(asked, found=_at(payload, asked.scene))
+            asked = replace(asked, found=_at(payload, asked.scene, ForgetScope.SIMILAR))
+        if payload.get("scope") == ForgetScope.SUGGESTED:
+            asked = surroundings(tx, payload["session_id"], payload["message_id"], may_ask)
+            asked = replace(asked, found=_at(payload, asked.scene, ForgetScope.SUGGESTED))
     except NotFound:
         return Forgotten()
     runner.restart_running(tx, but=[seq])
@@ -173,14 +182,14 @@ def blank_echoes(tx: Tx, tenant_id: str, scene: Scene, values: Sequence[str]) ->
 
 def _guessed(found: Found) -> list[list[Any]]:
     """Return the places of a guess; what was found by words is looked for again when it is erased."""
-    if found.scope is not ForgetScope.SIMILAR:
+    if found.scope not in {ForgetScope.SIMILAR, ForgetScope.SUGGESTED}:
         return []
     return [[*key, start, end] for key, spots in found.places.items() for start, end in spots]
 
 
-def _at(payload: Mapping[str, Any], scene: Scene) -> Found:
+def _at(payload: Mapping[str, Any], scene: Scene, scope: ForgetScope) -> Found:
     spots = [((session, message), start, end) for session, message, start, end in payload.get("spots") or ()]
-    return nearest.at(spots, scene.turns)
+    return nearest.at(spots, scene.turns, scope)
 
 
 def _read(scene: Scene, may_ask: MayAsk) -> Request:

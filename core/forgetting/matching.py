@@ -205,7 +205,8 @@ def _names(turn: Turn, asker: Asker, value: str) -> bool:
     return any(mentions(plain(one.text), asker.names) for one in turn.pieces if plain(value) in plain(one.text))
 
 
-def _may_erase(passage: Passage, asker: Asker) -> bool:
+def may_erase(passage: Passage, asker: Asker) -> bool:
+    """Return whether the asker disposes of a sentence: they said it, or it names them."""
     turn = passage.turn
     if turn.user_id == asker.user_id and (turn.role in {PERSON, MEMORY} or turn.alone):
         return True
@@ -214,7 +215,7 @@ def _may_erase(passage: Passage, asker: Asker) -> bool:
 
 def _divided(scope: ForgetScope, hits: Sequence[Passage], asker: Asker) -> Found:
     """Divide statements into those that the asker disposes of and others; the assistant's go with them."""
-    free = [one for one in hits if _may_erase(one, asker)]
+    free = [one for one in hits if may_erase(one, asker)]
     refused = [one for one in hits if one.turn.role == PERSON and one not in free]
     if free:
         free += [one for one in hits if one.turn.role == ASSISTANT and one not in free]

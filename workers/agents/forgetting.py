@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -13,11 +14,12 @@ from core.events import log, publishing
 from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
-from core.forgetting import forget, nearest, text, turns, undo_window
+from core.forgetting import forget, nearest, suggested, text, turns, undo_window
 from core.forgetting.erasing import Forgotten, Request
 from core.forgetting.forget import Keep
 from core.forgetting.matching import MayAsk
 from core.forgetting.turns import Place, Scene
+from core.inference.ask import ModelRefused
 from core.inference.embedders import Embedder
 from core.memory import receipts
 from core.memory.receipts import Signer
@@ -27,7 +29,7 @@ from core.search.query import Question
 from core.storage.db import Tx
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools, session_of
+from workers.tools import Tools, note_call, session_of
 
 NEAR = 20
 """Results of a search for what a request describes: where it was told in another session, it is among them."""
@@ -49,6 +51,8 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
     if _is_worth_a_search(asked) and not echoes:
         asked = _search_elsewhere(tools, job, asked)
         asked = _guess(tools.embedder, asked) if _is_worth_a_search(asked) else asked
+    if asked.found.is_empty and not (echoes or asked.found.refused):
+        asked = _suggested(tools, job, asked)
     if asked.found.is_empty and not echoes:
         with tools.db.tenant(job.tenant_id) as tx:
             documents = forget.documents(tx, asked)
@@ -91,6 +95,23 @@ def _guess(embedder: Embedder, asked: Request) -> Request:
     question = embedder.embed_queries([nearest.description(asked.request)])[0]
     cosines = [float(one) for one in embedder.embed([one.span.text for one in said]) @ question]
     return replace(asked, found=nearest.choose(said, cosines, asked.scene.turns))
+
+
+def _suggested(tools: Tools, job: Job, asked: Request) -> Request:
+    """Ask a model, if one is configured, what the message wants forgotten; a failure leaves things as they are."""
+    if job.model is None or job.params.get("ask_model") is False or not suggested.may_ask_model(asked.scene.asking):
+        return asked
+    message = asked.scene.message
+    with tools.db.tenant(job.tenant_id) as tx:
+        whole = forget.surroundings(tx, message.session_id, message.id, asked.may_ask)
+    shown = suggested.passages(whole.scene.asking, whole.scene.turns)
+    if not shown:
+        return asked
+    answer = suggested.ask_model(job.model, partial(note_call, tools, job), whole.scene.asking, shown)
+    if isinstance(answer, ModelRefused):
+        return asked
+    found = suggested.found(answer, shown, whole.scene.turns)
+    return asked if found.is_empty else replace(whole, found=found)
 
 
 def _similar(embedder: Embedder, tools: Tools, tenant_id: str, scene: Scene) -> list[Place]:
