@@ -1,9 +1,9 @@
-"""Cost of looking for requests to forget in talk that holds none: `python -m bench.forget_cost [--seconds 2]`.
+"""Cost of looking for requests to forget in everyday talk: `python -m bench.forget_cost [--seconds 2]`.
 
-The messages are those of `bench/talks_data`, without the held-out talks; hardly one asks to forget something. The cost on the route
-is that of deciding on each by all default rules, with and without `find_forget_requests`; a message that the rule lets
-through is a dispatch, which reads it again. A model, if one is configured, is asked about those with a word of deleting
-or keeping that `core.forgetting.wording` knows. Microseconds are the processor's, medians of five rounds.
+The messages are those of `bench/talks_data`, without the held-out talks; hardly one asks to forget something. The cost on
+the route is that of deciding on each by all default rules, with and without `find_forget_requests`; a message that the
+rule lets through is a dispatch, which reads it again. A model, if one is configured, is asked about those with a word of
+deleting or keeping that `core.forgetting.wording` knows. Microseconds are the processor's, medians of five rounds.
 """
 
 from __future__ import annotations
