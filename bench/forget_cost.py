@@ -1,8 +1,8 @@
 """Cost of looking for requests to forget in everyday talk: `python -m bench.forget_cost [--seconds 2]`.
 
-The messages are those of `bench/talks_data`, without the held-out talks; hardly one asks to forget something. The cost on
+The messages are those of `bench/talks_data`, without the held-out talks; hardly one asks to forget. The cost on
 the route is that of deciding on each by all default rules, with and without `find_forget_requests`; a message that the
-rule lets through is a dispatch, which reads it again. A model, if one is configured, is asked about those with a word of
+rule lets through is a dispatch, which reads it again. A model, if configured, is asked about those with a word of
 deleting or keeping that `core.forgetting.wording` knows. Microseconds are the processor's, medians of five rounds.
 """
 
