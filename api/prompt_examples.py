@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from core.consolidation import llm_judge
 from core.extraction import llm_extractor
+from core.forgetting import suggested
 from core.reflection import compression, episodes, generalization
 from core.summaries import rolling
 from core.types import Message
@@ -75,6 +76,11 @@ _TASKS: Final[Mapping[str, PromptExample]] = {
         compression.PROMPT.shape, f"{_MEMORIES}\n\nStatements to write, if so few can hold it all: 1."
     ),
     "patterns": PromptExample(generalization.PROMPT.shape, _MEMORIES),
+    "forget": PromptExample(
+        suggested.PROMPT.shape,
+        'Messages:\n{"message": 1, "by": "Ada", "text": "I moved to Lisbon in May."}\n\n'
+        'Newest message:\n{"by": "Ada", "text": "I wish that move had never come up here."}',
+    ),
 }
 
 

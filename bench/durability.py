@@ -5,8 +5,8 @@
 Each conversation of `bench.talks` in turn is left out: weights trained on the others decide on its sentences. Reported:
 the area under the curve; and at the threshold in use, how many of the sentences kept state a labelled fact at all, and
 how many of those with a fact that matters (`core`) are kept. `--write` trains on everything and writes the weights.
-Also in training: sentences from work (`work_data/train.jsonl`), and with a lower weight `lasting_sentences.txt` (+ worth
-remembering, - not) and the labelled sentences of the extractor's tests.
+Also in training: sentences from work (`work_data/train.jsonl`), and with a lower weight `lasting_sentences.txt` (+
+worth remembering, - not) and the labelled sentences of the extractor's tests.
 """
 
 from __future__ import annotations

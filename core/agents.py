@@ -65,7 +65,7 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
     KEEPER: AgentSpec("cpu", _MEMORY_EVENTS, model="opinion"),
     "feedback_taker": AgentSpec("cpu", ("memory.updated", "memory.write.important")),
     "memory_forgetter": AgentSpec(
-        "cpu", ("memory.forget_requested", "memory.forgotten", "memory.erased"), seconds=WHOLE_USER
+        "cpu", ("memory.forget_requested", "memory.forgotten", "memory.erased"), model="opinion", seconds=WHOLE_USER
     ),
     "memory_deduplicator": AgentSpec("cpu", ("memory.merged",), seconds=WHOLE_USER),
     "memory_decay": AgentSpec("cpu", ("memory.archived",)),

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar
 import typer
 from rich.tree import Tree
 
-from api.cli import decisions, lazy, memory_edits, stats
+from api.cli import decisions, forgettings, lazy, memory_edits, stats
 from api.cli.client import AsJson, MemoryId, finish_if_json, moment, read, short
 from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.rebuild import rebuild
@@ -42,6 +42,8 @@ lazy.add_placeholders(commands, MemoryCommands.table)
 commands.command("decisions")(decisions.decisions)
 commands.command("undo")(decisions.undo)
 commands.command("related")(decisions.related)
+commands.command("forgettings")(forgettings.forgettings)
+commands.command("unforget")(forgettings.unforget)
 commands.command("stats")(stats.stats)
 
 User = Annotated[str | None, typer.Option(help="Only memories of this user.")]

@@ -10,17 +10,20 @@ from uuid import UUID
 from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
-from api.http import context, erasure, events, memories, memory_writes, search, sessions
+from api.http import context, erasure, events, forgettings, memories, memory_writes, search, sessions
 from api.http.context import ContextRequest
 from api.http.memory_requests import Patch, StatementRequest
 from api.http.search_request import SearchRequest
 from api.http.sessions import HideRequest
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies
-from core.errors import Invalid, Problem
+from core.errors import Invalid, NotFound, Problem
 from core.events.parsing import Name, NativeEvent, unstorable
 from core.tenancy.tenants import Caller
 from core.types import Json
+
+MOST_LISTED: Final = 500
+"""Open requests of a user among which an undo looks for its id."""
 
 MemoryId = Annotated[UUID, Field(description="The `id` of a memory, as returned by memory_search and memory_add")]
 
@@ -44,6 +47,15 @@ class Forgetting(RequestBody):
 
     memory_id: MemoryId
     evidence: Annotated[bool, Field(description="Also blank the text of the messages it cites")] = False
+
+
+class Unforgetting(RequestBody):
+    """Arguments of `POST /v1/forgettings/{id}/undo`; without an id, the user's latest request."""
+
+    user_id: Name
+    forgetting_id: Annotated[
+        UUID | None, Field(description="The `forgetting_id` of `memory.forgotten`; left out: the user's latest request")
+    ] = None
 
 
 class Asking(RequestBody):
@@ -98,6 +110,15 @@ def _update(deps: Dependencies, caller: Caller, asked: Updating) -> Json:
 
 def _forget(deps: Dependencies, caller: Caller, asked: Forgetting) -> Json:
     return erasure.delete_memory(deps, caller, asked.memory_id, asked.evidence)
+
+
+def _unforget(deps: Dependencies, caller: Caller, asked: Unforgetting) -> Json:
+    open_ones = forgettings.get_forgettings(deps, caller, asked.user_id, limit=MOST_LISTED)["items"]
+    ids = [one["id"] for one in open_ones]
+    chosen = str(asked.forgetting_id) if asked.forgetting_id else next(iter(ids), None)
+    if chosen not in ids:
+        raise NotFound(f"Nothing that {asked.user_id!r} asked to forget can be undone under this id, or any more.")
+    return forgettings.post_undo(deps, caller, UUID(chosen))
 
 
 def _why(deps: Dependencies, caller: Caller, asked: Asking) -> Json:
@@ -183,6 +204,17 @@ _ALL: Final = (
             "Erase a memory permanently, with equivalent and derived memories. This cannot be undone. "
             "Call it only when the user asks for something to be forgotten; use memory_update to correct "
             "it. The answer is a signed receipt."
+        ),
+    ),
+    Tool(
+        name="memory_forget_undo",
+        title="Bring back what was forgotten",
+        scope="write",
+        takes=Unforgetting,
+        answer=_unforget,
+        description=(
+            "Undo a user's request to forget, made in a message, while its undo window is open: everything that it "
+            "erased comes back. Call it only when that user asks for it. It does not undo memory_forget."
         ),
     ),
     Tool(

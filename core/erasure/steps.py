@@ -162,6 +162,27 @@ _WITHOUT_RESTORABLE: Final = text("""
 """)
 """Undos quote there what they have removed; after this they cannot be undone themselves."""
 
+_ALONE_ERASES: Final = """
+    coalesce(current_setting('imprint.keep', true), '') = ''
+    AND coalesce(current_setting('imprint.undoing', true), '') = ''
+"""
+"""Condition that this is no erasure that can be undone, nor the undo of one."""
+
+
+def _close_windows(which: str) -> tuple[ErasureStep, ErasureStep]:
+    """Build the steps by which requests to forget that can still be undone become final with what is erased now."""
+    return (
+        _delete("forgettings", f"({which}) AND {_ALONE_ERASES}", "that erased there as well: final at once"),
+        _delete(
+            "kept_rows",
+            "NOT EXISTS (SELECT FROM forgettings f WHERE f.id = kept_rows.forgetting_id)",
+            "of these requests: deleted",
+        ),
+    )
+
+
+_OF_OWNERS: Final = "owners && cast(:owners AS text[])"
+
 _WITHOUT_ANSWERS: Final = _execute(
     "model_calls",
     "stay, without answers: one made of the session's messages may hold the words of any of them",
@@ -174,6 +195,7 @@ _WITHOUT_ANSWERS: Final = _execute(
 STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     # The messages that an erased memory cites, where they are to lose their text.
     ErasurePart.MESSAGES: (
+        *_close_windows("sessions && cast(:sessions AS text[])"),
         _execute(
             "messages",
             "keep their place, without text",
@@ -213,6 +235,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     ),
     # Passages of messages, which keep the rest of their text.
     ErasurePart.PASSAGES: (
+        *_close_windows("sessions && cast(:sessions AS text[])"),
         _execute(
             "messages",
             "keep their place and the rest of their text",
@@ -315,6 +338,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     ),
     # Memories of one owner.
     ErasurePart.MEMORIES: (
+        *_close_windows(_OF_OWNERS),
         _execute(
             "model_calls",
             "that led to them: stay, without answers",
@@ -402,6 +426,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     ),
     # A session.
     ErasurePart.SESSION: (
+        *_close_windows("session_id = :session OR :session = ANY(sessions)"),
         _execute(
             "evidence",
             "stays, without quotes of it",
@@ -461,6 +486,10 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     ),
     # A user.
     ErasurePart.USER: (
+        *_close_windows(
+            "user_id = :user OR :user = ANY(owners) OR sessions && cast(:alone AS text[]) "
+            "OR sessions && cast(:shared AS text[])"
+        ),
         ErasureStep(
             "search_index",
             "deleted, with the user's counts of terms; groups' counts are reduced",

@@ -1,91 +1,32 @@
-"""Carries out a request to forget in one transaction: passages of messages, memories, and what keeps them away."""
+"""Finds what a message asks to forget, announces it, and carries it out with a signed receipt."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import text
-
-from core.erasure import lineage, memory, runner, session
-from core.erasure.memory import Erased
-from core.erasure.steps import ErasurePart
-from core.errors import Conflict, NotFound
+from core.erasure import runner
+from core.errors import NotFound
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.forgetting import literals, matching, nearest, requests, turns
-from core.forgetting.matching import NOTHING, Found, MayAsk
-from core.forgetting.requests import ForgetRequest, ForgetScope
-from core.forgetting.talk import ASSISTANT, Turn, merged
-from core.forgetting.text import clauses, content_terms, loose, plain, sentences
+from core.forgetting import asking, erasing, literals, matching, nearest, suggested, turns, undo_window
+from core.forgetting.erasing import Forgotten, Request
+from core.forgetting.extent import ForgetScope
+from core.forgetting.matching import Found, MayAsk
+from core.forgetting.text import loose
 from core.forgetting.turns import Place, Scene
-from core.memory import memories, receipts, tombstones, writer
-from core.memory.changes import Add, Owner
+from core.memory import receipts, tombstones
 from core.memory.receipts import Signer
-from core.sessions import sessions as stored_sessions
-from core.statements.redaction import ERASED
 from core.storage.db import Tx
 
 REQUESTED: Final = "memory.forget_requested"
 FORGOTTEN: Final = "memory.forgotten"
 
-MASKED: Final = "[redacted: "
-"""Stands in a memory where a secret was masked."""
-
-ROUNDS: Final = 5
-"""Times that memories are looked for that still repeat an erased passage."""
-
-LEAST_WORDS: Final = 2
-"""Meaningful words of a clause by which a memory is known to repeat it."""
-
 NAMED_PLACES: Final = 200
 """Messages and memories that the event of a request names; of more it gives the numbers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A message, the request that it makes, if any, and what is meant among what was said."""
-
-    scene: Scene
-    request: ForgetRequest | None
-    found: Found = NOTHING
-    may_ask: MayAsk = MayAsk.CONCERNED
-
-
-@dataclass(slots=True)
-class Forgotten:
-    """What was erased: rows by table, messages and memories, tombstones, sessions to embed again.
-
-    `documents`: documents of the asker that hold what was erased, and are not touched.
-    `reread`: the request, if it names something new and was extracted before: the new is learnt from what is left.
-    """
-
-    counts: Counter[str] = field(default_factory=Counter)
-    messages: int = 0
-    memories: int = 0
-    tombstones: int = 0
-    sessions: Sequence[str] = ()
-    receipt_id: str | None = None
-    more: bool = False
-    documents: Sequence[UUID] = ()
-    reread: Mapping[str, Any] | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "forgetting": "done" if self.messages or self.memories else "nothing_found",
-            "messages": self.messages,
-            "memories": self.memories,
-            "tombstones": self.tombstones,
-            "receipt_id": self.receipt_id,
-            "sessions": list(self.sessions),
-            "more": self.more,
-            "documents": [str(one) for one in self.documents],
-            "reread": self.reread,
-        }
 
 
 def find(
@@ -98,11 +39,17 @@ def find(
     scene = turns.alone(tx, session_id, message_id)
     if not matching.may_request(scene.asking, may_ask):
         return Request(scene, None)
-    found = _found(turns.read(tx, session_id, message_id, also=also), may_ask)
+    found = _read(turns.read(tx, session_id, message_id, also=also), may_ask)
     if found.found.values:
         scene = turns.read(tx, session_id, message_id, also=also, values=found.found.values)
-        found = _found(scene, may_ask)
+        found = _read(scene, may_ask)
     return found
+
+
+def surroundings(tx: Tx, session_id: str, message_id: str, may_ask: MayAsk) -> Request:
+    """Return a message as a request that a model may find in it, with its conversation. NotFound: there is none."""
+    scene = turns.read(tx, session_id, message_id)
+    return Request(scene, suggested.request_of(scene.asking), may_ask=may_ask)
 
 
 def documents(tx: Tx, asked: Request) -> list[UUID]:
@@ -133,8 +80,24 @@ def request_payload(asked: Request) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Time for which a request can be undone, in seconds; `forgetting_id`: of an earlier page of the same request."""
+
+    seconds: int = 0
+    forgetting_id: UUID | None = None
+
+
 def carry_out(
-    tx: Tx, tenant_id: str, payload: Mapping[str, Any], author: Author, sign: Signer, *, seq: int, event_id: str
+    tx: Tx,
+    tenant_id: str,
+    payload: Mapping[str, Any],
+    author: Author,
+    sign: Signer,
+    *,
+    seq: int,
+    event_id: str,
+    keep: Keep | None = None,
 ) -> Forgotten:
     """Erase what the request of a `memory.forget_requested` means now, and write the receipt."""
     named = [(str(session_id), str(message_id)) for session_id, message_id in payload.get("message_ids") or ()]
@@ -142,14 +105,32 @@ def carry_out(
         may_ask = MayAsk(payload.get("may_ask") or MayAsk.CONCERNED)
         asked = find(tx, payload["session_id"], payload["message_id"], named, may_ask)
         if payload.get("scope") == ForgetScope.SIMILAR:
-            asked = replace(asked, found=_at(payload, asked.scene))
+            asked = replace(asked, found=_at(payload, asked.scene, ForgetScope.SIMILAR))
+        if payload.get("scope") == ForgetScope.SUGGESTED:
+            asked = surroundings(tx, payload["session_id"], payload["message_id"], may_ask)
+            asked = replace(asked, found=_at(payload, asked.scene, ForgetScope.SUGGESTED))
     except NotFound:
         return Forgotten()
     runner.restart_running(tx, but=[seq])
+    forgetting_id = None
+    if keep is not None and keep.seconds:
+        forgetting_id = keep.forgetting_id or undo_window.begin(tx, tenant_id, payload, event_id, keep.seconds)
+        if not undo_window.go_on(tx, forgetting_id):
+            return Forgotten()
     everything = asked.found.scope is ForgetScope.EVERYTHING
-    done = _forget_all(tx, tenant_id, asked, author) if everything else _forget_found(tx, tenant_id, asked, author)
-    if not (done.messages or done.memories):
-        return done
+    erase = erasing.forget_all if everything else erasing.forget_found
+    done = erase(tx, tenant_id, asked, author)
+    if forgetting_id is not None:
+        done.window = undo_window.extend(tx, forgetting_id, done.messages, done.memories)
+    if done.messages or done.memories:
+        _tell(tx, tenant_id, payload, done, author, sign, event_id)
+    return done
+
+
+def _tell(
+    tx: Tx, tenant_id: str, payload: Mapping[str, Any], done: Forgotten, author: Author, sign: Signer, event_id: str
+) -> None:
+    """Write the receipt, and announce `memory.forgotten`."""
     receipt = receipts.issue(
         tx,
         tenant_id,
@@ -159,19 +140,32 @@ def carry_out(
         counts=done.counts,
         tombs=done.tombstones,
         requested_by=author.name,
+        final_at=done.window.final_at if done.window else None,
     )
     done.receipt_id = receipt.body["id"]
     told = {name: payload.get(name) for name in ("user_id", "group_id", "session_id", "message_id", "scope")}
     told |= {"messages": done.messages, "memories": done.memories, "receipt_id": done.receipt_id}
     told["documents"] = [str(one) for one in done.documents]
+    if done.window is not None:
+        told |= {"forgetting_id": str(done.window.id), "final_at": done.window.final_at.isoformat()}
     emission = Emission(FORGOTTEN, told, subject=f"session:{payload['session_id']}")
     publishing.publish(tx, tenant_id, author, [emission])
-    return done
+
+
+def close_due(tx: Tx, tenant_id: str, sign: Signer, forgetting_id: UUID, event_id: str) -> dict[str, Any]:
+    """Erase for good what this request kept, and others that are due; say so in their receipts."""
+    events = undo_window.close_due(tx, forgetting_id)
+    settled = [
+        one
+        for event in sorted({event_id, *events})
+        for one in receipts.settle(tx, tenant_id, sign, scope="request", subject=event, state="final")
+    ]
+    return {"forgetting": "final", "requests": len(events), "receipts": settled}
 
 
 def echoes(tx: Tx, tenant_id: str, scene: Scene) -> list[str]:
     """Return the values in a message that were erased from this talk before: "I have deleted 6714"."""
-    if not requests.mentions_erasure(scene.asking.text):
+    if not asking.mentions_erasure(scene.asking.text):
         return []
     said = {loose(one): one for one in literals.candidates(scene.asking.text)}
     return [said[one] for one in tombstones.erased_values(tx, tenant_id, scene.owner, list(said))]
@@ -180,234 +174,27 @@ def echoes(tx: Tx, tenant_id: str, scene: Scene) -> list[str]:
 def blank_echoes(tx: Tx, tenant_id: str, scene: Scene, values: Sequence[str]) -> Forgotten:
     """Erase values that a message repeats, from this message alone."""
     spots = matching.places_of(scene.asking.text, values)
-    counts, sessions = _redact(tx, tenant_id, {scene.asking.key: spots}, {scene.asking.key: scene.asking}, values, [])
+    counts, sessions = erasing.redact(
+        tx, tenant_id, {scene.asking.key: spots}, {scene.asking.key: scene.asking}, values, []
+    )
     return Forgotten(counts, messages=1, sessions=sessions)
 
 
 def _guessed(found: Found) -> list[list[Any]]:
     """Return the places of a guess; what was found by words is looked for again when it is erased."""
-    if found.scope is not ForgetScope.SIMILAR:
+    if found.scope not in {ForgetScope.SIMILAR, ForgetScope.SUGGESTED}:
         return []
     return [[*key, start, end] for key, spots in found.places.items() for start, end in spots]
 
 
-def _at(payload: Mapping[str, Any], scene: Scene) -> Found:
+def _at(payload: Mapping[str, Any], scene: Scene, scope: ForgetScope) -> Found:
     spots = [((session, message), start, end) for session, message, start, end in payload.get("spots") or ()]
-    return nearest.at(spots, scene.turns)
+    return nearest.at(spots, scene.turns, scope)
 
 
-def _found(scene: Scene, may_ask: MayAsk) -> Request:
+def _read(scene: Scene, may_ask: MayAsk) -> Request:
+    """Return the request of the asking turn, with what it means among the others."""
     read = matching.read(scene.asking, scene.turns, may_ask)
     if read is None:
         return Request(scene, None)
     return Request(scene, read, matching.find(read, scene.asking, scene.turns, may_ask), may_ask)
-
-
-def _forget_found(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forgotten:
-    scene, request, found = asked.scene, asked.request, asked.found
-    by_key = {turn.key: turn for turn in scene.turns}
-    spots = {key: list(places) for key, places in found.places.items() if isinstance(key, tuple)}
-    pieces = _pieces(found, by_key)
-    ids = {key for key in found.places if not isinstance(key, tuple)} | _resting(tx, asked, by_key)
-    if not spots and not ids:
-        return Forgotten()
-    if request is not None:
-        own = matching.blank_request(request, found, scene.turns)
-        spots[scene.asking.key] = [*spots.get(scene.asking.key, ()), *own]
-        by_key[scene.asking.key] = scene.asking
-    repeated = _repeated(pieces, found)
-    erased, tombs, counts = _erase_memories(tx, tenant_id, sorted(ids), repeated, author)
-    for _ in range(ROUNDS):  # What erasing leaves of a memory may still repeat a passage in other words.
-        again = turns.repeating(tx, sorted({one for one, _ in spots}), scene.asking.user_id, repeated)
-        if not again:
-            break
-        more, laid, rows = _erase_memories(tx, tenant_id, again, repeated, author)
-        erased, tombs, counts = erased + more, tombs + laid, counts + rows
-    owners = {by_key[key].user_id for key in spots if by_key[key].user_id}
-    counts += _erase_episodes(tx, tenant_id, {session_id for session_id, _ in spots}, author)
-    changed, sessions = _redact(tx, tenant_id, spots, by_key, pieces, sorted(owners))
-    tombs += tombstones.lay_values(tx, tenant_id, scene.owner, sorted({*found.values, *map(loose, found.values)}))
-    messages = len([one for one in spots.values() if one])
-    done = Forgotten(counts + changed, messages, erased, tombs, sessions)
-    done.documents = turns.documents(tx, scene.asking.user_id, repeated)
-    done.reread = _reread(tx, scene) if request is not None and request.kept else None
-    return done
-
-
-def _reread(tx: Tx, scene: Scene) -> Mapping[str, Any] | None:
-    """Return the range of the request's message for the extractor; None if it has not come to it yet."""
-    position = scene.message.position
-    if stored_sessions.get(tx, scene.message.session_id).extracted_to < position:
-        return None
-    return {"session_id": scene.message.session_id, "group_id": scene.group_id, "from": position, "to": position}
-
-
-def _forget_all(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forgotten:
-    """Erase a page of everything that a person said, of what the assistant repeated of it, and of their memories."""
-    scene, found = asked.scene, asked.found
-    user_id = scene.asking.user_id
-    said, ids = turns.everything(tx, user_id, scene.message.session_id, scene.message.id)
-    by_key = {turn.key: turn for turn in said}
-    spots = {turn.key: [(0, len(turn.text))] for turn in said}
-    replies = {turn.key: turn for turn in scene.turns if turn.role == ASSISTANT and turn.key in found.places}
-    by_key |= replies
-    spots |= {key: list(found.places[key]) for key in replies if key not in spots}
-    tombs = tombstones.lay_user(tx, tenant_id, user_id)
-    counts: Counter[str] = Counter()
-    extent = lineage.of(tx, ids) if ids else None
-    owned: dict[str, list[UUID]] = {}
-    for memory_id, row in sorted(memories.of_ids(tx, extent.ids if extent else []).items()):
-        owned.setdefault(row.user_id, []).append(memory_id)
-    runner.lock_owners(tx, tenant_id, {user_id, *owned})
-    for owner, owned_ids in owned.items():
-        counts += memory.delete_memories(tx, tenant_id, owner, owned_ids)
-        memory.publish_erased(tx, tenant_id, owned_ids[0], Erased(owner, owned_ids), author)
-    changed, sessions = _redact(tx, tenant_id, spots, by_key, [turn.text for turn in said], [user_id])
-    more = len(said) >= turns.PAGE or len(ids) >= turns.PAGE
-    return Forgotten(counts + changed, len(said), len(ids), tombs, sessions, more=more)
-
-
-def _pieces(found: Found, by_key: Mapping[Any, Turn]) -> list[str]:
-    """Return the erased passages as they stand in the messages."""
-    pieces = {
-        by_key[key].text[start:end] for key, places in found.places.items() if key in by_key for start, end in places
-    }
-    return sorted(pieces | set(found.values), key=len, reverse=True)
-
-
-def _repeated(pieces: Sequence[str], found: Found) -> list[str]:
-    """Return by which texts a memory is known to repeat what is erased: its values, or clauses that say something."""
-    told = [clause.text.strip(" .,;:!?。，；：！？、") for piece in pieces for clause in clauses(piece)]
-    return [*found.values, *(one for one in told if len(set(content_terms(one))) >= LEAST_WORDS)]
-
-
-def _resting(tx: Tx, asked: Request, by_key: Mapping[Any, Turn]) -> set[UUID]:
-    """Return the memories of anyone that rest on the erased passages, or on the request."""
-    scene, request, found = asked.scene, asked.request, asked.found
-    places = [key for key in found.places if isinstance(key, tuple)]
-    ids = set()
-    for row in turns.citing(tx, [*places, scene.asking.key]):
-        if request is not None and (row.session_id, row.message_id) == scene.asking.key:
-            rests = _is_about(row.content, request.widened[0], " ".join(request.kept))
-        else:
-            rests = _rests_on(row.content, by_key[row.session_id, row.message_id], found)
-        if rests:
-            ids.add(row.id)
-    return ids
-
-
-def _rests_on(content: str, turn: Turn, found: Found) -> bool:
-    """Return whether a memory that cites a message says what is erased there; a secret in it may have been masked."""
-    if any(plain(value) in plain(content) for value in found.values):
-        return True
-    if found.values and MASKED not in content:
-        return False
-    spots = found.places[turn.key]
-    pieces = [(one.start, one.end) for one in turn.pieces if any(a < one.end and one.start < b for a, b in spots)]
-    rest: list[str] = []
-    at = 0
-    for start, end in pieces:
-        rest, at = [*rest, turn.text[at:start]], end
-    gone = " ".join(turn.text[start:end] for start, end in pieces)
-    return _is_about(content, gone, " ".join([*rest, turn.text[at:]]))
-
-
-def _is_about(content: str, gone: str, rest: str) -> bool:
-    """Return whether a memory shares at least as many words with what is erased as with what remains, and some."""
-    words = set(content_terms(content))
-    return len(words & set(content_terms(gone))) >= max(1, len(words & set(content_terms(rest))))
-
-
-def _erase_memories(
-    tx: Tx, tenant_id: str, ids: Sequence[UUID], repeated: Sequence[str], author: Author
-) -> tuple[int, int, Counter[str]]:
-    """Erase memories with everything derived from them; what else an active one said is kept as a new one."""
-    rows = memories.of_ids(tx, ids)
-    runner.lock_owners(tx, tenant_id, {row.user_id for row in rows.values()})
-    counts: Counter[str] = Counter()
-    erased = tombs = 0
-    for memory_id, row in sorted(rows.items()):
-        if not memories.of_ids(tx, [memory_id]):
-            continue  # Erased with an earlier one.
-        rest = _rest(row.content, repeated) if row.status == "active" else ""
-        cited = memories.evidence(tx, [memory_id]).get(memory_id, [])
-        done = memory.erase(tx, tenant_id, memory_id, author)
-        erased, tombs, counts = erased + len(done.memory_ids), tombs + done.tombstones, counts + done.counts
-        if rest:
-            kept = [replace(one, quote="") for one in cited]
-            whole = replace(memories.candidate_of(row, kept), content=rest, attribute=None, value=None, structured={})
-            counts["rewritten"] += _keep(tx, tenant_id, Owner(row.user_id, row.group_id), whole, author)
-    return erased, tombs, counts
-
-
-def _keep(tx: Tx, tenant_id: str, owner: Owner, rest: Any, author: Author) -> int:
-    try:
-        with tx.begin_nested():
-            writer.apply(
-                tx, tenant_id, owner, [Add(rest, "What is left of a statement of which a part was erased.")], author
-            )
-    except Conflict:
-        return 0  # Another memory says this already.
-    return 1
-
-
-def _rest(content: str, repeated: Sequence[str]) -> str:
-    """Return the sentences of a memory that repeat none of the texts; empty if none does, or if it quotes a talk."""
-    told = sentences(content)
-    left = [one.text for one in told if not any(plain(text_) in plain(one.text) for text_ in repeated)]
-    return " ".join(left) if 0 < len(left) < len(told) and not _QUOTE_MARKS.intersection(content) else ""
-
-
-def _erase_episodes(tx: Tx, tenant_id: str, session_ids: set[str], author: Author) -> Counter[str]:
-    """Erase the episodes of these conversations, which retell all of them."""
-    counts: Counter[str] = Counter()
-    for session_id in sorted(session_ids):
-        owners = runner.lock_owners(tx, tenant_id, session.owners(tx, session_id))
-        counts += session.erase_episodes(tx, tenant_id, session_id, owners, author)
-    return counts
-
-
-def _redact(
-    tx: Tx,
-    tenant_id: str,
-    spots: Mapping[Place, Sequence[tuple[int, int]]],
-    by_key: Mapping[Any, Turn],
-    pieces: Sequence[str],
-    owners: Sequence[str],
-) -> tuple[Counter[str], list[str]]:
-    """Blank passages of messages, in everything that holds them; return the rows by table and the sessions."""
-    cut = [key for key, places in spots.items() if places]
-    if not cut:
-        return Counter(), []
-    texts = {key: _blanked(by_key[key].text, spots[key]) for key in cut}
-    asked = {"sessions": [key[0] for key in cut], "messages": [key[1] for key in cut]}
-    rows = {(row.session_id, row.id): row for row in tx.execute(_ROWS, asked)}
-    keys = [key for key in cut if key in rows]
-    values = {
-        "sessions": [key[0] for key in keys],
-        "messages": [key[1] for key in keys],
-        "texts": [texts[key] for key in keys],
-        "contents": [by_key[key].text for key in keys],
-        "places": [(*key, rows[key].position) for key in keys],
-        "seqs": [rows[key].event_seq for key in keys],
-        "events": [rows[key].event_id for key in keys],
-        "pieces": [piece for piece in pieces if piece.strip()],
-        "owners": list(owners),
-        "user": owners[0] if owners else "",
-    }
-    return +runner.run(tx, tenant_id, ErasurePart.PASSAGES, values), sorted({key[0] for key in keys})
-
-
-def _blanked(said: str, spots: Sequence[tuple[int, int]]) -> str:
-    for start, end in sorted(merged(spots), reverse=True):
-        said = said[:start] + ERASED + said[end:]
-    return said
-
-
-_QUOTE_MARKS: Final = frozenset('“”"「」')
-
-_ROWS = text("""
-    SELECT session_id, id, position, event_seq, event_id FROM messages
-    WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
-    FOR UPDATE
-""")

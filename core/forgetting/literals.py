@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from core.forgetting import requests, subjects
+from core.forgetting import asking, extent, subjects
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import PERSON, Talk
 from core.forgetting.text import READ, STOPS, clauses, content_terms, is_word_at, loose, plain
@@ -75,7 +75,7 @@ def _split(sentence: str) -> list[tuple[list[str], str | None]]:
         said = sentence[clause.start : clause.end]
         marked = [m.group("said") or m.group("single") for m in QUOTED.finditer(said)]
         bare = QUOTED.sub(" ; ", said)
-        found.append((marked, None if requests.is_kept(bare) else bare))
+        found.append((marked, None if extent.is_kept(bare) else bare))
     return found
 
 
@@ -238,7 +238,7 @@ def _before_slots(region: str, talk: Talk) -> list[str]:
 def _phrases(region: str, talk: Talk) -> list[str]:
     """Return the longest runs of words of a request that were said before in the same words."""
     words = list(re.finditer(r"\S+", region))[:REGION]
-    said = "\n".join(t.plain for t in talk.turns if t.role != PERSON or not requests.mentions_erasure(t.text))
+    said = "\n".join(t.plain for t in talk.turns if t.role != PERSON or not asking.mentions_erasure(t.text))
     anywhere = "\n".join(t.plain for t in talk.turns)
     runs: list[tuple[int, int]] = []
     for at in range(len(words)):

@@ -14,7 +14,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from core.forgetting import described, literals, requests, subjects
-from core.forgetting.requests import ForgetRequest, ForgetScope
+from core.forgetting.extent import ForgetScope
+from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import ASSISTANT, MEMORY, PERSON, Asker, Passage, Talk, Turn, asker_of, mentions, merged
 from core.forgetting.text import content_terms, find_all, plain
 from core.language.lazy_regex import lazy_regex
@@ -24,7 +25,7 @@ ANSWERED: Final = 10
 
 
 class MayAsk(StrEnum):
-    """Who may have values forgotten that were said to a group: whom they concern, or each of its members."""
+    """Set of people who may have values forgotten that a group was told: whom they concern, or each member."""
 
     CONCERNED = "concerned"
     MEMBERS = "members"
@@ -32,7 +33,7 @@ class MayAsk(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a request means: places in turns by key, values to remove wherever they stand, what others have to decide.
+    """Result of the search for what a request means: places in turns by key, and values to remove wherever they stand.
 
     `refused`: how many statements were found that the asker does not dispose of.
     """
@@ -204,7 +205,8 @@ def _names(turn: Turn, asker: Asker, value: str) -> bool:
     return any(mentions(plain(one.text), asker.names) for one in turn.pieces if plain(value) in plain(one.text))
 
 
-def _may_erase(passage: Passage, asker: Asker) -> bool:
+def may_erase(passage: Passage, asker: Asker) -> bool:
+    """Return whether the asker disposes of a sentence: they said it, or it names them."""
     turn = passage.turn
     if turn.user_id == asker.user_id and (turn.role in {PERSON, MEMORY} or turn.alone):
         return True
@@ -213,7 +215,7 @@ def _may_erase(passage: Passage, asker: Asker) -> bool:
 
 def _divided(scope: ForgetScope, hits: Sequence[Passage], asker: Asker) -> Found:
     """Divide statements into those that the asker disposes of and others; the assistant's go with them."""
-    free = [one for one in hits if _may_erase(one, asker)]
+    free = [one for one in hits if may_erase(one, asker)]
     refused = [one for one in hits if one.turn.role == PERSON and one not in free]
     if free:
         free += [one for one in hits if one.turn.role == ASSISTANT and one not in free]

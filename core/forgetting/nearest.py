@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from core.forgetting import described, matching, requests
+from core.forgetting.extent import ForgetScope
 from core.forgetting.matching import Found
-from core.forgetting.requests import ForgetRequest, ForgetScope
+from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import PERSON, Passage, Talk, Turn, asker_of
 from core.forgetting.text import content_terms
 from core.statements.redaction import ERASED
@@ -65,11 +66,11 @@ def choose(passages: Sequence[Passage], cosines: Sequence[float], turns: Sequenc
     return at([(one.turn.key, one.span.start, one.span.end) for _, one in near[:MOST]], turns)
 
 
-def at(spots: Sequence[tuple[Any, int, int]], turns: Sequence[Turn]) -> Found:
+def at(spots: Sequence[tuple[Any, int, int]], turns: Sequence[Turn], scope: ForgetScope = ForgetScope.SIMILAR) -> Found:
     """Return what stands at these places, as far as they still are sentences."""
     by_key: Mapping[Any, Turn] = {turn.key: turn for turn in turns}
     places: dict[Any, list[tuple[int, int]]] = {}
     for key, start, end in spots:
         if key in by_key and any((one.start, one.end) == (start, end) for one in by_key[key].pieces):
             places.setdefault(key, []).append((start, end))
-    return Found(ForgetScope.SIMILAR, matching.with_replies(places, turns))
+    return Found(scope, matching.with_replies(places, turns))

@@ -1,4 +1,4 @@
-"""What was said before a request to forget: turns, cut into passages, and who asks. Pure."""
+"""Defines turns of a talk, their passages, and the asker, for finding what a request to forget means. Pure."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks: the user, the names by which others speak of them, and the group for which they may ask, if any."""
+    """Person who asks: user, names by which others speak of them, and the group for which they may ask, if any."""
 
     user_id: str
     names: frozenset[str]

@@ -32,6 +32,9 @@ KEY_BYTES: Final = 32
 KEY_FILE: Final = "receipt.key"
 """In the home, where the settings give no key: the private key in base64, for its owner's eyes alone."""
 
+PENDING: Final = "can be undone"
+"""State of the receipt of a request that can still be undone."""
+
 Scope = Literal["memory", "user", "request"]
 
 MEMORY_STATEMENT: Final = (
@@ -49,6 +52,11 @@ STATEMENTS: Final[Mapping[str, str]] = {
     "request": "What a person asked in a message to have forgotten was erased: the passages in messages, in their "
     "events, in the index, in quotes and in what sums up the conversation, and the memories that said it, as far as "
     "the person disposes of them. Documents were not changed.",
+    "request that can be undone": "What a person asked in a message to have forgotten was taken out of messages, their "
+    "events, the index, quotes, what sums up the conversation, and memories, and nothing reads it any more. It is kept "
+    "apart until `final_at`, so that the request can be undone, and erased then. Documents were not changed.",
+    "undone request": "What a person asked in a message to have forgotten was brought back before it was erased for "
+    "good.",
     "user": "Everything held of this user was erased: messages, memories and what was drawn from them, with versions, "
     "evidence, embeddings, profile, mirror and the log.",
 }
@@ -106,11 +114,12 @@ def issue(
     tombs: int,
     requested_by: str,
     evidence: bool = False,
+    final_at: datetime | None = None,
 ) -> Receipt:
     """Store and return a receipt, in the transaction that erases.
 
     `subject`: the id of the memory, of the user, or of the event with the request. `evidence`: the messages that a
-    memory cites lost their text, too.
+    memory cites lost their text, too. `final_at`: until then a request can be undone (`settle`).
     """
     body: Json = {
         "id": str(uuid7()),
@@ -125,10 +134,31 @@ def issue(
         "algorithm": "Ed25519",
         "key_id": sign.key_id,
     }
+    if final_at is not None:
+        body |= {
+            "state": PENDING,
+            "final_at": final_at.isoformat(),
+            "statement": STATEMENTS["request that can be undone"],
+        }
     receipt = Receipt(body, sign.sign(body))
     values = {"tenant": tenant_id, "id": body["id"], "scope": scope, "body": json.dumps(body, ensure_ascii=False)}
     tx.execute(_KEEP, values | {"signature": receipt.signature})
     return receipt
+
+
+def settle(
+    tx: Tx, tenant_id: str, sign: Signer, *, scope: Scope, subject: str, state: Literal["final", "undone"]
+) -> list[str]:
+    """Sign the pending receipts of a request anew, now that it is final or undone; return their ids."""
+    values = {"scope": scope, "hash": tombstones.digest(tx, tenant_id, scope, subject), "pending": PENDING}
+    said = {"state": state, "statement": STATEMENTS["request" if state == "final" else "undone request"]}
+    said |= {"settled_at": datetime.now(UTC).isoformat(), "key_id": sign.key_id}
+    ids = []
+    for row in tx.execute(_PENDING, values).all():
+        body = {**row.body, **said}
+        tx.execute(_SETTLE, {"id": row.id, "body": json.dumps(body, ensure_ascii=False), "signature": sign.sign(body)})
+        ids.append(str(row.id))
+    return ids
 
 
 def get(tx: Tx, receipt_id: UUID) -> Receipt:
@@ -198,6 +228,13 @@ _KEEP = text("""
 """)
 
 _GET = text("SELECT body, signature FROM receipts WHERE id = :id")
+
+_PENDING = text("""
+    SELECT id, body FROM receipts
+    WHERE scope = :scope AND body ->> 'subject_hash' = :hash AND body ->> 'state' = :pending ORDER BY id FOR UPDATE
+""")
+
+_SETTLE = text("UPDATE receipts SET body = cast(:body AS jsonb), signature = :signature WHERE id = :id")
 
 _OF_SUBJECT = text("""
     SELECT body, signature FROM receipts WHERE scope = :scope AND body ->> 'subject_hash' = :hash

@@ -569,6 +569,35 @@ verdicts = _tenant_table(
     Index("verdicts_of_memory", "tenant_id", "memory_id"),
 )
 
+forgettings = _tenant_table(
+    "forgettings",
+    Column("id", Uuid, primary_key=True),
+    Column("event_id", Text, nullable=False, comment="The event with the request."),
+    Column("user_id", Text, nullable=False, comment="Who asked."),
+    Column("group_id", Text),
+    Column("session_id", Text, nullable=False, comment="With message_id: the message that asked."),
+    Column("message_id", Text, nullable=False),
+    _texts("sessions", comment="Sessions of which messages were erased."),
+    _texts("owners", comment="Users whose messages or memories were erased."),
+    _count("messages"),
+    _count("memories"),
+    _json("models", empty="{}", comment="The models of the kept vectors."),
+    _time("at", now=True),
+    _time("final_at", null=False),
+    Index("forgettings_due", "tenant_id", "final_at"),
+    comment="Requests to forget that were carried out and can still be undone.",
+)
+
+kept_rows = _tenant_table(
+    "kept_rows",
+    Column("forgetting_id", Uuid, primary_key=True),
+    Column("name", Text, primary_key=True, comment="The table."),
+    Column("key", Text, primary_key=True, comment="The rest of the row's primary key, as JSON."),
+    _json("before", comment="Null: the erasure inserted the row."),
+    _json("after", comment="Null: the erasure deleted the row."),
+    comment="Rows as they were before an erasure that can still be undone; written by triggers, read by the undo.",
+)
+
 tombstones = _tenant_table(
     "tombstones",
     Column("hash", Text, primary_key=True, comment="Salted hash of an erased statement of one user."),
@@ -794,6 +823,6 @@ prompt_versions = _tenant_table(
 
 TENANT_TABLES = sorted(
     (table for table in metadata.sorted_tables if "tenant_id" in table.primary_key.columns),
-    key=lambda table: table is search_changes,
+    key=lambda table: table in {search_changes, kept_rows},
 )
 """Tables of tenants. Those written by triggers of others come last, so that emptying all in order leaves nothing."""

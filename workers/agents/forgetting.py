@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
+from uuid import UUID
 
 from core.errors import Never, NotFound
 from core.events import log, publishing
 from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
-from core.forgetting import forget, nearest, text, turns
-from core.forgetting.forget import Forgotten, Request
+from core.forgetting import forget, nearest, suggested, text, turns, undo_window
+from core.forgetting.erasing import Forgotten, Request
+from core.forgetting.forget import Keep
 from core.forgetting.matching import MayAsk
 from core.forgetting.turns import Place, Scene
+from core.inference.ask import ModelRefused
 from core.inference.embedders import Embedder
 from core.memory import receipts
 from core.memory.receipts import Signer
@@ -24,7 +29,7 @@ from core.search.query import Question
 from core.storage.db import Tx
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
-from workers.tools import Tools, session_of
+from workers.tools import Tools, note_call, session_of
 
 NEAR = 20
 """Results of a search for what a request describes: where it was told in another session, it is among them."""
@@ -46,6 +51,8 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
     if _is_worth_a_search(asked) and not echoes:
         asked = _search_elsewhere(tools, job, asked)
         asked = _guess(tools.embedder, asked) if _is_worth_a_search(asked) else asked
+    if asked.found.is_empty and not (echoes or asked.found.refused):
+        asked = _suggested(tools, job, asked)
     if asked.found.is_empty and not echoes:
         with tools.db.tenant(job.tenant_id) as tx:
             documents = forget.documents(tx, asked)
@@ -90,6 +97,23 @@ def _guess(embedder: Embedder, asked: Request) -> Request:
     return replace(asked, found=nearest.choose(said, cosines, asked.scene.turns))
 
 
+def _suggested(tools: Tools, job: Job, asked: Request) -> Request:
+    """Ask a model, if one is configured, what the message wants forgotten; a failure leaves things as they are."""
+    if job.model is None or job.params.get("ask_model") is False or not suggested.may_ask_model(asked.scene.asking):
+        return asked
+    message = asked.scene.message
+    with tools.db.tenant(job.tenant_id) as tx:
+        whole = forget.surroundings(tx, message.session_id, message.id, asked.may_ask)
+    shown = suggested.passages(whole.scene.asking, whole.scene.turns)
+    if not shown:
+        return asked
+    answer = suggested.ask_model(job.model, partial(note_call, tools, job), whole.scene.asking, shown)
+    if isinstance(answer, ModelRefused):
+        return asked
+    found = suggested.found(answer, shown, whole.scene.turns)
+    return asked if found.is_empty else replace(whole, found=found)
+
+
 def _similar(embedder: Embedder, tools: Tools, tenant_id: str, scene: Scene) -> list[Place]:
     question = Question(
         scene.asking.text[: text.READ],
@@ -113,14 +137,43 @@ def _why_nothing(asked: Request) -> Json:
 def _carry_out(tools: Tools, job: Job) -> Outcome:
     if job.event.source != log.SOURCE:
         raise Never(f"{job.target} obeys {forget.REQUESTED} only from the service itself; say it in a message instead.")
-    erasing = _Erasing(job.tenant_id, job.event.payload, receipts.signer(tools.settings), job.event.seq, job.event.id)
+    if "final_at" in job.params:
+        return _close(tools, job)
+    keep = _keep(job)
+    sign = receipts.signer(tools.settings)
+    erasing = _Erasing(job.tenant_id, job.event.payload, sign, job.event.seq, job.event.id, keep)
 
     def then(done: Json) -> list[tuple[str, Json]]:
-        again: list[tuple[str, Json]] = [(job.target, {})] if done["more"] else []
+        kept: Json = {name: done[name] for name in ("forgetting_id", "final_at") if name in done}
+        page = {"undo_seconds": keep.seconds, "forgetting_id": kept.get("forgetting_id")} if keep.seconds else {}
+        again: list[tuple[str, Json]] = [(job.target, page)] if done["more"] else []
+        again += [(job.target, kept)] if kept and keep.forgetting_id is None else []
         again += [("memory_extractor", done["reread"])] if done["reread"] else []
         return [*again, *([("embedding_refresher", {"sessions": done["sessions"]})] if done["sessions"] else [])]
 
     return Outcome(erasing, then_by_result=then)
+
+
+def _keep(job: Job) -> Keep:
+    """Return for how long the request can be undone, by the rule."""
+    seconds = job.params.get("undo_seconds", 0)
+    most = undo_window.LONGEST_SECONDS
+    if isinstance(seconds, bool) or not isinstance(seconds, int) or not 0 <= seconds <= most:
+        raise Never(
+            f"/params/undo_seconds: {seconds!r:.100} is no whole number from 0 to {most} (30 days); correct it in the "
+            f"rule."
+        )
+    earlier = job.params.get("forgetting_id")
+    return Keep(seconds, UUID(earlier) if earlier else None)
+
+
+def _close(tools: Tools, job: Job) -> Outcome:
+    """Wait for the end of the window, then drop what was kept; whatever else is due goes with it."""
+    final_at = datetime.fromisoformat(job.params["final_at"])
+    if final_at > datetime.now(UTC):
+        return Outcome(Report({"forgetting": "can be undone"} | job.params), [(job.target, job.params)], at=final_at)
+    forgetting_id = UUID(job.params["forgetting_id"])
+    return Outcome(_Closing(job.tenant_id, receipts.signer(tools.settings), forgetting_id, job.event.id))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +208,33 @@ class _Erasing:
     sign: Signer
     seq: int
     event_id: str
+    keep: Keep
 
     def write(self, tx: Tx, author: Author) -> Json:
         try:
             done = forget.carry_out(
-                tx, self.tenant_id, self.payload, author, self.sign, seq=self.seq, event_id=self.event_id
+                tx,
+                self.tenant_id,
+                self.payload,
+                author,
+                self.sign,
+                seq=self.seq,
+                event_id=self.event_id,
+                keep=self.keep,
             )
         except NotFound as error:
             raise Never(f"What was to be forgotten was deleted in the meantime: {error}") from error
         return done.as_json()
+
+
+@dataclass(frozen=True, slots=True)
+class _Closing:
+    """The end of the time in which a request could be undone."""
+
+    tenant_id: str
+    sign: Signer
+    forgetting_id: UUID
+    event_id: str
+
+    def write(self, tx: Tx, _author: Author) -> Json:
+        return forget.close_due(tx, self.tenant_id, self.sign, self.forgetting_id, self.event_id)

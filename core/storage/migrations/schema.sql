@@ -173,3 +173,81 @@ END $$;
 
 CREATE TRIGGER relabelled AFTER UPDATE ON messages
 REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION note_relabelled();
+
+-- What an erasure that can be undone changes is kept aside, by the transaction that sets `imprint.keep`.
+CREATE FUNCTION keep_row() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    was jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
+    becomes jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
+BEGIN
+    INSERT INTO public.kept_rows AS k (tenant_id, forgetting_id, name, key, before, after)
+    SELECT coalesce(becomes, was) ->> 'tenant_id', current_setting('imprint.keep')::uuid, TG_TABLE_NAME,
+           (SELECT jsonb_agg(coalesce(becomes, was) -> part ORDER BY place)::text
+            FROM unnest(TG_ARGV) WITH ORDINALITY AS p (part, place)), was, becomes
+    ON CONFLICT (tenant_id, forgetting_id, name, key) DO UPDATE SET after = excluded.after;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER kept AFTER UPDATE OF content ON messages
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('session_id', 'position');
+
+CREATE TRIGGER kept AFTER UPDATE OF payload ON events
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('seq');
+
+CREATE TRIGGER kept AFTER UPDATE OF state ON sessions
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('id');
+
+CREATE TRIGGER kept AFTER UPDATE OF reason ON hidden_messages
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('session_id', 'message_id');
+
+CREATE TRIGGER kept AFTER UPDATE OF answer ON model_calls
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('id');
+
+CREATE TRIGGER kept AFTER UPDATE OF summary ON units
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('id');
+
+CREATE TRIGGER kept AFTER DELETE ON summaries
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('session_id', 'to_position');
+
+CREATE TRIGGER kept AFTER DELETE ON plans
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('session_id', 'id');
+
+CREATE TRIGGER kept AFTER DELETE ON working
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('session_id', 'key');
+
+CREATE TRIGGER kept AFTER DELETE ON search_index
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('type', 'session_id', 'ref');
+
+CREATE TRIGGER kept AFTER INSERT OR DELETE ON tombstones
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('hash');
+
+CREATE TRIGGER kept AFTER INSERT OR UPDATE OR DELETE ON memories
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('id');
+
+CREATE TRIGGER kept AFTER INSERT OR UPDATE OR DELETE ON memory_versions
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('memory_id', 'version');
+
+CREATE TRIGGER kept AFTER INSERT OR UPDATE OR DELETE ON evidence
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('memory_id', 'session_id', 'message_id');
+
+CREATE TRIGGER kept AFTER INSERT OR UPDATE OR DELETE ON relations
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('from_id', 'relation', 'to_id');
+
+CREATE TRIGGER kept AFTER INSERT OR UPDATE OR DELETE ON verdicts
+FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
+EXECUTE FUNCTION keep_row('id');

@@ -46,11 +46,12 @@ class Belongings:
     token: str
     document: str
     unit: str
+    forgetting: str
 
     @property
     def ids(self) -> list[str]:
         mine = [self.event, self.session, self.user, self.rule, self.memory, self.change, self.dispatch, self.held]
-        return [*mine, self.rebuild, self.receipt, self.document, self.unit]
+        return [*mine, self.rebuild, self.receipt, self.document, self.unit, self.forgetting]
 
 
 Case = Callable[[Belongings], Json]
@@ -78,6 +79,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: _tool("memory_add", user_id=a.user, content="I like tea."),
         lambda a: _tool("event_publish", **said("Mine.", session=a.session, user=a.user, message_id="m3")),
         lambda a: _tool("memory_forget", memory_id=a.memory, evidence=True),
+        lambda a: _tool("memory_forget_undo", user_id=a.user),
     ],
     ("post", "/v1/events"): [
         lambda a: {"json": said("Mine.", session=a.session, user=a.user, message_id="m1", id=a.event)},
@@ -195,6 +197,8 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"change_id": a.change},
         lambda a: {"change_id": a.change, "json": {"reason": "x", "keep": True}},
     ],
+    ("get", "/v1/forgettings"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
+    ("post", "/v1/forgettings/{forgetting_id}/undo"): [lambda a: {"forgetting_id": a.forgetting}],
     ("post", "/v1/memories/merge"): [
         lambda a: {"json": {"ids": [a.memory, str(UUID(int=0))]}},
         lambda a: {"json": {"ids": [str(UUID(int=0)), a.memory], "content": "Mine."}},
@@ -375,7 +379,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         token = doors.post("/v1/events", waiting[0]).json()["settle_token"]
         router.route(works.router)
     token = doors.post("/v1/events", waiting[1]).json()["settle_token"] or token
-    _write_down(settings, word, session)
+    forgetting = _write_down(settings, word, session, user)
     kept = {"content": f"# {word}\n\nAll about {word}.", "uri": f"https://{word}.example.com", "user_id": user}
     document = doors.post("/v1/documents", kept).json()["id"]
     assert doors.ask("PUT", f"/v1/sessions/{session}/working/{word}", json={"value": word}).is_success
@@ -409,22 +413,32 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         token,
         document,
         units[0]["id"],
+        forgetting,
     )
 
 
-def _write_down(settings: Settings, word: str, session: str) -> None:
-    """What takes a failing address, a model and two hundred messages to come about."""
+def _write_down(settings: Settings, word: str, session: str, user: str) -> str:
+    """What takes a failing address, a model and two hundred messages to come about; the id of a forgetting."""
     app = db.connect(db.app_url(settings), 1)
     values = {"tenant": TENANT, "address": f"https://{word}.example.com/hook", "word": word, "session": session}
+    values |= {"user": user, "forgetting": str(uuid4())}
     with app.tenant(TENANT) as tx:
         tx.execute(text("INSERT INTO endpoints (tenant_id, address) VALUES (:tenant, :address)"), values)
         tx.execute(_SUMMARY, values)
         tx.execute(_CALL, values)
+        tx.execute(_FORGETTING, values)
     app.close()
+    return values["forgetting"]
 
 
 _SUMMARY = text("""
     INSERT INTO summaries (tenant_id, session_id, to_position, content) VALUES (:tenant, :session, 2, :word)
+""")
+
+_FORGETTING = text("""
+    INSERT INTO forgettings (tenant_id, id, event_id, user_id, session_id, message_id, sessions, final_at)
+    VALUES (:tenant, cast(:forgetting AS uuid), :word, :user, :session, :word, ARRAY[:session],
+            clock_timestamp() + interval '1 hour')
 """)
 
 _CALL = text("""

@@ -26,7 +26,14 @@ from tests.samples import TENANT, said
 def test_a_key_sees_and_calls_what_its_scopes_allow(agent: Agent, settings: Settings, app: Database) -> None:
     scopes = {
         "read": {"memory_search", "memory_why", "context_build"},
-        "write": {"memory_add", "memory_update", "memory_forget", "message_hide", "message_restore"},
+        "write": {
+            "memory_add",
+            "memory_update",
+            "memory_forget",
+            "memory_forget_undo",
+            "message_hide",
+            "message_restore",
+        },
         "publish": {"event_publish"},
         "rules": set[str](),
     }
@@ -53,6 +60,7 @@ GOOD: dict[str, Json] = {
     "memory_add": {"user_id": "ada", "content": "Ada lives in Lisbon."},
     "memory_update": {"memory_id": NOBODY},
     "memory_forget": {"memory_id": NOBODY},
+    "memory_forget_undo": {"user_id": "ada"},
     "memory_why": {"memory_id": NOBODY},
     "context_build": {"user_id": "ada"},
     "message_hide": {"session_id": "s1", "message_id": "m1"},

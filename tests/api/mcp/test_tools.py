@@ -6,9 +6,12 @@ from dataclasses import replace
 import httpx
 import pytest
 
+from core.storage.db import Database
 from core.types import Json
 from tests.api.mcp.asking import Agent, names_of
-from tests.samples import NOON, said
+from tests.core.undo_windows import allow_undo
+from tests.samples import NOON, accept_all, said
+from tests.works import Works
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto", "2026-07-28"])
@@ -66,3 +69,12 @@ def _timeless(answer: Json) -> Json:
     """Without what a clock has written: strengths fall between two requests."""
     text = json.dumps({name: value for name, value in answer.items() if name != "took_ms"})
     return json.loads(text, parse_float=lambda number: round(float(number), 3))
+
+
+def test_a_user_takes_the_latest_request_to_forget_back(agent: Agent, app: Database, works: Works) -> None:
+    allow_undo(app)
+    accept_all(app, [said("My PIN is 671498."), said("Please forget 671498.")])
+    works.settle()
+    assert agent.fault("memory_forget_undo", user_id="ben")["status"] == 404
+    assert agent.call("memory_forget_undo", user_id="ada")["messages"] == 2
+    assert agent.fault("memory_forget_undo", user_id="ada")["status"] == 404

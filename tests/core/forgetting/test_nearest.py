@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from core.forgetting import nearest, requests
-from core.forgetting.requests import ForgetRequest, ForgetScope
+from core.forgetting.extent import ForgetScope
+from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import Turn
 
 TALK = [

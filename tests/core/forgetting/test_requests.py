@@ -8,7 +8,7 @@ import re2
 
 from bench import forget
 from core.forgetting import requests
-from core.forgetting.requests import ForgetScope
+from core.forgetting.extent import ForgetScope
 
 SCENARIOS = [one for name in ("dev", "dev2") for one in forget.scenarios(name)]
 SCOPES = {

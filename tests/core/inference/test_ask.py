@@ -9,12 +9,13 @@ from pydantic import BaseModel
 
 from core.consolidation import llm_judge
 from core.errors import Later, Never
+from core.forgetting import suggested
 from core.inference import ask, prompts
 from core.inference.ask import UNGROUNDED, ModelRefused, Prompt
 from core.reflection import compression, episodes, generalization
 from core.summaries import rolling
 
-PROMPTS = [module.PROMPT for module in (llm_judge, rolling, compression, generalization, episodes)]
+PROMPTS = [module.PROMPT for module in (llm_judge, rolling, compression, generalization, episodes, suggested)]
 
 
 class Word(BaseModel):

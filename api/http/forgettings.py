@@ -1,0 +1,63 @@
+"""Requests to forget that were carried out and can still be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from fastapi import APIRouter
+
+from api.http import retrying
+from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
+from api.ingress.large_json import Route
+from core.forgetting import restoring, undo_window
+from core.forgetting.undo_window import Forgetting
+from core.index import search_index
+from core.memory import receipts
+from core.storage.db import Tx
+from core.tenancy.tenants import Caller
+from core.types import Json
+
+router = APIRouter(prefix="/v1/forgettings", tags=["erasure"], route_class=Route)
+
+EMBEDDED: Final = 4
+"""Batches of messages that get their vectors before the answer; further ones are found by their words alone."""
+
+
+@router.get("")
+def get_forgettings(deps: Deps, caller: Reader, user_id: str | None = None, limit: Limit = 50) -> Json:
+    """List the requests to forget that can still be undone, newest first, with their numbers and no words."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        found = undo_window.listed(tx, user_id, limit)
+    return {"items": [one.as_json() for one in found], "next": None}
+
+
+@router.post("/{forgetting_id}/undo")
+def post_undo(deps: Deps, caller: Writer, forgetting_id: UUID) -> Json:
+    """Bring back everything that a request to forget erased; its receipts then say so.
+
+    404: it is final, or was undone. 409: a later request about the same conversations has to be undone first.
+    """
+    sign = receipts.signer(deps.settings)
+
+    def work(tx: Tx) -> Forgetting:
+        return restoring.undo(tx, caller.tenant_id, forgetting_id, author(caller), sign)
+
+    undone = retrying.run_with_retries(deps.db, caller.tenant_id, work)
+    deps.recent.forget(caller.tenant_id, undone.sessions)
+    _embed(deps, caller, undone.sessions)
+    deps.bell.notify()
+    return undone.as_json() | {"state": "undone"}
+
+
+def _embed(deps: Dependencies, caller: Caller, sessions: Sequence[str]) -> None:
+    """Give the messages vectors that had none when they were erased."""
+    for _ in range(EMBEDDED):
+        with deps.db.tenant(caller.tenant_id) as tx:
+            rows = search_index.rows_to_embed(tx, sessions, salt="")
+        if not rows:
+            return
+        vectors = deps.embedder.embed([row.text for row in rows])
+        with deps.db.tenant(caller.tenant_id) as tx:
+            search_index.put_vectors(tx, rows, vectors)

@@ -1,0 +1,70 @@
+"""Cost of looking for requests to forget in everyday talk: `python -m bench.forget_cost [--seconds 2]`.
+
+The messages are those of `bench/talks_data`, without the held-out talks; hardly one asks to forget. The cost on
+the route is that of deciding on each by all default rules, with and without `find_forget_requests`; a message that the
+rule lets through is a dispatch, which reads it again. A model, if configured, is asked about those with a word of
+deleting or keeping that `core.forgetting.wording` knows. Microseconds are the processor's, medians of five rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+
+from bench import talks
+from bench.decide import decide_all, rates
+from core.forgetting import requests, suggested
+from core.forgetting.talk import Turn
+from core.types import Event
+from rules.document.schema import parse
+from rules.engine.ruleset import Ruleset
+from rules.registry import defaults
+
+NAME = "find_forget_requests"
+NOW = datetime(2026, 11, 21, 10, tzinfo=UTC)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=2.0, help="processor seconds for each figure")
+    seconds = parser.parse_args().seconds
+    events = messages()
+    rules = [parse(one) for one in defaults.load()]
+    sets = [Ruleset([(one, 1) for one in rules if one.name != left_out]) for left_out in (NAME, "")]
+    without, with_it = rates([lambda one=one: decide_all(one, events) for one in sets], len(events), seconds)  # type: ignore[misc]
+    alone = Ruleset([(one, 1) for one in rules if one.name == NAME])
+    passed = [one for one in events if alone.decide(one)]
+    turns = [Turn("m", 1, "u", None, one.payload["role"], one.payload["content"]) for one in passed]
+    (read,) = rates([lambda: [requests.read(one.text) for one in turns]], len(turns), seconds)
+    asked = sum(suggested.may_ask_model(one) for one in turns)
+    print(f"{len(events):,} messages of {sum(len(one.payload['content']) for one in events) // len(events)} characters")
+    print(f"deciding, all default rules, µs a message      {1e6 / with_it:8.1f}")
+    print(f"of that by {NAME}, µs        {1e6 / with_it - 1e6 / without:8.1f}")
+    print(f"let through, a dispatch each                   {len(passed):8,} ({len(passed) / len(events):.0%})")
+    print(f"reading one of these, µs                       {1e6 / read:8.1f}")
+    print(f"a model would be asked about                   {asked:8,} ({asked / len(events):.0%})")
+    print(
+        f"taken for a request                            {sum(requests.read(one.text) is not None for one in turns):8,}"
+    )
+
+
+def messages() -> list[Event]:
+    """Return the turns of the talks as events."""
+    found: list[Event] = []
+    for name in sorted(set(talks.talks()) - talks.HELD_OUT):
+        talk = talks.talk_of(name)
+        for session in talk["sessions"]:
+            for turn in session["turns"]:
+                payload = {
+                    "session_id": session["id"],
+                    "user_id": talk["user"],
+                    "role": turn["role"],
+                    "content": turn["content"],
+                }
+                seq = len(found) + 1
+                found.append(Event(seq, "t", f"e{seq}", "bench", "message.added", None, NOW, payload, session["id"]))
+    return found
+
+
+if __name__ == "__main__":
+    main()

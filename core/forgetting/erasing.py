@@ -1,0 +1,297 @@
+"""Erases what a request to forget means, in one transaction: passages of messages, and memories that say them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.erasure import lineage, memory, runner, session
+from core.erasure.memory import Erased
+from core.erasure.steps import ErasurePart
+from core.errors import Conflict
+from core.events.publishing import Author
+from core.forgetting import matching, turns
+from core.forgetting.matching import NOTHING, Found, MayAsk
+from core.forgetting.requests import ForgetRequest
+from core.forgetting.talk import ASSISTANT, Turn, merged
+from core.forgetting.text import clauses, content_terms, loose, plain, sentences
+from core.forgetting.turns import Place, Scene
+from core.forgetting.undo_window import Forgetting
+from core.memory import memories, tombstones, writer
+from core.memory.changes import Add, Owner
+from core.sessions import sessions as stored_sessions
+from core.statements.redaction import ERASED
+from core.storage.db import Tx
+
+MASKED: Final = "[redacted: "
+"""Stands in a memory where a secret was masked."""
+
+ROUNDS: Final = 5
+"""Times that memories are looked for that still repeat an erased passage."""
+
+LEAST_WORDS: Final = 2
+"""Meaningful words of a clause by which a memory is known to repeat it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A message, the request that it makes, if any, and what is meant among what was said."""
+
+    scene: Scene
+    request: ForgetRequest | None
+    found: Found = NOTHING
+    may_ask: MayAsk = MayAsk.CONCERNED
+
+
+@dataclass(slots=True)
+class Forgotten:
+    """Result of erasing: rows by table, numbers of messages, memories and tombstones, sessions to embed again.
+
+    `documents`: documents of the asker that hold what was erased, and are not touched.
+    `reread`: the request, if it names something new and was extracted before: the new is learnt from what is left.
+    `window`: the request as it can be undone, if it can.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    messages: int = 0
+    memories: int = 0
+    tombstones: int = 0
+    sessions: Sequence[str] = ()
+    receipt_id: str | None = None
+    more: bool = False
+    documents: Sequence[UUID] = ()
+    reread: Mapping[str, Any] | None = None
+    window: Forgetting | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "forgetting": "done" if self.messages or self.memories else "nothing_found",
+            "messages": self.messages,
+            "memories": self.memories,
+            "tombstones": self.tombstones,
+            "receipt_id": self.receipt_id,
+            "sessions": list(self.sessions),
+            "more": self.more,
+            "documents": [str(one) for one in self.documents],
+            "reread": self.reread,
+            **(
+                {"forgetting_id": str(self.window.id), "final_at": self.window.final_at.isoformat()}
+                if self.window
+                else {}
+            ),
+        }
+
+
+def forget_found(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forgotten:
+    scene, request, found = asked.scene, asked.request, asked.found
+    by_key = {turn.key: turn for turn in scene.turns}
+    spots = {key: list(places) for key, places in found.places.items() if isinstance(key, tuple)}
+    pieces = _pieces(found, by_key)
+    ids = {key for key in found.places if not isinstance(key, tuple)} | _resting(tx, asked, by_key)
+    if not spots and not ids:
+        return Forgotten()
+    if request is not None:
+        own = matching.blank_request(request, found, scene.turns)
+        spots[scene.asking.key] = [*spots.get(scene.asking.key, ()), *own]
+        by_key[scene.asking.key] = scene.asking
+    repeated = _repeated(pieces, found)
+    erased, tombs, counts = _erase_memories(tx, tenant_id, sorted(ids), repeated, author)
+    for _ in range(ROUNDS):  # What erasing leaves of a memory may still repeat a passage in other words.
+        again = turns.repeating(tx, sorted({one for one, _ in spots}), scene.asking.user_id, repeated)
+        if not again:
+            break
+        more, laid, rows = _erase_memories(tx, tenant_id, again, repeated, author)
+        erased, tombs, counts = erased + more, tombs + laid, counts + rows
+    owners = {by_key[key].user_id for key in spots if by_key[key].user_id}
+    counts += _erase_episodes(tx, tenant_id, {session_id for session_id, _ in spots}, author)
+    changed, sessions = redact(tx, tenant_id, spots, by_key, pieces, sorted(owners))
+    tombs += tombstones.lay_values(tx, tenant_id, scene.owner, sorted({*found.values, *map(loose, found.values)}))
+    messages = len([one for one in spots.values() if one])
+    done = Forgotten(counts + changed, messages, erased, tombs, sessions)
+    done.documents = turns.documents(tx, scene.asking.user_id, repeated)
+    done.reread = _reread(tx, scene) if request is not None and request.kept else None
+    return done
+
+
+def _reread(tx: Tx, scene: Scene) -> Mapping[str, Any] | None:
+    """Return the range of the request's message for the extractor; None if it has not come to it yet."""
+    position = scene.message.position
+    if stored_sessions.get(tx, scene.message.session_id).extracted_to < position:
+        return None
+    return {"session_id": scene.message.session_id, "group_id": scene.group_id, "from": position, "to": position}
+
+
+def forget_all(tx: Tx, tenant_id: str, asked: Request, author: Author) -> Forgotten:
+    """Erase a page of everything that a person said, of what the assistant repeated of it, and of their memories."""
+    scene, found = asked.scene, asked.found
+    user_id = scene.asking.user_id
+    said, ids = turns.everything(tx, user_id, scene.message.session_id, scene.message.id)
+    by_key = {turn.key: turn for turn in said}
+    spots = {turn.key: [(0, len(turn.text))] for turn in said}
+    replies = {turn.key: turn for turn in scene.turns if turn.role == ASSISTANT and turn.key in found.places}
+    by_key |= replies
+    spots |= {key: list(found.places[key]) for key in replies if key not in spots}
+    tombs = tombstones.lay_user(tx, tenant_id, user_id)
+    counts: Counter[str] = Counter()
+    extent = lineage.of(tx, ids) if ids else None
+    owned: dict[str, list[UUID]] = {}
+    for memory_id, row in sorted(memories.of_ids(tx, extent.ids if extent else []).items()):
+        owned.setdefault(row.user_id, []).append(memory_id)
+    runner.lock_owners(tx, tenant_id, {user_id, *owned})
+    for owner, owned_ids in owned.items():
+        counts += memory.delete_memories(tx, tenant_id, owner, owned_ids)
+        memory.publish_erased(tx, tenant_id, owned_ids[0], Erased(owner, owned_ids), author)
+    changed, sessions = redact(tx, tenant_id, spots, by_key, [turn.text for turn in said], [user_id])
+    more = len(said) >= turns.PAGE or len(ids) >= turns.PAGE
+    return Forgotten(counts + changed, len(said), len(ids), tombs, sessions, more=more)
+
+
+def _pieces(found: Found, by_key: Mapping[Any, Turn]) -> list[str]:
+    """Return the erased passages as they stand in the messages."""
+    pieces = {
+        by_key[key].text[start:end] for key, places in found.places.items() if key in by_key for start, end in places
+    }
+    return sorted(pieces | set(found.values), key=len, reverse=True)
+
+
+def _repeated(pieces: Sequence[str], found: Found) -> list[str]:
+    """Return by which texts a memory is known to repeat what is erased: its values, or clauses that say something."""
+    told = [clause.text.strip(" .,;:!?。，；：！？、") for piece in pieces for clause in clauses(piece)]
+    return [*found.values, *(one for one in told if len(set(content_terms(one))) >= LEAST_WORDS)]
+
+
+def _resting(tx: Tx, asked: Request, by_key: Mapping[Any, Turn]) -> set[UUID]:
+    """Return the memories of anyone that rest on the erased passages, or on the request."""
+    scene, request, found = asked.scene, asked.request, asked.found
+    places = [key for key in found.places if isinstance(key, tuple)]
+    ids = set()
+    for row in turns.citing(tx, [*places, scene.asking.key]):
+        if request is not None and (row.session_id, row.message_id) == scene.asking.key:
+            rests = _is_about(row.content, request.widened[0], " ".join(request.kept))
+        else:
+            rests = _rests_on(row.content, by_key[row.session_id, row.message_id], found)
+        if rests:
+            ids.add(row.id)
+    return ids
+
+
+def _rests_on(content: str, turn: Turn, found: Found) -> bool:
+    """Return whether a memory that cites a message says what is erased there; a secret in it may have been masked."""
+    if any(plain(value) in plain(content) for value in found.values):
+        return True
+    if found.values and MASKED not in content:
+        return False
+    spots = found.places[turn.key]
+    pieces = [(one.start, one.end) for one in turn.pieces if any(a < one.end and one.start < b for a, b in spots)]
+    rest: list[str] = []
+    at = 0
+    for start, end in pieces:
+        rest, at = [*rest, turn.text[at:start]], end
+    gone = " ".join(turn.text[start:end] for start, end in pieces)
+    return _is_about(content, gone, " ".join([*rest, turn.text[at:]]))
+
+
+def _is_about(content: str, gone: str, rest: str) -> bool:
+    """Return whether a memory shares at least as many words with what is erased as with what remains, and some."""
+    words = set(content_terms(content))
+    return len(words & set(content_terms(gone))) >= max(1, len(words & set(content_terms(rest))))
+
+
+def _erase_memories(
+    tx: Tx, tenant_id: str, ids: Sequence[UUID], repeated: Sequence[str], author: Author
+) -> tuple[int, int, Counter[str]]:
+    """Erase memories with everything derived from them; what else an active one said is kept as a new one."""
+    rows = memories.of_ids(tx, ids)
+    runner.lock_owners(tx, tenant_id, {row.user_id for row in rows.values()})
+    counts: Counter[str] = Counter()
+    erased = tombs = 0
+    for memory_id, row in sorted(rows.items()):
+        if not memories.of_ids(tx, [memory_id]):
+            continue  # Erased with an earlier one.
+        rest = _rest(row.content, repeated) if row.status == "active" else ""
+        cited = memories.evidence(tx, [memory_id]).get(memory_id, [])
+        done = memory.erase(tx, tenant_id, memory_id, author)
+        erased, tombs, counts = erased + len(done.memory_ids), tombs + done.tombstones, counts + done.counts
+        if rest:
+            kept = [replace(one, quote="") for one in cited]
+            whole = replace(memories.candidate_of(row, kept), content=rest, attribute=None, value=None, structured={})
+            counts["rewritten"] += _keep(tx, tenant_id, Owner(row.user_id, row.group_id), whole, author)
+    return erased, tombs, counts
+
+
+def _keep(tx: Tx, tenant_id: str, owner: Owner, rest: Any, author: Author) -> int:
+    try:
+        with tx.begin_nested():
+            writer.apply(
+                tx, tenant_id, owner, [Add(rest, "What is left of a statement of which a part was erased.")], author
+            )
+    except Conflict:
+        return 0  # Another memory says this already.
+    return 1
+
+
+def _rest(content: str, repeated: Sequence[str]) -> str:
+    """Return the sentences of a memory that repeat none of the texts; empty if none does, or if it quotes a talk."""
+    told = sentences(content)
+    left = [one.text for one in told if not any(plain(text_) in plain(one.text) for text_ in repeated)]
+    return " ".join(left) if 0 < len(left) < len(told) and not _QUOTE_MARKS.intersection(content) else ""
+
+
+def _erase_episodes(tx: Tx, tenant_id: str, session_ids: set[str], author: Author) -> Counter[str]:
+    """Erase the episodes of these conversations, which retell all of them."""
+    counts: Counter[str] = Counter()
+    for session_id in sorted(session_ids):
+        owners = runner.lock_owners(tx, tenant_id, session.owners(tx, session_id))
+        counts += session.erase_episodes(tx, tenant_id, session_id, owners, author)
+    return counts
+
+
+def redact(
+    tx: Tx,
+    tenant_id: str,
+    spots: Mapping[Place, Sequence[tuple[int, int]]],
+    by_key: Mapping[Any, Turn],
+    pieces: Sequence[str],
+    owners: Sequence[str],
+) -> tuple[Counter[str], list[str]]:
+    """Blank passages of messages, in everything that holds them; return the rows by table and the sessions."""
+    cut = [key for key, places in spots.items() if places]
+    if not cut:
+        return Counter(), []
+    texts = {key: _blanked(by_key[key].text, spots[key]) for key in cut}
+    asked = {"sessions": [key[0] for key in cut], "messages": [key[1] for key in cut]}
+    rows = {(row.session_id, row.id): row for row in tx.execute(_ROWS, asked)}
+    keys = [key for key in cut if key in rows]
+    values = {
+        "sessions": [key[0] for key in keys],
+        "messages": [key[1] for key in keys],
+        "texts": [texts[key] for key in keys],
+        "contents": [by_key[key].text for key in keys],
+        "places": [(*key, rows[key].position) for key in keys],
+        "seqs": [rows[key].event_seq for key in keys],
+        "events": [rows[key].event_id for key in keys],
+        "pieces": [piece for piece in pieces if piece.strip()],
+        "owners": list(owners),
+        "user": owners[0] if owners else "",
+    }
+    return +runner.run(tx, tenant_id, ErasurePart.PASSAGES, values), sorted({key[0] for key in keys})
+
+
+def _blanked(said: str, spots: Sequence[tuple[int, int]]) -> str:
+    for start, end in sorted(merged(spots), reverse=True):
+        said = said[:start] + ERASED + said[end:]
+    return said
+
+
+_QUOTE_MARKS: Final = frozenset('“”"「」')
+
+_ROWS = text("""
+    SELECT session_id, id, position, event_seq, event_id FROM messages
+    WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
+    FOR UPDATE
+""")
