@@ -24,7 +24,8 @@ def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int) -> list[Near]:
     """Return for each vector the user's nearest memories with their cosines, nearest first, whatever their status."""
     if not len(vectors):
         return []
-    entry = cache.of(tx.engine).memories(tx.execute(_TENANT).scalar_one(), user_id)
+    tenant_id, schema = tx.execute(_TENANT).one()
+    entry = cache.of(tx.engine).memories(tenant_id, user_id, schema)
     check = entry.check(vectors.shape[1])
     view = entry.view(tx, check, tx.execute(cache.CHANGED, check.values).one())
     # Rounded as a scan in the database would round them.
@@ -52,4 +53,4 @@ def _unit(rows: Vectors) -> Vectors:
     return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32, copy=False)
 
 
-_TENANT = text("SELECT current_setting('imprint.tenant')")
+_TENANT = text("SELECT current_setting('imprint.tenant'), cast(current_schema() AS text)")

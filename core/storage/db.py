@@ -7,7 +7,7 @@ import hmac
 import json
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
@@ -29,6 +29,9 @@ APP_ROLE = "imprint_app"
 ROUTER_ROLE = "imprint_router"
 """Role that sees the queue of every tenant (events, decisions, dispatches, flows, rules), and no memory's text."""
 
+PUBLIC: Final = "public"
+"""Schema of all tables."""
+
 Tx = Connection
 
 
@@ -36,11 +39,17 @@ Tx = Connection
 class Database:
     """Connection pool of one role. `app` needs a tenant for every transaction; `router` works on the queues of all.
 
-    `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit.
+    `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit. `schema` is first
+    on the search path of a tenant's transactions: that of a vector space (`core.storage.vector_spaces`).
     """
 
     engine: Engine
     statement_seconds: float = 0
+    schema: str = PUBLIC
+
+    def at(self, schema: str) -> Database:
+        """Return the same pool with another schema first."""
+        return self if schema == self.schema else replace(self, schema=schema)
 
     @contextmanager
     def tenant(self, tenant_id: str) -> Iterator[Tx]:
@@ -73,9 +82,10 @@ class Database:
             yield tx, answers
 
     def _bind(self, tenant_id: str) -> BoundStatement:
+        values = {"tenant": tenant_id, "path": self.schema if self.schema == PUBLIC else f"{self.schema}, {PUBLIC}"}
         if not self.statement_seconds:
-            return _BIND, {"tenant": tenant_id}
-        return _BIND_BRIEFLY, {"tenant": tenant_id, "limit": f"{max(1, round(self.statement_seconds * 1000))}ms"}
+            return _BIND, values
+        return _BIND_BRIEFLY, {**values, "limit": f"{max(1, round(self.statement_seconds * 1000))}ms"}
 
     @contextmanager
     def _begun(
@@ -114,11 +124,12 @@ def _check_out(
 _USED: Final = "used"
 _BEGIN: Final = text("BEGIN")
 _END: Final = text("COMMIT")
-_BIND: Final = text("SELECT set_config('imprint.tenant', :tenant, true)")
+_BIND: Final = text("SELECT set_config('imprint.tenant', :tenant, true), set_config('search_path', :path, true)")
 """Local to the transaction, so that a transaction pooler cannot pass it on to another client."""
 
 _BIND_BRIEFLY: Final = text(
-    "SELECT set_config('imprint.tenant', :tenant, true), set_config('statement_timeout', :limit, true)"
+    "SELECT set_config('imprint.tenant', :tenant, true), set_config('search_path', :path, true), "
+    "set_config('statement_timeout', :limit, true)"
 )
 
 
@@ -152,8 +163,8 @@ def derived_url(owner: URL, role: str) -> URL:
     return owner.set(username=role, password=digest.hexdigest())
 
 
-def connect(url: URL, pool: int, schema: str = "public") -> Database:
-    """Open a pool; nothing is sent before the first transaction. `schema`: first on the search path."""
+def connect(url: URL, pool: int, schema: str = PUBLIC) -> Database:
+    """Open a pool; nothing is sent before the first transaction. `schema`: first on a tenant's search path."""
     engine = create_engine(
         url,
         pool_size=pool,
@@ -162,9 +173,9 @@ def connect(url: URL, pool: int, schema: str = "public") -> Database:
         json_deserializer=_json,
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
-        connect_args={"prepare_threshold": None, "connect_timeout": 10, "options": _session_options(schema)},
+        connect_args={"prepare_threshold": None, "connect_timeout": 10, "options": _SESSION_OPTIONS},
     )
-    return Database(engine)
+    return Database(engine, schema=schema)
 
 
 def _json(raw: bytes) -> Any:
@@ -178,10 +189,8 @@ def _json(raw: bytes) -> Any:
         return json.loads(raw)
 
 
-def _session_options(schema: str) -> str:
-    """Return settings of each connection: the server ends a query soon after its client has gone."""
-    path = "" if schema == "public" else f" -csearch_path={schema},public"
-    return f"-cclient_connection_check_interval=1s{path}"
+_SESSION_OPTIONS: Final = "-cclient_connection_check_interval=1s"
+"""Of each connection: the server ends a query soon after its client has gone."""
 
 
 CHUNK_ROWS: Final = 4_096
