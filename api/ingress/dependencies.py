@@ -21,6 +21,7 @@ from core.events.doorbell import Doorbell
 from core.events.publishing import Author
 from core.events.settle_tokens import SettleTokens
 from core.inference.embedders import CachedEmbedder
+from core.inference.installed_embedders import InstalledEmbedders
 from core.search.recall_log import Recalls
 from core.sessions.recent_messages import RecentMessages
 from core.storage.db import Database
@@ -56,7 +57,7 @@ class Dependencies:
 
     settings: Settings
     db: Database
-    embedder: CachedEmbedder
+    embedders: InstalledEmbedders
     bell: Doorbell
     recalls: Recalls
     recent: RecentMessages
@@ -68,17 +69,30 @@ class Dependencies:
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
     readiness: Readiness = field(default_factory=Readiness)
     strangers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UNKNOWN_KEYS))
+    caller: Caller | None = None
 
-    def of(self, tenant_id: str) -> Self:
-        """Return the dependencies for one tenant, whose vectors are cached apart from those of others."""
-        return replace(self, embedder=self.embedder.of(tenant_id))
+    def of(self, caller: Caller) -> Self:
+        """Return the dependencies for one tenant: the database with the vectors of its model."""
+        own = caller.embedding
+        return replace(self, caller=caller, db=self.db if own is None else self.db.at(own.schema))
+
+    @property
+    def embedder(self) -> CachedEmbedder:
+        """The embedder of the tenant's model, whose vectors are cached apart from those of others.
+
+        Misconfigured: this process cannot make them; what needs none works.
+        """
+        if self.caller is None:
+            return self.embedders.default
+        own = self.caller.embedding
+        return self.embedders.of(None if own is None else own.model).of(self.caller.tenant_id)
 
 
 async def dependencies(request: Request) -> Dependencies:
     """Return the dependencies for the tenant of the request. Async, because a thread would cost more than it does."""
     found: Dependencies = request.app.state.deps
     admitted: Admitted | None = request.scope.get(ADMITTED)
-    return found if admitted is None else found.of(admitted.caller.tenant_id)
+    return found if admitted is None else found.of(admitted.caller)
 
 
 ADMITTED: Final = "imprint.admitted"

@@ -1,8 +1,9 @@
 """Ownership of the two vector columns by embedding models.
 
 Which column a process works with, it reads from the database when it starts, by the name of its own model. A tenant
-with a model of its own (`core.tenancy.embedding`) names the models of both columns in its own rows. The second column is visible in the schema `second`, in which `search_index` is a view of the same rows with that column
-as `embedding`; nothing else refers to it.
+with a model of its own (`core.tenancy.embedding`) names the models of both columns of its own rows. The second column
+is visible in the schema `second`, in which `search_index` is a view of the same rows with that column as `embedding`;
+nothing else refers to it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,9 @@ from uuid_utils import uuid7
 from core.errors import Invalid, NotFound, Problem, Unauthorized
 from core.settings.limits import TenantLimits
 from core.storage.db import Database, Tx
+from core.tenancy import embedding as tenant_embedding
 from core.tenancy import limits as tenancy_limits
+from core.tenancy.embedding import TenantEmbedding
 
 SCOPES = ("publish", "read", "write", "rules", "raw", "admin")
 """Scopes of keys; `raw` reads secrets that are masked otherwise, and `admin` includes all others."""
@@ -36,12 +38,13 @@ SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Caller of a request: tenant, key, scopes, and the tenant's limits."""
+    """Caller of a request: tenant, key, scopes, the tenant's limits, and its embedding model if it has its own."""
 
     tenant_id: str
     key_id: str
     scopes: frozenset[str]
     limits: TenantLimits = UNCHANGED
+    embedding: TenantEmbedding | None = None
 
     def may(self, scope: str) -> bool:
         return scope in self.scopes or "admin" in self.scopes
@@ -130,9 +133,10 @@ def caller(db: Database, key: str, default: TenantLimits = UNCHANGED) -> Caller:
     with db.tenant(tenant_id) as tx:
         row = tx.execute(select, {"id": key_id}).one_or_none()
         limits = tenancy_limits.effective(tx, tenant_id, default) if row is not None else default
+        own = tenant_embedding.read(tx, tenant_id) if row is not None else None
     if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
         raise Unauthorized
-    return Caller(tenant_id, key_id, frozenset(row.scopes), limits)
+    return Caller(tenant_id, key_id, frozenset(row.scopes), limits, own)
 
 
 def _digest(secret: str) -> str:
