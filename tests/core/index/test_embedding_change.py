@@ -232,9 +232,7 @@ def test_over_http_the_workers_change_the_model_of_one_tenant_alone(
     assert door.get(PATH, tenant=OTHER).json()["model"] == "hash"
     accept(app, said("I moved to Porto.", session="s2"))
     works.settle()
-    assert door.get(PATH).json()["vectors"]["model"] > now["vectors"]["model"], (
-        "what is new has the new model's vectors"
-    )
+    assert door.get(PATH).json()["vectors"]["model"] > now["vectors"]["model"], "with the new vectors"
     (changed,) = door.get("/v1/events?type=embedding.changed").json()["items"]
     assert changed["payload"] == {"model": ENGLISH.name, "previous": "hash"}
     reader = key_of(settings, TENANT, ("read", "write"))
