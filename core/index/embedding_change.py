@@ -40,22 +40,18 @@ STALE_SECONDS: Final = 60.0
 
 
 def view(tx: Tx, tenant_id: str, settings: Settings) -> Json:
-    """Return the tenant's model and the models that it may choose; during a change also how far it is."""
+    """Return the tenant's model, the models that it may choose, and how far a change is."""
     now = embedding.read(tx, tenant_id) or _installations(tx, settings)
-    found: Json = {
+    counts = tx.execute(_COUNT).one()
+    mine, others = counts if now.place == vector_spaces.FIRST else counts[::-1]
+    return {
         "model": installed_embedders.name_of(settings, now.model),
         "state": now.state,
         "other": None if now.other is None else installed_embedders.name_of(settings, now.other),
         "until": now.until and now.until.isoformat(),
-        "vectors": None,
+        "vectors": {"model": mine, "other": others},
         "offered": sorted(installed_embedders.offered(settings)),
     }
-    if now.other is not None:
-        rows = tx.execute(_COUNT).one()
-        first, second = rows.first, rows.second
-        mine, others = (first, second) if now.place == vector_spaces.FIRST else (second, first)
-        found["vectors"] = {"model": mine, "other": others}
-    return found
 
 
 def request(tx: Tx, tenant_id: str, settings: Settings, name: str) -> bool:
