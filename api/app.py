@@ -52,9 +52,10 @@ from core.events import settle_tokens
 from core.events.doorbell import Doorbell
 from core.index import reembedding
 from core.inference.batching_embedder import BatchingEmbedder
-from core.inference.configured_embedder import embedder, require_model
-from core.inference.embedders import CachedEmbedder, Embedder
+from core.inference.configured_embedder import require_model
+from core.inference.embedders import Embedder
 from core.inference.embedding_model import identity
+from core.inference.installed_embedders import InstalledEmbedders
 from core.inference.local_models.catalog import MODELS
 from core.maintenance.cache_sweeper import CacheSweeper
 from core.search.recall_log import Recalls
@@ -145,11 +146,9 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
         require_model(settings)
     finally:
         database.close()  # It opens again with the first request: where what follows fails, nobody would close it.
-    model = vectors or embedder(settings)
     # A remote one answers many at once by itself.
-    model = BatchingEmbedder(model) if settings.embedding in MODELS else model
-    cached = CachedEmbedder(model)
+    embedders = InstalledEmbedders(settings, vectors, wrap=BatchingEmbedder)
     bell = Doorbell(broker_url)
     found, recalls, kept = retrievers.open_all(settings), Recalls(database, bell), recent_messages.on_broker(settings)
     settling, tokens = SettleWatcher(database, bell), settle_tokens.load(settings)
-    return Dependencies(settings, database, cached, bell, recalls, kept, tokens, {}, {}, settling, retrievers=found)
+    return Dependencies(settings, database, embedders, bell, recalls, kept, tokens, {}, {}, settling, retrievers=found)

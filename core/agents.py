@@ -104,6 +104,7 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
     "memory_rebuilder": AgentSpec("cpu", ("rebuild.ready",), seconds=WHOLE_HISTORY),
     "knowledge_indexer": AgentSpec("cpu"),
     "embedding_refresher": AgentSpec("cpu"),
+    "embedding_switcher": AgentSpec("cpu", ("embedding.changed",), seconds=WHOLE_USER),
     "event_emitter": AgentSpec("io", action="emit", is_target=False),
     "notifier": AgentSpec("io", action="notify"),
     "webhook_sender": AgentSpec("io", action="webhook", is_target=False),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Self
 
 from sqlalchemy import text
 
@@ -16,7 +16,9 @@ from core.consolidation.pipeline import Consolidation
 from core.errors import Never, NotFound
 from core.inference.client import Call
 from core.inference.embedders import Embedder
+from core.inference.installed_embedders import InstalledEmbedders
 from core.storage.db import Database
+from core.tenancy.embedding import TenantEmbedding
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
 
@@ -33,11 +35,21 @@ COUNTED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Dependencies of the agents: a tenant-bound database, an embedder, the settings."""
+    """Dependencies of the agents: a tenant-bound database, an embedder, the settings.
+
+    `embedders`: those of tenants with a model of their own; None: there are none.
+    """
 
     db: Database
     embedder: Embedder
     settings: Settings
+    embedders: InstalledEmbedders | None = None
+
+    def of(self, own: TenantEmbedding | None) -> Self:
+        """Return the tools for a tenant: its model, and the database with the vectors of that."""
+        if own is None or self.embedders is None:
+            return self
+        return replace(self, db=self.db.at(own.schema), embedder=self.embedders.of(own.model))
 
     @property
     def unlabelled(self) -> Tools:

@@ -11,12 +11,12 @@ from core.index import reembedding
 from core.inference import quota
 from core.inference.answer_limits import AnswerBounds
 from core.inference.client import ChatClient
-from core.inference.configured_embedder import embedder
-from core.inference.embedders import CachedEmbedder, Embedder
+from core.inference.embedders import Embedder
+from core.inference.installed_embedders import InstalledEmbedders
 from core.inference.quota import Meter
 from core.storage import db
 from core.storage.db import Database
-from rules.engine.similarity import Meanings
+from rules.engine.similarity import MeaningsByModel
 from rules.registry.live_rules import LiveRules
 from workers.agents import table
 from workers.dispatch.admission import AdmissionControl
@@ -33,7 +33,8 @@ ROUTE_BATCH: Final = 500
 def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     """Wire a worker process: the tenant-bound role, the agents with their tools, the policy, the model."""
     app = reembedding.open_database(settings, settings.database_pool)
-    tools = Tools(app, CachedEmbedder(vectors or embedder(settings)), settings)
+    embedders = InstalledEmbedders(settings, vectors)
+    tools = Tools(app, embedders.default, settings, embedders)
     model = _model(settings, app)
     configured_extractor.load_extractor(settings, model)  # A wrong setting stops the process, and not each dispatch.
     return Ledger(
@@ -68,6 +69,7 @@ def admission_control(settings: Settings) -> AdmissionControl | None:
 
 def router(settings: Settings) -> Router:
     """Wire a router process: the queue role, which sees no memory, and the rules."""
+    embedders = InstalledEmbedders(settings)
     queue = db.connect(db.router_url(settings), settings.database_pool)
     return Router(
         db=queue,
@@ -76,7 +78,7 @@ def router(settings: Settings) -> Router:
         shop=ActionLimits(
             table.queues(settings), agents.EXCLUSIVE, settings.approval_seconds, 2 * settings.event_bytes
         ),
-        meanings=Meanings(embedder(settings)),
+        meanings=MeaningsByModel(embedders.of),
         batch=ROUTE_BATCH,
         max_hops=settings.max_hops,
         shares=policy_of(settings).shares,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sqlalchemy import create_engine
 
+from api.cli import tenant_embedding
 from api.terminal import err, out
 from core.config import Settings
 from core.errors import ImprintError
@@ -19,8 +21,12 @@ from core.inference.embedding_model import identity
 from core.storage import db, vector_spaces
 from core.storage.db import Database
 from core.storage.vector_spaces import EmbeddingModel
-from core.tenancy import tenants
+from core.tenancy import embedding, tenants
 
+Tenant = Annotated[str | None, typer.Option(help="Change the model of this tenant alone; with --to.")]
+To = Annotated[
+    str | None, typer.Option(metavar="MODEL", help="The tenant's model: english, multilingual or the installation's.")
+]
 Finish = Annotated[bool, typer.Option("--finish", help="All processes run with the new model: delete the old vectors.")]
 
 
@@ -28,15 +34,22 @@ class NothingToFinish(ImprintError):
     """Vectors of only one model exist."""
 
 
-def reembed(finish: Finish = False) -> None:
+def reembed(finish: Finish = False, tenant: Tenant = None, to: To = None) -> None:
     """Compute vectors with the model that IMPRINT_EMBEDDING names, next to those in use.
 
     Searching and writing continue. Afterwards restart every process with that setting, one after another, and run this
-    command with --finish.
+    command with --finish. Tenants with a model of their own keep it.
+
+    With --tenant and --to, workers change the model of one tenant, and no process is restarted.
 
     Example: IMPRINT_EMBEDDING=openai imprint memory reembed
     """
     settings = Settings()
+    if tenant is not None or to is not None:
+        if tenant is None or to is None or finish:
+            raise typer.BadParameter("give --tenant and --to together, without --finish: such a change ends by itself")
+        tenant_embedding.change(settings, tenant, to)
+        return
     require_model(settings)
     model, makes = EmbeddingModel(*identity(settings)), embedder(settings)
     place, free = _take_place(settings, model)
@@ -73,7 +86,7 @@ def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
         def advance(count: int) -> None:
             progress.advance(task, count)
 
-        return sum(reembedding.fill(database, tenant, cached, advance) for tenant in _tenants(settings))
+        return sum(reembedding.fill(database, tenant, cached, advance) for tenant in _tenants(settings, database))
 
 
 def _finish(settings: Settings, mine: str) -> None:
@@ -94,11 +107,17 @@ def _clear(settings: Settings, place: str) -> int:
     """Remove every tenant's vectors from a vector space; return how many."""
     database = db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[place])
     try:
-        return sum(reembedding.clear(database, tenant) for tenant in _tenants(settings))
+        return sum(reembedding.clear(database, tenant) for tenant in _tenants(settings, database))
     finally:
         database.close()
 
 
-def _tenants(settings: Settings) -> list[str]:
+def _tenants(settings: Settings, database: Database) -> Iterator[str]:
+    """Yield the tenants that have the model of the installation: both columns of the others are their own."""
     with closing(db.connect(db.router_url(settings), 1)) as queue, queue.queue() as tx:
-        return tenants.names(tx)
+        names = tenants.names(tx)
+    for name in names:
+        with database.tenant(name) as tx:
+            own = embedding.read(tx, name)
+        if own is None:
+            yield name

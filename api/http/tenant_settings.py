@@ -10,6 +10,7 @@ from pydantic import Field, SecretStr, StringConstraints
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Admin, Deps, Reader, author
 from api.ingress.large_json import Route
+from core.index import embedding_change
 from core.settings import secret_names
 from core.tenancy import destinations, extraction, limits, secrets, tenants, vault
 from core.tenancy.tenants import Caller
@@ -62,6 +63,12 @@ class ExtractionPut(RequestBody):
     min_importance: Annotated[
         float, Field(ge=0, le=1, description="Importance below which new extracted statements are not kept; 0: all are")
     ]
+
+
+class EmbeddingPut(RequestBody):
+    """The embedding model of a tenant."""
+
+    model: Annotated[str, Field(min_length=1, max_length=100, description="One of `offered`, such as `english`")]
 
 
 class SecretPut(RequestBody):
@@ -163,6 +170,27 @@ def put_extraction(deps: Deps, caller: Admin, asked: ExtractionPut) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         extraction.put(tx, caller.tenant_id, asked.min_importance)
         return extraction.view(tx, caller.tenant_id)
+
+
+@router.get("/tenant/embedding")
+def get_embedding(deps: Deps, caller: Reader) -> Json:
+    """Return the embedding model of the tenant and those it may choose; during a change also how far it is."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return embedding_change.view(tx, caller.tenant_id, deps.settings)
+
+
+@router.put("/tenant/embedding", status_code=202)
+def put_embedding(deps: Deps, caller: Admin, asked: EmbeddingPut) -> Json:
+    """Choose the embedding model. Workers make its vectors, and it takes over when all of them are there.
+
+    Until then everything works with the old ones. The current model gives up a change that is under way.
+    """
+    with deps.db.tenant(caller.tenant_id) as tx:
+        requested = embedding_change.request(tx, caller.tenant_id, deps.settings, asked.model)
+        found = embedding_change.view(tx, caller.tenant_id, deps.settings)
+    if requested:
+        deps.bell.notify()
+    return found
 
 
 def _plain(given: SecretStr | None) -> str | None:

@@ -21,6 +21,7 @@ from core.events.doorbell import Doorbell
 from core.events.publishing import Author
 from core.events.settle_tokens import SettleTokens
 from core.inference.embedders import CachedEmbedder
+from core.inference.installed_embedders import InstalledEmbedders
 from core.search.recall_log import Recalls
 from core.sessions.recent_messages import RecentMessages
 from core.storage.db import Database
@@ -56,7 +57,7 @@ class Dependencies:
 
     settings: Settings
     db: Database
-    embedder: CachedEmbedder
+    embedders: InstalledEmbedders
     bell: Doorbell
     recalls: Recalls
     recent: RecentMessages
@@ -68,13 +69,27 @@ class Dependencies:
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
     readiness: Readiness = field(default_factory=Readiness)
     strangers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UNKNOWN_KEYS))
+    caller: Caller | None = None
 
     def of(self, caller: Caller) -> Self:
         """Return the dependencies for one caller.
 
-        Vectors of each tenant are cached apart, and a key with audience labels reads nothing beyond them.
+        The database has the vectors of the tenant's model, and shows a key with audience labels nothing beyond them.
         """
-        return replace(self, embedder=self.embedder.of(caller.tenant_id), db=self.db.as_reader(caller.labels))
+        own = caller.embedding
+        db = self.db if own is None else self.db.at(own.schema)
+        return replace(self, caller=caller, db=db.as_reader(caller.labels))
+
+    @property
+    def embedder(self) -> CachedEmbedder:
+        """The embedder of the tenant's model, whose vectors are cached apart from those of others.
+
+        Misconfigured: this process cannot make them; what needs none works.
+        """
+        if self.caller is None:
+            return self.embedders.default
+        own = self.caller.embedding
+        return self.embedders.of(None if own is None else own.model).of(self.caller.tenant_id)
 
 
 async def dependencies(request: Request) -> Dependencies:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from math import inf
 from typing import Final
 
 from sqlalchemy import text
@@ -36,13 +38,20 @@ def open_database(settings: Settings, pool: int) -> Database:
     return db.connect(db.app_url(settings), pool, SCHEMAS[space or FIRST])
 
 
-def fill(database: Database, tenant_id: str, embedder: Embedder, report_progress: Callable[[int], None]) -> int:
+def fill(
+    database: Database,
+    tenant_id: str,
+    embedder: Embedder,
+    report_progress: Callable[[int], None] = lambda _size: None,
+    seconds: float = inf,
+) -> int:
     """Embed the rows of a tenant that lack a vector in the vector space of `database`; return how many.
 
-    `report_progress` is called with the size of each page. Rows written concurrently are in the next page.
+    `report_progress` is called with the size of each page. Rows written concurrently are in the next page. No page
+    begins after so many `seconds`.
     """
-    made, after = 0, ("", "", "")
-    while True:
+    made, after, ends = 0, ("", "", ""), time.monotonic() + seconds
+    while time.monotonic() < ends:
         with database.tenant(tenant_id) as tx:
             rows = search_index.rows_without_vector(tx, after, PAGE)
         if not rows:
@@ -53,12 +62,16 @@ def fill(database: Database, tenant_id: str, embedder: Embedder, report_progress
         after = (rows[-1].type, rows[-1].session_id, rows[-1].ref)
         made += len(rows)
         report_progress(len(rows))
+    return made
 
 
-def clear(database: Database, tenant_id: str) -> int:
-    """Remove a tenant's vectors from the vector space of `database`, a page a transaction; return how many."""
-    cleared, page = 0, CLEARED
-    while page == CLEARED:
+def clear(database: Database, tenant_id: str, seconds: float = inf) -> int:
+    """Remove a tenant's vectors from the vector space of `database`, a page a transaction; return how many.
+
+    No page begins after so many `seconds`.
+    """
+    cleared, page, ends = 0, CLEARED, time.monotonic() + seconds
+    while page == CLEARED and time.monotonic() < ends:
         with database.tenant(tenant_id) as tx:
             page = tx.execute(_CLEAR, {"limit": CLEARED}).rowcount
         cleared += page

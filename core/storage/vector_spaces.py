@@ -1,8 +1,9 @@
 """Ownership of the two vector columns by embedding models.
 
-A process works with the column of its own model, which it reads from the database when it starts, and never changes it.
-The second column is visible in the schema `second`, in which `search_index` is a view of the same rows with that column
-as `embedding`; nothing else refers to it.
+Which column a process works with, it reads from the database when it starts, by the name of its own model. A tenant
+with a model of its own (`core.tenancy.embedding`) names the models of both columns of its own rows. The second column
+is visible in the schema `second`, in which `search_index` is a view of the same rows with that column as `embedding`;
+nothing else refers to it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ FIRST: Final = "first"
 SECOND: Final = "second"
 
 SCHEMAS: Final[Mapping[str, str]] = {FIRST: "public", SECOND: "second"}
+
+OTHER: Final[Mapping[str, str]] = {FIRST: SECOND, SECOND: FIRST}
 
 NAMES: Final[Mapping[str, str]] = {FIRST: "embedding", SECOND: "embedding.second"}
 """Prefixes of the rows of `deployment` that name the model of each vector column."""

@@ -15,7 +15,9 @@ from uuid_utils import uuid7
 from core.errors import Invalid, NotFound, Problem, Unauthorized
 from core.settings.limits import TenantLimits
 from core.storage.db import Database, Tx
+from core.tenancy import embedding as tenant_embedding
 from core.tenancy import limits as tenancy_limits
+from core.tenancy.embedding import TenantEmbedding
 from core.types import LABEL
 
 SCOPES = ("publish", "read", "write", "rules", "raw", "admin")
@@ -43,7 +45,7 @@ SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Caller of a request: tenant, key, scopes, and the tenant's limits.
+    """Caller of a request: tenant, key, scopes, the tenant's limits, and its embedding model if it has its own.
 
     `labels`: all audience labels that the key can read; None: any.
     """
@@ -53,6 +55,7 @@ class Caller:
     scopes: frozenset[str]
     limits: TenantLimits = UNCHANGED
     labels: frozenset[str] | None = None
+    embedding: TenantEmbedding | None = None
 
     def may(self, scope: str) -> bool:
         return scope in self.scopes or "admin" in self.scopes
@@ -159,10 +162,11 @@ def caller(db: Database, key: str, default: TenantLimits = UNCHANGED) -> Caller:
     with db.tenant(tenant_id) as tx:
         row = tx.execute(select, {"id": key_id}).one_or_none()
         limits = tenancy_limits.effective(tx, tenant_id, default) if row is not None else default
+        own = tenant_embedding.read(tx, tenant_id) if row is not None else None
     if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
         raise Unauthorized
     labels = None if row.labels is None else frozenset(row.labels)
-    return Caller(tenant_id, key_id, frozenset(row.scopes), limits, labels)
+    return Caller(tenant_id, key_id, frozenset(row.scopes), limits, labels, own)
 
 
 def _check_labels(labels: Collection[str], scopes: Collection[str]) -> None:

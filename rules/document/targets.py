@@ -54,6 +54,8 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "mirror.conflicted": ("user_id", "memory_id", "file", "version", "kept"),
     "mirror.refused": ("user_id", "file", "reason"),
     "profile.updated": ("user_id", "group_id", "version", "changed"),
+    "embedding.requested": ("model", "previous"),
+    "embedding.changed": ("model", "previous"),
     "rebuild.requested": ("user_id", "rebuild_id"),
     "rebuild.ready": ("user_id", "rebuild_id", "added", "gone", "changed"),
     "session.ended": ("session_id", "user_id", "group_id", "message_count", "filled_in", "reason"),

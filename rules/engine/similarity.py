@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+import threading
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +59,22 @@ class Meanings:
         if one is None or other is None:
             raise Unknown(Unknown.__doc__)
         return float(one @ other)
+
+
+class MeaningsByModel:
+    """The vectors of a process for each embedding model of its tenants; None: that of the installation."""
+
+    def __init__(self, embedder_of: Callable[[Any], Vectorizer]) -> None:
+        self._embedder_of = embedder_of
+        self._by_model: dict[Hashable, Meanings] = {}
+        self._lock = threading.Lock()
+
+    def of(self, model: Hashable) -> Meanings:
+        """Return the vectors of a model. Misconfigured: this process cannot make them."""
+        with self._lock:
+            if model not in self._by_model:
+                self._by_model[model] = Meanings(self._embedder_of(model))
+            return self._by_model[model]
 
 
 def _read(text: str) -> bytes:

@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from core.errors import Invalid
 from core.storage.db import Tx
+from core.storage.vector_spaces import EmbeddingModel
 from core.types import Json
 from rules.document.schema import Rule, parse
 from rules.document.targets import TARGETS
@@ -35,6 +36,7 @@ class LiveRules:
         self._sets: Mapping[str, Ruleset] = {}
         self._high_risk: frozenset[str] = frozenset()
         self._compares_meanings = False
+        self._embeddings: Mapping[str, EmbeddingModel] = {}
 
     def of(self, tenant_id: str) -> Ruleset:
         """Return the rules in force for a tenant, as of the last refresh."""
@@ -53,6 +55,10 @@ class LiveRules:
     def allows_high_risk(self, tenant_id: str) -> bool:
         """Return whether a tenant's high-risk rules run without approval, as of the last refresh."""
         return tenant_id in self._high_risk
+
+    def embedding(self, tenant_id: str) -> EmbeddingModel | None:
+        """Return the embedding model of a tenant, as of the last refresh; None: that of the installation."""
+        return self._embeddings.get(tenant_id)
 
     def rule(self, tx: Tx, tenant_id: str, name: str, version: int) -> Rule | None:
         """Return a version of a rule; None if the rule has been deleted or disabled since."""
@@ -84,8 +90,9 @@ class LiveRules:
             return
         self._looked_at = time.monotonic()
         # The sums change with every save even where two of them commit in another order than they were numbered.
-        rules, revisions, high_risk = tx.execute(_STAND).one()
+        rules, revisions, high_risk, embeddings = tx.execute(_STAND).one()
         self._high_risk = frozenset(high_risk)
+        self._embeddings = {tenant: EmbeddingModel(*model) for tenant, model in (embeddings or {}).items()}
         if (rules, revisions) != self._stand:
             self._read(tx)
             self._stand = rules, revisions
@@ -120,7 +127,8 @@ def _readable(document: Json, tenant_id: str, name: str) -> Rule | None:
 
 
 _STAND = text("""
-    SELECT count(*), coalesce(sum(revision), 0)::bigint, array(SELECT id FROM tenants WHERE allows_high_risk)
+    SELECT count(*), coalesce(sum(revision), 0)::bigint, array(SELECT id FROM tenants WHERE allows_high_risk),
+           (SELECT json_object_agg(tenant_id, value -> 'model') FROM tenant_settings WHERE name = 'embedding')
     FROM rules
 """)
 

@@ -11,7 +11,7 @@ from sqlalchemy import text
 
 from core import metrics
 from core.events.publishing import Author
-from core.index import search_index
+from core.index import embedding_change, search_index
 from core.sessions import sessions
 from core.sessions.sessions import Session
 from core.storage.db import Tx
@@ -42,6 +42,14 @@ def refresh_embeddings(tools: Tools, job: Job) -> Outcome:
     vectors = tools.embedder.embed([row.text for row in rows])
     more = len(rows) == search_index.EMBED_BATCH
     return Outcome(_Vectors(rows, vectors), [(job.target, {"sessions": names})] if more else [])
+
+
+def change_model(tools: Tools, job: Job) -> Outcome:
+    """Do the next piece of the change of the tenant's embedding model, until nothing of it is left."""
+    if tools.embedders is None:
+        return Outcome()
+    step = embedding_change.advance(tools.db, job.tenant_id, tools.embedders, tools.settings)
+    return Outcome() if step is None else Outcome(step, [(job.target, {})], at=step.at)
 
 
 @dataclass(slots=True)

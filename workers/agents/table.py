@@ -51,6 +51,7 @@ FUNCTIONS: Mapping[str, AgentFunction] = {
     "memory_rebuilder": rebuild.rebuild_memories,
     "knowledge_indexer": indexing.index_messages,
     "embedding_refresher": indexing.refresh_embeddings,
+    "embedding_switcher": indexing.change_model,
     "event_emitter": outbound.emit_event,
     "notifier": notify.notify,
     "webhook_sender": outbound.send_webhook,
@@ -102,6 +103,10 @@ def seconds(settings: Settings) -> dict[str, float]:
 def bind(tools: Tools) -> dict[str, Callable[[Job], Outcome]]:
     """Return the agents' functions with their tools filled in."""
     return {
-        name: partial(agent.run, tools.unlabelled if name in UNLABELLED else tools)
+        name: partial(_run, agent.run, tools.unlabelled if name in UNLABELLED else tools)
         for name, agent in installed().items()
     }
+
+
+def _run(run: AgentFunction, tools: Tools, job: Job) -> Outcome:
+    return run(tools.of(job.embedding), job)

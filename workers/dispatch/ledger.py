@@ -27,6 +27,7 @@ from core.inference import own_prompts
 from core.inference.client import ChatClient
 from core.inference.quota import BreakerOpen, Grant
 from core.storage.db import Tx
+from core.tenancy import embedding as tenant_embedding
 from core.types import DispatchStatus, Event, Json
 from workers.dispatch import admission, deadline, fair_share
 from workers.dispatch.admission import Wait
@@ -173,6 +174,7 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
         queue=row.queue,
         overruns=row.overruns,
         seconds=ledger.seconds.get(row.target),
+        embedding=tenant_embedding.parse(row.embedding),
     )
 
 
@@ -209,7 +211,9 @@ def _lock_lane(tx: Tx, tenant_id: str, lane: str) -> None:
 
 def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[DispatchRef]:
     """Write effect, end and followers in one transaction, which only the holder of the lease can commit."""
-    with ledger.db.tenant(job.tenant_id) as tx:
+    # With the vectors of the model that the job began with, whatever the tenant has chosen since.
+    database = ledger.db if job.embedding is None else ledger.db.at(job.embedding.schema)
+    with database.tenant(job.tenant_id) as tx:
         for part in outcome.failed:
             _write_dead_part(tx, job, part)
         postponed = [_write_postponed_part(tx, ledger, job, part) for part in outcome.postponed]
@@ -353,7 +357,9 @@ _CLAIM = text("""
                           deadline_at = clock_timestamp()
                                         + make_interval(secs => (cast(:limits AS json) ->> target)::float8)
     WHERE id = :id AND (status = 'pending' OR (status = 'retrying' AND wake_at <= clock_timestamp()))
-    RETURNING *, extract(epoch FROM clock_timestamp() - created_at) AS waited
+    RETURNING *, extract(epoch FROM clock_timestamp() - created_at) AS waited,
+              (SELECT s.value FROM tenant_settings s
+               WHERE s.tenant_id = dispatches.tenant_id AND s.name = 'embedding') AS embedding
 """)
 """Claims a dispatch unless it is held, has ended, or its next attempt is not due. One whose lease has expired is left
 to the sweep, which counts lost workers."""

@@ -18,6 +18,7 @@ from core.inference.client import ChatClient
 from core.inference.quota import Grant
 from core.settings.limits import TenantLimits
 from core.storage.db import Database
+from core.tenancy.embedding import TenantEmbedding
 from core.types import DispatchStatus, Event, Json
 from workers.dispatch.admission import AdmissionControl, Wait
 from workers.dispatch.fair_share import FairShare
@@ -67,7 +68,8 @@ class Job:
 
     `grant`: what it may ask a model for. `model`: a client whose calls are paid from that grant; None: no model is
     configured, or the job began without it. `wait`: until when the model is not to be asked, where it began without.
-    `seconds`: time limit of the attempt; None: there is none.
+    `seconds`: time limit of the attempt; None: there is none. `embedding`: the tenant's model, which the job keeps to
+    its end; None: that of the installation.
     """
 
     tenant_id: str
@@ -88,6 +90,7 @@ class Job:
     queue: str = "io"
     overruns: int = 0
     seconds: float | None = None
+    embedding: TenantEmbedding | None = None
 
 
 FollowUps = Sequence[tuple[str, Json]]

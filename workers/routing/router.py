@@ -20,11 +20,12 @@ from core.events import log as event_log
 from core.sessions import sessions
 from core.storage.db import Database, Tx, recordset
 from core.storage.multiquery import BoundStatement
+from core.storage.vector_spaces import EmbeddingModel
 from core.types import DispatchStatus, Event, Json
 from rules.document.schema import Rule
 from rules.engine import lookups
 from rules.engine.ruleset import RuleVerdict
-from rules.engine.similarity import Meanings
+from rules.engine.similarity import Meanings, MeaningsByModel
 from rules.expressions.facts import Lookup
 from rules.flow import flow_rows
 from rules.flow.flow_rows import Drop, Fire, Flushed, Match
@@ -59,7 +60,7 @@ class Router:
     db: Database
     book: LiveRules
     shop: ActionLimits
-    meanings: Meanings
+    meanings: MeaningsByModel
     batch: int
     max_hops: int
     shares: FairShare
@@ -188,7 +189,8 @@ def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> Bat
             continue
         with isolated(decided.dispatches, event):
             rules = router.book.of(event.tenant_id)
-            verdicts = rules.decide(event, lookup, similarity=router.meanings.similarity, on_mismatch=_count_fault)
+            similarity = _meanings(router, event.tenant_id).similarity if rules.compares_meanings else None
+            verdicts = rules.decide(event, lookup, similarity=similarity, on_mismatch=_count_fault)
             flushes = [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
             if verdicts and event.hop >= router.max_hops:
                 decided.dispatches.append(_hop_limit_letter(event, verdicts))
@@ -383,12 +385,21 @@ def _embed_ahead(router: Router) -> list[int] | None:
         return None
     with router.db.queue() as tx:
         coming = [event_log.event_of(row) for row in tx.execute(_COMING, {"limit": router.batch})]
-    try:
-        router.meanings.warm({text for e in coming for text in _asked_by_rules(router.book.of(e.tenant_id).texts, e)})
-    except ImprintError as error:
-        # Events without vectors are set aside; the others must not wait for the embedder.
-        log.warning("router.unembedded", **logs.fault(error))
+    texts: defaultdict[EmbeddingModel | None, set[str]] = defaultdict(set)
+    for e in coming:
+        texts[router.book.embedding(e.tenant_id)] |= _asked_by_rules(router.book.of(e.tenant_id).texts, e)
+    for model, asked in texts.items():
+        try:
+            if asked:
+                router.meanings.of(model).warm(asked)
+        except ImprintError as error:
+            # Events without vectors are set aside; the others must not wait for the embedder.
+            log.warning("router.unembedded", **logs.fault(error))
     return [event.seq for event in coming]
+
+
+def _meanings(router: Router, tenant_id: str) -> Meanings:
+    return router.meanings.of(router.book.embedding(tenant_id))
 
 
 def _asked_by_rules(ask: Callable[[Event], frozenset[str]], event: Event) -> frozenset[str]:

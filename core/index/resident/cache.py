@@ -27,7 +27,7 @@ from core.index.resident.loading import MEMORIES, MESSAGES_AND_MEMORIES, Rows
 from core.index.resident.segments import Interners
 from core.index.resident.snapshot import EMPTY, NO_PAIRS, Snapshot
 from core.index.search_index import owners
-from core.storage.db import EVERYTHING, Tx
+from core.storage.db import INTERNAL, Sight, Tx
 
 MOST_BYTES: Final = 512 * 1024 * 1024
 """Limit of a process: some 240,000 rows with vectors of 384 dimensions, 350,000 where owners have many."""
@@ -159,29 +159,29 @@ class ResidentCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._entries: OrderedDict[tuple[str, str, Rows], OwnerCache] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, Sight, Rows], OwnerCache] = OrderedDict()
         self._swept_at = 0.0
 
-    def owner(self, tenant_id: str, user_id: str | None, group_id: str | None, reader: str = EVERYTHING) -> OwnerCache:
+    def owner(self, tenant_id: str, user_id: str | None, group_id: str | None, sight: Sight = INTERNAL) -> OwnerCache:
         """Return the entry of a user's, a group's or both messages and memories, as far as a reader may see them."""
         with self._lock:
-            return self._used(tenant_id, reader, Rows(user_id, group_id, MESSAGES_AND_MEMORIES))
+            return self._used(tenant_id, sight, Rows(user_id, group_id, MESSAGES_AND_MEMORIES))
 
-    def memories(self, tenant_id: str, user_id: str, reader: str = EVERYTHING) -> OwnerCache:
+    def memories(self, tenant_id: str, user_id: str, sight: Sight = INTERNAL) -> OwnerCache:
         """Return an entry with all memories of a user: the one with the messages, if searches have filled it."""
         every = Rows(user_id, None, MESSAGES_AND_MEMORIES)
         with self._lock:
-            filled = self._entries.get((tenant_id, reader, every))
+            filled = self._entries.get((tenant_id, sight, every))
             there = filled is not None and filled.state.horizon is not None
-            return self._used(tenant_id, reader, every if there else Rows(user_id, None, MEMORIES))
+            return self._used(tenant_id, sight, every if there else Rows(user_id, None, MEMORIES))
 
-    def _used(self, tenant_id: str, reader: str, rows: Rows) -> OwnerCache:
+    def _used(self, tenant_id: str, sight: Sight, rows: Rows) -> OwnerCache:
         now = time.monotonic()
-        entry = self._entries.pop((tenant_id, reader, rows), None)
+        entry = self._entries.pop((tenant_id, sight, rows), None)
         if entry is None or now - entry.used_at > IDLE_SECONDS:
             entry = OwnerCache(rows)
         entry.used_at = now
-        self._entries[tenant_id, reader, rows] = entry
+        self._entries[tenant_id, sight, rows] = entry
         if now - self._swept_at >= SWEEP_SECONDS:
             self._swept_at = now
             self._evict(now)

@@ -70,7 +70,10 @@ MULTILINGUAL: Final = LocalModel(
     cosine_weight=1.5,
 )
 
-MODELS: Final[Mapping[str, LocalModel]] = {"local": MULTILINGUAL, "english": ENGLISH, "multilingual": MULTILINGUAL}
+DEFAULT: Final = "local"
+"""The value of IMPRINT_EMBEDDING that stands for the default model."""
+
+MODELS: Final[Mapping[str, LocalModel]] = {DEFAULT: MULTILINGUAL, "english": ENGLISH, "multilingual": MULTILINGUAL}
 """By the value of IMPRINT_EMBEDDING; `local` is the default model."""
 
 _WEIGHTS: Final = {model.name: model.cosine_weight for model in MODELS.values()}

@@ -45,7 +45,7 @@ CREATE POLICY all_queues ON schedules TO imprint_router USING (true) WITH CHECK 
 CREATE POLICY lookups ON memories FOR SELECT TO imprint_router USING (true);
 CREATE POLICY lookups ON messages FOR SELECT TO imprint_router USING (true);
 CREATE POLICY lookups ON model_calls FOR SELECT TO imprint_router USING (true);
-CREATE POLICY limits_of_all ON tenant_settings FOR SELECT TO imprint_router USING (name = 'limits');
+CREATE POLICY limits_of_all ON tenant_settings FOR SELECT TO imprint_router USING (name IN ('limits', 'embedding'));
 
 GRANT SELECT ON tenants, rules, rule_versions, sessions, tenant_settings TO imprint_router;
 GRANT SELECT, INSERT, UPDATE ON events, decisions, dispatches TO imprint_router;

@@ -378,7 +378,7 @@ def test_an_event_whose_meaning_nobody_can_tell_is_set_aside_and_stops_no_other(
     def refuse(_texts: Any) -> None:
         raise Later("The embedder is away.")
 
-    monkeypatch.setattr(works.router.meanings, "warm", refuse)
+    monkeypatch.setattr(works.router.meanings.of(None), "warm", refuse)
     same = {"all": [{"field": "payload.text", "op": "means", "value": "a red car"}]}
     save(app, a_document(name="means", event_type="a", conditions=same), a_document(name="other", event_type="b"))
     accept(app, event("a", payload={"text": "a red car"}), event("b"))

@@ -1,0 +1,52 @@
+"""`imprint memory reembed --tenant`: the change of one tenant's embedding model, which the workers carry out."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from typing import Final
+
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from api.terminal import err, out
+from core.config import Settings
+from core.errors import NotFound
+from core.index import embedding_change
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
+from core.types import Json
+
+POLL_SECONDS: Final = 0.5
+
+MAKING: Final = frozenset({"clearing", "filling"})
+"""States in which the next model is not in use yet."""
+
+
+def change(settings: Settings, tenant: str, name: str) -> None:
+    """Ask for the model, and wait until its vectors are in use. Stopping the wait does not stop the workers."""
+    with closing(db.connect(db.app_url(settings), 1)) as database:
+        with database.tenant(tenant) as tx:
+            if tenant not in tenants.names(tx):
+                fault = f"There is no tenant {tenant!r}; `imprint keys create --tenant {tenant}` creates one."
+                raise NotFound(fault)
+            embedding_change.request(tx, tenant, settings, name)
+        found = _wait(database, tenant, settings)
+    out.print(f"{tenant}: {found['model']} answers.", highlight=False)
+    if found["state"] in {"leaving", "removing"}:
+        words = f"The vectors of {found['other']} are removed after {found['until']}, when nothing uses them any more."
+        out.print(words, soft_wrap=True, highlight=False)
+
+
+def _wait(database: Database, tenant: str, settings: Settings) -> Json:
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as progress:
+        task = progress.add_task("a worker begins (Ctrl-C: it goes on without this command)", total=None)
+        while True:
+            with database.tenant(tenant) as tx:
+                found = embedding_change.view(tx, tenant, settings)
+            if found["state"] not in MAKING:
+                return found
+            made, of = found["vectors"]["other"], found["vectors"]["model"]
+            progress.update(task, description=f"{made:,} of {of:,} vectors by {found['other']}")
+            time.sleep(POLL_SECONDS)

@@ -1,0 +1,84 @@
+"""The embedding models that an installation offers, and one embedder for each of them in a process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+
+from core.config import Settings
+from core.errors import Invalid, Misconfigured, Problem
+from core.inference import local_embedder
+from core.inference.configured_embedder import embedder
+from core.inference.embedders import CachedEmbedder, Embedder
+from core.inference.embedding_model import identity
+from core.inference.local_embedder import LocalEmbedder
+from core.inference.local_models.catalog import DEFAULT, MODELS
+from core.storage.vector_spaces import EmbeddingModel
+
+
+class InstalledEmbedders:
+    """The embedder of the installation, and those of tenants with another local model, built when first needed.
+
+    There are no more than models on this machine; each is loaded by its first text, so that a process in which no
+    tenant uses a model does not have its weights in memory.
+    """
+
+    def __init__(
+        self, settings: Settings, vectors: Embedder | None = None, wrap: Callable[[Embedder], Embedder] | None = None
+    ) -> None:
+        """`vectors` replaces the embedder of the settings; `wrap` is applied to each local model."""
+        self._wrap = wrap or _unwrapped
+        self.default = CachedEmbedder(self._opened(vectors or embedder(settings), local=settings.embedding in MODELS))
+        self._others: dict[str, CachedEmbedder] = {}
+        self._lock = threading.Lock()
+
+    def of(self, model: EmbeddingModel | None) -> CachedEmbedder:
+        """Return the embedder of a model; None: that of the installation. Misconfigured: it is not offered."""
+        if model is None or model == (self.default.name, self.default.dimension):
+            return self.default
+        local = next((one for one in MODELS.values() if (one.name, one.dimension) == model), None)
+        if local is None:
+            raise Misconfigured(
+                f"A tenant has vectors by {model}, which this process cannot make: set IMPRINT_EMBEDDING to that model."
+            )
+        with self._lock:
+            if local.name not in self._others:
+                self._others[local.name] = CachedEmbedder(self._opened(LocalEmbedder(local), local=True))
+            return self._others[local.name]
+
+    def _opened(self, one: Embedder, *, local: bool) -> Embedder:
+        return self._wrap(one) if local else one
+
+
+def offered(settings: Settings) -> dict[str, EmbeddingModel]:
+    """Return the models that a tenant may choose, by name: those installed on this machine, and the configured one."""
+    own = settings.embedding
+    names = [name for name, local in MODELS.items() if name != DEFAULT and local_embedder.is_installed(local)]
+    found = {name: EmbeddingModel(MODELS[name].name, MODELS[name].dimension) for name in names}
+    return found if own == DEFAULT else {own: EmbeddingModel(*identity(settings)), **found}
+
+
+def chosen(settings: Settings, name: str) -> EmbeddingModel:
+    """Return the offered model of this name. Invalid: it is not offered; says why, and what is."""
+    models = offered(settings)
+    if name in models:
+        return models[name]
+    if name == DEFAULT:
+        return EmbeddingModel(*identity(settings.model_copy(update={"embedding": DEFAULT})))
+    if name in MODELS:
+        fault = f"its weights are not installed: the operator runs `imprint model install {name}` on each machine"
+    else:
+        fault = "a model that is neither on this machine nor set in IMPRINT_EMBEDDING cannot be chosen by one tenant"
+    raise Invalid(
+        [Problem("/model", f"{name!r:.100} is not offered ({fault}); choose from {', '.join(sorted(models))}")]
+    )
+
+
+def name_of(settings: Settings, model: EmbeddingModel) -> str:
+    """Return the name by which a model is chosen; its own name if it is not offered any more."""
+    named: Mapping[str, EmbeddingModel] = offered(settings)
+    return next((name for name, one in named.items() if one == model), model.name)
+
+
+def _unwrapped(one: Embedder) -> Embedder:
+    return one
