@@ -1,0 +1,1 @@
+"""Formats that can be imported: each reads files and yields records; none knows the database."""
