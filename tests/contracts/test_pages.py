@@ -147,6 +147,9 @@ def stand() -> Iterator[Stand]:
         yield running
 
 
+UNDER_WAY: Final = ("pending", "running", "retrying")
+
+
 @dataclass
 class Reader:
     """Somebody who reads one page and types what it prints, in a folder and a tenant of their own."""
@@ -199,6 +202,7 @@ class Reader:
         """The command with an id of the kind that it needs, where a page has a word in its place or cuts one short."""
         self.ids["URL"] = self.stand.url
         if "$ID" in command or re.search(r"imprint memory (why|undo|related)", command):
+            wait_for(self._quiet)  # What is under way may archive the memory whose id is taken.
             trust = {"trust": "quarantined"} if "/review" in command else {}
             memory = self._first("/v1/memories", user_id="ada", **trust)["id"]
             self.ids["ID"] = memory
@@ -223,6 +227,9 @@ class Reader:
         found = self._api("GET", "/v1/dispatches")["items"]
         waiting = [one for one in found if one["status"] in {"pending", "running", "retrying", "dead"}]
         return [(one["target"], one["status"], str(one["error"])[-300:]) for one in waiting]
+
+    def _quiet(self) -> bool:
+        return not any(self._api("GET", "/v1/dispatches", params={"status": one})["items"] for one in UNDER_WAY)
 
     def _first(self, path: str, **params: str) -> Json:
         found: Json = self._api("GET", path, params=params)["items"][0]

@@ -33,7 +33,7 @@ def read_new_line(at_desk: Desk, line: str) -> import_edits.PendingImport:
     at_desk.watch.look()
     at_desk.watch.look()
     (announced,) = at_desk.told("mirror.edited")
-    tools = at_desk.works.ledger.agents["mirror_reader"].args[0]  # type: ignore[attr-defined]
+    tools = at_desk.works.ledger.agents["mirror_reader"].args[1]  # type: ignore[attr-defined]
     return import_edits.read(tools.consolidation, mirror, announced, datetime.now(UTC))
 
 
