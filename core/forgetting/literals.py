@@ -155,7 +155,9 @@ def _behind_slots(region: str, talk: Talk) -> list[str]:
         if first < len(words) and not _opens_value(plain(words[first].group()), slot):
             continue
         run = _longest_run(region, words[first : first + LONGEST], talk)
-        if run and not _MEASURED.match(run) and (len(run.split()) > 1 or _is_stated(slot, run, talk)):
+        behind = [plain(word.group()) for word in words[first + len(run.split()) :][:1]]
+        compound = len(run.split()) == 1 and not _SLOTS.isdisjoint(behind)  # The "bank card PIN" is no bank "card".
+        if run and not compound and not _MEASURED.match(run) and (len(run.split()) > 1 or _is_stated(slot, run, talk)):
             found.append(run)
     for time in _AT_PLACE.finditer(region):
         behind = [word for word in words if word.start() >= time.end()]

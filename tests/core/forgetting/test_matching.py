@@ -132,3 +132,19 @@ def test_what_the_assistant_repeated_goes_with_the_statement() -> None:
         ("ada", "My locker is 212."), ("bot", "Locker 212. Welcome!"), ("ada", "Please erase everything I told you.")
     )
     assert left(turns, found_in(turns))[:2] == ["[erased]", "[erased] Welcome!"]
+
+
+@pytest.mark.parametrize(
+    ("what", "value"),
+    [
+        ("bank card PIN", "671498"),
+        ("bank account number", "88213340"),
+        ("hotel room number", "512"),
+        ("work email address", "ada@lund.example"),
+    ],
+)
+def test_the_words_of_a_compound_are_no_value(what: str, value: str) -> None:
+    turns = of(("ada", f"My {what} is {value}. I like tea."), ("ada", f"Please delete my {what} from your memory."))
+    text = left(turns, found_in(turns))[0]
+    assert value not in text
+    assert "I like tea." in text
