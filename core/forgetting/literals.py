@@ -155,9 +155,11 @@ def _behind_slots(region: str, talk: Talk) -> list[str]:
         if first < len(words) and not _opens_value(plain(words[first].group()), slot):
             continue
         run = _longest_run(region, words[first : first + LONGEST], talk)
-        behind = [plain(word.group()) for word in words[first + len(run.split()) :][:1]]
-        compound = len(run.split()) == 1 and not _SLOTS.isdisjoint(behind)  # The "bank card PIN" is no bank "card".
-        if run and not compound and not _MEASURED.match(run) and (len(run.split()) > 1 or _is_stated(slot, run, talk)):
+        if (
+            run
+            and not _MEASURED.match(run)
+            and (len(run.split()) > 1 or _is_value(slot, run, words[first + 1 :], talk))
+        ):
             found.append(run)
     for time in _AT_PLACE.finditer(region):
         behind = [word for word in words if word.start() >= time.end()]
@@ -198,8 +200,13 @@ def _ends(region: str, words: Sequence[re.Match[str]], count: int) -> bool:
     return plain(words[count - 1].group()) in STOPS or behind in STOPS or behind in _SLOTS or behind in _BESIDE
 
 
-def _is_stated(slot: str, word: str, talk: Talk) -> bool:
-    """Return whether a single word was said close behind the word for it: "the passphrase is marigold"."""
+def _is_value(slot: str, word: str, behind: Sequence[re.Match[str]], talk: Talk) -> bool:
+    """Return whether a single word was said close behind the word for it ("the passphrase is marigold").
+
+    It is a part of a compound if another such word follows: the "bank card PIN" is no bank "card".
+    """
+    if behind and plain(behind[0].group()) in _SLOTS:
+        return False
     near = re.compile(rf"(?<!\w){re.escape(slot)}\W+(?:(?:is|was|to|will be|now|now is|should be|as|remains)\W+)*")
     said = plain(word)
     return any(turn.plain.startswith(said, m.end()) for turn in talk.turns for m in near.finditer(turn.plain))
