@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -104,6 +104,13 @@ class Database:
             yield tx, answers
 
     @contextmanager
+    def snapshot(self, tenant_id: str, seconds: float) -> Iterator[Tx]:
+        """Open a transaction that only reads, of which all statements see the same moment, each at most that long."""
+        bound = replace(self, statement_seconds=seconds)._bind(tenant_id)
+        with self._begun((_BEGIN_SNAPSHOT, {}), bound) as (tx, _):
+            yield tx
+
+    @contextmanager
     def queue(self) -> Iterator[Tx]:
         """Open a transaction over the queues of all tenants; only the router's role sees anything in it."""
         with self.asking_queues() as (tx, _):
@@ -158,6 +165,7 @@ def _check_out(
 
 _USED: Final = "used"
 _BEGIN: Final = text("BEGIN")
+_BEGIN_SNAPSHOT: Final = text("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 _END: Final = text("COMMIT")
 _BIND: Final = text(
     "SELECT set_config('imprint.tenant', :tenant, true), set_config('imprint.reader', :reader, true), "
@@ -241,13 +249,21 @@ def stream_chunks(tx: Tx, statement: str, values: Mapping[str, object]) -> Gener
 
     Parameters have psycopg's form, `%(name)s`. Close the generator if it is not read to its end.
     """
+    rows = stream_rows(tx, statement, values, CHUNK_ROWS)
+    with closing(rows):
+        while piece := list(islice(rows, CHUNK_ROWS)):
+            yield piece
+
+
+def stream_rows(
+    tx: Tx, statement: str, values: Mapping[str, object], fetched: int
+) -> Generator[tuple[Any, ...]]:
+    """Yield the rows of a statement one by one, as `stream_chunks` does; `fetched` of them are held at a time."""
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
     with _translate_errors(tx), driver.cursor() as cursor:
-        rows = cursor.stream(statement, values, binary=True, size=CHUNK_ROWS)
-        while piece := list(islice(rows, CHUNK_ROWS)):
-            yield piece
+        yield from cursor.stream(statement, values, binary=True, size=fetched)
 
 
 def run_together(
