@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 from uuid import UUID
 
 import httpx
@@ -107,6 +107,20 @@ class Client:
                     yield json.loads(line)
         except httpx.TransportError as error:
             raise self._silent(error) from None
+
+    def download(self, path: str, target: IO[bytes], **params: Any) -> int:
+        """Write the answer to a GET to a file as it arrives; return its bytes."""
+        length = 0
+        try:
+            with self._http.stream("GET", path, params=params) as answer:
+                if answer.is_error:
+                    answer.read()
+                    raise _refusal(answer)
+                for piece in answer.iter_bytes():
+                    length += target.write(piece)
+        except httpx.TransportError as error:
+            raise self._silent(error) from None
+        return length
 
     def count_pending(self, token: str, *, flush: bool = False) -> int:
         """Return how much work up to this settle token is still pending after a short wait."""

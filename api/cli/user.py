@@ -1,9 +1,11 @@
-"""`imprint user`: the profile of a user, and erasing everything stored about them."""
+"""`imprint user`: the profile of a user, exporting and erasing everything stored about them."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 from urllib.parse import quote
 
@@ -31,18 +33,24 @@ class UserCommands(LazyGroup):
 
 commands = typer.Typer(
     cls=UserCommands,
-    help="A user: profile, erasure, receipts.",
+    help="A user: profile, export, erasure, receipts.",
     no_args_is_help=True,
     add_completion=False,
 )
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Scrub = Annotated[bool, typer.Option("--scrub", help="Then rewrite the database files, as `imprint db scrub` does.")]
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="File to write; default: ID.imprint.zip.")]
+RawTexts = Annotated[bool, typer.Option("--raw", help="Texts as they were sent, with secrets; needs the scope `raw`.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Rebuild the profile now.")]
 
 
 class Unconfirmed(ImprintError, kind="Not confirmed"):
     """Nothing was erased. Answer with the user's name, or give `--yes`."""
+
+
+class Exists(ImprintError, kind="Already there"):
+    """The file is there already."""
 
 
 @commands.command("profile")
@@ -74,6 +82,25 @@ def _entries(value: Any, name: str = "") -> Iterator[str]:
                 yield from _entries(inner, name)
             else:
                 yield f"{name}: {inner}" if name else str(inner)
+
+
+@commands.command("export")
+def export(user: str, output: Output = None, raw: RawTexts = False) -> None:
+    """Write all that is stored of a user to an archive (zip of JSON lines); see docs/transfer.md.
+
+    Example: imprint user export ada -o ada.zip
+    """
+    target = output or Path(f"{re.sub(r'[^A-Za-z0-9._-]', '_', user).lstrip('.') or 'user'}.imprint.zip")
+    if target.exists():
+        raise Exists(f"{target} is there already. Remove it, or name another file with `-o`.")
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with open_client() as client, part.open("wb") as file:
+            length = client.download(f"/v1/users/{quote(user, safe='')}/export", file, raw=raw)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    out.print(f"{target}: {length:,} bytes.", highlight=False, markup=False)
 
 
 @commands.command("erase")

@@ -106,7 +106,7 @@ class Database:
     @contextmanager
     def snapshot(self, tenant_id: str, seconds: float) -> Iterator[Tx]:
         """Open a transaction that only reads, of which all statements see the same moment, each at most that long."""
-        bound = replace(self, statement_seconds=seconds)._bind(tenant_id)
+        bound = self._bind(tenant_id, seconds)
         with self._begun((_BEGIN_SNAPSHOT, {}), bound) as (tx, _):
             yield tx
 
@@ -122,12 +122,13 @@ class Database:
         with self._begun((_BEGIN, {}), *asked) as (tx, (_, *answers)):
             yield tx, answers
 
-    def _bind(self, tenant_id: str) -> BoundStatement:
+    def _bind(self, tenant_id: str, seconds: float = 0) -> BoundStatement:
         path = self.schema if self.schema == PUBLIC else f"{self.schema}, {PUBLIC}"
         values = {"tenant": tenant_id, "reader": self.reader, "path": path}
-        if not self.statement_seconds:
+        seconds = seconds or self.statement_seconds
+        if not seconds:
             return _BIND, values
-        return _BIND_BRIEFLY, {**values, "limit": f"{max(1, round(self.statement_seconds * 1000))}ms"}
+        return _BIND_BRIEFLY, {**values, "limit": f"{max(1, round(seconds * 1000))}ms"}
 
     @contextmanager
     def _begun(
@@ -255,9 +256,7 @@ def stream_chunks(tx: Tx, statement: str, values: Mapping[str, object]) -> Gener
             yield piece
 
 
-def stream_rows(
-    tx: Tx, statement: str, values: Mapping[str, object], fetched: int
-) -> Generator[tuple[Any, ...]]:
+def stream_rows(tx: Tx, statement: str, values: Mapping[str, object], fetched: int) -> Generator[tuple[Any, ...]]:
     """Yield the rows of a statement one by one, as `stream_chunks` does; `fetched` of them are held at a time."""
     driver = tx.connection.driver_connection
     if driver is None:

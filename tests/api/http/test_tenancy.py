@@ -245,6 +245,10 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"user_id": a.user},
         lambda a: {"user_id": a.user, "params": {"fresh": True}},
     ],
+    ("get", "/v1/users/{user_id}/export"): [
+        lambda a: {"user_id": a.user},
+        lambda a: {"user_id": a.user, "params": {"raw": True}},
+    ],
     ("get", "/v1/groups/{group_id}/profile"): [
         lambda _: {"group_id": "g"},
         lambda _: {"group_id": "g", "params": {"fresh": True}},

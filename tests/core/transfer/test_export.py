@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+
+import pytest
+from sqlalchemy import text
+
+from core.errors import NotFound
+from core.storage.db import Database
+from core.transfer import export
+from core.types import Json
+from tests.factories import a_memory, carry_out
+from tests.samples import TENANT, accept, said
+
+SECRET = "sk-proj-" + "Zk3v9QmX2pLw8RtY5nBc7HdJ"
+
+
+def archive_of(app: Database, user: str = "ada", *, raw: bool = False) -> bytes:
+    target = io.BytesIO()
+    export.write(app, TENANT, user, target, raw=raw)
+    return target.getvalue()
+
+
+def lines(archive: bytes) -> Mapping[str, Sequence[Json]]:
+    """The lines of each file of an archive, by its name without the ending."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        return {
+            name.partition(".")[0]: [json.loads(line) for line in opened.read(name).decode().splitlines()]
+            for name in opened.namelist()
+        }
+
+
+def test_it_holds_messages_and_memories_with_versions_and_says_how_many(app: Database) -> None:
+    accept(app, said("I live in Lisbon.", session="s1", message_id="m1"))
+    home = a_memory("Ada lives in Lisbon.", attribute="home.city", value="Lisbon")
+    carry_out(app, home)
+    found = lines(archive_of(app))
+    assert [(one["session_id"], one["ordinal"], one["content"]) for one in found["messages"]] == [
+        ("s1", 1, "I live in Lisbon.")
+    ]
+    (memory,) = found["memories"]
+    assert (memory["ordinal"], memory["content"], memory["value"]) == (1, "Ada lives in Lisbon.", "Lisbon")
+    assert [(one["version"], one["change"]) for one in memory["versions"]] == [(1, "add")]
+    (manifest,) = found["manifest"]
+    assert (manifest["counts"]["messages"], manifest["counts"]["memories"]) == (1, 1)
+
+
+def test_the_same_memory_gives_the_same_bytes_and_none_of_the_ids_of_the_database(app: Database) -> None:
+    home = a_memory("Ada lives in Lisbon.")
+    carry_out(app, home)
+    first = archive_of(app)
+    assert archive_of(app) == first
+    assert str(home.id) not in str(lines(first))
+    assert TENANT not in str(lines(first))
+
+
+def test_of_a_group_it_holds_the_users_own_words_numbered_without_those_of_others(app: Database) -> None:
+    accept(
+        app,
+        said("I take the bread.", session="g", user="ada", group_id="club"),
+        said("I take the wine.", session="g", user="bob", group_id="club"),
+        said("And the cheese.", session="g", user="ada", group_id="club"),
+    )
+    found = lines(archive_of(app))["messages"]
+    assert [(one["ordinal"], one["content"]) for one in found] == [(1, "I take the bread."), (2, "And the cheese.")]
+
+
+def test_secrets_are_masked_unless_it_is_raw(app: Database) -> None:
+    accept(app, said(f"My key is {SECRET}."))
+    assert SECRET not in str(lines(archive_of(app)))
+    assert SECRET in str(lines(archive_of(app, raw=True)))
+
+
+def test_what_is_written_while_it_is_read_is_not_in_it(app: Database) -> None:
+    accept(app, said("Before."))
+    with app.snapshot(TENANT, 60) as tx:
+        count = "SELECT count(*) FROM messages"
+        assert tx.execute(text(count)).scalar_one() == 1
+        accept(app, said("After."))
+        assert tx.execute(text(count)).scalar_one() == 1
+
+
+def test_of_whom_nothing_is_stored_there_is_no_archive(app: Database) -> None:
+    with pytest.raises(NotFound, match="'nobody'"):
+        archive_of(app, "nobody")
