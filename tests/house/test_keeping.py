@@ -36,6 +36,7 @@ KEPT = {
     "api/ingress/fair_share.py:Turns._waiting": "requests that wait, by tenant",
     "core/context/selection.py:_cached_term_codes": DIGESTS,
     "core/context/conversation.py:RenderedMessages._made": OF_A_REQUEST,
+    "core/transfer/archive.py:ArchiveWriter._counts": "numbers by file, of one archive",
     "core/context/token_cache.py:CachedCounter._known": DIGESTS,
     "core/context/token_cache.py:_counter_of": "vocabularies",
     "core/context/json_pruning.py:_Pruner._known": OF_A_REQUEST,
