@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,19 @@ def test_a_mistyped_name_fails(imprint: Imprint) -> None:
     refused = imprint("user", "erase", "yolnada", "--yes")
     assert refused.code == 1
     assert "Check the name." in refused.err
+
+
+def test_an_export_is_written_to_a_file_and_over_none(imprint: Imprint, app: Database, tmp_path: Path) -> None:
+    accept(app, said("I live in Lisbon.", user=USER))
+    file = tmp_path / "yolanda.zip"
+    assert imprint("user", "export", USER, "-o", str(file)).code == 0
+    with zipfile.ZipFile(file) as archive:
+        assert "I live in Lisbon." in archive.read("messages.jsonl").decode()
+    again = imprint("user", "export", USER, "-o", str(file))
+    assert (again.code, "is there already" in again.err) == (1, True)
+
+
+def test_of_an_export_that_is_refused_no_file_is_left(imprint: Imprint, tmp_path: Path) -> None:
+    refused = imprint("user", "export", "nobody", "-o", str(tmp_path / "nobody.zip"))
+    assert refused.code == 1
+    assert list(tmp_path.iterdir()) == []
