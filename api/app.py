@@ -35,6 +35,7 @@ from api.http import (
     sessions,
     sessions_by_query,
     stats,
+    stream,
     summaries,
     tenant_settings,
     units,
@@ -44,6 +45,7 @@ from api.ingress import admission, api_reference, openapi
 from api.ingress.api_reference import ApiReference
 from api.ingress.content_type import JsonByDefault
 from api.ingress.dependencies import Dependencies
+from api.ingress.following import Followers
 from api.ingress.route_bounds import RouteTable
 from api.ingress.settling import SettleWatcher
 from api.mcp import server as mcp
@@ -66,6 +68,7 @@ from core.storage.db import Database
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     events.router,
+    stream.router,
     search.router,
     context.router,
     documents.router,
@@ -113,6 +116,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
             async with app.state.mcp.run():
                 yield
         finally:
+            await opened.followers.close()
             await opened.settling.close()
             for part in (sweeper, opened.recalls, opened.recent, opened.bell, opened.db):
                 part.close()
@@ -153,4 +157,7 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
     bell = Doorbell(broker_url)
     found, recalls, kept = retrievers.open_all(settings), Recalls(database, bell), recent_messages.on_broker(settings)
     settling, tokens = SettleWatcher(database, bell), settle_tokens.load(settings)
-    return Dependencies(settings, database, embedders, bell, recalls, kept, tokens, {}, {}, settling, retrievers=found)
+    followers = Followers(database, broker_url)
+    return Dependencies(
+        settings, database, embedders, bell, recalls, kept, tokens, {}, {}, settling, followers, retrievers=found
+    )

@@ -32,7 +32,7 @@ OTHERS = ("router", "worker-io", "worker-cpu", "clock")
 def run() -> dict[str, float]:
     """Rates in events a second, and the ratio to the floor, batch by batch."""
     with stack() as stand:
-        with _paused(stand):
+        with only_api(stand):
             floor, alone = _in_turn(stand)
         _, busy = _in_turn(stand)
     ratio = statistics.median(f / s for f, s in zip(floor, alone, strict=True))
@@ -106,7 +106,7 @@ def _batch() -> list[dict[str, str | dict[str, str]]]:
 
 
 @contextlib.contextmanager
-def _paused(stand: Stand) -> Iterator[None]:
+def only_api(stand: Stand) -> Iterator[None]:
     """Only the API and the database run."""
     pids = [int((stand.home / "run" / f"{name}.pid").read_text().split()[0]) for name in OTHERS]
     for pid in pids:

@@ -16,6 +16,7 @@ import uvicorn
 
 from api import app as http
 from api.cli import main
+from api.ingress.connection_limits import Server
 from core.config import Settings
 from core.events.doorbell import broker_url
 from core.inference.embedders import HashEmbedder
@@ -62,7 +63,8 @@ def served(settings: Settings) -> Iterator[tuple[str, str]]:
     """The HTTP door on a free port; its URL and an admin key."""
     port = free_port()
     application = http.create(settings, broker_url(settings), HashEmbedder())
-    server = uvicorn.Server(uvicorn.Config(application, port=port, log_config=None, access_log=False))
+    config = uvicorn.Config(application, port=port, log_config=None, access_log=False)
+    server = Server(config, application.state.deps.followers.stop)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

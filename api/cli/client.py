@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import IO, Annotated, Any
@@ -20,6 +20,9 @@ from core.errors import ImprintError, Misconfigured, Problem
 
 TIMEOUT_SECONDS = 70
 """Longer than the longest settle."""
+
+SILENCE_SECONDS = 45
+"""Silence after which a stream is taken for broken: the server sends something every 15 seconds."""
 
 SETTLE_STEP_SECONDS = 0.25
 """Maximum duration of one request for pending work, so that a waiting command can show its progress."""
@@ -71,7 +74,7 @@ class Client:
         self.url = url
 
     def get(self, path: str, **params: Any) -> Any:
-        return self._ask("GET", path, params={k: v for k, v in params.items() if v is not None})
+        return self._ask("GET", path, params=_present(params))
 
     def post(self, path: str, body: object, *, if_version: int | None = None) -> Any:
         """Send a POST request; with `if_version`, conditionally on the version of what it changes."""
@@ -122,6 +125,17 @@ class Client:
             raise self._silent(error) from None
         return length
 
+    def stream(self, path: str, **params: Any) -> Iterator[tuple[str, Any]]:
+        """Yield id and data of server-sent events for as long as the connection holds; None: only the id."""
+        try:
+            with self._http.stream("GET", path, params=_present(params), timeout=SILENCE_SECONDS) as answer:
+                if answer.is_error:
+                    answer.read()
+                    raise _refusal(answer)
+                yield from _sent_events(answer.iter_lines())
+        except httpx.TransportError as error:
+            raise self._silent(error) from None
+
     def count_pending(self, token: str, *, flush: bool = False) -> int:
         """Return how much work up to this settle token is still pending after a short wait."""
         answer = self.get("/v1/settle", token=token, timeout=SETTLE_STEP_SECONDS, flush=flush)
@@ -141,6 +155,21 @@ class Client:
 
     def _silent(self, error: httpx.TransportError) -> Refused:
         return Refused(f"No answer from {self.url} ({error}). Start it with `imprint up`, or set IMPRINT_URL.")
+
+
+def _present(params: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in params.items() if value is not None}
+
+
+def _sent_events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    fields: dict[str, str] = {}
+    for line in lines:
+        name, _, value = line.partition(": ")
+        if line:
+            fields[name] = value
+        elif fields:
+            yield fields.get("id", ""), json.loads(fields["data"]) if "data" in fields else None
+            fields = {}
 
 
 @contextmanager

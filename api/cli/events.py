@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Annotated
@@ -12,18 +11,18 @@ import typer
 from rich.tree import Tree
 
 from api.cli import condition_view
-from api.cli.client import AsJson, Client, moment, open_client, read, short, show_json, show_json_line
-from api.terminal import escape, out
+from api.cli.client import AsJson, Client, Refused, moment, open_client, read, short, show_json, show_json_line
+from api.terminal import err, escape, out
 from core.types import Json
 
 commands = typer.Typer(help="The log: follow it live, trace an event.", no_args_is_help=True, add_completion=False)
 
-POLL_SECONDS = 0.5
 PAGE = 500
 
-LATE_SECONDS = 5.0
-"""An event's place in the log is given before its commit, so one may appear behind another that was shown already:
-what was new in this time is read again."""
+RETRY_SECONDS = 1.0
+
+SERVER_FAULT = 500
+"""The first status of a fault that may pass."""
 
 Types = Annotated[str, typer.Option(help="Only these types, comma-separated; wildcards such as memory.* are allowed.")]
 Session = Annotated[str | None, typer.Option(help="Only events of this session.")]
@@ -31,56 +30,29 @@ User = Annotated[str | None, typer.Option(help="Only events of this user.")]
 Last = Annotated[int, typer.Option(min=0, max=PAGE, help="Number of stored events to start with.")]
 
 
-class Follower:
-    """Reads new events of the log once each, including those committed after a later one."""
+def last_events(client: Client, types: str, session_id: str | None, user_id: str | None, last: int) -> list[Json]:
+    """Return the newest stored events of the wanted types, oldest first."""
+    found: dict[int, Json] = {}
+    named: list[str | None] = [word.strip() for word in types.split(",") if word.strip()]
+    for event_type in named or [None]:
+        page = client.get("/v1/events", type=event_type, limit=last, session_id=session_id, user_id=user_id)
+        found |= {item["seq"]: item for item in page["items"]}
+    return [found[seq] for seq in sorted(found)[-last:]]
 
-    def __init__(self, client: Client, types: list[str], session_id: str | None, user_id: str | None) -> None:
-        self._client = client
-        self._types: list[str | None] = [*types] or [None]
-        self._wanted = {"session_id": session_id, "user_id": user_id}
-        self._shown: set[int] = set()
-        self._newest: deque[tuple[float, int]] = deque()
-        self._floor = 0
 
-    def begin(self, last: int) -> list[Json]:
-        """Return the `last` stored events, oldest first; `poll` returns later ones."""
-        found: dict[int, Json] = {}
-        for event_type in self._types:
-            page = self._client.get("/v1/events", type=event_type, limit=PAGE, **self._wanted)
-            found |= {item["seq"]: item for item in page["items"]}
-            if page["next"] is not None:  # What lies before a full page is old, and must not be taken for late.
-                self._floor = max(self._floor, page["items"][-1]["seq"])
-        self._mark(found)
-        return [found[seq] for seq in sorted(found)[-last:]] if last else []
-
-    def poll(self) -> list[Json]:
-        """Return the events not read before, in the order of the log."""
-        found = {item["seq"]: item for event_type in self._types for item in self._above_floor(event_type)}
-        fresh = {seq: item for seq, item in found.items() if seq not in self._shown}
-        self._mark(fresh)
-        return [fresh[seq] for seq in sorted(fresh)]
-
-    def _above_floor(self, event_type: str | None) -> Iterator[Json]:
-        """Yield events newest first, down to those that can no longer be preceded by late commits."""
-        after: str | None = None
-        while True:
-            page = self._client.get("/v1/events", type=event_type, limit=PAGE, after=after, **self._wanted)
-            for item in page["items"]:
-                if item["seq"] <= self._floor:
-                    return
-                yield item
-            after = page["next"]
-            if after is None:
-                return
-
-    def _mark(self, found: dict[int, Json]) -> None:
-        """Remember the events read, and forget those behind the window."""
-        now = time.monotonic()
-        self._shown |= found.keys()
-        self._newest.append((now, max(self._shown, default=0)))
-        while self._newest[0][0] < now - LATE_SECONDS:
-            self._floor = max(self._floor, self._newest.popleft()[1])
-        self._shown = {seq for seq in self._shown if seq >= self._floor}
+def follow(client: Client, after: str, **wanted: str | None) -> Iterator[Json]:
+    """Yield the events after a position as they come; a lost connection is opened again where it ended."""
+    while True:
+        try:
+            for position, event in client.stream("/v1/stream", after=after, **wanted):
+                after = position
+                if event is not None:
+                    yield event
+        except Refused as refused:
+            if refused.status is not None and refused.status < SERVER_FAULT and refused.retry_after_s is None:
+                raise
+            err.print(f"[dim]{escape(refused.title)} Trying again.[/]")
+        time.sleep(RETRY_SECONDS)
 
 
 @commands.command("tail")
@@ -91,16 +63,17 @@ def tail(
 
     Example: imprint events tail --user ada
     """
-    wanted = [word.strip() for word in types.split(",") if word.strip()]
+    wanted = {"types": types or None, "session_id": session, "user_id": user}
     show = show_json_line if as_json else _show
     with open_client() as client, suppress(KeyboardInterrupt):
-        follower = Follower(client, wanted, session, user)
-        for event in follower.begin(last):
+        after = next(client.stream("/v1/stream", follow=False))[0]
+        stored = last_events(client, types, session, user, last) if last else []
+        for event in stored:
             show(event)
-        while True:
-            for event in follower.poll():
+        shown = {event["seq"] for event in stored}
+        for event in follow(client, after, **wanted):
+            if event["seq"] not in shown:  # It came between the position and the list.
                 show(event)
-            time.sleep(POLL_SECONDS)
 
 
 @commands.command("trace")

@@ -6,10 +6,9 @@ import resource
 from typing import Final
 
 import structlog
-import uvicorn
 
 from api import app as http
-from api.ingress.connection_limits import Config
+from api.ingress.connection_limits import Config, Server
 from core import logs, metrics
 from core.config import Settings, unknown
 from core.errors import Misconfigured
@@ -48,7 +47,7 @@ def serve() -> None:
         access_log=False,
         lifespan="on",
     )
-    server = uvicorn.Server(config)
+    server = Server(config, application.state.deps.followers.stop)
     server.run()
     if not server.started:
         raise Misconfigured(f"The API could not listen on {settings.http_host}:{settings.http_port}; see the log.")

@@ -19,6 +19,9 @@ from core.errors import HeadersTooLarge, TooLarge
 from core.tenancy.tenants import Caller
 
 HEADERS: Final = 100
+WAITING: Final = frozenset({"settles", "streams"})
+"""Limits whose requests wait for others' work."""
+
 HEADER_BYTES: Final = 32 * 1024
 """Maximum bytes of all headers of a request, names and values."""
 
@@ -105,8 +108,8 @@ class _Admission:
             self._held += size
 
     async def wait(self) -> None:
-        """Wait for a turn. A settle needs none: it waits for others' work and holds nothing."""
-        if self._caller is not None and self._access is not None and self._access.counted != "settles":
+        """Wait for a turn. What only waits for others needs none: it holds nothing."""
+        if self._caller is not None and self._access is not None and self._access.counted not in WAITING:
             await self._turns.take(self._caller.tenant_id)
             self._turn = True
 

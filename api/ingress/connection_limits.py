@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 import uvicorn
@@ -42,6 +44,18 @@ class Config(uvicorn.Config):
         """Take the limits. `connections`: open at once; `header_seconds`: from the first byte of a head to its last."""
         self.connections, self.header_seconds = connections, header_seconds
         super().__init__(app, http=BoundedProtocol, ws="none", server_header=False, **more)
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, which ends the streams of events before it waits for open answers."""
+
+    def __init__(self, config: uvicorn.Config, end_streams: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._end_streams = end_streams
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._end_streams()
+        await super().shutdown(sockets)
 
 
 class BoundedProtocol(HttpToolsProtocol):

@@ -12,6 +12,7 @@ from fastapi import Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import TypeAdapter
 
+from api.ingress.following import Followers
 from api.ingress.hit_rate import HitRates
 from api.ingress.settling import SettleWatcher
 from core import errors
@@ -65,6 +66,7 @@ class Dependencies:
     keys: dict[str, tuple[float, Caller]]
     backlogs: dict[str, tuple[float, int]]
     settling: SettleWatcher
+    followers: Followers
     hits: HitRates = field(default_factory=HitRates)
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
     readiness: Readiness = field(default_factory=Readiness)

@@ -15,7 +15,7 @@ from core.tenancy.tenants import Caller
 SOON_SECONDS: Final = 1
 """Retry-After of a limit whose requests end within about a second."""
 
-RETRY_SECONDS: Final = {"settles": 5, "backtests": 10}
+RETRY_SECONDS: Final = {"settles": 5, "streams": 5, "backtests": 10}
 """Retry-After of a limit whose requests take longer."""
 
 
@@ -30,7 +30,7 @@ class InFlight:
         for place in _places(caller, counted):
             limit = getattr(caller.limits, place[1])
             if self._counts[place] >= limit:
-                raise LimitReached(place[1], limit, RETRY_SECONDS.get(place[1], SOON_SECONDS))
+                raise LimitReached(place[1], limit, RETRY_SECONDS.get(counted, SOON_SECONDS))
         for place in _places(caller, counted):
             self._counts[place] += 1
 
@@ -57,8 +57,11 @@ class InFlight:
 
 
 def _places(caller: Caller, counted: Counted) -> tuple[tuple[str, str], ...]:
-    """Return the counters of a request. Waiting settles use nothing others need, so they have their own limit."""
+    """Return the counters of a request. What only waits uses nothing that others need, so it has its own limit."""
+    key = f"{caller.tenant_id}.{caller.key_id}"
     if counted == "settles":
         return ((caller.tenant_id, "settles"),)
-    places = (caller.tenant_id, "requests"), (f"{caller.tenant_id}.{caller.key_id}", "requests_per_key")
+    if counted == "streams":
+        return (caller.tenant_id, "streams"), (key, "streams_per_key")
+    places = (caller.tenant_id, "requests"), (key, "requests_per_key")
     return (*places, (caller.tenant_id, counted)) if counted != "requests" else places

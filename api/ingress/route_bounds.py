@@ -26,7 +26,7 @@ BODY_BYTES: Final = 1024 * 1024
 PREFIX: Final = 2
 """Segments of a path by which routes are looked up: all routes of one resource share them."""
 
-Counted = Literal["requests", "settles", "backtests"]
+Counted = Literal["requests", "settles", "streams", "backtests"]
 """The limit of a tenant that a request counts towards."""
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])

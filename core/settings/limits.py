@@ -20,6 +20,8 @@ class TenantLimits(BaseModel):
     requests_per_key: Count = Field(16, description="Concurrent HTTP and MCP requests per key.")
     body_bytes: Count = Field(64 * 1024**2, description="Bytes of request bodies in memory.")
     settles: Count = Field(32, description="Concurrent callers of `GET /v1/settle`.")
+    streams: Count = Field(200, description="Concurrent followers of `GET /v1/stream`.")
+    streams_per_key: Count = Field(100, description="Concurrent followers of `GET /v1/stream` per key.")
     backtests: Count = Field(1, description="Concurrent backtests.")
     rebuilds: Count = Field(2, description="Concurrent rebuilds of users' memories.")
     running: Count = Field(

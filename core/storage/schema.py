@@ -37,6 +37,7 @@ def upgrade(settings: Settings, embedding: tuple[str, int]) -> None:
             _ensure_role(connection, APP_ROLE, app_url(settings))
             _ensure_role(connection, ROUTER_ROLE, router_url(settings))
             _create_or_migrate(connection)
+            _rebase_feed(connection)
             connection.execute(text(f"GRANT SELECT ON alembic_version TO {APP_ROLE}, {ROUTER_ROLE}"))
             _remember_embedding(connection, embedding)
     finally:
@@ -73,6 +74,15 @@ def _bind_to_tenant(connection: Connection, table: str) -> None:
         text(f"CREATE POLICY own_rows ON {table} TO {APP_ROLE} USING ({OWN_ROWS}) WITH CHECK ({OWN_ROWS})")
     )
     connection.execute(text(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {APP_ROLE}"))
+
+
+def _rebase_feed(connection: Connection) -> None:
+    """Put all events at the beginning of the feed after a restore: their transactions are those of another server."""
+    newest = "SELECT written_in >= cast(cast(pg_snapshot_xmax(pg_current_snapshot()) AS text) AS bigint) FROM events"
+    connection.execute(text("ALTER TABLE events NO FORCE ROW LEVEL SECURITY"))
+    if connection.execute(text(f"{newest} ORDER BY seq DESC LIMIT 1")).scalar():
+        connection.execute(text("UPDATE events SET written_in = 0 WHERE written_in <> 0"))
+    connection.execute(text("ALTER TABLE events FORCE ROW LEVEL SECURITY"))
 
 
 def _alembic(connection: Connection) -> Config:

@@ -22,8 +22,6 @@ OF_A_REQUEST = "of one request or task, and gone with it"
 OF_RULES = "of rules, which a tenant writes, and not of what users say"
 
 KEPT = {
-    "api/cli/events.py:Follower._newest": OF_A_REQUEST,
-    "api/cli/events.py:Follower._shown": OF_A_REQUEST,
     "api/ingress/route_bounds.py:RouteTable._entries": "routes of the program",
     "api/ingress/hit_rate.py:HitRates._hits": "numbers by tenant",
     "api/ingress/hit_rate.py:HitRates._searches": "numbers by tenant",
@@ -32,6 +30,7 @@ KEPT = {
     "core/search/recall_log.py:Spacing._pending": "ids, for seconds: without the texts",
     "core/search/recall_log.py:Spacing._announced": "ids, for seconds",
     "api/ingress/settling.py:SettleWatcher._tenants": "places in the log, for as long as somebody waits",
+    "api/ingress/following.py:Followers._tails": "events, for two seconds and while somebody follows",
     "api/ingress/fair_share.py:Turns._held": "numbers by tenant, of requests being answered",
     "api/ingress/fair_share.py:Turns._waiting": "requests that wait, by tenant",
     "core/context/selection.py:_cached_term_codes": DIGESTS,

@@ -5,20 +5,19 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
+from itertools import islice
+from typing import Any
 
 import pytest
 
 from api.cli import events
-from api.cli.client import Client
-from api.cli.events import Follower
+from api.cli.client import Client, Refused
+from api.cli.events import follow, last_events
 from core.config import Settings
-from core.events import parsing
-from core.sessions import ingest
 from core.storage.db import Database
 from tests.commands import Imprint
-from tests.samples import TENANT, accept, accept_all, ended, event, said
+from tests.samples import accept, accept_all, ended, event, said
 from tests.works import Works
 
 
@@ -34,56 +33,35 @@ def ids(found: list[dict[str, object]]) -> list[object]:
     return [item["id"] for item in found]
 
 
-def test_the_last_events_come_first_and_then_each_new_one_once(client: Client, app: Database) -> None:
-    accept_all(app, [event(id=f"e{n}") for n in range(5)])
-    follower = Follower(client, [], None, None)
-    assert ids(follower.begin(2)) == ["e3", "e4"]
-    assert follower.poll() == []
-    accept(app, event(id="e5"), event(id="e6"))
-    assert ids(follower.poll()) == ["e5", "e6"]
-    assert follower.poll() == []
-
-
-def test_an_event_that_was_committed_after_a_later_one_is_not_missed(client: Client, app: Database) -> None:
-    follower = Follower(client, [], None, None)
-    follower.begin(10)
-    with app.tenant(TENANT) as slow:
-        ingest.accept(slow, TENANT, parsing.check([event(id="slow")]))
-        other = threading.Thread(target=accept, args=(app, event(id="fast")))
-        other.start()
-        other.join()
-        assert ids(follower.poll()) == ["fast"]
-    assert ids(follower.poll()) == ["slow"]
-
-
-def test_only_the_wanted_types_come(client: Client, app: Database) -> None:
+def test_the_last_events_of_the_wanted_types_come_oldest_first(client: Client, app: Database) -> None:
     accept(app, event("memory.created", id="a"), event("order.placed", id="b"), event("memory.erased", id="c"))
-    assert ids(Follower(client, ["memory.*"], None, None).begin(10)) == ["a", "c"]
-    assert ids(Follower(client, ["order.placed", "memory.*"], None, None).begin(10)) == ["a", "b", "c"]
+    assert ids(last_events(client, "memory.*", None, None, 10)) == ["a", "c"]
+    assert ids(last_events(client, "order.placed, memory.*", None, None, 2)) == ["b", "c"]
 
 
-def test_what_is_older_than_the_first_page_is_not_taken_for_new(
+def test_a_lost_connection_is_opened_again_where_it_ended(
     client: Client, app: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(events, "PAGE", 3)
-    accept(app, event("memory.created", id="old"))
-    accept_all(app, [event(id=f"e{n}") for n in range(8)])
-    follower = Follower(client, ["order.placed", "memory.*"], None, None)
-    follower.begin(1)
-    assert follower.poll() == []
+    accept_all(app, [event(id=f"e{n}") for n in range(4)])
+    monkeypatch.setattr(events, "RETRY_SECONDS", 0.0)
+    whole, asked = client.stream, []
+
+    def broken(path: str, **params: Any) -> Iterator[tuple[str, Any]]:
+        """Three frames, and then nothing more."""
+        asked.append(params["after"])
+        if len(asked) == 2:
+            raise Refused("No answer")
+        yield from islice(whole(path, **params), 3)
+
+    monkeypatch.setattr(client, "stream", broken)
+    assert ids(list(islice(follow(client, "0"), 4))) == ["e0", "e1", "e2", "e3"]
+    assert asked[0] == "0"
+    assert asked[1] == asked[2] != "0"
 
 
-def test_behind_the_window_nothing_is_read_again(
-    client: Client, app: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(events, "LATE_SECONDS", 0.0)
-    follower = Follower(client, [], None, None)
-    accept_all(app, [event(id=f"e{n}") for n in range(5)])
-    assert len(follower.begin(10)) == 5
-    asked = []
-    monkeypatch.setattr(client, "get", lambda *_, **wanted: asked.append(wanted) or {"items": [], "next": None})
-    assert follower.poll() == []
-    assert len(follower._shown) <= 1
+def test_a_refusal_is_not_tried_again(client: Client) -> None:
+    with pytest.raises(Refused, match="not a position"):
+        next(follow(client, "nonsense"))
 
 
 def test_ctrl_c_ends_the_tail_with_0(imprint: Imprint, app: Database) -> None:

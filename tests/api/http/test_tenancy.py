@@ -121,6 +121,10 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("delete", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
     ("get", "/v1/endpoints"): [lambda _: {}],
     ("post", "/v1/endpoints/enable"): [lambda _: {"json": {"address": "ops"}}],
+    ("get", "/v1/stream"): [
+        lambda _: {"params": {"after": "0", "follow": False}},
+        lambda a: {"params": {"after": "0", "follow": False, "user_id": a.user, "types": "message.*"}},
+    ],
     ("get", "/v1/rules"): [lambda _: {}],
     ("get", "/v1/rules/schema"): [lambda _: {}],
     ("post", "/v1/rules"): [lambda a: {"json": a_document(name=a.rule, tags=["theirs"])}],
@@ -493,7 +497,7 @@ def tried(doors: Doors, method: str, path: str, given: Json, theirs: Belongings)
     for mark in [theirs.word, theirs.word.capitalize(), *theirs.ids]:
         if mark in shown and mark not in asked:
             yield f"{method} {path} showed {mark!r}"
-    if answer.is_success and method == "get" and path not in OWN and not _is_archive(answer):
+    if answer.is_success and method == "get" and path not in OWN and _is_json(answer):
         yield from counted(f"{method} {path}", answer.json())
     found = answer.is_success and names and method in {"get", "patch", "delete"} and path not in OWN
     if found and not _is_empty(answer):
@@ -513,6 +517,10 @@ def called(result: Json) -> Iterator[str]:
         yield f"a tool broke: {answer}"
     if answer.get("results") or answer.get("duplicates"):
         yield "a tool finds someone else's things"
+
+
+def _is_json(answer: Any) -> bool:
+    return str(answer.headers.get("content-type", "")).startswith("application/json")
 
 
 def _is_archive(answer: Any) -> bool:

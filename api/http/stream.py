@@ -1,0 +1,81 @@
+"""The live feed of the log, as server-sent events."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final
+
+from fastapi import APIRouter, Header, Query, Request
+from fastapi.responses import StreamingResponse
+
+from api.ingress import dependencies
+from api.ingress.dependencies import Deps, Reader
+from api.ingress.following import Filter
+from api.ingress.route_bounds import Bounds, with_bounds
+from core.errors import ImprintError, Invalid, Problem
+from core.events import feed
+
+router = APIRouter(prefix="/v1", tags=["events"])
+
+PATTERNS: Final = 50
+"""Types that one follower may name."""
+
+SSE: Final[dict[int | str, dict[str, Any]]] = {
+    200: {
+        "description": "Events as they come: `id` is a position, `event` the type, `data` the event as JSON.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    }
+}
+
+AFTER: Final = "An `id` of the stream, to follow from there; 0: from the beginning of the log; default: from now on"
+
+HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+"""A proxy in between must not wait for the end."""
+
+
+@router.get("/stream", response_class=StreamingResponse, responses=SSE)
+@with_bounds(Bounds(counted="streams"))
+async def get_stream(
+    deps: Deps,
+    caller: Reader,
+    request: Request,
+    types: Annotated[str, Query(max_length=2_000, description="Types, separated by commas; `memory.*` is one")] = "",
+    session_id: str | None = None,
+    user_id: str | None = None,
+    after: Annotated[str | None, Query(description=AFTER)] = None,
+    last_event_id: Annotated[str | None, Header(description="As `after`, which it overrides")] = None,
+    follow: Annotated[bool, Query(description="Whether to wait for more at the end of the log")] = True,
+) -> StreamingResponse:
+    """Follow the log: every event once, in order, from any position on.
+
+    After an interruption the header `Last-Event-ID` resumes without loss or repetition.
+    """
+    word = last_event_id or after
+    asked = feed.parse(word, "/after") if word else None
+    wanted = Filter(_patterns(types), session_id, user_id)
+    begin = await deps.followers.begin(caller.tenant_id, asked)
+    authorization = request.headers.get("authorization", "")
+
+    async def is_allowed() -> bool:
+        try:
+            found = await dependencies.identify(deps, authorization)
+        except ImprintError:
+            return False
+        return found.may("read") and found.labels is None
+
+    frames = (
+        deps.followers.follow(caller.tenant_id, begin, wanted, is_allowed)
+        if follow
+        else deps.followers.read_stored(caller.tenant_id, begin, wanted)
+    )
+    return StreamingResponse(frames, media_type="text/event-stream", headers=HEADERS)
+
+
+def _patterns(types: str) -> list[re.Pattern[str]]:
+    words = [word.strip() for word in types.split(",") if word.strip()]
+    if len(words) > PATTERNS:
+        raise Invalid([Problem("/types", f"names {len(words)} types; name at most {PATTERNS}")])
+    for word in words:
+        if not re.fullmatch(r"[A-Za-z0-9_.*-]+", word):
+            raise Invalid([Problem("/types", f"{word!r} is no event type; use letters, digits, `_`, `-`, `.` and `*`")])
+    return [re.compile(".*".join(map(re.escape, re.sub(r"\*+", "*", word).split("*")))) for word in words]
