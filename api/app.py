@@ -23,6 +23,7 @@ from api.http import (
     exports,
     forgettings,
     health,
+    hooks,
     memories,
     memory_writes,
     profiles,
@@ -69,6 +70,7 @@ from core.storage.db import Database
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     events.router,
     stream.router,
+    hooks.router,
     search.router,
     context.router,
     documents.router,

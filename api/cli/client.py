@@ -66,11 +66,11 @@ class Refused(ImprintError):
 class Client:
     """HTTP client for the server in the settings: IMPRINT_URL and IMPRINT_API_KEY, else the stack in this home."""
 
-    def __init__(self, settings: Settings, key: str | None = None) -> None:
+    def __init__(self, settings: Settings, key: str | None = None, seconds: float = TIMEOUT_SECONDS) -> None:
         url = settings.url or settings.stack.get("http_url") or f"http://127.0.0.1:{settings.http_port}"
         self.key = key or _key(settings)
         headers = {"Authorization": f"Bearer {self.key}"}
-        self._http = httpx.Client(base_url=url, headers=headers, timeout=TIMEOUT_SECONDS)
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=seconds)
         self.url = url
 
     def get(self, path: str, **params: Any) -> Any:
@@ -80,6 +80,10 @@ class Client:
         """Send a POST request; with `if_version`, conditionally on the version of what it changes."""
         headers = {} if if_version is None else {"If-Match": f'"{if_version}"'}
         return self._ask("POST", path, json=body, headers=headers)
+
+    def post_text(self, path: str, body: object, **params: Any) -> str:
+        """Send a POST request; return the body of the answer as it is."""
+        return self._send("POST", path, json=body, params=_present(params)).text
 
     def delete(self, path: str, **params: Any) -> Any:
         return self._ask("DELETE", path, params=params)
@@ -145,13 +149,17 @@ class Client:
         self._http.close()
 
     def _ask(self, method: str, path: str, **how: Any) -> Any:
+        answer = self._send(method, path, **how)
+        return answer.json() if answer.content else None
+
+    def _send(self, method: str, path: str, **how: Any) -> httpx.Response:
         try:
             answer = self._http.request(method, path, **how)
         except httpx.TransportError as error:
             raise self._silent(error) from None
         if answer.is_error:
             raise _refusal(answer)
-        return answer.json() if answer.content else None
+        return answer
 
     def _silent(self, error: httpx.TransportError) -> Refused:
         return Refused(f"No answer from {self.url} ({error}). Start it with `imprint up`, or set IMPRINT_URL.")

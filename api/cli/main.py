@@ -18,6 +18,7 @@ COMMANDS: CommandTable = {
     "up": ("api.cli.service:up", "The whole stack on this machine; Ctrl-C ends all of it, the data stays."),
     "demo": ("api.cli.demo:demo", "From nothing to the answer: a conversation, memories, five questions."),
     "publish": ("api.cli.publish:publish", "Publish events: from arguments, a file or standard input."),
+    "hook": ("api.cli.hook:hook", "Report what a coding agent's hook was sent, and print the answer."),
     "search": ("api.cli.search:search", "Search memories, messages and documents."),
     "context": ("api.cli.context:context", "The context of an agent within a token limit."),
     "documents": ("api.cli.documents:commands", "The knowledge base: documents."),

@@ -106,7 +106,7 @@ def post_context(at: Deps, who: Reader, asked: ContextRequest) -> Response:
     began, at = time.perf_counter(), audience.for_reader(at, who, asked.reader_labels)
     reads = ContextDeps(at.db, at.embedder, at.settings, at.recent, at.retrievers)
     built = builder.build(reads, who.tenant_id, _to_query(at, asked))
-    served = _served_texts(built)
+    served = served_texts(built)
     asker = Asker(who.tenant_id, asked.user_id, asked.group_id)
     at.recalls.note(asker, served, announced=at.settings.announce_recalls)
     content = {
@@ -146,7 +146,7 @@ def _to_query(at: Deps, asked: ContextRequest) -> ContextQuery:
     )
 
 
-def _served_texts(built: Context) -> list[Served]:
+def served_texts(built: Context) -> list[Served]:
     """Return the texts shown, to recognize their repetition as an echo; memories found by the query count as used."""
     shown = [piece for one in built.sheet.sections if one.part not in AS_SENT for piece in one.pieces]
     asked = {f"memory:{found.memory.id}": found.memory for found in built.results if found.memory is not None}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Annotated
 
@@ -22,7 +23,9 @@ from api.serializers import event_json
 from core import metrics
 from core.errors import Invalid
 from core.events import log, parsing
+from core.events.parsing import Incoming
 from core.sessions import ingest
+from core.sessions.ingest import Accepted
 from core.settings.limits import LimitReached
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
@@ -40,7 +43,7 @@ class AcceptedEvent(BaseModel):
     duplicate: bool
 
 
-class Accepted(BaseModel):
+class AcceptedBatch(BaseModel):
     """Result of a batch; `settle_token` marks its position in the log for `GET /v1/settle`."""
 
     accepted: int
@@ -54,7 +57,7 @@ class Settled(BaseModel):
     pending: int
 
 
-@router.post("/events", status_code=202, response_model=Accepted, openapi_extra=EVENTS_BODY)
+@router.post("/events", status_code=202, response_model=AcceptedBatch, openapi_extra=EVENTS_BODY)
 @with_bounds(Bounds(body=attrgetter("request_bytes")))
 def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> Response:
     """Accept an event, an array, NDJSON or CloudEvents 1.0; the answer follows the commit."""
@@ -64,21 +67,26 @@ def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> R
     except Invalid:
         metrics.EVENTS_REFUSED.labels("http", "invalid").inc()
         raise
-    # As the service: a message that the key cannot read is a duplicate all the same.
-    with deps.db.as_reader(None).tenant(caller.tenant_id) as tx:
-        _refuse_if_overloaded(deps, caller, tx)
-        done = ingest.accept(tx, caller.tenant_id, batch)
-    deps.bell.notify()
-    fresh = len(batch) - done.duplicates
-    metrics.EVENTS_ACCEPTED.labels("http").inc(fresh)
-    metrics.EVENTS_DUPLICATE.labels("http").inc(done.duplicates)
+    done = accept(deps, caller, batch)
     answer = {
-        "accepted": fresh,
+        "accepted": len(batch) - done.duplicates,
         "duplicates": done.duplicates,
         "events": [{"id": i, "duplicate": d} for i, d in done.ids],
         "settle_token": deps.settle_tokens.of(caller.tenant_id, done.last_seq),
     }
     return JSONResponse(answer, status_code=202)  # Not through the model: it would check a thousand rows we made.
+
+
+def accept(deps: Dependencies, caller: Caller, batch: Sequence[Incoming]) -> Accepted:
+    """Accept checked events, and count them. LimitReached: too many are waiting."""
+    # As the service: a message that the key cannot read is a duplicate all the same.
+    with deps.db.as_reader(None).tenant(caller.tenant_id) as tx:
+        _refuse_if_overloaded(deps, caller, tx)
+        done = ingest.accept(tx, caller.tenant_id, batch)
+    deps.bell.notify()
+    metrics.EVENTS_ACCEPTED.labels("http").inc(len(batch) - done.duplicates)
+    metrics.EVENTS_DUPLICATE.labels("http").inc(done.duplicates)
+    return done
 
 
 def _refuse_if_overloaded(deps: Dependencies, caller: Caller, tx: Tx) -> None:

@@ -92,6 +92,7 @@ HELD: Final = tuple(event("order.placed", {"user_id": "ada", "n": n}) for n in r
 PAGES: Final[Mapping[str, Page]] = {
     "README.md": Page(files=RULE_FILES),
     "docs/audience.md": Page(),
+    "docs/coding-agents.md": Page(),
     "docs/context.md": Page(),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
     "docs/extraction.md": Page(),

@@ -121,6 +121,12 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("delete", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
     ("get", "/v1/endpoints"): [lambda _: {}],
     ("post", "/v1/endpoints/enable"): [lambda _: {"json": {"address": "ops"}}],
+    ("post", "/v1/hooks/claude-code"): [
+        lambda a: {
+            "params": {"user_id": a.user},
+            "json": {"session_id": a.session, "hook_event_name": "UserPromptSubmit", "prompt": f"Where is {a.word}?"},
+        }
+    ],
     ("get", "/v1/stream"): [
         lambda _: {"params": {"after": "0", "follow": False}},
         lambda a: {"params": {"after": "0", "follow": False, "user_id": a.user, "types": "message.*"}},
