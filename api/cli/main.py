@@ -19,6 +19,7 @@ COMMANDS: CommandTable = {
     "demo": ("api.cli.demo:demo", "From nothing to the answer: a conversation, memories, five questions."),
     "publish": ("api.cli.publish:publish", "Publish events: from arguments, a file or standard input."),
     "hook": ("api.cli.hook:hook", "Report what a coding agent's hook was sent, and print the answer."),
+    "import": ("api.cli.imports:import_", "Import conversations and memories of other services."),
     "search": ("api.cli.search:search", "Search memories, messages and documents."),
     "context": ("api.cli.context:context", "The context of an agent within a token limit."),
     "documents": ("api.cli.documents:commands", "The knowledge base: documents."),

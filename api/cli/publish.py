@@ -78,7 +78,7 @@ def publish(
         events = _read(file or STDIN)
     with open_client() as client:
         answer = _send(client, events)
-        pending = _settle(client, answer["settle_token"], timeout) if settle and events else None
+        pending = wait_until_settled(client, answer["settle_token"], timeout) if settle and events else None
         waiting = _pending_dispatches(client) if pending else []
     _report(answer, pending, as_json=as_json)
     if pending:
@@ -141,11 +141,11 @@ def _lines(text: str, name: str) -> Iterator[Any]:
 def _send(client: Client, events: Sequence[Any]) -> Json:
     """Send in batches of one transaction each; return the merged answers."""
     answer: Json = {"accepted": 0, "duplicates": 0, "events": [], "settle_token": None}
-    with _bar() as bar:
+    with progress_bar() as bar:
         task = bar.add_task("publishing", total=len(events), visible=len(events) > BATCH)
         for start in range(0, len(events), BATCH):
             batch = events[start : start + BATCH]
-            part = _post(client, batch, start, answer["accepted"] + answer["duplicates"])
+            part = post(client, batch, start, answer["accepted"] + answer["duplicates"])
             for name in ("accepted", "duplicates", "events"):
                 answer[name] += part[name]
             answer["settle_token"] = part["settle_token"]
@@ -153,7 +153,7 @@ def _send(client: Client, events: Sequence[Any]) -> Json:
     return answer
 
 
-def _post(client: Client, batch: Sequence[Any], start: int, before: int) -> Any:
+def post(client: Client, batch: Sequence[Any], start: int, before: int) -> Any:
     """Send one batch, retrying after the server's pause; error pointers refer to the whole input."""
     while True:
         try:
@@ -170,10 +170,10 @@ def _shift(pointer: str, start: int) -> str:
     return re.sub(r"^/(\d+)", lambda match: f"/{int(match[1]) + start}", pointer)
 
 
-def _settle(client: Client, token: str, timeout: float) -> int:
+def wait_until_settled(client: Client, token: str, timeout: float) -> int:
     """Wait at most `timeout` seconds until nothing is pending up to the token; return what still is."""
     end = time.monotonic() + timeout
-    with _bar() as bar:
+    with progress_bar() as bar:
         most = pending = client.count_pending(token, flush=True)
         task = bar.add_task("settling", total=most, visible=most > 0)
         while pending and time.monotonic() < end:
@@ -197,7 +197,7 @@ def _why(item: Json) -> str:
     return f"{item['target']} is {item['status']} ({since}){': ' if reason else ''}{short(reason, 200)}"
 
 
-def _bar() -> Progress:
+def progress_bar() -> Progress:
     words = TextColumn("{task.description}")
     columns = (SpinnerColumn(), words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     return Progress(*columns, console=err, transient=True)

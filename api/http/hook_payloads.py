@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from typing import Annotated, Final
 
@@ -34,8 +33,6 @@ NAMES: Final = {
 """Copilot's names of the hooks that are used."""
 
 SOURCE: Final = "coding-agent"
-
-PROJECT_CHARACTERS: Final = 100
 
 
 def _either(name: str) -> AliasChoices:
@@ -80,16 +77,6 @@ class HookReport:
     def session_id(self) -> str:
         """Id of the session, which begins with that of the agent."""
         return f"{self.agent}/{self.payload.session_id}"
-
-
-def group_of(path: str) -> str | None:
-    """Return the group of a project, by the path, the address or the name of its repository; None: it has none.
-
-    The last part of the path, so that everybody who works on a repository shares it, wherever they keep it.
-    """
-    last = re.split(r"[/\\:]", path.rstrip("/\\"))[-1].removesuffix(".git").lower()
-    name = re.sub(r"[^\w.-]+", "-", last).strip("-.")[:PROJECT_CHARACTERS]
-    return f"project:{name}" if name else None
 
 
 def events(report: HookReport, group_id: str | None) -> list[Json]:

@@ -22,7 +22,7 @@ from core.context.budget import Budget
 from core.context.builder import Context, ContextDeps, ContextQuery
 from core.context.sections import SectionName
 from core.errors import NotFound
-from core.events import parsing
+from core.events import parsing, projects
 from core.events.parsing import Name, Place
 from core.search.recall_log import Asker
 from core.sessions import sessions
@@ -111,12 +111,12 @@ async def post_hook(
 def _group(deps: Dependencies, caller: Caller, report: HookReport) -> str | None:
     """Return the group of the project: the one asked for, else that of the session so far, else that of its folder."""
     if report.project is not None:
-        return hook_payloads.group_of(report.project)
+        return projects.group_of(report.project)
     with deps.db.tenant(caller.tenant_id) as tx:
         try:
             return sessions.get(tx, report.session_id).group_id
         except NotFound:
-            return hook_payloads.group_of(report.folder)
+            return projects.group_of(report.folder)
 
 
 async def _within_deadline(deps: Dependencies, caller: Caller, report: HookReport, group_id: str | None) -> str:

@@ -98,6 +98,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/extraction.md": Page(),
     "docs/forgetting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
     "docs/http.md": Page(),
+    "docs/imports.md": Page(),
     "docs/limits.md": Page(),
     "docs/mcp.md": Page(),
     "docs/models.md": Page(files={"judge.md": "{{packaged}}\n\nBe strict about dates.\n"}),

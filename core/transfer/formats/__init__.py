@@ -1,1 +1,1 @@
-"""Formats that can be imported: each reads files and yields records; none knows the database."""
+"""Formats of other services: each module turns objects of one service's export into records. Pure."""

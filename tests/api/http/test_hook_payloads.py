@@ -86,21 +86,3 @@ def test_the_same_hook_twice_is_one_event_and_the_same_words_in_another_prompt_a
         hook_payloads.events(report({**CLAUDE, "prompt_id": one}), None)[0]["id"] for one in ("p-1", "p-1", "p-2")
     )
     assert once == again != later
-
-
-@pytest.mark.parametrize(
-    ("path", "group"),
-    [
-        ("/home/ada/work/Imprint", "project:imprint"),
-        ("/home/ada/work/Imprint/", "project:imprint"),
-        ("C:\\work\\My Shop", "project:my-shop"),
-        ("git@github.com:acme/shop.git", "project:shop"),
-        ("https://github.com/acme/shop.git", "project:shop"),
-        ("/home/ada/项目", "project:项目"),
-        ("/", None),
-        ("", None),
-        ("..", None),
-    ],
-)
-def test_a_project_is_named_by_the_last_part_of_its_path(path: str, group: str | None) -> None:
-    assert hook_payloads.group_of(path) == group

@@ -1,0 +1,191 @@
+"""`imprint import`: conversations and memories from other services, as events into the log."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress
+
+from api.cli import publish
+from api.cli.client import AsJson, Client, open_client, show_json
+from api.terminal import err, escape, out
+from core.errors import ImprintError
+from core.transfer import intake
+from core.transfer.intake import Owner
+from core.transfer.reading import FORMATS, Reading
+from core.transfer.records import Conversation, Note, Record, Skipped, Statement
+from core.types import Json
+
+BATCH = 500
+"""Events sent in one request."""
+
+REASONS = 10
+"""Reasons for skipping that a report lists."""
+
+Source = Annotated[Path, typer.Argument(help="File, folder or zip to import.")]
+User = Annotated[str, typer.Option(help="Whose memory it becomes.")]
+Group = Annotated[str | None, typer.Option(help="Group whose memory it becomes.")]
+Only = Annotated[str | None, typer.Option(help=f"Import one format only: {', '.join(FORMATS)}.")]
+Forbidden = Annotated[bool, typer.Option("--include-forbidden", help="Also what ChatGPT was told not to remember.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would be imported.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+Settle = Annotated[bool, typer.Option("--settle", help="Wait until all resulting work has ended.")]
+Timeout = Annotated[float, typer.Option(help="Maximum wait of --settle, in seconds.")]
+
+
+class Unconfirmed(ImprintError, kind="Not confirmed"):
+    """Nothing was imported. Answer with `y`, or give `--yes`."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What a reading found."""
+
+    formats: list[str] = field(default_factory=list)
+    conversations: set[str] = field(default_factory=set)
+    messages: int = 0
+    statements: int = 0
+    documents: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    first: datetime | None = None
+    last: datetime | None = None
+
+    def count(self, record: Record) -> None:
+        if isinstance(record, Skipped):
+            self.skipped[record.reason] += 1
+            return
+        if isinstance(record, Conversation):
+            self.conversations.add(record.id)
+            self.messages += len(record.turns)
+            for turn in record.turns:
+                self._date(turn.at)
+            return
+        if isinstance(record, Statement):
+            self.statements += 1
+        else:
+            self.documents += 1
+        self._date(record.at)
+
+    def _date(self, at: datetime | None) -> None:
+        if at is not None:
+            self.first = at if self.first is None else min(self.first, at)
+            self.last = at if self.last is None else max(self.last, at)
+
+    def as_json(self) -> Json:
+        return {
+            "formats": self.formats,
+            "conversations": len(self.conversations),
+            "messages": self.messages,
+            "statements": self.statements,
+            "documents": self.documents,
+            "skipped": dict(self.skipped.most_common()),
+            "first": self.first and self.first.isoformat(),
+            "last": self.last and self.last.isoformat(),
+        }
+
+
+def import_(
+    path: Source,
+    user: User,
+    group: Group = None,
+    only: Only = None,
+    include_forbidden: Forbidden = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    settle: Settle = False,
+    timeout: Timeout = 3600,
+    as_json: AsJson = False,
+) -> None:
+    """Import what another service exported: ChatGPT, Claude, Claude Code, mem0, Hindsight, LangGraph, LoCoMo, NDJSON.
+
+    The format is recognised. First it is read as a whole and reported; a second import of the same changes nothing.
+
+    Example: imprint import conversations.json --user ada --dry-run
+    """
+    if only is not None and only not in FORMATS:
+        raise typer.BadParameter(f"There is no format {only!r}; use one of {', '.join(FORMATS)}.")
+    found = _look(path, only, include_forbidden=include_forbidden)
+    if not as_json:
+        _show(found)
+    if dry_run:
+        if as_json:
+            show_json(found.as_json())
+        return
+    if not (yes or typer.confirm("Import this?", err=True)):
+        raise Unconfirmed
+    with open_client() as client:
+        sent = _send(client, Reading(path, only, include_forbidden), Owner(user, group), found)
+        pending = (
+            publish.wait_until_settled(client, sent["settle_token"], timeout)
+            if settle and sent["settle_token"]
+            else None
+        )
+    if as_json:
+        show_json({**found.as_json(), **sent, **({} if pending is None else {"settled": pending == 0})})
+        return
+    known = f", {sent['duplicates']} known already" if sent["duplicates"] else ""
+    settled = "" if pending is None else ", settled" if not pending else f", {pending} still pending"
+    out.print(f"{sent['accepted']} events accepted{known}, {sent['documents']} documents{settled}.", highlight=False)
+
+
+def _look(path: Path, only: str | None, *, include_forbidden: bool) -> Report:
+    """Read everything once, without sending it."""
+    reading, found = Reading(path, only, include_forbidden), Report()
+    for record in reading.records():
+        found.count(record)
+    found.formats = sorted(reading.found)
+    return found
+
+
+def _send(client: Client, reading: Reading, owner: Owner, found: Report) -> Json:
+    """Send all records; return the numbers and the last settle token."""
+    sent: Json = {"accepted": 0, "duplicates": 0, "documents": 0, "settle_token": None}
+    with publish.progress_bar() as bar:
+        task = bar.add_task("importing", total=found.messages + found.statements + len(found.conversations))
+        events = intake.events(_statements(client, reading.records(), owner, sent), owner)
+        while batch := list(islice(events, BATCH)):
+            _post(client, batch, sent, bar, task)
+    return sent
+
+
+def _statements(
+    client: Client, records: Iterable[Record], owner: Owner, sent: Json
+) -> Iterator[Conversation | Statement]:
+    """Yield what becomes events; notes, and statements as long as notes, are sent as documents on the way."""
+    for record in records:
+        if isinstance(record, Conversation) or (
+            isinstance(record, Statement) and len(record.content) <= intake.STATEMENT
+        ):
+            yield record
+        elif isinstance(record, Statement | Note):
+            note = record if isinstance(record, Note) else intake.note_of(record)
+            client.post("/v1/documents", intake.document(note, owner))
+            sent["documents"] += 1
+
+
+def _post(client: Client, batch: list[Json], sent: Json, bar: Progress, task: Any) -> None:
+    answer = publish.post(client, batch, 0, sent["accepted"] + sent["duplicates"])
+    for name in ("accepted", "duplicates"):
+        sent[name] += answer[name]
+    sent["settle_token"] = answer["settle_token"]
+    bar.advance(task, len(batch))
+
+
+def _show(found: Report) -> None:
+    out.print(f"Formats: {', '.join(found.formats) or 'none'}", highlight=False)
+    out.print(
+        f"{len(found.conversations)} conversations with {found.messages} messages, {found.statements} statements, "
+        f"{found.documents} documents",
+        highlight=False,
+    )
+    if found.first and found.last:
+        out.print(f"From {found.first:%Y-%m-%d} to {found.last:%Y-%m-%d}", highlight=False)
+    for reason, number in found.skipped.most_common(REASONS):
+        err.print(f"[dim]left out: {number} × {escape(reason)}[/]", highlight=False, soft_wrap=True)

@@ -1,0 +1,128 @@
+"""`imprint import`: a report first, then everything once, however often it is run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.storage.db import Database
+from tests.commands import Imprint
+from tests.core.transfer import vendors
+from tests.core.transfer.vendors import NUMBER
+from tests.doors import Doors
+from tests.samples import TENANT
+from tests.works import Works
+
+TELLING = [
+    {"role": "user", "content": text, "session_id": "s1"} for text in ("I live in Lisbon.", "My dog is called Bo.")
+]
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    path = tmp_path / "conversations.json"
+    path.write_text(json.dumps([vendors.chatgpt(number) for number in range(NUMBER)]))
+    return path
+
+
+def count(app: Database, table: str) -> int:
+    with app.tenant(TENANT) as tx:
+        return int(tx.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())
+
+
+def test_a_dry_run_reports_and_sends_nothing(imprint: Imprint, app: Database, export: Path) -> None:
+    done = imprint("import", str(export), "--user", "ada", "--dry-run", "--json")
+    found = done.json
+    assert (found["formats"], found["conversations"], found["messages"]) == (["chatgpt"], 37, 111)
+    assert found["skipped"] == {"the user told ChatGPT not to remember it (is_do_not_remember)": 4}
+    assert found["first"].startswith("2023-11-14")
+    assert count(app, "events") == 0
+    shown = imprint("import", str(export), "--user", "ada", "--dry-run")
+    assert "37 conversations with 111 messages" in shown.out
+    assert "left out: 4 × the user told ChatGPT not to remember it" in shown.err
+
+
+def test_a_second_import_changes_nothing(imprint: Imprint, app: Database, export: Path) -> None:
+    first = imprint("import", str(export), "--user", "ada", "--yes", "--json").json
+    assert (first["accepted"], first["duplicates"]) == (111 + 37 + first["statements"], 0)
+    stored = count(app, "events"), count(app, "messages")
+    again = imprint("import", str(export), "--user", "ada", "--yes", "--json").json
+    assert (again["accepted"], again["duplicates"]) == (0, first["accepted"])
+    assert (count(app, "events"), count(app, "messages")) == stored
+
+
+def test_without_a_word_nothing_is_sent(imprint: Imprint, app: Database, export: Path) -> None:
+    assert imprint("import", str(export), "--user", "ada", stdin="n\n").code == 1
+    assert count(app, "events") == 0
+
+
+def test_talks_become_memories_without_a_model(imprint: Imprint, door: Doors, works: Works, tmp_path: Path) -> None:
+    path = tmp_path / "talk.ndjson"
+    path.write_text("".join(json.dumps(one) + "\n" for one in TELLING))
+    assert imprint("import", str(path), "--user", "ada", "--yes").code == 0
+    works.settle()
+    found = [one["content"] for one in door.get("/v1/memories", params={"user_id": "ada"}).json()["items"]]
+    assert any("Lisbon" in one for one in found)
+    assert any("Bo" in one for one in found)
+
+
+def test_memories_of_mem0_are_stored_and_found_by_their_tag(
+    imprint: Imprint, door: Doors, works: Works, tmp_path: Path
+) -> None:
+    path = tmp_path / "mem0.json"
+    path.write_text(json.dumps({"results": [{"id": "1", "memory": "Likes green tea", "user_id": "ada"}]}))
+    assert imprint("import", str(path), "--user", "ada", "--yes").code == 0
+    works.settle()
+    [one] = door.get("/v1/memories", params={"user_id": "ada"}).json()["items"]
+    assert set(one["tags"]) >= {"imported", "unreviewed"}
+
+
+def test_notes_become_documents_once(imprint: Imprint, door: Doors, tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("# Notes\nUse pnpm.")
+    for _ in range(2):
+        done = imprint("import", str(tmp_path), "--user", "ada", "--yes", "--json")
+        assert done.json["documents"] == 1
+    assert len(door.get("/v1/documents").json()["items"]) == 1
+
+
+def test_an_archive_of_imprint_is_read(imprint: Imprint, door: Doors, works: Works, tmp_path: Path) -> None:
+    door.post("/v1/memories", {"user_id": "ada", "content": "Ada owns a boat."})
+    path = tmp_path / "ada.zip"
+    assert imprint("user", "export", "ada", "-o", str(path)).code == 0
+    assert imprint("import", str(path), "--user", "eve", "--yes").code == 0
+    works.settle()
+    found = door.get("/v1/memories", params={"user_id": "eve"}).json()["items"]
+    assert [one["content"] for one in found] == ["Ada owns a boat."]
+    assert "unreviewed" not in found[0]["tags"]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"), [(("none.json",), "no file or folder"), (("x", "--only", "y"), "no format")]
+)
+def test_what_cannot_be_imported_is_said(imprint: Imprint, words: tuple[str, ...], reason: str) -> None:
+    done = imprint("import", *words, "--user", "ada")
+    assert done.code in {1, 2}
+    assert reason in done.err
+
+
+@pytest.mark.slow
+def test_half_a_gigabyte_is_read_within_200_mib(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.json"
+    one = json.dumps({**vendors.chatgpt(1), "padding": "x" * 200_000})
+    with path.open("w") as file:
+        file.write("[" + one)
+        for _ in range(500_000_000 // len(one)):
+            file.write(",\n" + one)
+        file.write("]")
+    assert path.stat().st_size > 500_000_000
+    command = [sys.executable, "-m", "api.cli.main", "import", str(path), "--user", "ada", "--dry-run", "--json"]
+    script = (
+        f"import resource, subprocess; subprocess.run({command!r}, check=True); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert int(done.stdout.split()[-1]) < 200 * 1024
