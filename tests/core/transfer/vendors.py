@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.transfer.reading import Reading
+from core.transfer.records import Conversation, Record
 from core.types import Json
 
 NUMBER = 41
@@ -160,3 +168,39 @@ def locomo() -> Json:
             {"speaker": "Bob", "dia_id": f"D{n}:2", "text": "Well done!", "img_url": ["x"], "blip_caption": "a shoe"},
         ]
     return {"sample_id": "conv-1", "conversation": told, "qa": []}
+
+
+def read(path: Path, only: str | None = None, *, forbidden: bool = False) -> list[Record]:
+    return list(Reading(path, only, forbidden).records())
+
+
+def written(path: Path, value: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def lines(path: Path, values: Sequence[Json]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="utf-8")
+    return path
+
+
+def said(records: Sequence[Record]) -> list[str]:
+    return [turn.text for one in records if isinstance(one, Conversation) for turn in one.turns]
+
+
+def kept(records: Sequence[Record], kind: type[Record]) -> list[Record]:
+    return [one for one in records if isinstance(one, kind)]
+
+
+def zipped(entries: dict[str, bytes], *, method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    raw = io.BytesIO()
+    with zipfile.ZipFile(raw, "w", method) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return raw.getvalue()
+
+
+CHATGPT = [chatgpt(number) for number in range(NUMBER)]
+CLAUDE = [claude(number) for number in range(NUMBER)]

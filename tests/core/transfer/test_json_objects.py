@@ -1,0 +1,33 @@
+"""A broken file is refused with its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.transfer.opened import Unreadable
+from core.transfer.records import Skipped
+from tests.core.transfer.vendors import read
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b'[{"mapping": {}, "current_node": null}', "within its list"),
+        (b'[{"mapping": {}, "current_node": null}, nonsense]', "not JSON at character 40"),
+        (b"\xff\xfe\x00", "not UTF-8"),
+        (b'[{"role": "user", "content": "x"}] [2]', "goes on behind the end"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"hello": "world"}', ""),
+    ],
+)
+def test_a_broken_file_is_refused_with_the_place(tmp_path: Path, raw: bytes, reason: str) -> None:
+    (tmp_path / "x.json").write_bytes(raw)
+    if reason:
+        with pytest.raises(Unreadable, match=reason):
+            read(tmp_path / "x.json")
+    else:
+        assert [one.reason for one in read(tmp_path / "x.json") if isinstance(one, Skipped)] == [
+            "not of a known format"
+        ]
