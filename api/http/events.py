@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from api.serializers import event_json
 from core import metrics
 from core.errors import Invalid
 from core.events import log, parsing
+from core.events.parsing import Incoming
 from core.sessions import ingest
 from core.settings.limits import LimitReached
 from core.storage.db import Tx
@@ -64,21 +66,26 @@ def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> R
     except Invalid:
         metrics.EVENTS_REFUSED.labels("http", "invalid").inc()
         raise
-    # As the service: a message that the key cannot read is a duplicate all the same.
-    with deps.db.as_reader(None).tenant(caller.tenant_id) as tx:
-        _refuse_if_overloaded(deps, caller, tx)
-        done = ingest.accept(tx, caller.tenant_id, batch)
-    deps.bell.notify()
-    fresh = len(batch) - done.duplicates
-    metrics.EVENTS_ACCEPTED.labels("http").inc(fresh)
+    done = publish(deps, caller, batch)
+    metrics.EVENTS_ACCEPTED.labels("http").inc(len(batch) - done.duplicates)
     metrics.EVENTS_DUPLICATE.labels("http").inc(done.duplicates)
     answer = {
-        "accepted": fresh,
+        "accepted": len(batch) - done.duplicates,
         "duplicates": done.duplicates,
         "events": [{"id": i, "duplicate": d} for i, d in done.ids],
         "settle_token": deps.settle_tokens.of(caller.tenant_id, done.last_seq),
     }
     return JSONResponse(answer, status_code=202)  # Not through the model: it would check a thousand rows we made.
+
+
+def publish(deps: Dependencies, caller: Caller, batch: Sequence[Incoming]) -> ingest.Accepted:
+    """Accept checked events for the tenant of the caller. LimitReached: too many of its events wait."""
+    # As the service: a message that the key cannot read is a duplicate all the same.
+    with deps.db.as_reader(None).tenant(caller.tenant_id) as tx:
+        _refuse_if_overloaded(deps, caller, tx)
+        done = ingest.accept(tx, caller.tenant_id, batch)
+    deps.bell.notify()
+    return done
 
 
 def _refuse_if_overloaded(deps: Dependencies, caller: Caller, tx: Tx) -> None:
