@@ -28,10 +28,9 @@ class AnnotatedPatch(Patch):
 
     def fields(self, row: Any) -> Json:
         """Return the columns that change."""
-        changed = super().fields(row)
-        if "structured" in changed and self.structured is not None:
-            changed["structured"] = row.structured | self.structured
-        return changed
+        changed = {name: value for name, value in super().fields(row).items() if name != "structured"}
+        structured = row.structured | (self.structured or {})
+        return changed if structured == row.structured else changed | {"structured": structured}
 
 
 def update(deps: Dependencies, caller: Caller, memory_id: str, asked: UpdateRequest) -> Json:
