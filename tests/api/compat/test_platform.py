@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
 
@@ -14,6 +14,7 @@ from tests.samples import TENANT
 from tests.works import Works
 
 ROOT = "/compat/mem0"
+NOBODY = str(UUID(int=1))
 METADATA = {"source": "chat", "deep": {"a": [1.5, None]}}
 TALK = [
     {"role": "user", "content": "I am allergic to peanuts."},
@@ -41,8 +42,7 @@ def test_what_a_conversation_says_is_remembered_and_read_back_with_its_metadata(
     assert added["status"] == "PENDING"
     event = f"{ROOT}/v1/event/{added['event_id']}/"
     assert door.get(event).json()["status"] == "RUNNING"
-    works.settle(flush=False)
-    assert door.get(event).json()["status"] == "SUCCEEDED"
+    works.settle(flush=False)  # The end of the session ends the wait for more messages.
     (memory,) = [one for one in listed(door) if "peanuts" in one["memory"]]
     told = {name: memory[name] for name in ("user_id", "agent_id", "app_id", "run_id", "metadata", "categories")}
     assert told == {
@@ -54,6 +54,8 @@ def test_what_a_conversation_says_is_remembered_and_read_back_with_its_metadata(
         "categories": ["health"],
     }
     assert memory["custom_categories"] == [{"food": "what is eaten"}]
+    works.settle()
+    assert door.get(event).json()["status"] == "SUCCEEDED"
 
 
 def test_a_run_is_a_session_that_stays_open(door: Doors, works: Works) -> None:
@@ -173,7 +175,7 @@ def test_a_superseded_memory_names_its_successor_and_goes_with_it_on_request(doo
 
 def test_batches_change_and_delete_all_or_nothing_that_is_not_there(door: Doors) -> None:
     ids = [write(door, words)["id"] for words in ("Ada likes tea.", "Ada works at a bank.")]
-    missing = {"memory_id": str(uuid4()), "text": "x"}
+    missing = {"memory_id": NOBODY, "text": "x"}
     changed = [{"memory_id": one, "text": f"Number {n}."} for n, one in enumerate(ids)]
     assert door.ask("PUT", f"{ROOT}/v1/batch/", json={"memories": [*changed, missing]}).status_code == 404
     assert not any("Number" in one["memory"] for one in listed(door))
@@ -210,7 +212,7 @@ def test_all_memories_of_an_id_are_deleted_and_no_others(door: Doors) -> None:
         ("DELETE", "v1/memories/", {}, 422),
         ("DELETE", "v1/memories/", {"params": {"filters": "{'user_id': 'ada'}"}}, 422),
         ("GET", "v1/memories/nobody/", {}, 404),
-        ("DELETE", f"v1/memories/{uuid4()}/", {}, 404),
+        ("DELETE", f"v1/memories/{NOBODY}/", {}, 404),
         ("GET", "v1/event/forged/", {}, 422),
         ("POST", "v1/exports/", {"json": {}}, 404),
     ],
