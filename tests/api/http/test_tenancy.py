@@ -595,9 +595,9 @@ def counted(what: str, answer: Json) -> Iterator[str]:
         yield f"{what} lists what belongs to someone else"
     if answer.get("pending"):
         yield f"{what} waits for someone else"
-    if any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories")) or answer.get(
-        "memory", {}
-    ).get("total"):
+    memory = answer.get("memory")
+    total = memory.get("total") if isinstance(memory, dict) else None
+    if total or any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories")):
         yield f"{what} counts what belongs to someone else"
 
 
