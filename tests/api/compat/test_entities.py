@@ -13,8 +13,8 @@ def test_a_page_in_the_middle_has_both_neighbours() -> None:
     page = paged([{"n": n} for n in range(5)], URL_OF, 2, 2)
     assert [one["n"] for one in page["results"]] == [2, 3]
     assert page["count"] == 5
-    assert page["next"] == "http://here/v1/entities/?page=3&page_size=2"
-    assert page["previous"] == "http://here/v1/entities/?page=1&page_size=2"
+    assert page["next"] == "http://here/v1/entities/?page_size=2&page=3"
+    assert page["previous"] == "http://here/v1/entities/?page_size=2&page=1"
 
 
 def test_beyond_the_end_there_is_nothing_and_nothing_follows() -> None:
