@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from fastapi import Response
+from pydantic import ValidationError
 
 from api.compat import annotated, finding
 from api.compat.annotated import FIELD, Annotation
@@ -21,6 +22,15 @@ from core.types import Json, Relation
 
 DELETED: Final = 1_000
 """Memories that one request deletes."""
+
+
+REQUESTED: Final[Mapping[str, str]] = {
+    "content": "/text",
+    "structured": "/metadata",
+    "occurred_at": "/timestamp",
+    "expires_at": "/expiration_date",
+}
+"""Where a field of an edit stands in the request."""
 
 
 class AnnotatedPatch(Patch):
@@ -91,7 +101,16 @@ def _patch(deps: Dependencies, caller: Caller, memory_id: str, asked: UpdateRequ
         raise Conflict("The memory is immutable. Delete it, and add another one.")
     if asked.metadata is not None or given.keys() - {"content"}:
         given["structured"] = _annotated(stands, asked)
-    return AnnotatedPatch(**given)
+    return _checked(given)
+
+
+def _checked(given: Json) -> AnnotatedPatch:
+    """Return the edit with these fields. Invalid: one of them breaks a bound."""
+    try:
+        return AnnotatedPatch(**given)
+    except ValidationError as error:
+        told = {REQUESTED.get(str(one["loc"][0]), ""): one["msg"] for one in error.errors(include_url=False)}
+        raise Invalid([Problem(pointer, message) for pointer, message in told.items()]) from None
 
 
 def _annotated(stands: Annotation, asked: UpdateRequest) -> Json:

@@ -60,7 +60,8 @@ class EntityRequest(CompatibleRequest):
     @property
     def scope(self) -> EntityScope:
         """The ids, those at the top first. Invalid: one cannot be kept."""
-        within = scopes.EntityScope() if not self.filters else filters.scope_of(self.filters)
+        filters.require_valid(self.filters or {})
+        within = filters.scope_of(self.filters or {})
         return scopes.of(within.named | {name: getattr(self, name) for name in ENTITIES if getattr(self, name)})
 
     @property

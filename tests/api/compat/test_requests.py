@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from api.compat.requests import AddRequest, EntityRequest, FindRequest, ListRequest
 from core.errors import Invalid
+from core.types import Json
 
 
 def test_messages_may_be_a_text_one_message_or_parts() -> None:
@@ -38,3 +39,14 @@ def test_conditions_with_fields_of_their_own_join_the_filter() -> None:
     assert asked.top_k == 3
     assert "'in': ['health']" in str(asked.tree)
     assert "'gte': '2026-01-01'" in str(asked.tree)
+
+
+def test_a_deep_filter_is_refused_wherever_it_is_read() -> None:
+    deep: Json = {"user_id": "ada"}
+    for _ in range(200):
+        deep = {"AND": deep}
+    for asked in (EntityRequest.model_validate({"filters": deep}), ListRequest.model_validate({"filters": deep})):
+        with pytest.raises(Invalid):
+            _ = asked.scope
+        with pytest.raises(Invalid):
+            _ = asked.tree
