@@ -11,6 +11,7 @@ from typing import Final
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import iter_route_contexts
 
+from api.compat import flat, platform
 from api.http import (
     backtest,
     context,
@@ -47,6 +48,7 @@ from api.ingress.api_reference import ApiReference
 from api.ingress.content_type import JsonByDefault
 from api.ingress.dependencies import Dependencies
 from api.ingress.following import Followers
+from api.ingress.foreign_keys import ForeignKeys
 from api.ingress.route_bounds import RouteTable
 from api.ingress.settling import SettleWatcher
 from api.mcp import server as mcp
@@ -97,6 +99,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     prompts.router,
     tenant_settings.router,
     mcp.router,
+    platform.router,
+    flat.router,
     health.router,
     api_reference.router,
 )
@@ -142,6 +146,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     app.add_middleware(JsonByDefault)
     openapi.summarise(app.routes)
     admission.install(app, opened, RouteTable(iter_route_contexts(app.routes), settings))
+    app.add_middleware(ForeignKeys)
     return app
 
 

@@ -49,6 +49,23 @@ LABELLED_ROUTES: Final = frozenset(
         ("GET", "/v1/users/{user_id:path}/profile"),
         ("GET", "/v1/groups/{group_id:path}/profile"),
         ("POST", "/mcp"),
+        ("GET", "/compat/mem0/v1/ping/"),
+        ("POST", "/compat/mem0/v3/memories/add/"),
+        ("POST", "/compat/mem0/v1/memories/"),
+        ("POST", "/compat/mem0/v3/memories/"),
+        ("POST", "/compat/mem0/v2/memories/"),
+        ("GET", "/compat/mem0/v1/memories/"),
+        ("POST", "/compat/mem0/v3/memories/search/"),
+        ("POST", "/compat/mem0/v1/memories/search/"),
+        ("POST", "/compat/mem0/v2/memories/search/"),
+        ("GET", "/compat/mem0/v1/memories/{memory_id}/"),
+        ("GET", "/compat/mem0/v1/memories/{memory_id}/history/"),
+        ("GET", "/compat/mem0/v1/event/{event_id}/"),
+        ("POST", "/compat/mem0/oss/memories"),
+        ("GET", "/compat/mem0/oss/memories"),
+        ("POST", "/compat/mem0/oss/search"),
+        ("GET", "/compat/mem0/oss/memories/{memory_id}"),
+        ("GET", "/compat/mem0/oss/memories/{memory_id}/history"),
     }
 )
 """Routes that enforce labels. The others show the log, decisions or settings whole, and refuse keys with labels."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,7 +10,7 @@ from sqlalchemy import text
 
 from core.sessions import sessions
 from core.sessions.sessions import Session
-from core.storage.db import Tx
+from core.storage.db import Tx, recordset
 from core.types import Json, Message
 
 
@@ -58,6 +59,13 @@ def extras(tx: Tx, session_id: str, message_id: str) -> Json:
     return found or {}
 
 
+def metadata_of(tx: Tx, cited: Collection[tuple[str, str]]) -> dict[tuple[str, str], Json]:
+    """Return the metadata of messages, by session and id; messages without any are left out."""
+    rows = [{"session_id": session, "id": message} for session, message in sorted(cited)]
+    found = tx.execute(_METADATA, {"rows": recordset(rows)}) if rows else ()
+    return {(row.session_id, row.id): row.metadata for row in found}
+
+
 def repeats(tx: Tx, message: Message) -> list[Repeat]:
     """Return later events with the same message id, oldest first."""
     values = {"session": message.session_id, "message": message.id, "content": message.content}
@@ -80,6 +88,13 @@ _LATEST = text("""
 """)
 
 _EXTRAS = text("SELECT extras FROM messages WHERE session_id = :session AND id = :message")
+
+_METADATA = text("""
+    SELECT m.session_id, m.id, m.extras -> 'metadata' AS metadata FROM messages m
+    JOIN json_to_recordset(cast(:rows AS json)) AS asked (session_id text, id text)
+         ON asked.session_id = m.session_id AND asked.id = m.id
+    WHERE jsonb_typeof(m.extras -> 'metadata') = 'object'
+""")
 
 _REPEATS = text("""
     SELECT e.id, e.source, e.payload ->> 'content' IS DISTINCT FROM :content AS differs

@@ -101,6 +101,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/imports.md": Page(),
     "docs/limits.md": Page(),
     "docs/mcp.md": Page(),
+    "docs/mem0.md": Page(),
     "docs/models.md": Page(files={"judge.md": "{{packaged}}\n\nBe strict about dates.\n"}),
     "docs/profiles.md": Page(),
     "docs/rebuilding.md": Page(files=RULE_FILES),

@@ -325,6 +325,61 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda _: {"json": {}},
     ],
     ("get", "/v1/stats"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
+    **{
+        ("post", f"/compat/mem0/{path}"): [lambda a: {"json": {"messages": "I like tea.", "user_id": a.user}}]
+        for path in ("v3/memories/add/", "v1/memories/", "oss/memories")
+    },
+    **{
+        ("post", f"/compat/mem0/{path}"): [
+            lambda a: {"json": {"query": a.word, "filters": {"user_id": a.user}, "top_k": 200}},
+            lambda a: {"json": {"query": a.word, "filters": {"user_id": "*"}, "show_expired": True}},
+        ]
+        for path in ("v3/memories/search/", "v2/memories/search/", "v1/memories/search/", "oss/search")
+    },
+    **{
+        ("post", f"/compat/mem0/{path}"): [
+            lambda a: {"json": {"filters": {"user_id": a.user}}},
+            lambda a: {"json": {"filters": {"OR": [{"user_id": a.user}, {"agent_id": "*"}]}, "show_expired": True}},
+        ]
+        for path in ("v3/memories/", "v2/memories/")
+    },
+    **{
+        ("get", f"/compat/mem0/{path}"): [
+            lambda a: {"params": {"user_id": a.user}},
+            lambda a: {"params": {"run_id": a.session}},
+        ]
+        for path in ("v1/memories/", "oss/memories")
+    },
+    **{
+        (method, f"/compat/mem0/{path}"): [lambda a: {"memory_id": a.memory}]
+        for method, path in (
+            ("get", "v1/memories/{memory_id}/"),
+            ("get", "v1/memories/{memory_id}/history/"),
+            ("get", "oss/memories/{memory_id}"),
+            ("get", "oss/memories/{memory_id}/history"),
+            ("delete", "v1/memories/{memory_id}/"),
+            ("delete", "oss/memories/{memory_id}"),
+        )
+    },
+    **{
+        ("put", f"/compat/mem0/{path}"): [lambda a: {"memory_id": a.memory, "json": {"text": "Mine."}}]
+        for path in ("v1/memories/{memory_id}/", "oss/memories/{memory_id}")
+    },
+    **{
+        ("delete", f"/compat/mem0/{path}"): [lambda a: {"params": {"user_id": a.user}}]
+        for path in ("v1/memories/", "oss/memories")
+    },
+    **{
+        ("delete", f"/compat/mem0/{path}"): [lambda a: {"entity_type": "user", "entity_id": a.user}]
+        for path in ("v1/entities/{entity_type}/{entity_id}/", "v2/entities/{entity_type}/{entity_id}/")
+    },
+    ("put", "/compat/mem0/v1/batch/"): [
+        lambda a: {"json": {"memories": [{"memory_id": a.memory, "text": "Mine."}]}},
+    ],
+    ("delete", "/compat/mem0/v1/batch/"): [lambda a: {"json": {"memories": [{"memory_id": a.memory}]}}],
+    ("get", "/compat/mem0/v1/entities/"): [lambda _: {}],
+    ("get", "/compat/mem0/v1/event/{event_id}/"): [lambda a: {"event_id": a.token}],
+    ("get", "/compat/mem0/v1/ping/"): [lambda _: {}],
     # Last: without the policies nothing would be left to try the others on.
     ("delete", "/v1/memories/{memory_id}"): [
         lambda a: {"memory_id": a.memory},
@@ -347,6 +402,8 @@ OWN = {
     "/v1/settle",
     "/v1/tenant/prompts",
     "/v1/tenant/prompts/{name}",
+    "/compat/mem0/v1/ping/",
+    "/compat/mem0/v1/event/{event_id}/",
 }
 """What shows nothing of any tenant but the caller's own name, or what every tenant has.
 
@@ -357,6 +414,7 @@ MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
     *(("post", "/v1/memories"), ("post", "/v1/memories/batch"), ("post", "/v1/rebuilds")),
     *(("post", "/v1/documents"), ("post", "/mcp")),
+    *(("post", f"/compat/mem0/{path}") for path in ("v3/memories/add/", "v1/memories/", "oss/memories")),
 }
 """Routes that make things of the caller's own."""
 
@@ -504,7 +562,7 @@ def tried(doors: Doors, method: str, path: str, given: Json, theirs: Belongings)
         if mark in shown and mark not in asked:
             yield f"{method} {path} showed {mark!r}"
     if answer.is_success and method == "get" and path not in OWN and _is_json(answer):
-        yield from counted(f"{method} {path}", answer.json())
+        yield from counted(f"{method} {path}", _content(answer))
     found = answer.is_success and names and method in {"get", "patch", "delete"} and path not in OWN
     if found and not _is_empty(answer):
         yield f"{method} {path} found what belongs to someone else"
@@ -542,19 +600,25 @@ def _text(answer: Any) -> str:
 
 
 def _is_empty(answer: Any) -> bool:
-    return not _is_archive(answer) and bool(answer.content) and answer.json().get("items") == []
+    return not _is_archive(answer) and bool(answer.content) and _content(answer).get("items") == []
+
+
+def _content(answer: Any) -> Json:
+    """An answer as an object; a plain list as its items."""
+    content = answer.json()
+    return content if isinstance(content, dict) else {"items": content}
 
 
 def counted(what: str, answer: Json) -> Iterator[str]:
     """What a tenant that has nothing but its default rules must not count."""
     own = {str(document["name"]) for document in defaults.load()}
-    if [item for item in answer.get("items", []) if item.get("name") not in own]:
+    if [item for item in answer.get("items", answer.get("results", [])) if item.get("name") not in own]:
         yield f"{what} lists what belongs to someone else"
     if answer.get("pending"):
         yield f"{what} waits for someone else"
-    if any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories")) or answer.get(
-        "memory", {}
-    ).get("total"):
+    memory = answer.get("memory")
+    total = memory.get("total") if isinstance(memory, dict) else None
+    if total or any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories")):
         yield f"{what} counts what belongs to someone else"
 
 
@@ -593,7 +657,7 @@ def test_the_owner_finds_all_of_it(settings: Settings, door: Doors) -> None:
             url = path.format(**given)
             answer = door.get(url)
             assert answer.status_code == 200, url
-            assert mine.word in _text(answer) if _is_archive(answer) else answer.json().get("items") != [], url
+            assert mine.word in _text(answer) if _is_archive(answer) else _content(answer).get("items") != [], url
 
 
 @pytest.fixture

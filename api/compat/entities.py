@@ -1,0 +1,55 @@
+"""Users, agents, apps and runs that have memories, in the shape of mem0."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC
+
+from fastapi.datastructures import URL
+
+from api.compat import scopes
+from api.ingress.dependencies import Dependencies
+from core.memory import owners
+from core.memory.owners import MemoryOwner
+from core.tenancy.tenants import Caller
+from core.types import Json
+
+
+def entities(deps: Dependencies, caller: Caller, url: URL, page: int, size: int) -> Json:
+    """Return a page of the owners of memories, and how many there are of each type."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        found = owners.latest(tx)
+    kinds = Counter(_type(one) for one in found)
+    totals = {f"total_{kind}s": kinds[kind] for kind in ("user", "agent", "app", "run")}
+    return paged([_json(one, caller.tenant_id) for one in found], url, page, size) | totals
+
+
+def paged(items: Sequence[Json], url: URL, page: int, size: int) -> Json:
+    """Return a page of a list that was read whole, with the addresses of those beside it."""
+    start = (page - 1) * size
+    following = url.include_query_params(page=page + 1) if start + size < len(items) else None
+    before = url.include_query_params(page=page - 1) if page > 1 else None
+    return {
+        "count": len(items),
+        "next": str(following) if following else None,
+        "previous": str(before) if before else None,
+        "results": items[start : start + size],
+    }
+
+
+def _type(one: MemoryOwner) -> str:
+    return scopes.entity_of(one.user_id)[0].removesuffix("_id")
+
+
+def _json(one: MemoryOwner, tenant_id: str) -> Json:
+    return {
+        "id": one.user_id,
+        "name": scopes.entity_of(one.user_id)[1],
+        "type": _type(one),
+        "owner": tenant_id,
+        "total_memories": one.memories,
+        "metadata": None,
+        "created_at": one.created_at.astimezone(UTC).isoformat(),
+        "updated_at": one.updated_at.astimezone(UTC).isoformat(),
+    }

@@ -1,0 +1,188 @@
+"""Lists, searches and single memories in the shape of mem0, with its filters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from api.compat import annotated, filters, shapes
+from api.compat.annotated import Annotation
+from api.compat.requests import FindRequest, ListRequest
+from api.ingress.dependencies import Dependencies
+from core.consolidation.echo import Served
+from core.errors import NotFound
+from core.memory import as_of, listing, memories, owners, relations
+from core.memory.listing import MemoryFilter
+from core.search import query
+from core.search.filters import SERVED, Filters
+from core.search.query import Question, SearchResult
+from core.search.recall_log import Asker
+from core.sessions import transcripts
+from core.storage.db import Tx
+from core.tenancy.tenants import Caller
+from core.types import Evidence, Json, Relation, Status
+
+SCANNED: Final = 5_000
+"""Memories that one list reads, the newest ones, to apply a filter that the database cannot."""
+
+AT_ONCE: Final = 500
+"""Memories that are read together."""
+
+OWNERS: Final = 10
+"""Users whose memories one request searches or lists one by one."""
+
+NARROWED: Final = 500
+"""Results of a search that are read to find those which pass a filter."""
+
+
+def page(deps: Dependencies, caller: Caller, asked: ListRequest) -> list[Json]:
+    """Return all memories that pass the filter, newest first; beyond SCANNED none is looked at."""
+    tree, now, left, found = asked.tree, datetime.now(UTC), SCANNED, []
+    with deps.db.tenant(caller.tenant_id) as tx:
+        for owner in _listed_owners(tree):
+            for rows in _pages(tx, owner, archived=asked.show_expired, most=left):
+                left -= len(rows)
+                found += [one for one in _shown(tx, rows) if _passes(one, tree, asked, now)]
+    found.sort(key=lambda one: str(one["id"]), reverse=True)
+    return [shapes.only(one, asked.fields) for one in found]
+
+
+def search(deps: Dependencies, caller: Caller, asked: FindRequest) -> list[Json]:
+    """Return the best memories that pass the filter, best first; they count as recalled."""
+    tree, now = asked.tree, annotated.moment_of(asked.reference_date) or datetime.now(UTC)
+    named = filters.owners_of(tree)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        searched = sorted(named)[:OWNERS] if named is not None else _any_owners(tx, tree)
+    found = [best for owner in searched for best in _best_of(deps, caller, asked, owner, now)]
+    found.sort(key=lambda one: -one["score"])
+    best = found[: asked.top_k]
+    _note(deps, caller, best)
+    return [shapes.only(one, asked.fields) for one in best]
+
+
+def _best_of(deps: Dependencies, caller: Caller, asked: FindRequest, owner: str, now: datetime) -> list[Json]:
+    """Return the best memories of one user that pass the filter."""
+    tree, results = asked.tree, _results(deps, caller, asked, owner, now)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        shown = _shown_with(tx, [one.memory for one in results], {one.memory.id: one.sources for one in results})
+    scored = [_scored(one, memory) for one, memory in zip(results, shown, strict=True)]
+    least = asked.threshold or 0.0
+    return [one for one in scored if one["score"] >= least and _passes(one, tree, asked, now)][: asked.top_k]
+
+
+def one(deps: Dependencies, caller: Caller, memory_id: str) -> Json:
+    """Return a memory. NotFound: there is none that this caller is served."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        row = served_row(tx, memory_id)
+        (memory,) = _shown(tx, [row])
+        if row.status == Status.SUPERSEDED:
+            memory["replaced_by"] = _successor(tx, row.id)
+    return memory
+
+
+def history(deps: Dependencies, caller: Caller, memory_id: str) -> list[Json]:
+    """Return the versions of a memory. NotFound: as for `one`."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        row = served_row(tx, memory_id)
+        (memory,) = _shown(tx, [row])
+        return shapes.history_json(memory, memories.history(tx, row.id))
+
+
+def served_row(tx: Tx, memory_id: str) -> Any:
+    """Return the row of a memory that is neither quarantined nor rejected. NotFound."""
+    row = memories.get(tx, id_of(memory_id))
+    if row.trust not in SERVED:
+        raise NotFound(f"There is no memory {memory_id}.")
+    return row
+
+
+def annotation_of(tx: Tx, row: Any) -> Annotation:
+    """Return what a memory is annotated with: its own, or what the messages that it cites bring along."""
+    evidence = as_of.evidence(tx, [row.id], None).get(row.id, [])
+    cited = {(one.session_id, one.message_id) for one in evidence if one.session_id}
+    return shapes.annotation_of(row, evidence, transcripts.metadata_of(tx, cited))
+
+
+def id_of(memory_id: str) -> UUID:
+    """Return the id of a memory. NotFound: it is no id."""
+    try:
+        return UUID(memory_id)
+    except ValueError:
+        raise NotFound(f"There is no memory {memory_id[:100]!r}; ids are UUIDs.") from None
+
+
+def _listed_owners(tree: Json) -> Sequence[str | None]:
+    named = filters.owners_of(tree)
+    return [None] if named is None or len(named) > OWNERS else sorted(named)
+
+
+def _any_owners(tx: Tx, tree: Json) -> list[str]:
+    """Return whom a filter that fits any user is searched for: the owners it names, then those with news."""
+    latest = [found.user_id for found in owners.latest(tx, OWNERS)]
+    return list(dict.fromkeys([*filters.named_owners(tree), *latest]))[:OWNERS]
+
+
+def _pages(tx: Tx, owner: str | None, *, archived: bool, most: int) -> Iterator[Sequence[Any]]:
+    wanted, after = MemoryFilter(SERVED, user_id=owner, include_archived=archived), None
+    while most > 0:
+        found = listing.page(tx, wanted, after=after, limit=min(AT_ONCE, most))
+        yield found.rows
+        most, after = most - len(found.rows), found.following
+        if after is None:
+            return
+
+
+def _shown(tx: Tx, rows: Sequence[Any]) -> list[Json]:
+    return _shown_with(tx, rows, as_of.evidence(tx, [row.id for row in rows], None))
+
+
+def _shown_with(tx: Tx, rows: Sequence[Any], evidence: Mapping[UUID, Sequence[Evidence]]) -> list[Json]:
+    cited = {(e.session_id, e.message_id) for row in rows for e in evidence.get(row.id, ()) if e.session_id}
+    metadata = transcripts.metadata_of(tx, cited)
+    shown = []
+    for row in rows:
+        own = evidence.get(row.id, ())
+        shown.append(shapes.memory_json(row, own, shapes.annotation_of(row, own, metadata)))
+    return shown
+
+
+def _passes(memory: Json, tree: Json, asked: ListRequest, now: datetime) -> bool:
+    if shapes.is_expired(memory, now) and not asked.show_expired:
+        return False
+    if memory["lifecycle_state"] == Status.ARCHIVED and not shapes.is_expired(memory, now):
+        return False
+    return filters.matches(tree, memory)
+
+
+def _results(
+    deps: Dependencies, caller: Caller, asked: FindRequest, owner: str, now: datetime
+) -> Sequence[SearchResult]:
+    chosen = Filters(include=frozenset({"memories"}), include_archived=asked.show_expired)
+    question = Question(asked.query, owner, limit=max(NARROWED, asked.top_k), filters=chosen, now=now)
+    return query.search(deps.db, caller.tenant_id, question, deps.embedder).results
+
+
+def _scored(found: SearchResult, memory: Json) -> Json:
+    hit = found.ranked.hit
+    return memory | {
+        "score": round(min(1.0, max(0.0, found.ranked.score)), 6),
+        "score_breakdown": {"semantic": hit.cosine, "bm25": hit.lexical, "entity": None},
+    }
+
+
+def _note(deps: Dependencies, caller: Caller, found: Sequence[Json]) -> None:
+    """Record what was shown, for echoes and counts of use."""
+    by_owner: dict[str, list[Served]] = {}
+    for memory in found:
+        by_owner.setdefault(shapes.owner_of(memory), []).append(Served(memory["memory"], UUID(memory["id"])))
+    for owner, served in by_owner.items():
+        deps.recalls.note(Asker(caller.tenant_id, owner, None), served, announced=deps.settings.announce_recalls)
+    deps.hits.note(caller.tenant_id, hit=bool(found))
+
+
+def _successor(tx: Tx, memory_id: UUID) -> str | None:
+    found = relations.of_memory(tx, memory_id)
+    ends = (one.from_id for one in found if one.relation == Relation.SUPERSEDES and one.to_id == memory_id)
+    return next((str(end) for end in ends), None)

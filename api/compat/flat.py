@@ -1,0 +1,69 @@
+"""The flat routes of mem0's own server, below `/compat/mem0/oss`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from api.compat import adding, changing, finding, shapes
+from api.compat.platform import ByQuery, Reading
+from api.compat.requests import PAGE, AddRequest, FindRequest, UpdateRequest
+from api.ingress.dependencies import Deps, Publisher, Reader, Writer
+from api.ingress.large_json import Route
+from core.types import Json
+
+router = APIRouter(prefix="/compat/mem0/oss", tags=["mem0"], route_class=Route)
+
+
+@router.post("/memories")
+def post_memories(deps: Deps, caller: Publisher, asked: AddRequest) -> Json:
+    """Learn from messages in the background; with `infer` false keep them as memories, which needs the scope write."""
+    return {"results": [], **adding.add(deps, caller, asked)}
+
+
+@router.get("/memories")
+def get_memories(
+    deps: Reading, caller: Reader, asked: ByQuery, top_k: Annotated[int, Query(ge=1, le=PAGE)] = 100
+) -> Json:
+    """List the memories of the ids in the query string, newest first."""
+    return {"results": [shapes.flat_json(one) for one in finding.page(deps, caller, asked)[:top_k]]}
+
+
+@router.delete("/memories")
+def delete_memories(deps: Deps, caller: Writer, asked: ByQuery) -> Json:
+    """Erase the memories of the ids in the query string."""
+    changing.delete_all(deps, caller, asked)
+    return {"message": "All relevant memories deleted"}
+
+
+@router.post("/search")
+def post_search(deps: Reading, caller: Reader, asked: FindRequest) -> Json:
+    """Search memories that pass a filter."""
+    return {"results": [shapes.flat_json(one) for one in finding.search(deps, caller, asked)]}
+
+
+@router.get("/memories/{memory_id}")
+def get_memory(deps: Reading, caller: Reader, memory_id: str) -> Json:
+    """Return a memory."""
+    return shapes.flat_json(finding.one(deps, caller, memory_id))
+
+
+@router.put("/memories/{memory_id}")
+def put_memory(deps: Deps, caller: Writer, memory_id: str, asked: UpdateRequest) -> Json:
+    """Change the words, metadata or dates of a memory."""
+    changing.update(deps, caller, memory_id, asked)
+    return {"message": "Memory updated successfully!"}
+
+
+@router.delete("/memories/{memory_id}")
+def delete_memory(deps: Deps, caller: Writer, memory_id: str) -> Json:
+    """Erase a memory."""
+    changing.delete(deps, caller, memory_id)
+    return {"message": "Memory deleted successfully!"}
+
+
+@router.get("/memories/{memory_id}/history")
+def get_history(deps: Reading, caller: Reader, memory_id: str) -> list[Json]:
+    """List the versions of a memory, oldest first."""
+    return finding.history(deps, caller, memory_id)
