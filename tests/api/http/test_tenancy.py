@@ -124,7 +124,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("post", "/v1/hooks/claude-code"): [
         lambda a: {
             "params": {"user_id": a.user},
-            "json": {"session_id": a.session, "hook_event_name": "UserPromptSubmit", "prompt": f"Where is {a.word}?"},
+            "json": {"session_id": a.session, "hook_event_name": "UserPromptSubmit", "prompt": ""},
         }
     ],
     ("get", "/v1/stream"): [
