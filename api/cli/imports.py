@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +17,8 @@ from core.errors import ImprintError
 from core.transfer import intake
 from core.transfer.intake import Owner
 from core.transfer.reading import FORMATS, Reading
-from core.transfer.records import Conversation, Note, Record, Skipped, Statement
+from core.transfer.records import Conversation, Note, Record, Statement
+from core.transfer.report import Report
 from core.types import Json
 
 BATCH = 500
@@ -44,53 +42,6 @@ class Unconfirmed(ImprintError, kind="Not confirmed"):
     """Nothing was imported. Answer with `y`, or give `--yes`."""
 
 
-@dataclass(slots=True)
-class Report:
-    """What a reading found."""
-
-    formats: list[str] = field(default_factory=list)
-    conversations: set[str] = field(default_factory=set)
-    messages: int = 0
-    statements: int = 0
-    documents: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)
-    first: datetime | None = None
-    last: datetime | None = None
-
-    def count(self, record: Record) -> None:
-        if isinstance(record, Skipped):
-            self.skipped[record.reason] += 1
-            return
-        if isinstance(record, Conversation):
-            self.conversations.add(record.id)
-            self.messages += len(record.turns)
-            for turn in record.turns:
-                self._date(turn.at)
-            return
-        if isinstance(record, Statement):
-            self.statements += 1
-        else:
-            self.documents += 1
-        self._date(record.at)
-
-    def _date(self, at: datetime | None) -> None:
-        if at is not None:
-            self.first = at if self.first is None else min(self.first, at)
-            self.last = at if self.last is None else max(self.last, at)
-
-    def as_json(self) -> Json:
-        return {
-            "formats": self.formats,
-            "conversations": len(self.conversations),
-            "messages": self.messages,
-            "statements": self.statements,
-            "documents": self.documents,
-            "skipped": dict(self.skipped.most_common()),
-            "first": self.first and self.first.isoformat(),
-            "last": self.last and self.last.isoformat(),
-        }
-
-
 def import_(
     path: Source,
     user: User,
@@ -111,7 +62,7 @@ def import_(
     """
     if only is not None and only not in FORMATS:
         raise typer.BadParameter(f"There is no format {only!r}; use one of {', '.join(FORMATS)}.")
-    found = _look(path, only, include_forbidden=include_forbidden)
+    found = Report.of(Reading(path, only, include_forbidden))
     if not as_json:
         _show(found)
     if dry_run:
@@ -135,15 +86,6 @@ def import_(
     out.print(f"{sent['accepted']} events accepted{known}, {sent['documents']} documents{settled}.", highlight=False)
 
 
-def _look(path: Path, only: str | None, *, include_forbidden: bool) -> Report:
-    """Read everything once, without sending it."""
-    reading, found = Reading(path, only, include_forbidden), Report()
-    for record in reading.records():
-        found.count(record)
-    found.formats = sorted(reading.found)
-    return found
-
-
 def _send(client: Client, reading: Reading, owner: Owner, found: Report) -> Json:
     """Send all records; return the numbers and the last settle token."""
     sent: Json = {"accepted": 0, "duplicates": 0, "documents": 0, "settle_token": None}
@@ -165,8 +107,7 @@ def _statements(
         ):
             yield record
         elif isinstance(record, Statement | Note):
-            note = record if isinstance(record, Note) else intake.note_of(record)
-            client.post("/v1/documents", intake.document(note, owner))
+            client.post("/v1/documents", intake.document(intake.as_note(record), owner))
             sent["documents"] += 1
 
 

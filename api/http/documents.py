@@ -11,15 +11,17 @@ from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import Field, StringConstraints, ValidationError
 
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Body, Deps, Reader, Writer, author
+from api.ingress.dependencies import Body, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.config import Settings
 from core.documents import documents, preparation, quota
 from core.documents.chunking import MARKDOWN, PLAIN, MediaType
+from core.documents.documents import SavedDocument
 from core.documents.preparation import DocumentPassage, SentDocument
 from core.errors import Invalid, Problem
 from core.events.parsing import Content, Who
+from core.tenancy.tenants import Caller
 from core.types import Json
 
 router = APIRouter(prefix="/v1/documents", tags=["knowledge"], route_class=Route)
@@ -101,20 +103,26 @@ def post_document(
     asked = _parse_document(
         request.headers.get("content-type", JSON), raw, {n: v for n, v in named.items() if v is not None}
     )
-    draft = preparation.prepare(SentDocument(**asked.model_dump()), deps.settings)
-    with deps.db.tenant(caller.tenant_id) as tx:
-        quota.require_room(tx, caller.tenant_id, draft.sent, caller.limits)
-        saved = documents.save(tx, caller.tenant_id, draft, author(caller))
+    saved = save(deps, caller, asked.model_dump())
     if saved.fate == "unchanged":
         response.status_code = 200
-    else:
-        deps.bell.notify()
     return {
         **_document_json(saved.document),
         "fate": saved.fate,
         "passages": saved.passages,
         "apart": _apart(saved.apart),
     }
+
+
+def save(deps: Dependencies, caller: Caller, sent: Json) -> SavedDocument:
+    """Save a document of these fields. QuotaReached: the tenant has as many as it may have."""
+    draft = preparation.prepare(SentDocument(**sent), deps.settings)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        quota.require_room(tx, caller.tenant_id, draft.sent, caller.limits)
+        saved = documents.save(tx, caller.tenant_id, draft, author(caller))
+    if saved.fate != "unchanged":
+        deps.bell.notify()
+    return saved
 
 
 @router.get("")

@@ -66,9 +66,11 @@ def is_long(statement: Statement) -> bool:
     return len(statement.content) > STATEMENT
 
 
-def note_of(statement: Statement) -> Note:
-    """Return a statement that is too long to be one, as a note."""
-    return Note(statement.id, statement.content[:80], statement.content, statement.at)
+def as_note(record: Statement | Note) -> Note:
+    """Return a note as it is, and a statement that is too long to be one as a note."""
+    if isinstance(record, Note):
+        return record
+    return Note(record.id, record.content[:80], record.content, record.at)
 
 
 def session_id(known: str) -> str:

@@ -121,6 +121,10 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("delete", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
     ("get", "/v1/endpoints"): [lambda _: {}],
     ("post", "/v1/endpoints/enable"): [lambda _: {"json": {"address": "ops"}}],
+    ("post", "/v1/import"): [
+        lambda a: {"params": {"user_id": a.user}, "content": b'[{"role": "user", "content": "Hello."}]'},
+        lambda _: {"params": {"user_id": "eve", "dry_run": False}, "content": b'[{"role": "user", "content": "x"}]'},
+    ],
     ("post", "/v1/hooks/claude-code"): [
         lambda a: {
             "params": {"user_id": a.user},

@@ -1,0 +1,67 @@
+"""Report on what an import would take over."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from core.transfer.reading import Reading
+from core.transfer.records import Conversation, Record, Skipped, Statement
+from core.types import Json
+
+
+@dataclass(slots=True)
+class Report:
+    """What a reading found."""
+
+    formats: list[str] = field(default_factory=list)
+    conversations: set[str] = field(default_factory=set)
+    messages: int = 0
+    statements: int = 0
+    documents: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    first: datetime | None = None
+    last: datetime | None = None
+
+    def count(self, record: Record) -> None:
+        if isinstance(record, Skipped):
+            self.skipped[record.reason] += 1
+            return
+        if isinstance(record, Conversation):
+            self.conversations.add(record.id)
+            self.messages += len(record.turns)
+            for turn in record.turns:
+                self._date(turn.at)
+            return
+        if isinstance(record, Statement):
+            self.statements += 1
+        else:
+            self.documents += 1
+        self._date(record.at)
+
+    def _date(self, at: datetime | None) -> None:
+        if at is not None:
+            self.first = at if self.first is None else min(self.first, at)
+            self.last = at if self.last is None else max(self.last, at)
+
+    @classmethod
+    def of(cls, reading: Reading) -> Report:
+        """Read everything once. Unreadable: a file is broken, or nothing is known."""
+        found = cls()
+        for record in reading.records():
+            found.count(record)
+        found.formats = sorted(reading.found)
+        return found
+
+    def as_json(self) -> Json:
+        return {
+            "formats": self.formats,
+            "conversations": len(self.conversations),
+            "messages": self.messages,
+            "statements": self.statements,
+            "documents": self.documents,
+            "skipped": dict(self.skipped.most_common()),
+            "first": self.first and self.first.isoformat(),
+            "last": self.last and self.last.isoformat(),
+        }
