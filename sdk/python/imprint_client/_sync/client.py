@@ -1,0 +1,162 @@
+# Generated from _async by sdk/python/generate.py; change it there.
+"""The client."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from imprint_client._sync.session import Session
+from imprint_client.errors import error_of
+from imprint_client.retrying import PASSING, Retries
+
+Json = dict[str, Any]
+
+
+class Imprint:
+    """A connection to the service; `url` and `key` default to IMPRINT_URL and IMPRINT_API_KEY."""
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        source: str = "imprint-client",
+        timeout: float = 30.0,
+        retries: Retries | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        base = url or os.environ.get("IMPRINT_URL", "http://127.0.0.1:8070")
+        secret = key or os.environ.get("IMPRINT_API_KEY", "")
+        self.source = source
+        self.retries = retries or Retries()
+        self._http = httpx.Client(
+            base_url=base, headers={"Authorization": f"Bearer {secret}"}, timeout=timeout, transport=transport
+        )
+
+    def __enter__(self) -> Imprint:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def request(
+        self, method: str, path: str, *, repeatable: bool = True, headers: Mapping[str, str] | None = None, **more: Any
+    ) -> Any:
+        """Send a request and return the JSON of its answer.
+
+        Refusals that pass are repeated; lost connections only if the request may arrive twice (`repeatable`).
+        """
+        attempt = 0
+        while True:
+            answer: httpx.Response | None = None
+            try:
+                answer = self._http.request(method, path, headers=headers, **more)
+            except httpx.TransportError as error:
+                certain = repeatable or isinstance(error, httpx.ConnectError)
+                if not certain or attempt + 1 >= self.retries.attempts:
+                    raise
+            if answer is not None:
+                if answer.is_success:
+                    return answer.json() if answer.content else None
+                passing = answer.status_code in PASSING and (repeatable or answer.status_code in (429, 503))
+                if not passing or attempt + 1 >= self.retries.attempts:
+                    raise error_of(answer)
+            time.sleep(self.retries.pause(attempt, answer))
+            attempt += 1
+
+    def session(
+        self, *, user_id: str, session_id: str | None = None, group_id: str | None = None, agent_id: str | None = None
+    ) -> Session:
+        """Return a conversation; its end is published when the `with` block is left."""
+        identifier = session_id or str(uuid.uuid4())
+        return Session(self, identifier, user_id=user_id, group_id=group_id, agent_id=agent_id)
+
+    def publish(self, events: Sequence[Json]) -> Json:
+        """Publish events. Each has an id before it is sent, so that a repeated request changes nothing."""
+        batch = [{"id": str(uuid.uuid4()), "source": self.source, **event} for event in events]
+        answer: Json = self.request("POST", "/v1/events", json=batch)
+        return answer
+
+    def settle(self, token: str, *, timeout: float = 20.0, flush: bool = False) -> bool:
+        """Wait until everything up to the token, and what follows from it, has ended; whether it has."""
+        asked = {"token": token, "timeout": timeout, "flush": flush}
+        answer = self.request("GET", "/v1/settle", params=asked, timeout=timeout + 10)
+        return bool(answer["settled"])
+
+    def search(self, query: str, *, user_id: str | None = None, **fields: Any) -> list[Json]:
+        """Search memories, messages and documents; `fields` are those of `POST /v1/search`."""
+        asked = _given({"query": query, "user_id": user_id, **fields})
+        answer = self.request("POST", "/v1/search", json=asked)
+        found: list[Json] = answer["results"]
+        return found
+
+    def context(self, *, user_id: str | None = None, **fields: Any) -> Json:
+        """Assemble what a model should read; `fields` are those of `POST /v1/context`."""
+        answer: Json = self.request("POST", "/v1/context", json=_given({"user_id": user_id, **fields}))
+        return answer
+
+    def remember(self, content: str, *, user_id: str, **fields: Any) -> Json:
+        """State a memory; the answer has the memory, or the reason why it was not stored."""
+        headers = {"Idempotency-Key": str(uuid.uuid4())}
+        stated = {"user_id": user_id, "content": content, **fields}
+        answer: Json = self.request("POST", "/v1/memories", json=stated, headers=headers)
+        return answer
+
+    def memory(self, memory_id: str) -> Json:
+        """Return a memory."""
+        answer: Json = self.request("GET", f"/v1/memories/{quote(memory_id, safe='')}")
+        return answer
+
+    def memories(self, **filters: Any) -> list[Json]:
+        """List one page of memories; `filters` are those of `GET /v1/memories`."""
+        answer = self.request("GET", "/v1/memories", params=_given(filters))
+        found: list[Json] = answer["items"]
+        return found
+
+    def forget(self, memory_id: str) -> None:
+        """Erase a memory."""
+        self.request("DELETE", f"/v1/memories/{quote(memory_id, safe='')}")
+
+    def save_document(self, content: str, **fields: Any) -> Json:
+        """Store a document; one with the same `uri` and owner is replaced."""
+        body = _given({"content": content, **fields})
+        answer: Json = self.request("POST", "/v1/documents", json=body, repeatable="uri" in body)
+        return answer
+
+    def documents(self, **filters: Any) -> list[Json]:
+        """List all documents that `user_id`, `group_id` and `uri` select, newest first."""
+        found: list[Json] = []
+        asked = {"limit": 200, **_given(filters)}
+        while True:
+            page = self.request("GET", "/v1/documents", params=asked)
+            found += page["items"]
+            if page["next"] is None:
+                return found
+            asked["after"] = page["next"]
+
+    def document(self, document_id: str) -> Json:
+        """Return a document with its content."""
+        answer: Json = self.request("GET", f"/v1/documents/{quote(document_id, safe='')}")
+        return answer
+
+    def delete_document(self, document_id: str) -> None:
+        """Erase a document."""
+        self.request("DELETE", f"/v1/documents/{quote(document_id, safe='')}")
+
+
+def _given(fields: Mapping[str, Any]) -> Json:
+    return {name: value for name, value in fields.items() if value is not None}

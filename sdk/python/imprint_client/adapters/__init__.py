@@ -1,0 +1,1 @@
+"""Adapters between Imprint and agent frameworks; each needs the framework that it names."""
