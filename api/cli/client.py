@@ -94,6 +94,17 @@ class Client:
     def patch(self, path: str, body: object) -> Any:
         return self._ask("PATCH", path, json=body)
 
+    def post_mcp(self, path: str, message: bytes, headers: dict[str, str]) -> Any:
+        """Send one message of the Model Context Protocol as it is; None: nothing was answered."""
+        kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        try:
+            answer = self._http.post(path, content=message, headers=kinds | headers)
+        except httpx.TransportError as error:
+            raise self._silent(error) from None
+        if answer.is_error and "problem" in answer.headers.get("content-type", ""):
+            raise _refusal(answer)
+        return answer.json() if answer.content else None
+
     def find(self, path: str, **params: Any) -> Any:
         """Like `get`, but return None for 404."""
         try:

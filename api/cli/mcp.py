@@ -1,0 +1,101 @@
+"""`imprint mcp`: the Model Context Protocol over standard input and output, answered by `/mcp` of the service."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any, Final
+
+from api.cli.client import Client, Refused
+from core.config import Settings
+from core.errors import ImprintError
+from core.types import Json
+
+PATH: Final = "/mcp"
+
+LINE_BYTES: Final = 1024 * 1024
+"""Maximum size of a message, as over HTTP."""
+
+VERSION: Final = "io.modelcontextprotocol/protocolVersion"
+"""Where a message without a handshake before it names the version of the protocol."""
+
+PARSE_ERROR: Final = -32700
+INVALID_REQUEST: Final = -32600
+UNAVAILABLE: Final = -32603
+"""Codes of JSON-RPC."""
+
+
+def mcp() -> None:
+    """Serve MCP on standard input and output, for agents that start their servers by a command.
+
+    Example: claude mcp add imprint -- imprint mcp
+    """
+    client, negotiated = Client(Settings()), ""
+    try:
+        while line := sys.stdin.buffer.readline(LINE_BYTES + 1):
+            if len(line) > LINE_BYTES:
+                _skip_rest(line)
+                _write(_fault(None, INVALID_REQUEST, f"A message may have {LINE_BYTES} bytes."))
+            elif line.strip():
+                answer = _answer(client, line, negotiated)
+                if answer is not None:
+                    negotiated = _version_of(answer) or negotiated
+                    _write(answer)
+    finally:
+        client.close()
+
+
+def _answer(client: Client, line: bytes, negotiated: str) -> Json | None:
+    """Return the service's answer to one message; None: it was a notification."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return _fault(None, PARSE_ERROR, "The line is no JSON; send one message a line.")
+    if not isinstance(message, dict):
+        return _fault(None, INVALID_REQUEST, "Send one message a line, as an object.")
+    try:
+        answer: Json | None = client.post_mcp(PATH, line, headers(message, negotiated))
+    except ImprintError as error:
+        detail = error.title if isinstance(error, Refused) else error.detail
+        return _fault(message["id"], UNAVAILABLE, detail) if "id" in message else None
+    return answer
+
+
+def headers(message: Json, negotiated: str) -> dict[str, str]:
+    """Return the headers that repeat parts of a message over HTTP: version, method and name."""
+    params = message.get("params")
+    params = params if isinstance(params, dict) else {}
+    meta = params.get("_meta")
+    version = meta.get(VERSION) if isinstance(meta, dict) else None
+    wanted = {
+        "MCP-Protocol-Version": version or negotiated,
+        "Mcp-Method": message.get("method"),
+        "Mcp-Name": params.get("name") or params.get("uri"),
+    }
+    return {name: value for name, value in wanted.items() if _is_header(value)}
+
+
+def _is_header(value: Any) -> bool:
+    return isinstance(value, str) and value != "" and value.isascii() and value.isprintable()
+
+
+def _version_of(answer: Json) -> str:
+    """Return the version that a handshake has agreed upon; empty: it was no handshake."""
+    result = answer.get("result")
+    return str(result.get("protocolVersion") or "") if isinstance(result, dict) else ""
+
+
+def _skip_rest(line: bytes) -> None:
+    """Read to the end of a line that is too long, in pieces."""
+    while line and not line.endswith(b"\n"):
+        line = sys.stdin.buffer.readline(LINE_BYTES)
+
+
+def _fault(message_id: Any, code: int, detail: str) -> Json:
+    return {"jsonrpc": "2.0", "id": message_id, "error": {"code": code, "message": detail}}
+
+
+def _write(answer: Json) -> None:
+    """Write one message as one line of ASCII, so that no locale of the terminal matters."""
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
