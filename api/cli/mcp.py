@@ -72,7 +72,7 @@ def headers(message: Json, negotiated: str) -> dict[str, str]:
         "Mcp-Method": message.get("method"),
         "Mcp-Name": params.get("name") or params.get("uri"),
     }
-    return {name: value for name, value in wanted.items() if _is_header(value)}
+    return {name: str(value) for name, value in wanted.items() if _is_header(value)}
 
 
 def _is_header(value: Any) -> bool:
