@@ -11,7 +11,7 @@ import httpx
 import typer
 
 from api.cli.client import Client
-from api.terminal import err, escape
+from api.terminal import as_json, err, escape
 from core.config import Settings
 from core.errors import ImprintError
 
@@ -36,7 +36,9 @@ def hook(user: User, agent: Agent = "claude-code", event: Event = None, project:
     Example: echo '{"session_id": "s1", "hook_event_name": "SessionStart", "cwd": "."}' | imprint hook --user ada
     """
     try:
-        print(_report(sys.stdin.read(BYTES), user, agent, event, project), end="")
+        answer = _report(sys.stdin.read(BYTES), user, agent, event, project)
+        if answer:
+            sys.stdout.write(as_json(json.loads(answer)))
     except (ImprintError, httpx.HTTPError, ValueError, OSError) as error:
         err.print(f"imprint hook: {escape(str(error))}", soft_wrap=True)
 

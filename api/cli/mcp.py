@@ -97,5 +97,5 @@ def _fault(message_id: Any, code: int, detail: str) -> Json:
 
 def _write(answer: Json) -> None:
     """Write one message as one line of ASCII, so that no locale of the terminal matters."""
-    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.buffer.write(json.dumps(answer).encode("ascii") + b"\n")
     sys.stdout.flush()

@@ -89,6 +89,8 @@ HOSTILE: Final[Json] = {
 }
 HELD: Final = tuple(event("order.placed", {"user_id": "ada", "n": n}) for n in range(2))
 
+TALK: Final = json.dumps({"role": "user", "content": "I live in Lisbon.", "session_id": "s1"})
+
 PAGES: Final[Mapping[str, Page]] = {
     "README.md": Page(files=RULE_FILES),
     "docs/audience.md": Page(),
@@ -98,7 +100,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/extraction.md": Page(),
     "docs/forgetting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
     "docs/http.md": Page(),
-    "docs/imports.md": Page(),
+    "docs/imports.md": Page(files={"talk.ndjson": TALK}),
     "docs/limits.md": Page(),
     "docs/mcp.md": Page(),
     "docs/mem0.md": Page(),

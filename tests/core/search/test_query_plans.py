@@ -34,6 +34,9 @@ from tests.databases import beside
 from tests.questions import question as a_question
 from tests.samples import TENANT
 
+pytestmark = pytest.mark.timeout(400)
+"""A database of 22,000 memories is made first, on whatever cores are left."""
+
 DIMENSION = 16
 NAMES = UUID("6ba7b810-9dad-11d1-80b4-00c04fd430c8")
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
