@@ -6,6 +6,7 @@ READY := $(VENV)/.ready
 MODEL_VENV := .venv-model
 HOSTS_VENV := .venv-hosts
 HOSTS_NODE := .hosts
+ADAPTERS_VENV := .venv-adapters
 QUIETLY := --quiet --disable-pip-version-check
 # One more than cores: journeys and faults wait for processes most of their time.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
@@ -14,7 +15,7 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model hosts lock clean
+.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model hosts adapters lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -35,13 +36,13 @@ up: $(READY) ## The whole stack, until Ctrl-C
 
 test: $(READY) ## Everything, against real servers that the tests start themselves; in WORKERS processes
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
-	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not hosts and not adapters"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not hosts"
 
 compiled: $(READY) # Tests are compiled once, beside the checks, and not by each worker.
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
 fast: $(READY) ## What needs no process to be killed
-	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not hosts and not adapters"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not hosts"
 
 lint: $(READY) ## ruff, and which way imports run
 	$(BIN)/ruff check .
@@ -82,6 +83,14 @@ $(HOSTS_NODE)/.ready: tests/hosts/package.json tests/hosts/package-lock.json
 hosts: $(READY) $(HOSTS_VENV)/.ready $(HOSTS_NODE)/.ready ## Packages of others: mem0's SDKs against a stack, AsyncAPI's parser (needs npm)
 	$(BIN)/python -m pytest -m hosts tests/hosts
 
+$(ADAPTERS_VENV)/.ready: sdk/python/tests/requirements.lock
+	$(PYTHON) -m venv $(ADAPTERS_VENV)
+	$(ADAPTERS_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+adapters: $(READY) $(ADAPTERS_VENV)/.ready ## The client's adapters with the real agent frameworks, against a stack
+	PYTHONPATH=sdk/python $(ADAPTERS_VENV)/bin/python -m pytest --config-file /dev/null --rootdir sdk/python sdk/python/tests
+
 bench: $(READY) ## Every figure in docs/benchmarks.md
 	$(BIN)/python -m bench --locomo $(LOCOMO)
 
@@ -106,7 +115,9 @@ lock: ## Choose the versions anew: the lock files from pyproject.toml, and that 
 	  --no-deps --custom-compile-command "make lock" -o tests/real_model/requirements.lock tests/real_model/requirements.in
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --custom-compile-command "make lock" -o tests/hosts/requirements.lock tests/hosts/requirements.in
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --custom-compile-command "make lock" -o sdk/python/tests/requirements.lock sdk/python/tests/requirements.in
 	npm install --prefix tests/hosts --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) $(MODEL_VENV) $(HOSTS_VENV) $(HOSTS_NODE) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) $(MODEL_VENV) $(HOSTS_VENV) $(HOSTS_NODE) $(ADAPTERS_VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
