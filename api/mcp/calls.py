@@ -40,7 +40,7 @@ Context = ServerRequestContext[dict[str, Any], Request]
 
 async def tools(context: Context, _page: PaginatedRequestParams | None) -> ListToolsResult:
     """Return the tools that the caller's key may use."""
-    _, who = _asked_by(context)
+    _, who = asked_by(context)
     return ListToolsResult(tools=[LISTED[tool.name] for tool in TOOLS.values() if tool.allows(who)])
 
 
@@ -50,7 +50,7 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
     if tool is None:
         known = ", ".join(TOOLS)
         raise MCPError(INVALID_PARAMS, f"Unknown tool {asked.name[:100]!a}. There are: {known}.")
-    request, who = _asked_by(context)
+    request, who = asked_by(context)
     began, outcome = time.perf_counter(), "answered"
     try:
         require_scope(who, tool.scope)
@@ -101,7 +101,7 @@ def _result(said: bytes, *, failed: bool = False) -> CallToolResult:
     )
 
 
-def _asked_by(context: Context) -> tuple[Request, Caller]:
+def asked_by(context: Context) -> tuple[Request, Caller]:
     """Return the HTTP request of a message, and its caller."""
     if context.request is None:
         raise ValueError(context.method)

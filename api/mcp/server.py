@@ -15,7 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 from api.ingress.dependencies import Body, Deps, any_key
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
-from api.mcp import calls
+from api.mcp import calls, resources
 from api.mcp.tool_schemas import SCHEMAS
 from core.errors import Forbidden
 from core.tenancy.tenants import Caller
@@ -48,6 +48,11 @@ def session_manager(version: str) -> StreamableHTTPSessionManager:
         get_tool_input_schema=SCHEMAS.get,
         on_list_tools=calls.tools,
         on_call_tool=calls.call,
+        on_list_resources=resources.resources,
+        on_list_resource_templates=resources.templates,
+        on_read_resource=resources.read,
+        on_list_prompts=resources.prompts,
+        on_get_prompt=resources.prompt,
     )
     return StreamableHTTPSessionManager(server, json_response=True, stateless=True)
 

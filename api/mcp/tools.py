@@ -10,17 +10,21 @@ from uuid import UUID
 from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
-from api.http import context, erasure, events, forgettings, memories, memory_writes, search, sessions
+from api.http import context, decisions, erasure, events, forgettings, memories, memory_writes, search, sessions
 from api.http.context import ContextRequest
+from api.http.decisions import UndoLatestRequest
+from api.http.memories import MemoryListRequest
 from api.http.memory_requests import Patch, StatementRequest
 from api.http.search_request import SearchRequest
 from api.http.sessions import HideRequest
+from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies
 from core.errors import Invalid, NotFound, Problem
-from core.events.parsing import Name, NativeEvent, unstorable
+from core.events.parsing import Content, Name, NativeEvent, unstorable
+from core.memory.listing import Order
 from core.tenancy.tenants import Caller
-from core.types import Json
+from core.types import Category, Json
 
 MOST_LISTED: Final = 500
 """Open requests of a user among which an undo looks for its id."""
@@ -56,6 +60,25 @@ class Unforgetting(RequestBody):
     forgetting_id: Annotated[
         UUID | None, Field(description="The `forgetting_id` of `memory.forgotten`; left out: the user's latest request")
     ] = None
+
+
+class Listing(RequestBody):
+    """Arguments of `GET /v1/memories` that a model has use for."""
+
+    user_id: Name | None = None
+    group_id: Name | None = None
+    category: Category | None = None
+    q: Annotated[Content | None, Field(min_length=1, max_length=200, description="Part of the content")] = None
+    order: Annotated[Order, Field(description="What comes first")] = "newest"
+    after: Annotated[str | None, Field(max_length=100, description="`next` of the previous page")] = None
+    limit: Annotated[int, Field(ge=1, le=100)] = 20
+    reader_labels: ReaderLabels = None
+
+
+class Undoing(UndoLatestRequest):
+    """Arguments of `POST /v1/memories/{id}/undo`, and the memory."""
+
+    memory_id: MemoryId
 
 
 class Asking(RequestBody):
@@ -119,6 +142,17 @@ def _unforget(deps: Dependencies, caller: Caller, asked: Unforgetting) -> Json:
     if chosen not in ids:
         raise NotFound(f"Nothing that {asked.user_id!r} asked to forget can be undone under this id, or any more.")
     return forgettings.post_undo(deps, caller, UUID(chosen))
+
+
+def _list(deps: Dependencies, caller: Caller, asked: Listing) -> Json:
+    if asked.user_id is None and asked.group_id is None:
+        raise Invalid([Problem("/user_id", "say whose memories to list: `user_id`, `group_id` or both")])
+    return memories.get_memories(deps, caller, MemoryListRequest.model_validate(asked.model_dump(exclude_none=True)))
+
+
+def _undo(deps: Dependencies, caller: Caller, asked: Undoing) -> Json:
+    wanted = UndoLatestRequest.model_validate(asked.model_dump(exclude={"memory_id"}))
+    return decisions.post_undo_latest(deps, caller, asked.memory_id, wanted)
 
 
 def _why(deps: Dependencies, caller: Caller, asked: Asking) -> Json:
@@ -190,6 +224,30 @@ _ALL: Final = (
             "Correct a memory whose id you know, for instance from memory_search: its content, category, "
             "importance, tags, validity or pin. Only the fields you send change; earlier versions stay in"
             " its history. Call it when the user says that a memory is wrong or outdated."
+        ),
+    ),
+    Tool(
+        name="memory_list",
+        title="List memories",
+        scope="read",
+        labelled=True,
+        takes=Listing,
+        answer=_list,
+        reads=True,
+        description=(
+            "List the memories of a user or group, newest first, page by page. Call it when the user asks what you "
+            "know about them, or to look for entries to correct; to answer a question use memory_search."
+        ),
+    ),
+    Tool(
+        name="memory_undo",
+        title="Undo the latest change of a memory",
+        scope="write",
+        takes=Undoing,
+        answer=_undo,
+        description=(
+            "Undo the latest change of a memory whose id you know: a correction, a merge, a replacement; repeated, the "
+            "change before. Call it when the user says that a change was wrong. It does not undo memory_forget."
         ),
     ),
     Tool(

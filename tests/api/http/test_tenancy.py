@@ -82,6 +82,8 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: _tool("event_publish", **said("Mine.", session=a.session, user=a.user, message_id="m3")),
         lambda a: _tool("memory_forget", memory_id=a.memory, evidence=True),
         lambda a: _tool("memory_forget_undo", user_id=a.user),
+        lambda a: _tool("memory_list", user_id=a.user),
+        lambda a: _tool("memory_undo", memory_id=a.memory),
     ],
     ("post", "/v1/events"): [
         lambda a: {"json": said("Mine.", session=a.session, user=a.user, message_id="m1", id=a.event)},

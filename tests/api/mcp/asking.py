@@ -82,6 +82,8 @@ BAD: Sequence[tuple[str, Json, int, list[str]]] = (
     ("memory_update", {"memory_id": NOBODY, "content": "x"}, 404, []),
     ("memory_forget", {"memory_id": NOBODY}, 404, []),
     ("memory_forget", {}, 422, ["/memory_id"]),
+    ("memory_list", {}, 422, ["/user_id"]),
+    ("memory_undo", {"memory_id": NOBODY}, 404, []),
     ("memory_forget_undo", {"user_id": "ada", "forgetting_id": NOBODY}, 404, []),
     ("memory_why", {"memory_id": NOBODY}, 404, []),
     ("context_build", {"query": "x"}, 422, ["/user_id"]),

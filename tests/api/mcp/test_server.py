@@ -25,12 +25,13 @@ from tests.samples import TENANT, said
 
 def test_a_key_sees_and_calls_what_its_scopes_allow(agent: Agent, settings: Settings, app: Database) -> None:
     scopes = {
-        "read": {"memory_search", "memory_why", "context_build"},
+        "read": {"memory_search", "memory_list", "memory_why", "context_build"},
         "write": {
             "memory_add",
             "memory_update",
             "memory_forget",
             "memory_forget_undo",
+            "memory_undo",
             "message_hide",
             "message_restore",
         },
@@ -61,6 +62,8 @@ GOOD: dict[str, Json] = {
     "memory_update": {"memory_id": NOBODY},
     "memory_forget": {"memory_id": NOBODY},
     "memory_forget_undo": {"user_id": "ada"},
+    "memory_list": {"user_id": "ada"},
+    "memory_undo": {"memory_id": NOBODY},
     "memory_why": {"memory_id": NOBODY},
     "context_build": {"user_id": "ada"},
     "message_hide": {"session_id": "s1", "message_id": "m1"},
