@@ -12,6 +12,8 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import iter_route_contexts
 
 from api.compat import flat, platform
+from api.console import app as console
+from api.console import routing as console_routes
 from api.http import (
     backtest,
     context,
@@ -101,6 +103,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     prompts.router,
     tenant_settings.router,
     mcp.router,
+    console_routes.router,
     platform.router,
     flat.router,
     health.router,
@@ -149,6 +152,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     openapi.summarise(app.routes)
     admission.install(app, opened, RouteTable(iter_route_contexts(app.routes), settings))
     app.add_middleware(ForeignKeys)
+    console.install(app, settings)
     return app
 
 

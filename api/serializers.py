@@ -62,6 +62,16 @@ def strength(row: Any, now: datetime) -> float:
     return round(retention.strength(row, now), 4)
 
 
+def curve_json(row: Any) -> Json:
+    """Return the curve by which a memory fades."""
+    return {
+        "since": retention.since(row),
+        "height": row.fade_height,
+        "floor": row.fade_floor,
+        "half_life_days": row.fade_half_life,
+    }
+
+
 def source_json(evidence: Evidence, *, raw: bool = False) -> Json:
     """Return what a memory cites; without secrets, unless it is read `raw`."""
     shown = evidence if raw else output.evidence(evidence)

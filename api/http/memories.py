@@ -18,7 +18,7 @@ from api.ingress.audience import ReaderDeps, ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
-from api.serializers import memory_json
+from api.serializers import curve_json, memory_json
 from core.errors import Conflict, Invalid, Problem
 from core.events.parsing import Content, Name
 from core.extraction import stated
@@ -151,13 +151,17 @@ def post_fetch(deps: ReaderDeps, caller: Reader, asked: FetchRequest) -> Json:
 def get_memory(
     deps: ReaderDeps, caller: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
 ) -> Json:
-    """Return a memory with its evidence and its units, now or as of a time; its ETag is the value for `If-Match`."""
+    """Return a memory with its evidence and its units, now or as of a time; its ETag is the value for `If-Match`.
+
+    `curve`: its strength is `floor + height · 0.5^(days since / half_life_days)` while nobody uses it; without a
+    half-life it stays `floor + height`.
+    """
     with deps.db.tenant(caller.tenant_id) as tx:
         row = memory_as_of.get(tx, memory_id, Moment(as_of, known_at))
         evidence = memory_as_of.evidence(tx, [memory_id], known_at).get(memory_id, [])
         unit_ids = unit_links.of_memory(tx, memory_id)
     response.headers["ETag"] = f'"{row.version}"'
-    return memory_json(row, evidence, known_at) | {"unit_ids": unit_ids}
+    return memory_json(row, evidence, known_at) | {"unit_ids": unit_ids, "curve": curve_json(row)}
 
 
 @router.post("/memories/{memory_id}/restore")

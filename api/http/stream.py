@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Request
 from fastapi.responses import StreamingResponse
 
 from api.ingress import dependencies
-from api.ingress.dependencies import Deps, Reader
+from api.ingress.dependencies import Dependencies, Deps, Reader
 from api.ingress.following import Filter
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import ImprintError, Invalid, Problem
 from core.events import feed
+from core.events.feed import Position
+from core.tenancy.tenants import Caller
 
 router = APIRouter(prefix="/v1", tags=["events"])
 
@@ -53,7 +56,18 @@ async def get_stream(
     word = last_event_id or after
     asked = feed.parse(word, "/after") if word else None
     wanted = Filter(_patterns(types), session_id, user_id)
-    begin = await deps.followers.begin(caller.tenant_id, asked)
+    if follow:
+        frames = await follow_as(deps, caller, request, wanted, asked)
+    else:
+        begin = await deps.followers.begin(caller.tenant_id, asked)
+        frames = deps.followers.read_stored(caller.tenant_id, begin, wanted)
+    return StreamingResponse(frames, media_type="text/event-stream", headers=HEADERS)
+
+
+async def follow_as(
+    deps: Dependencies, caller: Caller, request: Request, wanted: Filter, after: Position | None = None
+) -> AsyncIterator[bytes]:
+    """Return the frames from a position on (None: from now on), for as long as the key of the request may read."""
     authorization = request.headers.get("authorization", "")
 
     async def is_allowed() -> bool:
@@ -63,12 +77,8 @@ async def get_stream(
             return False
         return found.may("read") and found.labels is None
 
-    frames = (
-        deps.followers.follow(caller.tenant_id, begin, wanted, is_allowed)
-        if follow
-        else deps.followers.read_stored(caller.tenant_id, begin, wanted)
-    )
-    return StreamingResponse(frames, media_type="text/event-stream", headers=HEADERS)
+    begin = await deps.followers.begin(caller.tenant_id, after)
+    return deps.followers.follow(caller.tenant_id, begin, wanted, is_allowed)
 
 
 def _patterns(types: str) -> list[re.Pattern[str]]:

@@ -19,8 +19,8 @@ from core.errors import HeadersTooLarge, TooLarge
 from core.tenancy.tenants import Caller
 
 HEADERS: Final = 100
-WAITING: Final = frozenset({"settles", "streams"})
-"""Limits whose requests wait for others' work."""
+WAITING: Final = frozenset({"settles", "streams", "pages"})
+"""Limits whose requests wait for others' work, or for requests of their own."""
 
 HEADER_BYTES: Final = 32 * 1024
 """Maximum bytes of all headers of a request, names and values."""
@@ -50,11 +50,11 @@ class AdmissionControl:
             access, caller = await self._admit(scope, size)
             if caller is not None:
                 admission.enter(caller, access)
-                if unread:
-                    seconds = self._deps.settings.http_body_seconds
-                    body = await bodies.read(receive, access.body_bytes, seconds, admission.hold)
-                    receive, unread = bodies.replay(body, receive), False
-                await admission.wait()
+            if unread:
+                seconds = self._deps.settings.http_body_seconds
+                body = await bodies.read(receive, access.body_bytes, seconds, admission.hold)
+                receive, unread = bodies.replay(body, receive), False
+            await admission.wait()
         except ClientDisconnect:
             admission.end()
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is answered, as what an endpoint raises is
@@ -75,8 +75,9 @@ class AdmissionControl:
         access = self._table.find(scope["method"], scope["path"])
         scope["route"] = access.route
         if access.public:
-            if size != 0:
+            if size != 0 and not access.body_bytes:
                 raise TooLarge("This route takes no body.")
+            bodies.require(size, access.body_bytes)
             return access, None
         caller = await dependencies.identify(self._deps, _authorization(scope["headers"]))
         structlog.contextvars.bind_contextvars(tenant=caller.tenant_id)

@@ -9,7 +9,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 JSON: Final = b"application/json"
 
 _NO_TYPE: Final = frozenset({b"", b"application/x-www-form-urlencoded"})
-"""Content type that clients send by default. No route takes a form."""
+"""Content type that clients send by default. No route of the API takes a form; the console does."""
+
+_WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
+
+FORMS: Final = "/console/"
 
 
 def with_json_type(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -27,6 +31,6 @@ class JsonByDefault:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}:
+        if scope["type"] == "http" and scope["method"] in _WITH_BODY and not scope["path"].startswith(FORMS):
             scope = {**scope, "headers": with_json_type(list(scope["headers"]))}
         await self._app(scope, receive, send)

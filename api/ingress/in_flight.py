@@ -58,6 +58,8 @@ class InFlight:
 
 def _places(caller: Caller, counted: Counted) -> tuple[tuple[str, str], ...]:
     """Return the counters of a request. What only waits uses nothing that others need, so it has its own limit."""
+    if counted == "pages":
+        return ()
     key = f"{caller.tenant_id}.{caller.key_id}"
     if counted == "settles":
         return ((caller.tenant_id, "settles"),)

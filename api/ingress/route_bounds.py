@@ -26,19 +26,23 @@ BODY_BYTES: Final = 1024 * 1024
 PREFIX: Final = 2
 """Segments of a path by which routes are looked up: all routes of one resource share them."""
 
-Counted = Literal["requests", "settles", "streams", "backtests"]
-"""The limit of a tenant that a request counts towards."""
+Counted = Literal["requests", "settles", "streams", "backtests", "pages"]
+"""The limit of a tenant that a request counts towards; a page counts the requests that it makes in its turn."""
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Bounds of a route: the size of a body, the limit its requests count towards, and whether it needs no key."""
+    """Bounds of a route: the size of a body, the limit its requests count towards, and whether it needs no key.
+
+    `public_body`: bytes of a body that a route without a key takes.
+    """
 
     body: Callable[[Settings], int] = lambda _settings: BODY_BYTES
     counted: Counted = "requests"
     public: bool = False
+    public_body: int = 0
 
 
 DEFAULT: Final = Bounds()
@@ -123,7 +127,8 @@ def _access(route: RouteContext, settings: Settings) -> RouteAccess:
             f"it depends on {sorted(map(str, needed))}."
         )
     scope = None if bounds.public else needed.pop()
-    return RouteAccess(route.original_route, scope, bounds.body(settings), bounds.counted, bounds.public)
+    size = bounds.public_body if bounds.public else bounds.body(settings)
+    return RouteAccess(route.original_route, scope, size, bounds.counted, bounds.public)
 
 
 def _needs(dependant: Dependant) -> Iterator[Needs]:

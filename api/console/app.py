@@ -1,0 +1,34 @@
+"""Installation of the console in the application."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request, Response
+
+from api.console import calls, render
+from api.console.calls import ApiProblem
+from api.console.cookie import Sealer
+from api.console.gate import Gate
+from api.console.pages import entry, events, memories, now, people, rules, search, work
+from core.config import Settings
+from core.storage import service_key
+
+PAGES = (entry, now, events, rules, memories, search, people, work)
+"""Modules whose routes stand in `router`."""
+
+
+def install(app: FastAPI, settings: Settings) -> None:
+    """Install what the pages share, their way of refusing, and the gate in front of all else."""
+    sealer = Sealer(service_key.derive(settings, "console"))
+    app.state.sealer, app.state.renderer, app.state.console = sealer, render.load(), calls.client_of(app)
+    app.add_exception_handler(ApiProblem, _on_problem)
+    app.add_middleware(Gate, sealer=sealer)
+
+
+def _on_problem(request: Request, error: Exception) -> Response:
+    """Show a refusal by the API: as a page, or as a notice in the page that asked."""
+    if not isinstance(error, ApiProblem):
+        raise error
+    pages: render.Renderer = request.app.state.renderer
+    if "hx-request" in request.headers:
+        return pages.notice_of(request, error.problem)
+    return pages.page(request, "problem.html", error.status, problem=error.problem)

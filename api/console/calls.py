@@ -1,0 +1,69 @@
+"""Calls of the API's own routes, in this process and with the key of the login: the console has no other door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import httpx
+from fastapi import Depends, FastAPI, Request
+
+from api.console.gate import OPENED
+from core.types import Json
+
+
+class ApiProblem(Exception):
+    """A refusal by a route of the API, as its problem details."""
+
+    def __init__(self, status: int, problem: Json) -> None:
+        super().__init__(problem.get("detail", ""))
+        self.status = status
+        self.problem = problem
+
+
+class Api:
+    """Routes of the API as one login may call them: scopes, limits and screening are those of its key."""
+
+    def __init__(self, client: httpx.AsyncClient, key: str) -> None:
+        self._client = client
+        self._headers = {"Authorization": f"Bearer {key}"}
+
+    async def get(self, path: str, **query: Any) -> Any:
+        """Return the answer of a GET; parameters that are None or empty are left out. ApiProblem."""
+        return await self._call("GET", path, query, None)
+
+    async def post(self, path: str, body: Any = None, **query: Any) -> Any:
+        """Return the answer of a POST with a JSON body. ApiProblem."""
+        return await self._call("POST", path, query, body)
+
+    async def put(self, path: str, body: Any, **query: Any) -> Any:
+        """Return the answer of a PUT with a JSON body. ApiProblem."""
+        return await self._call("PUT", path, query, body)
+
+    async def patch(self, path: str, body: Any) -> Any:
+        """Return the answer of a PATCH with a JSON body. ApiProblem."""
+        return await self._call("PATCH", path, {}, body)
+
+    async def delete(self, path: str, **query: Any) -> Any:
+        """Return the answer of a DELETE. ApiProblem."""
+        return await self._call("DELETE", path, query, None)
+
+    async def _call(self, method: str, path: str, query: Mapping[str, Any], body: Any) -> Any:
+        given = {name: value for name, value in query.items() if value not in (None, "", [])}
+        answer = await self._client.request(method, path, params=given, json=body, headers=self._headers)
+        if answer.is_error:
+            raise ApiProblem(answer.status_code, answer.json())
+        return answer.json() if answer.content else None
+
+
+def client_of(app: FastAPI) -> httpx.AsyncClient:
+    """Return a client whose requests pass every layer of the application, and no network."""
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    return httpx.AsyncClient(transport=transport, base_url="http://console", trust_env=False, timeout=None)  # noqa: S113 - the routes have their own limits
+
+
+async def _api(request: Request) -> Api:
+    return Api(request.app.state.console, request.scope[OPENED].key)
+
+
+ApiCalls = Annotated[Api, Depends(_api)]

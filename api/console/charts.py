@@ -1,0 +1,70 @@
+"""Charts drawn on the server as coordinates of SVG: the policy of the pages allows no style in an element."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from core.memory import decay
+from core.types import Json
+
+WIDTH: Final = 640
+HEIGHT: Final = 120
+STEPS: Final = 80
+PAST_SHARE: Final = 0.25
+SHORTEST_DAYS: Final = 30.0
+LONGEST_DAYS: Final = 730.0
+"""Days ahead that a curve shows: until the memory has faded, within these bounds."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthChart:
+    """The strength of a memory over time: polylines in a box of WIDTH by HEIGHT, and where today is."""
+
+    past: str
+    future: str
+    today: float
+    threshold: float
+    begins: str
+    ends: str
+
+
+def strength_chart(memory: Json, now: datetime) -> StrengthChart:
+    """Return the chart of a memory as `GET /v1/memories/{id}` shows it, if nobody uses it from now on."""
+    given = memory["curve"]
+    curve = decay.Curve(given["height"], given["half_life_days"], given["floor"])
+    since = datetime.fromisoformat(given["since"])
+    ahead = _days_ahead(memory["fade_at"], now)
+    start, end = now - timedelta(days=ahead * PAST_SHARE / (1 - PAST_SHARE)), now + timedelta(days=ahead)
+    moments = [start + (end - start) * step / STEPS for step in range(STEPS + 1)]
+    points = [(_x(at, start, end), _y(curve.strength(since, at)), at) for at in moments if at >= since]
+    today = _x(now, start, end)
+    return StrengthChart(
+        past=_line([(x, y) for x, y, at in points if at <= now]),
+        future=_line([(x, y) for x, y, at in points if at >= now]),
+        today=today,
+        threshold=_y(decay.UNDER),
+        begins=start.astimezone(UTC).isoformat(),
+        ends=end.astimezone(UTC).isoformat(),
+    )
+
+
+def _days_ahead(fade_at: str | None, now: datetime) -> float:
+    if fade_at is None:
+        return LONGEST_DAYS / 2
+    days = (datetime.fromisoformat(fade_at) - now) / timedelta(days=1)
+    return min(LONGEST_DAYS, max(SHORTEST_DAYS, days * 1.15))
+
+
+def _x(at: datetime, start: datetime, end: datetime) -> float:
+    return round(WIDTH * ((at - start) / (end - start)), 1)
+
+
+def _y(strength: float) -> float:
+    return round(HEIGHT * (1 - min(1.0, max(0.0, strength))), 1)
+
+
+def _line(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x},{y}" for x, y in points)

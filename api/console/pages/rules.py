@@ -1,0 +1,83 @@
+"""Rules: what each has done, its text and versions, pausing, and testing it on a past event."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Annotated, Any, Final
+
+from fastapi import Query, Request
+from fastapi.responses import Response
+
+from api.console.calls import ApiCalls
+from api.console.routing import Form, Rendering, at, page
+
+Text = Annotated[str, Query(max_length=300)]
+
+TESTED: Final = 200
+"""Rules of the list; a tenant may have more, which the API lists page by page."""
+
+
+@page("/rules")
+async def get_rules(request: Request, api: ApiCalls, pages: Rendering) -> Response:
+    rules, stats = await asyncio.gather(api.get("/v1/rules", limit=TESTED), api.get("/v1/stats"))
+    verdicts: dict[str, dict[str, int]] = {}
+    for one in stats["decisions"]:
+        verdicts.setdefault(one["rule"], {})[one["verdict"]] = one["count"]
+    return pages.page(request, "rules.html", rules=rules["items"], verdicts=verdicts)
+
+
+@page("/rules/{name}")
+async def get_rule(request: Request, api: ApiCalls, pages: Rendering, name: str, event: Text = "") -> Response:
+    place = at("rules", name)
+    rule, stats, versions = await asyncio.gather(
+        api.get(place), api.get(f"{place}/stats"), api.get(f"{place}/versions", limit=20)
+    )
+    tested = await _test(api, name, event) if event else None
+    return pages.page(
+        request, "rule.html", rule=rule, stats=stats, versions=versions["items"], tested=tested, event=event
+    )
+
+
+@page("/rules/{name}/pause", method="POST")
+async def post_pause(api: ApiCalls, form: Form, name: str) -> Response:
+    enabled = form.get("enabled") == "true"
+    await api.patch(at("rules", name), {"enabled": enabled})
+    return Response(status_code=204, headers={"HX-Refresh": "true"})
+
+
+@page("/rules/{name}/rollback", method="POST")
+async def post_rollback(api: ApiCalls, form: Form, name: str) -> Response:
+    await api.post(f"{at('rules', name)}/rollback", {"version": int(form["version"])})
+    return Response(status_code=204, headers={"HX-Refresh": "true"})
+
+
+@page("/rules/{name}/validate", method="POST")
+async def post_validate(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+    """Say what is wrong with an edited rule, while it is typed."""
+    rule, fault = _read(form.get("rule", ""))
+    report = await api.post("/v1/rules/validate", rule) if fault is None else None
+    return pages.page(request, "rule_report.html", report=report, fault=fault, name=name)
+
+
+@page("/rules/{name}/save", method="POST")
+async def post_save(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+    rule, fault = _read(form.get("rule", ""))
+    if fault is not None:
+        return pages.page(request, "rule_report.html", report=None, fault=fault, name=name)
+    await api.put(at("rules", name), rule, comment=form.get("comment", ""))
+    return Response(status_code=204, headers={"HX-Refresh": "true"})
+
+
+def _read(text: str) -> tuple[Any, str | None]:
+    try:
+        return json.loads(text), None
+    except ValueError as error:
+        return None, str(error)
+
+
+async def _test(api: ApiCalls, name: str, event_id: str) -> Any:
+    event = await api.get(at("events", event_id))
+    kept = ("id", "event_type", "source", "subject", "time", "payload")
+    [found] = await api.post("/v1/rules/test", {"names": [name], "event": {field: event[field] for field in kept}})
+    return found

@@ -1,0 +1,161 @@
+"""Rendering of pages: templates, catalogues of strings, and how values are shown."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup, escape
+
+from api.console.gate import OPENED
+from core.types import Json
+
+HERE: Final = Path(__file__).parent
+
+LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "zh-CN": "简体中文"}
+"""Catalogues in `locales/`, by the language's own name."""
+
+LANGUAGE_COOKIE: Final = "imprint_language"
+THEME_COOKIE: Final = "imprint_theme"
+THEMES: Final = frozenset({"light", "dark"})
+
+NAVIGATION: Final = (
+    ("now", "/console"),
+    ("events", "/console/events"),
+    ("rules", "/console/rules"),
+    ("memories", "/console/memories"),
+    ("search", "/console/search"),
+    ("people", "/console/people"),
+    ("work", "/console/work"),
+)
+"""Areas in the order of the sidebar: the name of each in the catalogues (`nav.…`), and its first page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Templates and catalogues, read once a process."""
+
+    templates: Environment
+    catalogues: Mapping[str, Mapping[str, str]]
+
+    def page(self, request: Request, template: str, status: int = 200, **content: Any) -> HTMLResponse:
+        """Render a template for the browser of a request."""
+        language, theme = language_of(request), request.cookies.get(THEME_COOKIE, "")
+        shared: Json = {
+            "t": partial(translate, self.catalogues[language]),
+            "term": partial(term, self.catalogues[language]),
+            "language": language,
+            "languages": LANGUAGES,
+            "theme": theme if theme in THEMES else "",
+            "login": request.scope.get(OPENED),
+            "navigation": NAVIGATION,
+            "here": request.url.path,
+            "query": request.query_params,
+        }
+        return HTMLResponse(self.templates.get_template(template).render(shared | content), status)
+
+    def notice(self, request: Request, key: str, *, bad: bool = False) -> HTMLResponse:
+        """Answer a request of a page with a line of the catalogue, shown beside the page."""
+        return self._notice(request, translate(self.catalogues[language_of(request)], key), bad=bad)
+
+    def notice_of(self, request: Request, problem: Json) -> HTMLResponse:
+        """Answer a request of a page with the problem details of a refusal."""
+        more = "; ".join(f"{one['pointer']}: {one['detail']}" for one in problem.get("errors") or ())
+        return self._notice(request, more or problem["detail"], bad=True)
+
+    def _notice(self, request: Request, text: str, *, bad: bool) -> HTMLResponse:
+        answer = self.page(request, "notice.html", text=text, kind="bad" if bad else "good")
+        answer.headers["HX-Retarget"], answer.headers["HX-Reswap"] = "#notices", "innerHTML"
+        return answer
+
+
+def load() -> Renderer:
+    """Read templates and catalogues."""
+    templates = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {"moment": moment, "pretty": pretty, "short": short, "count": count, "decimal": decimal}
+    templates.globals["asset"] = asset
+    catalogues = {
+        name: json.loads((HERE / "locales" / f"{name}.json").read_text(encoding="utf-8")) for name in LANGUAGES
+    }
+    return Renderer(templates, catalogues)
+
+
+def language_of(request: Request) -> str:
+    """Return the language that a browser has chosen, else the first of its own that has a catalogue."""
+    chosen = request.cookies.get(LANGUAGE_COOKIE)
+    if chosen in LANGUAGES:
+        return chosen
+    for word in request.headers.get("accept-language", "")[:500].split(","):
+        tag = word.partition(";")[0].strip().lower()
+        for name in LANGUAGES:
+            if tag.partition("-")[0] == name.partition("-")[0]:
+                return name
+    return "en"
+
+
+def translate(catalogue: Mapping[str, str], key: str, **values: Any) -> str:
+    """Return a string of the catalogue with its values. KeyError: there is none, which a test finds."""
+    return catalogue[key].format(**values)
+
+
+def term(catalogue: Mapping[str, str], kind: str, word: str) -> str:
+    """Return a word of the API (a state, a category, …) in the language of the catalogue, else as it is."""
+    return catalogue.get(f"{kind}.{word}", word)
+
+
+def asset(name: str) -> str:
+    """Return the address of a file in `static/`, which changes with its content and may be kept by browsers."""
+    return f"/console/static/{name}?{_digest(name)}"
+
+
+def _digest(name: str) -> str:
+    if name not in _DIGESTS:
+        _DIGESTS[name] = hashlib.sha256((HERE / "static" / name).read_bytes()).hexdigest()[:12]
+    return _DIGESTS[name]
+
+
+_DIGESTS: Final[dict[str, str]] = {}
+
+
+def moment(value: str | None) -> Markup | str:
+    """Show a time; the browser writes it in its own zone and form."""
+    if not value:
+        return "–"
+    at = datetime.fromisoformat(value).astimezone(UTC)
+    return Markup('<time datetime="{}">{}</time>').format(at.isoformat(), at.strftime("%Y-%m-%d %H:%M:%S"))
+
+
+def pretty(value: Any) -> str:
+    """Show a JSON value over several lines."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def short(value: str, characters: int = 8) -> Markup:
+    """Show the end of an id, which tells ids of the same minute apart; the whole stands in its title."""
+    if len(value) <= characters:
+        return escape(value)
+    return Markup('<span class="id" title="{}">…{}</span>').format(value, value[-characters:])
+
+
+def count(value: float | None) -> str:
+    """Show a number with thousands."""
+    return "–" if value is None else f"{value:,}"
+
+
+def decimal(value: float | None, digits: int = 2) -> str:
+    """Show a number with a fixed number of decimals."""
+    return "–" if value is None else f"{value:.{digits}f}"

@@ -1,0 +1,62 @@
+"""Declaration of the console's routes, and what their endpoints depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Final, TypeVar
+from urllib.parse import parse_qsl, quote
+
+from fastapi import APIRouter, Depends, Request
+
+from api.console.render import Renderer
+from api.ingress import dependencies
+from api.ingress.dependencies import any_key
+from api.ingress.route_bounds import Bounds, with_bounds
+
+router: Final = APIRouter(prefix="/console", include_in_schema=False)
+
+PAGE: Final = Bounds(counted="pages")
+
+FIELDS: Final = 1_000
+"""Fields of a form that are read."""
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+
+def page(path: str, *, method: str = "GET") -> Callable[[Endpoint], Endpoint]:
+    """Declare a route of the console: any key may ask; what it may see and do, the API's own routes decide."""
+
+    def declare(endpoint: Endpoint) -> Endpoint:
+        register = router.api_route(path, methods=[method], dependencies=[Depends(any_key)])
+        return register(with_bounds(PAGE)(endpoint))
+
+    return declare
+
+
+async def _renderer(request: Request) -> Renderer:
+    found: Renderer = request.app.state.renderer
+    return found
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Return the fields of a form; of a repeated one the last."""
+    body = await dependencies.body(request)
+    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=FIELDS))
+
+
+async def _form_lists(request: Request) -> dict[str, list[str]]:
+    body = await dependencies.body(request)
+    found: dict[str, list[str]] = {}
+    for name, value in parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=FIELDS):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+Rendering = Annotated[Renderer, Depends(_renderer)]
+Form = Annotated[dict[str, str], Depends(_form)]
+FormLists = Annotated[dict[str, list[str]], Depends(_form_lists)]
+
+
+def at(*segments: str) -> str:
+    """Return the path of an API route; each segment is escaped."""
+    return "/".join(("/v1", *(quote(one, safe="") for one in segments)))

@@ -1,0 +1,57 @@
+"use strict";
+
+const language = document.documentElement.lang;
+const clock = new Intl.DateTimeFormat(language, { timeStyle: "medium" });
+const calendar = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+const full = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" });
+
+/** Write the times below an element in the browser's own zone: of today the time, of other days also the day. */
+function localise(root) {
+  const today = new Date().toDateString();
+  for (const time of root.querySelectorAll("time[datetime]:not([data-local])")) {
+    const at = new Date(time.dateTime);
+    time.dataset.local = "";
+    time.title = full.format(at);
+    time.textContent = (at.toDateString() === today ? clock : calendar).format(at);
+  }
+}
+
+/** Keep a live list as short as it says. */
+function trim(list) {
+  while (list.children.length > Number(list.dataset.keep)) list.lastElementChild.remove();
+}
+
+function toggle(button) {
+  const part = document.getElementById(button.dataset.toggle);
+  if (part.tagName === "NAV") part.classList.toggle("open");
+  else part.hidden = !part.hidden;
+  const shown = part.tagName === "NAV" ? part.classList.contains("open") : !part.hidden;
+  button.setAttribute("aria-expanded", String(shown));
+  if (shown) part.querySelector("input:not([type=hidden]), textarea, a")?.focus();
+}
+
+function switchTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  document.cookie = `imprint_theme=${root.dataset.theme}; path=/console; max-age=31536000; samesite=lax`;
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-toggle]");
+  if (button) toggle(button);
+  if (event.target.closest("[data-theme-switch]")) switchTheme();
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const field = document.querySelector(`[data-shortcut="${CSS.escape(event.key)}"]`);
+  if (field) { event.preventDefault(); field.focus(); }
+});
+
+document.addEventListener("htmx:after:swap", () => {
+  localise(document);
+  document.querySelectorAll("[data-keep]").forEach(trim);
+});
+
+localise(document);
