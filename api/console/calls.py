@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Mapping
+from http import HTTPStatus
 from typing import Annotated, Any
 
 import httpx
@@ -32,6 +34,15 @@ class Api:
         """Return the answer of a GET; parameters that are None or empty are left out. ApiProblem."""
         return await self._call("GET", path, query, None)
 
+    async def find(self, path: str, **query: Any) -> Any | None:
+        """Return the answer of a GET; None if there is no such thing. ApiProblem: another refusal."""
+        try:
+            return await self.get(path, **query)
+        except ApiProblem as problem:
+            if problem.status != HTTPStatus.NOT_FOUND:
+                raise
+            return None
+
     async def post(self, path: str, body: Any = None, **query: Any) -> Any:
         """Return the answer of a POST with a JSON body. ApiProblem."""
         return await self._call("POST", path, query, body)
@@ -54,6 +65,15 @@ class Api:
         if answer.is_error:
             raise ApiProblem(answer.status_code, answer.json())
         return answer.json() if answer.content else None
+
+
+async def together(*calls: Awaitable[Any]) -> list[Any]:
+    """Return the answers of several calls at once. All have ended when the first refusal of them is raised."""
+    answers = await asyncio.gather(*calls, return_exceptions=True)
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+    return answers
 
 
 def client_of(app: FastAPI) -> httpx.AsyncClient:

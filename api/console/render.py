@@ -97,7 +97,7 @@ def load() -> Renderer:
 def language_of(request: Request) -> str:
     """Return the language that a browser has chosen, else the first of its own that has a catalogue."""
     chosen = request.cookies.get(LANGUAGE_COOKIE)
-    if chosen in LANGUAGES:
+    if chosen is not None and chosen in LANGUAGES:
         return chosen
     for word in request.headers.get("accept-language", "")[:500].split(","):
         tag = word.partition(";")[0].strip().lower()

@@ -11,7 +11,7 @@ from fastapi import Query, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
-from api.console.calls import ApiCalls, ApiProblem
+from api.console.calls import ApiCalls
 from api.console.cookie import NAME, PATH, SECONDS, Sealer
 from api.console.gate import LOGIN
 from api.console.render import HERE, LANGUAGE_COOKIE, LANGUAGES, language_of, translate
@@ -84,20 +84,12 @@ async def get_go(api: ApiCalls, q: Annotated[str, Query(max_length=300)] = "") -
     """Go to the memory, event or dispatch of an id, else search for the words."""
     word = q.strip()
     if _UUID.fullmatch(word):
-        for place, path in ((("memories", word), "memories"), (("dispatches", word), "work")):
-            if await _exists(api, *place):
-                return RedirectResponse(f"/console/{path}/{word}", status_code=303)
-    if word and " " not in word and await _exists(api, "events", word):
+        for resource, area in (("memories", "memories"), ("dispatches", "work")):
+            if await api.find(at(resource, word)):
+                return RedirectResponse(f"/console/{area}/{word}", status_code=303)
+    if word and " " not in word and await api.find(at("events", word)):
         return RedirectResponse(f"/console/events/{quote(word, safe='')}", status_code=303)
     return RedirectResponse(f"/console/search?query={quote(word)}", status_code=303)
-
-
-async def _exists(api: ApiCalls, *place: str) -> bool:
-    try:
-        await api.get(at(*place))
-    except ApiProblem:
-        return False
-    return True
 
 
 def _inside(path: str) -> str:

@@ -9,6 +9,7 @@ from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
 from api.console.routing import Rendering, at, page
+from core.types import Json
 
 Text = Annotated[str, Query(max_length=300)]
 
@@ -30,7 +31,7 @@ async def get_events(
 @page("/events/{event_id:path}")
 async def get_event(request: Request, api: ApiCalls, pages: Rendering, event_id: str) -> Response:
     trace = await api.get(f"{at('events', event_id)}/trace")
-    changes = {one["id"]: [] for one in trace["dispatches"]}
+    changes: dict[str, list[Json]] = {one["id"]: [] for one in trace["dispatches"]}
     for change in trace["changes"]:
         changes.setdefault(change["dispatch_id"], []).append(change)
     return pages.page(request, "event.html", trace=trace, changes=changes)

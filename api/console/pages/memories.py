@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 from urllib.parse import quote
@@ -10,7 +9,7 @@ from urllib.parse import quote
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls
+from api.console.calls import ApiCalls, together
 from api.console.charts import strength_chart
 from api.console.routing import Form, Rendering, at, page
 
@@ -48,7 +47,7 @@ async def get_memories(
 @page("/memories/{memory_id}")
 async def get_memory(request: Request, api: ApiCalls, pages: Rendering, memory_id: str) -> Response:
     place = at("memories", memory_id)
-    memory, why, history, relations = await asyncio.gather(
+    memory, why, history, relations = await together(
         api.get(place), api.get(f"{place}/why"), api.get(f"{place}/history"), api.get(f"{place}/relations")
     )
     versions = _with_differences(history["items"])

@@ -11,7 +11,7 @@ from typing import Any, Final
 from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
-from api.console.calls import ApiCalls
+from api.console.calls import ApiCalls, together
 from api.console.render import Renderer, language_of, translate
 from api.console.routing import Rendering, page, router
 from api.http.stream import HEADERS, follow_as
@@ -28,7 +28,7 @@ UPDATE_SECONDS: Final = 0.5
 
 @page("")
 async def get_now(request: Request, api: ApiCalls, pages: Rendering) -> Response:
-    stats, events, dead, held = await asyncio.gather(
+    stats, events, dead, held = await together(
         api.get("/v1/stats"),
         api.get("/v1/events", limit=ROWS),
         api.get("/v1/dispatches", status="dead", limit=10),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Annotated
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls, ApiProblem
+from api.console.calls import ApiCalls, together
 from api.console.routing import Rendering, at, page
 
 Text = Annotated[str, Query(max_length=300)]
@@ -23,19 +22,11 @@ async def get_people(request: Request, api: ApiCalls, pages: Rendering, after: T
 
 @page("/people/{user_id}")
 async def get_person(request: Request, api: ApiCalls, pages: Rendering, user_id: str) -> Response:
-    profile, sessions, memories = await asyncio.gather(
-        api.get(f"{at('users', user_id)}/profile"),
+    profile, sessions, memories = await together(
+        api.find(f"{at('users', user_id)}/profile"),
         api.get("/v1/sessions", user_id=user_id, limit=20),
         api.get("/v1/memories", user_id=user_id, limit=10),
-        return_exceptions=True,
     )
-    for one in (sessions, memories):
-        if isinstance(one, BaseException):
-            raise one
-    if isinstance(profile, ApiProblem):
-        profile = None
-    elif isinstance(profile, BaseException):
-        raise profile
     return pages.page(
         request, "person.html", user_id=user_id, profile=profile, sessions=sessions["items"], memories=memories["items"]
     )
@@ -43,7 +34,7 @@ async def get_person(request: Request, api: ApiCalls, pages: Rendering, user_id:
 
 @page("/sessions/{session_id:path}")
 async def get_session(request: Request, api: ApiCalls, pages: Rendering, session_id: str, after: Text = "") -> Response:
-    session, messages = await asyncio.gather(
+    session, messages = await together(
         api.get("/v1/session", session_id=session_id),
         api.get("/v1/session/messages", session_id=session_id, after=after, limit=100),
     )

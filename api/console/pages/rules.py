@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Annotated, Any, Final
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls
+from api.console.calls import ApiCalls, together
 from api.console.routing import Form, Rendering, at, page
 
 Text = Annotated[str, Query(max_length=300)]
@@ -20,7 +19,7 @@ TESTED: Final = 200
 
 @page("/rules")
 async def get_rules(request: Request, api: ApiCalls, pages: Rendering) -> Response:
-    rules, stats = await asyncio.gather(api.get("/v1/rules", limit=TESTED), api.get("/v1/stats"))
+    rules, stats = await together(api.get("/v1/rules", limit=TESTED), api.get("/v1/stats"))
     verdicts: dict[str, dict[str, int]] = {}
     for one in stats["decisions"]:
         verdicts.setdefault(one["rule"], {})[one["verdict"]] = one["count"]
@@ -30,7 +29,7 @@ async def get_rules(request: Request, api: ApiCalls, pages: Rendering) -> Respon
 @page("/rules/{name}")
 async def get_rule(request: Request, api: ApiCalls, pages: Rendering, name: str, event: Text = "") -> Response:
     place = at("rules", name)
-    rule, stats, versions = await asyncio.gather(
+    rule, stats, versions = await together(
         api.get(place), api.get(f"{place}/stats"), api.get(f"{place}/versions", limit=20)
     )
     tested = await _test(api, name, event) if event else None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from typing import Any, Final
 
 from fastapi import Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls
+from api.console.calls import ApiCalls, together
 from api.console.routing import Rendering, at, page
 
 LISTED: Final = 200
@@ -22,7 +21,7 @@ _VARYING: Final = re.compile(
 
 @page("/work")
 async def get_work(request: Request, api: ApiCalls, pages: Rendering) -> Response:
-    held, dead, disputed, quarantined = await asyncio.gather(
+    held, dead, disputed, quarantined = await together(
         api.get("/v1/dispatches", hold="approval", status="held", limit=LISTED),
         api.get("/v1/dispatches", status="dead", limit=LISTED),
         api.get("/v1/memories", trust="disputed", limit=50),

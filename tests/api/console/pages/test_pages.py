@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+
+from core.storage.db import Database
+from tests.api.console.browser import Browser
+from tests.doors import Doors
+from tests.factories import a_memory, carry_out
+from tests.samples import said
+
+HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
+
+PAGES = (
+    "", "/events", "/events?type=message.added&user_id=ada", "/rules", "/rules/write_episodes", "/memories",
+    "/memories?user_id=ada&q=cello&category=fact&status=active&trust=candidate&order=uses", "/search",
+    "/search?user_id=ada&query=cello", "/people", "/people/ada", "/people/nobody", "/sessions/s1", "/work",
+)  # fmt: skip
+
+
+@pytest.fixture
+def known(door: Doors, app: Database) -> None:
+    door.post("/v1/events", [said(f"I play the cello. {HOSTILE}", speaker=HOSTILE)])
+    carry_out(app, a_memory(f"Ada plays the cello. {HOSTILE}"))
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.usefixtures("known")
+def test_each_page_is_shown_in_each_language_with_stored_text_escaped(
+    browser: Browser, path: str, language: str
+) -> None:
+    answer = browser.get(path, **{"accept-language": language})
+    assert answer.status_code == 200, answer.text
+    assert f'<html lang="{language}"' in answer.text
+    assert "<img src=x" not in answer.text
+    assert ">49<" not in answer.text

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from api.console import render
+from api.console.render import HERE, LANGUAGES
+
+
+def catalogue(name: str) -> dict[str, str]:
+    found: dict[str, str] = json.loads((HERE / "locales" / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+def test_all_catalogues_have_the_same_strings_with_the_same_values() -> None:
+    english = catalogue("en")
+    for name in LANGUAGES:
+        other = catalogue(name)
+        assert other.keys() == english.keys()
+        for key, text in other.items():
+            assert sorted(re.findall(r"\{\w+\}", text)) == sorted(re.findall(r"\{\w+\}", english[key])), key
+
+
+def test_templates_name_only_strings_of_the_catalogue_and_all_of_them_are_used() -> None:
+    source = "".join(path.read_text(encoding="utf-8") for path in HERE.rglob("*.html"))
+    source += "".join(path.read_text(encoding="utf-8") for path in HERE.rglob("*.py"))
+    english = catalogue("en")
+    named = set(re.findall(r"\bt\('([\w.]+)'[,)]", source)) | set(
+        re.findall(r'"((?:login|memory|work)\.[\w.]+)"', source)
+    )
+    named = {name for name in named if not name.endswith(".html")}
+    assert named <= english.keys() | {f"{HERE.name}.none"}, named - english.keys()
+    prefixes = {f"{kind}." for kind in re.findall(r"\bterm\('(\w+)'", source)}
+    prefixes |= {"nav.", "filter.", "category.", "status.", "trust.", "order."}
+    unused = {key for key in english if key not in named and not key.startswith(tuple(prefixes))}
+    assert not unused
+
+
+def test_templates_hold_no_script_no_style_and_no_address_of_another_host() -> None:
+    for path in HERE.rglob("*.html"):
+        source = path.read_text(encoding="utf-8")
+        assert not re.search(r"<script(?![^>]*\bsrc=)|<style| style=| on\w+=|javascript:|hx-on", source), path.name
+        assert not re.search(r"https?://", source), path.name
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "–"), ("2026-11-26T10:00:00Z", '<time datetime="2026-11-26T10:00:00+00:00">2026-11-26 10:00:00</time>')],
+)
+def test_a_time_is_shown_so_that_a_browser_can_write_it_in_its_own_zone(value: str | None, shown: str) -> None:
+    assert str(render.moment(value)) == shown
+
+
+def test_an_id_is_shown_by_its_end_and_escaped() -> None:
+    assert str(render.short("01a21849-745a-74d2-a20d-c2228a46f1eb")).endswith(">…8a46f1eb</span>")
+    assert str(render.short("<b>")) == "&lt;b&gt;"
+    assert "<script>" not in str(render.short("<script>alert(1)</script>"))
+
+
+def test_an_asset_is_addressed_by_its_content() -> None:
+    assert re.fullmatch(r"/console/static/console\.css\?[0-9a-f]{12}", render.asset("console.css"))
