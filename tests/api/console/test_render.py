@@ -39,7 +39,7 @@ def test_templates_name_only_strings_of_the_catalogue_and_all_of_them_are_used()
 def test_templates_hold_no_script_no_style_and_no_address_of_another_host() -> None:
     for path in HERE.rglob("*.html"):
         source = path.read_text(encoding="utf-8")
-        assert not re.search(r"<script(?![^>]*\bsrc=)|<style| style=| on\w+=|javascript:|hx-on", source), path.name
+        assert not re.search(r"<script(?![^>]*\bsrc=)|<style| style=| on[a-z]+=|javascript:|hx-on", source), path.name
         assert not re.search(r"https?://", source), path.name
 
 
