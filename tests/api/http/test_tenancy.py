@@ -139,6 +139,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ],
     ("get", "/v1/rules"): [lambda _: {}],
     ("get", "/v1/rules/schema"): [lambda _: {}],
+    ("get", "/v1/rules/activity"): [lambda _: {}],
     ("post", "/v1/rules"): [lambda a: {"json": a_document(name=a.rule, tags=["theirs"])}],
     ("post", "/v1/rules/validate"): [lambda a: {"json": a_document(name=a.rule)}],
     ("post", "/v1/rules/test"): [
