@@ -331,6 +331,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda _: {"json": {"dry_run": True}},
         lambda _: {"json": {}},
     ],
+    ("get", "/v1/now"): [lambda _: {}],
     ("get", "/v1/stats"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     **{
         ("post", f"/compat/mem0/{path}"): [lambda a: {"json": {"messages": "I like tea.", "user_id": a.user}}]
