@@ -24,6 +24,7 @@ from api.http import (
     erasure,
     events,
     exports,
+    extraction_preview,
     forgettings,
     health,
     hooks,
@@ -62,6 +63,7 @@ from core.context import retrievers
 from core.events import settle_tokens
 from core.events.doorbell import Doorbell
 from core.index import reembedding
+from core.inference import configured_client
 from core.inference.batching_embedder import BatchingEmbedder
 from core.inference.configured_embedder import require_model
 from core.inference.embedders import Embedder
@@ -99,6 +101,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     webhook_endpoints.router,
     erasure.router,
     exports.router,
+    extraction_preview.router,
     forgettings.router,
     rebuilds.router,
     now.router,
@@ -176,5 +179,17 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
     settling, tokens = SettleWatcher(database, bell), settle_tokens.load(settings)
     followers = Followers(database, broker_url)
     return Dependencies(
-        settings, database, embedders, bell, recalls, kept, tokens, {}, {}, settling, followers, retrievers=found
+        settings,
+        database,
+        embedders,
+        bell,
+        recalls,
+        kept,
+        tokens,
+        {},
+        {},
+        settling,
+        followers,
+        retrievers=found,
+        model=configured_client.load(settings, database),
     )

@@ -332,6 +332,12 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda _: {"json": {}},
     ],
     ("get", "/v1/now"): [lambda _: {}],
+    ("post", "/v1/extraction/preview"): [
+        lambda a: {"json": {"user_id": a.user, "messages": [{"role": "user", "content": f"I live in {a.word}."}]}},
+        lambda a: {
+            "json": {"user_id": a.user, "group_id": "g", "messages": [{"role": "user", "content": "I live in Rome."}]}
+        },
+    ],
     ("get", "/v1/stats"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     **{
         ("post", f"/compat/mem0/{path}"): [lambda a: {"json": {"messages": "I like tea.", "user_id": a.user}}]
