@@ -16,6 +16,7 @@ from api.console import app as console
 from api.console import routing as console_routes
 from api.http import (
     backtest,
+    bulk_changes,
     context,
     costs,
     decisions,
@@ -90,6 +91,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     run_now.router,
     decisions.router,
     relations.router,
+    bulk_changes.router,
     memory_writes.router,
     memories.router,
     units.router,

@@ -36,13 +36,7 @@ def delete_memory(deps: Deps, caller: Writer, memory_id: UUID, evidence: WithEvi
 
     Repeated: 404, which names the receipt.
     """
-
-    def carry_out(tx: Tx) -> Erased:
-        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
-
-    done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
-    _write_mirror(deps, caller.tenant_id, done.user_id)
-    return receipt.as_json()
+    return erase_memory(deps, caller, memory_id, evidence=evidence)[1].as_json()
 
 
 @router.delete("/users/{user_id:path}")
@@ -74,6 +68,17 @@ def get_receipt(deps: Deps, caller: Reader, receipt_id: UUID) -> Json:
     """Return a receipt as it was signed."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return receipts.get(tx, receipt_id).as_json()
+
+
+def erase_memory(deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool) -> tuple[Erased, Receipt]:
+    """Erase a memory, and write the receipt and the mirror. NotFound."""
+
+    def carry_out(tx: Tx) -> Erased:
+        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
+
+    done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
+    _write_mirror(deps, caller.tenant_id, done.user_id)
+    return done, receipt
 
 
 def _erase(

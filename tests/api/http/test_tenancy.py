@@ -224,6 +224,15 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"ids": [a.memory, str(UUID(int=0))]}},
         lambda a: {"json": {"ids": [str(UUID(int=0)), a.memory], "content": "Mine."}},
     ],
+    ("post", "/v1/memories/bulk"): [
+        lambda a, action=action: {"json": {"action": action, "ids": [a.memory], "confirm": None}}
+        for action in ("pin", "archive", "restore")
+    ]
+    + [
+        lambda a: {"json": {"action": "erase", "ids": [a.memory], "confirm": 1}},
+        lambda a: {"json": {"action": "erase", "ids": [a.memory], "dry_run": True}},
+        lambda a: {"json": {"action": "merge", "ids": [a.memory, str(UUID(int=0))]}},
+    ],
     ("post", "/v1/memories/{memory_id}/undo"): [
         lambda a: {"memory_id": a.memory},
         lambda a: {"memory_id": a.memory, "json": {"version": 1, "reason": "x"}},
