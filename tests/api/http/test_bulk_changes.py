@@ -125,7 +125,7 @@ def test_each_erasure_has_a_receipt_and_what_goes_with_another_has_the_same(door
     assert answer["done"] == 2
     for row in answer["items"]:
         receipt = door.get(f"/v1/receipts/{row['receipt_id']}").json()
-        assert (receipt["counts"]["memories"], row["erased"]) == (1, [row["id"]])
+        assert (receipt["receipt"]["counts"]["memories"], row["erased"]) == (1, [row["id"]])
     assert outcomes(bulk(door, "erase", [first], confirm=1)) == [("refused", 404)]
 
 

@@ -49,11 +49,12 @@ class Belongings:
     document: str
     unit: str
     forgetting: str
+    key: str
 
     @property
     def ids(self) -> list[str]:
         mine = [self.event, self.session, self.user, self.rule, self.memory, self.change, self.dispatch, self.held]
-        return [*mine, self.rebuild, self.receipt, self.document, self.unit, self.forgetting]
+        return [*mine, self.rebuild, self.receipt, self.document, self.unit, self.forgetting, self.key]
 
 
 Case = Callable[[Belongings], Json]
@@ -122,6 +123,15 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("post", "/v1/rebuilds/{rebuild_id}/apply"): [lambda a: {"rebuild_id": a.rebuild}],
     ("delete", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
     ("get", "/v1/endpoints"): [lambda _: {}],
+    ("get", "/v1/endpoints/deliveries"): [lambda _: {}, lambda a: {"params": {"rule": a.rule}}],
+    ("post", "/v1/endpoints/deliveries/{dispatch_id}/redeliver"): [lambda a: {"dispatch_id": a.dispatch}],
+    ("get", "/v1/keys"): [lambda _: {}],
+    ("post", "/v1/keys"): [lambda _: {"json": {"scopes": ["read"]}}],
+    ("delete", "/v1/keys/{key_id}"): [lambda a: {"key_id": a.key}],
+    ("get", "/v1/memories/graph"): [
+        lambda a: {"params": {"user_id": a.user}},
+        lambda _: {"params": {"group_id": "g", "include_archived": True}},
+    ],
     ("post", "/v1/endpoints/enable"): [lambda _: {"json": {"address": "ops"}}],
     ("post", "/v1/import"): [
         lambda a: {"params": {"user_id": a.user}, "content": b'[{"role": "user", "content": "Hello."}]'},
@@ -436,7 +446,7 @@ A token of another is refused before anything is read.
 MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
     *(("post", "/v1/memories"), ("post", "/v1/memories/batch"), ("post", "/v1/rebuilds")),
-    *(("post", "/v1/documents"), ("post", "/mcp")),
+    *(("post", "/v1/documents"), ("post", "/v1/keys"), ("post", "/mcp")),
     *(("post", f"/compat/mem0/{path}") for path in ("v3/memories/add/", "v1/memories/", "oss/memories")),
 }
 """Routes that make things of the caller's own."""
@@ -511,6 +521,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         document,
         units[0]["id"],
         forgetting,
+        doors.keys[TENANT].split(".")[2],
     )
 
 
