@@ -117,6 +117,10 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"user_id": a.user, "query": a.word, "recipe": "associative", "group_by": "session"}},
     ],
     ("get", "/v1/search/recipes"): [lambda _: {}],
+    ("post", "/v1/search/why"): [
+        lambda a: {"json": {"user_id": a.user, "query": a.word, "id": a.memory}},
+        lambda a: {"json": {"user_id": a.user, "query": a.word, "id": "m1", "in_session": a.session}},
+    ],
     ("get", "/v1/rebuilds"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     ("post", "/v1/rebuilds"): [lambda a: {"json": {"user_id": a.user}}],
     ("get", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
