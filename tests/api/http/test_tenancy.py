@@ -650,13 +650,18 @@ def _content(answer: Any) -> Json:
 def counted(what: str, answer: Json) -> Iterator[str]:
     """What a tenant that has nothing but its default rules must not count."""
     own = {str(document["name"]) for document in defaults.load()}
-    if [item for item in answer.get("items", answer.get("results", [])) if item.get("name") not in own]:
+    items = [item for item in answer.get("items", answer.get("results", [])) if not item.get("own")]
+    if [item for item in items if item.get("name", item["rule"] if "fired" in item else None) not in own]:
         yield f"{what} lists what belongs to someone else"
     if answer.get("pending"):
         yield f"{what} waits for someone else"
     memory = answer.get("memory")
     total = memory.get("total") if isinstance(memory, dict) else None
-    if total or any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories")):
+    if (
+        total
+        or answer.get("freshness", {}).get("event_at")
+        or any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories"))
+    ):
         yield f"{what} counts what belongs to someone else"
 
 
