@@ -91,7 +91,7 @@ class Glance:
 
     at: datetime
     router: Lag
-    work: Work
+    dispatches: Work
     freshness: Freshness
     processes: Sequence[Process]
     workers: Mapping[str, int]

@@ -15,7 +15,7 @@ def test_what_waits_for_the_router_is_told_to_its_own_tenant(door: Doors) -> Non
     assert theirs["router"] == {"waiting": {"count": 0, "more": False}, "oldest_at": None, "seconds": 0}
     assert theirs["freshness"]["event_at"] is None
     assert [one["name"] for one in mine["processes"]] == ["router", "clock", "worker-io", "worker-cpu"]
-    assert mine["work"].keys() == {"pending", "running", "retrying", "more", "held", "dead"}
+    assert mine["dispatches"].keys() == {"pending", "running", "retrying", "more", "held", "dead"}
     assert mine["needs_person"].keys() == {"approvals", "dead", "disputed", "quarantined", "endpoints"}
 
 

@@ -61,7 +61,7 @@ def test_events_wait_until_they_are_routed(app: Database, works: Works) -> None:
     assert recent(found.freshness.event_at)
     works.settle()
     after = seen(app)
-    assert (after.router.waiting, after.work.pending, after.work.more) == (Count(0), 0, False)
+    assert (after.router.waiting, after.dispatches.pending, after.dispatches.more) == (Count(0), 0, False)
     assert recent(after.freshness.memory_at)
     assert recent(after.freshness.extracted_at)
     assert after.freshness.unindexed == Count(0)
@@ -80,7 +80,7 @@ def test_what_needs_a_person_is_counted_by_its_kind(app: Database, works: Works)
     carry_out(app, a_memory("One.", trust=Trust.DISPUTED), a_memory("Two.", trust=Trust.QUARANTINED))
     found = seen(app)
     wanted = found.needs_person
-    counted = [wanted.approvals, wanted.disputed, wanted.quarantined, wanted.endpoints, found.work.held]
+    counted = [wanted.approvals, wanted.disputed, wanted.quarantined, wanted.endpoints, found.dispatches.held]
     assert counted == [Count(1)] * 5
 
 
