@@ -6,6 +6,7 @@ READY := $(VENV)/.ready
 MODEL_VENV := .venv-model
 HOSTS_VENV := .venv-hosts
 HOSTS_NODE := .hosts
+CONSOLE := deploy/console
 ADAPTERS_VENV := .venv-adapters
 QUIETLY := --quiet --disable-pip-version-check
 # One more than cores: journeys and faults wait for processes most of their time.
@@ -15,10 +16,10 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model hosts adapters lock clean
+.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model hosts adapters console-assets lock clean
 
 help: ## What there is to make
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
 
 $(READY): pyproject.toml requirements.lock deploy/build.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Imprint needs Python 3.11 or newer; set PYTHON=python3.x" if sys.version_info < (3, 11) else 0)'
@@ -102,6 +103,10 @@ search: $(READY) ## Search at a million memories, with its plot (a quarter of an
 
 map: $(READY) ## The picture of the rooms in docs/architecture.md, from the imports
 	$(BIN)/python docs/pictures/rooms.py
+
+console-assets: ## What the console carries of others' code, built anew from its lock file (needs npm; for maintainers)
+	npm ci --prefix $(CONSOLE) --ignore-scripts --no-audit --no-fund
+	node $(CONSOLE)/build.mjs
 
 lock: ## Choose the versions anew: the lock files from pyproject.toml, and that of make model
 	$(BIN)/python -m pip install --quiet uv
