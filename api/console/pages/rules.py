@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from http import HTTPStatus
 from typing import Annotated, Any, Final
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls, together
+from api.console.calls import ApiCalls, ApiProblem, together
 from api.console.routing import Form, Rendering, at, page
+from core.types import Json
 
 Text = Annotated[str, Query(max_length=300)]
 
@@ -52,18 +55,18 @@ async def post_rollback(api: ApiCalls, form: Form, name: str) -> Response:
 
 
 @page("/rules/{name}/validate", method="POST")
-async def post_validate(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+async def post_validate(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Say what is wrong with an edited rule, while it is typed."""
     rule, fault = _read(form.get("rule", ""))
-    report = await api.post("/v1/rules/validate", rule) if fault is None else None
-    return pages.page(request, "rule_report.html", report=report, fault=fault, name=name)
+    report, problems = (None, ()) if fault is not None else await _validate(api, rule)
+    return pages.page(request, "rule_report.html", report=report, problems=problems, fault=fault)
 
 
 @page("/rules/{name}/save", method="POST")
 async def post_save(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
     rule, fault = _read(form.get("rule", ""))
     if fault is not None:
-        return pages.page(request, "rule_report.html", report=None, fault=fault, name=name)
+        return pages.notice_of(request, {"detail": fault})
     await api.put(at("rules", name), rule, comment=form.get("comment", ""))
     return Response(status_code=204, headers={"HX-Refresh": "true"})
 
@@ -73,6 +76,16 @@ def _read(text: str) -> tuple[Any, str | None]:
         return json.loads(text), None
     except ValueError as error:
         return None, str(error)
+
+
+async def _validate(api: ApiCalls, rule: Any) -> tuple[Any, Sequence[Json]]:
+    """Return the report on a rule that is valid, else its problems."""
+    try:
+        return await api.post("/v1/rules/validate", rule), ()
+    except ApiProblem as refusal:
+        if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY:
+            raise
+        return None, refusal.problem["errors"]
 
 
 async def _test(api: ApiCalls, name: str, event_id: str) -> Any:

@@ -55,3 +55,14 @@ document.addEventListener("htmx:after:swap", () => {
 });
 
 localise(document);
+
+/** Load what a page asks for by an attribute: the module that the attribute names improves the element. */
+async function improve(root) {
+  for (const area of root.querySelectorAll("[data-editor]:not([data-improved])")) {
+    area.dataset.improved = "";
+    const { enhance } = await import(area.dataset.editor);
+    await enhance(area);
+  }
+}
+
+improve(document);
