@@ -161,6 +161,7 @@ api_keys = _tenant_table(
     _time("created_at", now=True),
     _time("revoked_at"),
     Column("labels", ARRAY(Text), comment="All that its holder may read of what has labels; null: anything."),
+    _time("last_used_at", comment="To within a minute."),
 )
 
 events = _tenant_table(
@@ -481,6 +482,7 @@ dispatches = _tenant_table(
     _index("dispatches_expiring", "expires_at", where="status = 'held' AND expires_at IS NOT NULL"),
     _index("dispatches_of_rule", "tenant_id", "rule", "id", where="rule IS NOT NULL"),
     Index("dispatches_of_event", "tenant_id", "event_seq"),
+    _index("dispatches_held", "tenant_id", "hold", "id", where="hold IS NOT NULL"),
     _index("dispatches_dead", "tenant_id", "id", where="status = 'dead'"),
     # A queue: its rows change soon after they are written.
     postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0.05},
@@ -539,6 +541,13 @@ memories = _tenant_table(
     _index("memories_fading", "tenant_id", "fade_at", where="status = 'active' AND fade_at IS NOT NULL"),
     _index("memories_expiring", "tenant_id", "expires_at", where="status = 'active' AND expires_at IS NOT NULL"),
     _index("memories_recorded", "tenant_id", "user_id", "recorded_at", "id", where="status = 'active'"),
+    _index(
+        "memories_questioned",
+        "tenant_id",
+        "trust",
+        "id",
+        where="status = 'active' AND trust IN ('disputed', 'quarantined')",
+    ),
     _index("memories_active", "tenant_id", "user_id", "pinned", where="status = 'active'"),
     Index("memories_category", "tenant_id", "user_id", "category", "id"),
 )

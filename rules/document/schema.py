@@ -40,7 +40,7 @@ __all__ = [
     "parse",
 ]
 
-RESERVED: Final = frozenset({"schema", "export", "validate", "test", "backtest", "import"})
+RESERVED: Final = frozenset({"schema", "export", "validate", "test", "backtest", "import", "activity"})
 """Names reserved because they are paths in place of `/v1/rules/{name}`."""
 
 MAX_DEPTH = 8

@@ -178,7 +178,7 @@ def test_one_bad_file_keeps_all_of_them_out(door: Doors) -> None:
     assert pointers(door.post("/v1/rules/import", {"files": {}, "dryrun": True})) == ["/dryrun"]
 
 
-@pytest.mark.parametrize("name", ["schema", "export", "validate", "test", "import", "backtest", ".", ".."])
+@pytest.mark.parametrize("name", ["schema", "export", "validate", "test", "import", "backtest", "activity", ".", ".."])
 def test_a_rule_cannot_take_the_name_of_an_address(door: Doors, name: str) -> None:
     assert pointers(door.post("/v1/rules", a_document(name=name))) == ["/name"]
 

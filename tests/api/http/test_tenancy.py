@@ -139,6 +139,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ],
     ("get", "/v1/rules"): [lambda _: {}],
     ("get", "/v1/rules/schema"): [lambda _: {}],
+    ("get", "/v1/rules/activity"): [lambda _: {}],
     ("post", "/v1/rules"): [lambda a: {"json": a_document(name=a.rule, tags=["theirs"])}],
     ("post", "/v1/rules/validate"): [lambda a: {"json": a_document(name=a.rule)}],
     ("post", "/v1/rules/test"): [
@@ -330,6 +331,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda _: {"json": {"dry_run": True}},
         lambda _: {"json": {}},
     ],
+    ("get", "/v1/now"): [lambda _: {}],
     ("get", "/v1/stats"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     **{
         ("post", f"/compat/mem0/{path}"): [lambda a: {"json": {"messages": "I like tea.", "user_id": a.user}}]

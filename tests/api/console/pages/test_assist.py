@@ -6,9 +6,7 @@ from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT, said
 
 
-def test_the_editor_is_given_the_schema_and_the_fields_of_the_tenants_own_events(
-    browser: Browser, door: Doors
-) -> None:
+def test_the_editor_is_given_the_schema_and_the_fields_of_the_tenants_own_events(browser: Browser, door: Doors) -> None:
     door.post("/v1/events", [said("Hello.", mood="good")])
     door.post("/v1/events", [said("Hello.", secret_field="x")], tenant=OTHER)
     answer = browser.get("/rules/schema.json")

@@ -1,0 +1,95 @@
+"""What the rules decided over time, for a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime, BaseModel, Field
+
+from api.http.memory_requests import Time
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Deps, Reader
+from api.ingress.large_json import Route
+from core.errors import Invalid, Problem
+from rules.registry import activity
+from rules.registry.activity import Steps
+
+router = APIRouter(prefix="/v1/rules", tags=["rules"], route_class=Route)
+
+SHORTEST: Final = timedelta(minutes=15)
+LONGEST: Final = timedelta(days=7)
+
+Counts = Annotated[list[int], Field(description="One number for each bucket, the oldest first")]
+
+
+class ActivityRequest(RequestBody):
+    """Time span of a chart, and its resolution."""
+
+    since: Annotated[Time | None, Field(alias="from", description="Default: 24 hours before `to`")] = None
+    until: Annotated[Time | None, Field(alias="to", description="Exclusive; default: now")] = None
+    buckets: Annotated[int, Field(ge=1, le=200, description="Equal parts of the time span")] = 96
+    limit: Annotated[int, Field(ge=1, le=100, description="Rules, those first that met an event last")] = 50
+
+    def steps(self, now: datetime) -> Steps:
+        """Return the span in steps. Invalid: it is too short or too long."""
+        until = self.until or now
+        since = self.since or until - timedelta(days=1)
+        if problems := list(_problems(since, until)):
+            raise Invalid(problems)
+        return Steps(since, until, self.buckets)
+
+
+class RuleLane(BaseModel):
+    """Decisions of one rule. `estimated`: buckets, from 0, that had too many to count and hold estimates."""
+
+    rule: str
+    enabled: bool
+    deleted: bool
+    last_met_at: datetime | None
+    last_acted_at: datetime | None
+    fired: Counts
+    gathered: Counts
+    held: Counts
+    estimated: list[int]
+
+
+class ActivityChart(BaseModel):
+    """Decisions by rule and bucket. `left_out`: rules beyond `limit`."""
+
+    from_: Annotated[AwareDatetime, Field(serialization_alias="from")]
+    to: AwareDatetime
+    buckets: int
+    bucket_seconds: float
+    items: list[RuleLane]
+    left_out: int
+
+
+@router.get("/activity", response_model_by_alias=True)
+def get_activity(deps: Deps, caller: Reader, asked: Annotated[ActivityRequest, Query()]) -> ActivityChart:
+    """Count what each rule decided in equal parts of a time span: fired, gathered by flow control, held back.
+
+    The rows read do not grow with the log: a bucket with too many decisions holds an estimate, and is named.
+    """
+    steps = asked.steps(datetime.now(UTC))
+    with deps.db.tenant(caller.tenant_id) as tx:
+        found, left_out = activity.of(tx, steps, asked.limit)
+    return ActivityChart(
+        from_=steps.since,
+        to=steps.until,
+        buckets=steps.count,
+        bucket_seconds=steps.seconds,
+        items=[RuleLane(**asdict(rule)) for rule in found],
+        left_out=left_out,
+    )
+
+
+def _problems(since: datetime, until: datetime) -> Iterator[Problem]:
+    span = until - since
+    if span < SHORTEST:
+        yield Problem("/from", "must be at least 15 minutes before `to`")
+    elif span > LONGEST:
+        yield Problem("/from", "is more than 7 days before `to`; ask for a part of the time")

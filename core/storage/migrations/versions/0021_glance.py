@@ -1,0 +1,15 @@
+"""What a console asks every few seconds: what is held, which memories need a person, when each key was used last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0021"
+down_revision = "0017"
+
+
+def upgrade() -> None:
+    for statement in Path(__file__).with_suffix(".sql").read_text(encoding="utf-8").split(";\n\n"):
+        op.execute(statement)
