@@ -47,12 +47,6 @@ document.addEventListener("change", (event) => {
   event.target.closest("[data-asof]")?.requestSubmit();
 });
 
-document.addEventListener("keydown", (event) => {
-  if (event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-  const field = document.querySelector(`[data-shortcut="${CSS.escape(event.key)}"]`);
-  if (field) { event.preventDefault(); field.focus(); }
-});
-
 document.addEventListener("htmx:after:swap", () => {
   localise(document);
   document.querySelectorAll("[data-keep]").forEach(trim);
