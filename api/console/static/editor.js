@@ -35,6 +35,7 @@ function extensions(area, words) {
     cm.autocompletion({ override: [(context) => complete(context, words)], icons: false }),
     cm.hoverTooltip((view, position) => explain(view.state, position, words)),
     cm.EditorView.contentAttributes.of({ "aria-label": area.getAttribute("aria-label") ?? "" }),
+    cm.EditorView.domEventHandlers({ beforeinput: replaceSelection }),
     cm.EditorView.updateListener.of((update) => {
       if (!update.docChanged) return;
       area.value = update.state.doc.toString();
@@ -46,6 +47,17 @@ function extensions(area, words) {
       ...cm.defaultKeymap, ...cm.searchKeymap, ...cm.historyKeymap, ...cm.foldKeymap, ...cm.lintKeymap,
     ]),
   ];
+}
+
+/** Type over a selection without the browser, which would keep the look of what it replaces as an inline style. */
+function replaceSelection(event, view) {
+  const { from, to, empty } = view.state.selection.main;
+  if (event.inputType !== "insertText" || !event.data || empty || event.isComposing) return false;
+  const insert = () => view.state.update(view.state.replaceSelection(event.data), { userEvent: "input.type" });
+  const taken = view.state.facet(cm.EditorView.inputHandler).some((handle) => handle(view, from, to, event.data, insert));
+  if (!taken) view.dispatch(insert());
+  event.preventDefault();
+  return true;
 }
 
 // Problems
