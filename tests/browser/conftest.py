@@ -33,12 +33,6 @@ FLAGS = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.browser)
-
-
 @pytest.fixture(scope="session")
 def stand() -> Iterator[Stand]:
     """A stack to which the conversation of the demo was published."""

@@ -56,7 +56,7 @@ class Watched:
 
     def settle(self) -> None:
         """Wait until what the page has asked for has come; the live stream never ends, so it does not count."""
-        self.page.wait_for_function("!document.querySelector('[data-waiting], .htmx-request')")
+        self.page.locator("[data-waiting], .htmx-request").first.wait_for(state="detached")
 
     def overflow(self) -> list[str]:
         """What is wider than the window."""

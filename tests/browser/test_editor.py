@@ -6,6 +6,8 @@ import pytest
 
 from tests.browser.pages import Watched
 
+pytestmark = [pytest.mark.browser]
+
 RULE = "/rules/consolidate_on_session_end"
 
 
@@ -58,7 +60,7 @@ def test_what_is_typed_is_completed_by_the_schema_and_the_events(
     editor.page.locator(".cm-tooltip-autocomplete li[aria-selected]", has_text=first).wait_for()
     editor.page.wait_for_timeout(100)  # CodeMirror takes no choice in the first moments, so that typing goes on.
     editor.page.keyboard.press("Enter")
-    editor.page.wait_for_function("(whole) => document.querySelector('[name=rule]').value === whole", arg=whole)
+    assert text_of(editor) == whole
 
 
 def test_only_fields_of_the_kind_of_action_are_offered(editor: Watched) -> None:

@@ -9,6 +9,8 @@ import pytest
 from bench.stand import Stand
 from tests.browser.pages import DESK, PHONE, Chromium, Look, Watched
 
+pytestmark = [pytest.mark.browser]
+
 PAGES = (
     "", "/events", "/events?type=memory.*", "/rules", "/rules/consolidate_on_session_end", "/memories", "/search",
     "/search?user_id=maya&query=Where+does+she+live%3F", "/people", "/people/maya", "/context", "/documents", "/work",

@@ -6,6 +6,8 @@ import pytest
 
 from tests.browser.pages import Watched
 
+pytestmark = [pytest.mark.browser]
+
 
 @pytest.fixture
 def start(watched: Watched) -> Watched:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from typing import Annotated, Any, Final
 
@@ -19,6 +20,11 @@ Text = Annotated[str, Query(max_length=300)]
 
 TESTED: Final = 200
 """Rules of the list; a tenant may have more, which the API lists page by page."""
+
+
+SPAN: Final = timedelta(days=7)
+STEP: Final = timedelta(hours=6)
+"""Time that the chart of a rule shows, and that one of its bars stands for."""
 
 
 @page("/rules")
@@ -48,6 +54,21 @@ async def get_rule(request: Request, api: ApiCalls, pages: Rendering, name: str,
         event=event,
         sample=sample,
         fault=None,
+    )
+
+
+@page("/rules/{name}/activity")
+async def get_activity(request: Request, api: ApiCalls, pages: Rendering, name: str) -> Response:
+    """Show what a rule decided over the last days, as a part of its page."""
+    until = datetime.now(UTC)
+    span = {"from": (until - SPAN).isoformat(), "to": until.isoformat()}
+    found = await api.get("/v1/rules/activity", buckets=SPAN // STEP, limit=100, **span)
+    begins = datetime.fromisoformat(found["from"])
+    return pages.page(
+        request,
+        "rule_activity.html",
+        lane=next((one for one in found["items"] if one["rule"] == name), None),
+        times=[(begins + step * STEP).isoformat() for step in range(found["buckets"])],
     )
 
 

@@ -49,18 +49,19 @@ document.addEventListener("change", (event) => {
 
 document.addEventListener("htmx:after:swap", () => {
   localise(document);
+  improve();
   document.querySelectorAll("[data-keep]").forEach(trim);
 });
 
 localise(document);
 
-/** Load what a page asks for by an attribute: the module that the attribute names improves the element. */
-async function improve(root) {
-  for (const area of root.querySelectorAll("[data-editor]:not([data-improved])")) {
-    area.dataset.improved = "";
-    const { enhance } = await import(area.dataset.editor);
-    await enhance(area);
+/** Let modules improve what asks for them: `data-editor` an editor of rules, `data-plot` a chart. */
+async function improve() {
+  for (const one of document.querySelectorAll("[data-editor]:not([data-improved]), [data-plot]:not([data-improved])")) {
+    one.dataset.improved = "";
+    if (one.dataset.editor) await (await import(one.dataset.editor)).enhance(one);
+    else await (await import(one.dataset.plot)).draw(one);
   }
 }
 
-improve(document);
+improve();
