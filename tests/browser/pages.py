@@ -18,6 +18,10 @@ addEventListener('securitypolicyviolation', (e) => console.error(
   'policy violated:', e.effectiveDirective, e.blockedURI, e.sourceFile, e.lineNumber, e.sample));
 """
 
+AREAS = (
+    "", "/events", "/rules", "/memories", "/search", "/people", "/context", "/documents", "/work", "/service",
+)  # fmt: skip
+
 GRAVE = {"serious", "critical"}
 
 
