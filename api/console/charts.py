@@ -104,3 +104,55 @@ def day_chart(by_day: Sequence[Json], field: str) -> DayChart:
         for index, day in enumerate(days)
     ]
     return DayChart(len(days) * 10.0, bars)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Decisions of one kind in one bucket of a lane: where, how strong (1 to 4), and how many."""
+
+    x: int
+    verdict: str
+    strength: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One rule over time."""
+
+    rule: str
+    total: int
+    marks: Sequence[Mark]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneChart:
+    """A lane for each rule that decided something in the time span; `buckets` marks wide."""
+
+    begins: str
+    ends: str
+    buckets: int
+    lanes: Sequence[Lane]
+
+
+VERDICTS: Final = ("held", "gathered", "fired")
+"""Of several kinds in one bucket the last is shown: what was done matters more than what was not."""
+
+STRENGTHS: Final = (1, 5, 25)
+"""Counts above which a mark is stronger."""
+
+
+def lane_chart(activity: Json) -> LaneChart:
+    """Return the lanes of `GET /v1/rules/activity`, the busiest rules first."""
+    lanes = [_lane(one) for one in activity["items"]]
+    busy = sorted((lane for lane in lanes if lane.total), key=lambda lane: -lane.total)
+    return LaneChart(activity["from"], activity["to"], activity["buckets"], busy)
+
+
+def _lane(one: Json) -> Lane:
+    marks: dict[int, Mark] = {}
+    for verdict in VERDICTS:
+        for place, number in enumerate(one[verdict]):
+            if number:
+                marks[place] = Mark(place, verdict, 1 + sum(number > least for least in STRENGTHS), number)
+    return Lane(one["rule"], sum(sum(one[verdict]) for verdict in VERDICTS), list(marks.values()))

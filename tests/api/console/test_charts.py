@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from api.console.charts import HEIGHT, WIDTH, day_chart, strength_chart
+from api.console.charts import HEIGHT, WIDTH, day_chart, lane_chart, strength_chart
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 
@@ -43,3 +43,15 @@ def test_days_without_anything_have_their_place() -> None:
         ("2026-03-04", 2, 40.0),
     ]
     assert day_chart([], "fired").bars == []
+
+
+def test_a_lane_shows_the_strongest_kind_of_decision_in_each_bucket() -> None:
+    quiet = {"rule": "quiet", "fired": [0, 0], "gathered": [0, 0], "held": [0, 0]}
+    busy = {"rule": "busy", "fired": [0, 30], "gathered": [4, 2], "held": [1, 0]}
+    chart = lane_chart({"from": "a", "to": "b", "buckets": 2, "items": [quiet, busy]})
+    assert [lane.rule for lane in chart.lanes] == ["busy"]
+    assert [(mark.x, mark.verdict, mark.strength, mark.count) for mark in chart.lanes[0].marks] == [
+        (0, "gathered", 2, 4),
+        (1, "fired", 4, 30),
+    ]
+    assert chart.lanes[0].total == 37

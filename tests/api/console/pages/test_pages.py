@@ -12,6 +12,7 @@ HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
 
 PAGES = (
     "",
+    "?span=7d",
     "/events",
     "/events?type=message.added&user_id=ada",
     "/rules",
