@@ -6,6 +6,10 @@ READY := $(VENV)/.ready
 MODEL_VENV := .venv-model
 HOSTS_VENV := .venv-hosts
 HOSTS_NODE := .hosts
+CONSOLE := deploy/console
+BROWSER_VENV := .venv-browser
+# The browser is opened by `make test`, too, where there is one.
+BROWSER := $(shell command -v chromium)
 ADAPTERS_VENV := .venv-adapters
 QUIETLY := --quiet --disable-pip-version-check
 # One more than cores: journeys and faults wait for processes most of their time.
@@ -15,10 +19,10 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model hosts adapters lock clean
+.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model hosts chromium browser screenshots adapters console-assets lock clean
 
 help: ## What there is to make
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
 
 $(READY): pyproject.toml requirements.lock deploy/build.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Imprint needs Python 3.11 or newer; set PYTHON=python3.x" if sys.version_info < (3, 11) else 0)'
@@ -34,15 +38,15 @@ demo: $(READY) ## From nothing to the answer: a conversation, memories, question
 up: $(READY) ## The whole stack, until Ctrl-C
 	$(BIN)/imprint up
 
-test: $(READY) ## Everything, against real servers that the tests start themselves; in WORKERS processes
+test: $(READY) $(if $(BROWSER),$(BROWSER_VENV)/.ready) ## Everything, against real servers that the tests start themselves; in WORKERS processes
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync lint types compiled
-	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not hosts"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not rabbitmq and not monitoring and not model and not hosts and not (browser and slow)"
 
 compiled: $(READY) # Tests are compiled once, beside the checks, and not by each worker.
 	@$(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 
 fast: $(READY) ## What needs no process to be killed
-	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not hosts"
+	$(BIN)/python -m pytest $(PARALLEL) -m "not fault and not slow and not rabbitmq and not monitoring and not model and not hosts and not browser"
 
 lint: $(READY) ## ruff, and which way imports run
 	$(BIN)/ruff check .
@@ -88,6 +92,20 @@ $(ADAPTERS_VENV)/.ready: sdk/python/tests/requirements.lock
 	$(ADAPTERS_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
 	@touch $@
 
+$(BROWSER_VENV)/.ready: tests/browser/requirements.lock
+	$(PYTHON) -m venv $(BROWSER_VENV)
+	$(BROWSER_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
+	@touch $@
+
+chromium:
+	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium)
+
+browser: $(READY) $(BROWSER_VENV)/.ready chromium ## The console in a real browser (installs Debian's chromium; needs root)
+	$(BIN)/python -m pytest -m browser tests/browser
+
+screenshots: $(READY) $(BROWSER_VENV)/.ready chromium ## The README's pictures of the console, from the conversation of the demo
+	$(BIN)/python -m tests.browser.pictures
+
 adapters: $(READY) $(ADAPTERS_VENV)/.ready ## The client's adapters with the real agent frameworks, against a stack
 	PYTHONPATH=sdk/python $(ADAPTERS_VENV)/bin/python -m pytest --config-file /dev/null --rootdir sdk/python sdk/python/tests
 
@@ -103,6 +121,10 @@ search: $(READY) ## Search at a million memories, with its plot (a quarter of an
 map: $(READY) ## The picture of the rooms in docs/architecture.md, from the imports
 	$(BIN)/python docs/pictures/rooms.py
 
+console-assets: ## What the console carries of others' code, built anew from its lock file (needs npm; for maintainers)
+	npm ci --prefix $(CONSOLE) --ignore-scripts --no-audit --no-fund
+	node $(CONSOLE)/build.mjs
+
 lock: ## Choose the versions anew: the lock files from pyproject.toml, and that of make model
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -117,7 +139,9 @@ lock: ## Choose the versions anew: the lock files from pyproject.toml, and that 
 	  --custom-compile-command "make lock" -o tests/hosts/requirements.lock tests/hosts/requirements.in
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --custom-compile-command "make lock" -o sdk/python/tests/requirements.lock sdk/python/tests/requirements.in
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --custom-compile-command "make lock" -o tests/browser/requirements.lock tests/browser/requirements.in
 	npm install --prefix tests/hosts --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) $(MODEL_VENV) $(HOSTS_VENV) $(HOSTS_NODE) $(ADAPTERS_VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) $(MODEL_VENV) $(HOSTS_VENV) $(HOSTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(ADAPTERS_VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

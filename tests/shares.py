@@ -8,6 +8,9 @@ from xdist.scheduler import LoadScopeScheduling
 DIVIDED = ("tests/journeys/test_pages.py", "tests/security/test_linear_time.py")
 """Files whose tests share no fixture and take long together: each first parameter may go to another worker."""
 
+TOGETHER = ("tests/browser/",)
+"""Folders whose files share a stack of their own: all of them go to one worker."""
+
 LATE = ("slow", "fault")
 """Markers of what takes long by its nature."""
 
@@ -17,6 +20,8 @@ class ByFile(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         path, _, name = nodeid.partition("::")
+        if folder := next((one for one in TOGETHER if path.startswith(one)), None):
+            return folder
         return f"{path}::{name.partition('-')[0]}" if path in DIVIDED else path
 
 

@@ -8,12 +8,12 @@ from api.console import calls, render
 from api.console.calls import ApiProblem
 from api.console.cookie import Sealer
 from api.console.gate import Gate
-from api.console.pages import context, entry, events, memories, now, people, rules, search, service, work
+from api.console.pages import assist, context, entry, events, memories, now, people, rules, search, service, work
 from core.config import Settings
 from core.storage import service_key
 
-PAGES = (entry, now, events, rules, memories, search, people, context, work, service)
-"""Modules whose routes stand in `router`."""
+PAGES = (entry, assist, now, events, rules, memories, search, people, context, work, service)
+"""Modules whose routes stand in `router`, in the order in which they are matched."""
 
 
 def install(app: FastAPI, settings: Settings) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from typing import Annotated, Any, Final
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import Api, ApiCalls, together
+from api.console.calls import Api, ApiCalls, ApiProblem, together
 from api.console.charts import day_chart
 from api.console.routing import Form, Rendering, at, page
 from core.types import Json
@@ -17,6 +20,11 @@ Text = Annotated[str, Query(max_length=300)]
 
 TESTED: Final = 200
 """Rules of the list; a tenant may have more, which the API lists page by page."""
+
+
+SPAN: Final = timedelta(days=7)
+STEP: Final = timedelta(hours=6)
+"""Time that the chart of a rule shows, and that one of its bars stands for."""
 
 
 @page("/rules")
@@ -49,6 +57,21 @@ async def get_rule(request: Request, api: ApiCalls, pages: Rendering, name: str,
     )
 
 
+@page("/rules/{name}/activity")
+async def get_activity(request: Request, api: ApiCalls, pages: Rendering, name: str) -> Response:
+    """Show what a rule decided over the last days, as a part of its page."""
+    until = datetime.now(UTC)
+    span = {"from": (until - SPAN).isoformat(), "to": until.isoformat()}
+    found = await api.get("/v1/rules/activity", buckets=SPAN // STEP, limit=100, **span)
+    begins = datetime.fromisoformat(found["from"])
+    return pages.page(
+        request,
+        "rule_activity.html",
+        lane=next((one for one in found["items"] if one["rule"] == name), None),
+        times=[(begins + step * STEP).isoformat() for step in range(found["buckets"])],
+    )
+
+
 @page("/rules/{name}/pause", method="POST")
 async def post_pause(api: ApiCalls, form: Form, name: str) -> Response:
     enabled = form.get("enabled") == "true"
@@ -63,18 +86,18 @@ async def post_rollback(api: ApiCalls, form: Form, name: str) -> Response:
 
 
 @page("/rules/{name}/validate", method="POST")
-async def post_validate(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+async def post_validate(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Say what is wrong with an edited rule, while it is typed."""
     rule, fault = _read(form.get("rule", ""))
-    report = await api.post("/v1/rules/validate", rule) if fault is None else None
-    return pages.page(request, "rule_report.html", report=report, fault=fault, name=name)
+    report, problems = (None, ()) if fault is not None else await _validate(api, rule)
+    return pages.page(request, "rule_report.html", report=report, problems=problems, fault=fault)
 
 
 @page("/rules/{name}/save", method="POST")
 async def post_save(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
     rule, fault = _read(form.get("rule", ""))
     if fault is not None:
-        return pages.page(request, "rule_report.html", report=None, fault=fault, name=name)
+        return pages.notice_of(request, {"detail": fault})
     await api.put(at("rules", name), rule, comment=form.get("comment", ""))
     return Response(status_code=204, headers={"HX-Refresh": "true"})
 
@@ -103,6 +126,16 @@ def _read(text: str) -> tuple[Any, str | None]:
         return json.loads(text), None
     except ValueError as error:
         return None, str(error)
+
+
+async def _validate(api: Api, rule: Any) -> tuple[Any, Sequence[Json]]:
+    """Return the report on a rule that is valid, else its problems."""
+    try:
+        return await api.post("/v1/rules/validate", rule), ()
+    except ApiProblem as refusal:
+        if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY:
+            raise
+        return None, refusal.problem["errors"]
 
 
 async def _sample(api: Api, event_id: str) -> Json:

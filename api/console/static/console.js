@@ -47,15 +47,21 @@ document.addEventListener("change", (event) => {
   event.target.closest("[data-asof]")?.requestSubmit();
 });
 
-document.addEventListener("keydown", (event) => {
-  if (event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-  const field = document.querySelector(`[data-shortcut="${CSS.escape(event.key)}"]`);
-  if (field) { event.preventDefault(); field.focus(); }
-});
-
 document.addEventListener("htmx:after:swap", () => {
   localise(document);
+  improve();
   document.querySelectorAll("[data-keep]").forEach(trim);
 });
 
 localise(document);
+
+/** Let modules improve what asks for them: `data-editor` an editor of rules, `data-plot` a chart. */
+async function improve() {
+  for (const one of document.querySelectorAll("[data-editor]:not([data-improved]), [data-plot]:not([data-improved])")) {
+    one.dataset.improved = "";
+    if (one.dataset.editor) await (await import(one.dataset.editor)).enhance(one);
+    else await (await import(one.dataset.plot)).draw(one);
+  }
+}
+
+improve();

@@ -5,6 +5,7 @@ import json
 from tests.api.console.browser import Browser
 from tests.doors import Doors
 from tests.samples import ended, said
+from tests.works import Works
 
 NAME = "write_episodes"
 
@@ -18,7 +19,8 @@ def test_a_rule_is_checked_while_it_is_typed(browser: Browser, door: Doors) -> N
     assert "Not JSON" in browser.press(f"/rules/{NAME}/validate", rule="{").text
     wrong = browser.press(f"/rules/{NAME}/validate", rule=rule(door, condtions={}))
     assert "did you mean" in wrong.text
-    assert wrong.headers["hx-retarget"] == "#notices"
+    assert 'data-pointer="/condtions" data-severity="error"' in wrong.text
+    assert "hx-retarget" not in wrong.headers
 
 
 def test_a_rule_is_tested_on_a_past_event_and_with_edited_values(browser: Browser, door: Doors) -> None:
@@ -47,3 +49,12 @@ def test_a_rule_is_paused_and_resumed_with_one_press(browser: Browser, door: Doo
     for enabled in (False, True):
         assert browser.press(f"/rules/{NAME}/pause", enabled=str(enabled).lower()).status_code == 204
         assert door.get(f"/v1/rules/{NAME}").json()["rule"].get("enabled", True) is enabled
+
+
+def test_what_a_rule_decided_lately_is_a_chart_over_a_table(browser: Browser, door: Doors, works: Works) -> None:
+    assert "met no event" in browser.get("/rules/nothing/activity").text
+    door.post("/v1/events", [said("One.", id="m1"), ended(id="e1")])
+    works.settle()
+    shown = browser.get(f"/rules/{NAME}/activity").text
+    assert 'data-series="held"' in shown
+    assert shown.count("data-value=") == 3 * 28

@@ -1,0 +1,62 @@
+"""What the command palette finds for a few characters, from answers of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import quote
+
+from core.types import Json
+
+EACH: Final = 6
+"""Finds of one kind that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """One thing to go to."""
+
+    kind: Literal["memory", "dispatch", "event", "rule", "user"]
+    label: str
+    detail: str
+    href: str
+
+
+def of_memory(memory: Json) -> Find:
+    return Find("memory", memory["content"][:120], memory["id"], f"/console/memories/{memory['id']}")
+
+
+def of_dispatch(dispatch: Json) -> Find:
+    return Find("dispatch", dispatch["target"], dispatch["id"], f"/console/work/{dispatch['id']}")
+
+
+def of_event(event: Json) -> Find:
+    about = event["subject"] or event["payload"].get("user_id") or event["id"]
+    return Find("event", event["event_type"], str(about), f"/console/events/{quote(event['id'], safe='')}")
+
+
+def of_rules(rules: Iterable[Json], word: str) -> list[Find]:
+    """Return rules whose name contains the word; those that begin with it first."""
+    named = [rule for rule in rules if word in rule["name"].lower()]
+    named.sort(key=lambda rule: (not rule["name"].lower().startswith(word), rule["name"]))
+    return [Find("rule", one["name"], f"v{one['version']}", f"/console/rules/{quote(one['name'])}") for one in named][
+        :EACH
+    ]
+
+
+def of_users(sessions: Iterable[Json], word: str) -> list[Find]:
+    """Return users whose id contains the word, those first who spoke last."""
+    ids = dict.fromkeys(one["user_id"] for one in sessions if one["user_id"])
+    found = [user for user in ids if word in user.lower()]
+    return [Find("user", user, "", f"/console/people/{quote(user, safe='')}") for user in found][:EACH]
+
+
+def of_events(events: Iterable[Json], word: str) -> list[Find]:
+    """Return recent events that have the word in their type, subject, id or text."""
+    return [of_event(event) for event in events if any(word in text.lower() for text in _texts(event))][:EACH]
+
+
+def _texts(event: Json) -> Iterator[str]:
+    yield from (event["event_type"], event["subject"] or "", event["id"])
+    yield from (text for text in (event["payload"].get("content"), event["payload"].get("user_id")) if text)

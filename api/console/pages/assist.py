@@ -1,0 +1,65 @@
+"""What scripts of the pages ask for: the schema and the words of the rule editor, and finds of the command palette."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from typing import Annotated, Final
+
+from fastapi import Query, Request
+from fastapi.responses import JSONResponse, Response
+
+from api.console import finds, vocabulary
+from api.console.calls import Api, ApiCalls, together
+from api.console.finds import Find
+from api.console.routing import Rendering, at, page
+
+RECENT: Final = 100
+"""Events that are looked at: for fields beside the documented ones, and for words."""
+
+SESSIONS: Final = 200
+"""Sessions whose users are offered."""
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)
+
+
+@page("/rules/schema.json")
+async def get_rule_words(api: ApiCalls) -> Response:
+    """Return the JSON Schema of rules, and the fields of events by type."""
+    schema, reference, events = await together(
+        api.get("/v1/rules/schema"), api.get("/asyncapi.json"), api.get("/v1/events", limit=RECENT)
+    )
+    return JSONResponse({"schema": schema, "events": vocabulary.of_events(reference, events["items"])})
+
+
+@page("/palette")
+async def get_palette(
+    request: Request, api: ApiCalls, pages: Rendering, q: Annotated[str, Query(max_length=300)] = ""
+) -> Response:
+    """Return what the characters may mean, by kind, as options of the palette."""
+    word = q.strip()
+    found = await _found(api, word) if word else []
+    groups = [(kind, list(ones)) for kind, ones in groupby(found, key=lambda one: one.kind)]
+    return pages.page(request, "palette_finds.html", word=word, groups=groups)
+
+
+async def _found(api: Api, word: str) -> list[Find]:
+    if _UUID.fullmatch(word):
+        return await _of_id(api, word)
+    rules, sessions, events = await together(
+        api.get("/v1/rules"), api.get("/v1/sessions", limit=SESSIONS), api.get("/v1/events", limit=RECENT)
+    )
+    lower = word.lower()
+    return [
+        *finds.of_rules(rules["items"], lower),
+        *finds.of_users(sessions["items"], lower),
+        *finds.of_events(events["items"], lower),
+    ]
+
+
+async def _of_id(api: Api, word: str) -> list[Find]:
+    memory, dispatch, event = await together(
+        api.find(at("memories", word)), api.find(at("dispatches", word)), api.find(at("events", word))
+    )
+    made = ((memory, finds.of_memory), (dispatch, finds.of_dispatch), (event, finds.of_event))
+    return [find(one) for one, find in made if one]

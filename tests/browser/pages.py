@@ -1,0 +1,129 @@
+"""A page in a real browser that notes what it must not do, and is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bench.stand import Stand
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+SEEN_BY_ALL = """
+addEventListener('securitypolicyviolation', (e) => console.error(
+  'policy violated:', e.effectiveDirective, e.blockedURI, e.sourceFile, e.lineNumber, e.sample));
+"""
+
+AREAS = (
+    "", "/events", "/rules", "/memories", "/search", "/people", "/context", "/documents", "/work", "/service",
+)  # fmt: skip
+
+GRAVE = {"serious", "critical"}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A size of window and a colour scheme."""
+
+    name: str
+    width: int
+    height: int
+    scheme: str
+
+
+DESK = Look("desk, light", 1440, 900, "light")
+PHONE = Look("phone, dark", 390, 844, "dark")
+
+
+@dataclass
+class Watched:
+    """A page with a login, and what went wrong on it."""
+
+    page: Page
+    axe: str
+    faults: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+
+    def open(self, path: str) -> int:
+        """Open a page of the console and wait until its scripts have run; returns the status."""
+        answer = self.page.goto(f"/console{path}", wait_until="load")
+        assert answer is not None
+        self.settle()
+        return answer.status
+
+    def settle(self) -> None:
+        """Wait until what the page has asked for has come; the live stream never ends, so it does not count."""
+        self.page.locator("[data-waiting], .htmx-request").first.wait_for(state="detached")
+
+    def overflow(self) -> list[str]:
+        """What is wider than the window."""
+        found: list[str] = self.page.evaluate(
+            """() => {
+              if (document.documentElement.scrollWidth <= innerWidth) return [];
+              const wide = [...document.querySelectorAll('body *')].filter(
+                (one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.scroll, dialog, pre'));
+              const named = wide.map((one) => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 60)}`);
+              return [...named.slice(0, 5), 'the page is wider than its window'];
+            }"""
+        )
+        return found
+
+    def barriers(self) -> list[str]:
+        """Findings of axe that are serious or critical."""
+        if not self.page.evaluate("typeof axe === 'object'"):
+            self.page.evaluate(self.axe)
+        told: dict[str, Any] = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{one['id']}: {node['html'][:200]} {node['failureSummary'][:300]}"
+            for one in told["violations"]
+            if one["impact"] in GRAVE
+            for node in one["nodes"][:3]
+        ]
+
+
+@dataclass(frozen=True)
+class Chromium:
+    """A running browser at a stack."""
+
+    browser: Browser
+    stand: Stand
+    axe: str
+
+    @contextmanager
+    def logged_in(self, key: str, look: Look = DESK, language: str = "en-GB") -> Iterator[Watched]:
+        """A window of its own with the login of a key."""
+        with self.window(look, language) as context:
+            watched = Watched(context.new_page(), self.axe)
+            watched.page.goto("/console/login")
+            watched.page.fill("#key", key)
+            watched.page.click("button.main")
+            watched.page.wait_for_url("**/console")
+            yield watched
+
+    @contextmanager
+    def window(self, look: Look, language: str = "en-GB") -> Iterator[BrowserContext]:
+        context = self.browser.new_context(
+            base_url=self.stand.url,
+            viewport={"width": look.width, "height": look.height},
+            color_scheme=look.scheme,  # type: ignore[arg-type]
+            locale=language,
+            reduced_motion="reduce",
+        )
+        context.set_default_timeout(15_000)
+        context.add_init_script(SEEN_BY_ALL)
+        try:
+            yield context
+        finally:
+            context.close()
+
+
+def axe_of(packages: Path) -> str:
+    """The text of axe-core, as the wheel of axe-playwright-python carries it."""
+    return next(packages.glob("axe_playwright_python/**/axe.min.js")).read_text(encoding="utf-8")
