@@ -102,6 +102,9 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
         unlabelled=True,
     ),
     "memory_rebuilder": AgentSpec("cpu", ("rebuild.ready",), seconds=WHOLE_HISTORY),
+    "archive_restorer": AgentSpec(
+        "cpu", ("message.imported", "import.completed", "import.failed", "mirror.requested"), seconds=WHOLE_HISTORY
+    ),
     "knowledge_indexer": AgentSpec("cpu"),
     "embedding_refresher": AgentSpec("cpu"),
     "embedding_switcher": AgentSpec("cpu", ("embedding.changed",), seconds=WHOLE_USER),

@@ -46,7 +46,7 @@ GONE: Final = "What it was about has been erased."
 """Replaces reasons and errors that could quote what was erased."""
 
 PAYLOAD_IDS: Final = (
-    "user_id group_id session_id memory_id memory_ids by with absorbed parts decision_id rebuild_id".split()
+    "user_id group_id session_id memory_id memory_ids by with absorbed parts decision_id rebuild_id import_id".split()
 )
 """Fields of an event's payload that remain: ids of whom and what it is about."""
 
@@ -113,6 +113,8 @@ def _cited_places(values: Values) -> Sequence[tuple[str, str]]:
 _OF_SESSIONS: Final = "session_id = ANY(:alone) OR session_id = ANY(:shared)"
 """Condition of rows of sessions in which the user spoke, alone or with others."""
 
+_OF_IMPORTS: Final = "import_id IN (SELECT id FROM imports WHERE user_id = :user)"
+
 _MINE: Final = "(SELECT id FROM memories WHERE user_id = :user)"
 
 _SEQS: Final = "cast(:seqs AS bigint[])"
@@ -155,6 +157,25 @@ _REDACTED: Final = """
 
 _HOLDS: Final = "EXISTS (SELECT FROM unnest(cast(:pieces AS text[])) AS p WHERE strpos({0}, p) > 0)"
 """Condition that a text holds an erased passage."""
+
+
+def _stop_imports(which: str) -> tuple[ErasureStep, ...]:
+    """Build the steps that end imports under way, whose uploads may hold what is erased, and delete these uploads."""
+    open_ones = f"import_id IN (SELECT id FROM imports WHERE {which} AND ended_at IS NULL)"
+    return (
+        _delete("import_parts", open_ones, "of archives that are not restored yet: deleted"),
+        _delete("import_places", open_ones, "likewise"),
+        _execute(
+            "imports",
+            "under way: stopped; what they have restored stays",
+            f"""
+            UPDATE imports SET status = 'cancelled', ended_at = clock_timestamp(), updated_at = clock_timestamp(),
+                error = '[{{"pointer": "", "detail": "Something of this user was erased meanwhile. Import again."}}]'
+            WHERE {which} AND ended_at IS NULL
+            """,
+        ),
+    )
+
 
 _WITHOUT_RESTORABLE: Final = text("""
     UPDATE memory_versions v SET snapshot = v.snapshot - 'withdrawn' - 'returned' FROM memories m
@@ -335,6 +356,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+        *_stop_imports("user_id = ANY(:owners)"),
     ),
     # Memories of one owner.
     ErasurePart.MEMORIES: (
@@ -378,6 +400,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _delete("memory_versions", "memory_id = ANY(:ids)"),
         _delete("memories", "id = ANY(:ids)"),
         ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+        *_stop_imports("user_id = ANY(:owners)"),
     ),
     # Events about what is erased, and what followed from them.
     ErasurePart.EVENTS: (
@@ -457,6 +480,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+        *_stop_imports("user_id = ANY(:owners)"),
         _execute(
             "evidence",
             "from events of the session: stays, without quotes",
@@ -541,6 +565,9 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _delete("mirrors", "user_id = :user", "deleted, and the files with them"),
         _delete("sweeps", "user_id = :user"),
         ErasureStep("rebuilds", "deleted, with what they had made", shadows.delete_rebuilds),
+        _delete("import_parts", _OF_IMPORTS),
+        _delete("import_places", _OF_IMPORTS),
+        _delete("imports", "user_id = :user"),
         _delete("notices", "user_id = :user OR event_id = ANY(:events)"),
         _execute(
             "passages",

@@ -69,14 +69,17 @@ def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) ->
     """Append events of the service itself, in the chain of their cause; they are routed like any other event."""
     if not emissions:
         return
-    place = {
-        "root_seq": cause.event.root_seq,
-        "hop": cause.event.hop + 1,
-        "dispatch_id": cause.dispatch_id,
-        "lineage": list(cause.event.lineage) or None,
-    }
     rows = _rows([_incoming_of_emission(emission, cause) for emission in emissions])
-    tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **place})
+    tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **_place(cause)})
+
+
+def record(tx: Tx, tenant_id: str, cause: Cause, batch: Sequence[Incoming]) -> dict[str, int]:
+    """Append events of the past, to which no rule reacts, in the chain of their cause; return their positions by id."""
+    rows = _rows(batch)
+    return {
+        row.id: row.seq
+        for row in tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **_place(cause, routed=True)})
+    }
 
 
 def announce(tx: Tx, tenant_id: str, announcements: Sequence[Announcement]) -> int:
@@ -146,6 +149,16 @@ def event_of(row: Sequence[Any]) -> Event:
     return Event(*row)
 
 
+def _place(cause: Cause, *, routed: bool = False) -> Json:
+    return {
+        "root_seq": cause.event.root_seq,
+        "hop": cause.event.hop + 1,
+        "dispatch_id": cause.dispatch_id,
+        "lineage": list(cause.event.lineage) or None,
+        "routed": routed,
+    }
+
+
 def _incoming_of_emission(emission: Emission, cause: Cause) -> Incoming:
     return Incoming(
         id=str(uuid7()),
@@ -204,15 +217,15 @@ def last_seq(tx: Tx) -> int:
     return int(tx.execute(text("SELECT coalesce(max(seq), 0) FROM events")).scalar_one())
 
 
-_NO_CAUSE = {"root_seq": None, "hop": 0, "dispatch_id": None, "lineage": None}
+_NO_CAUSE = {"root_seq": None, "hop": 0, "dispatch_id": None, "lineage": None, "routed": False}
 """Columns of an event that begins a chain."""
 
 _INSERT = text("""
     INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, session_id, user_id,
-                        correlation_id, causation_id, extensions, root_seq, hop, dispatch_id, lineage)
+                        correlation_id, causation_id, extensions, root_seq, hop, dispatch_id, lineage, routed_at)
     SELECT :tenant, id, source, event_type, subject, time, payload, session_id, user_id,
            correlation_id, causation_id, extensions, cast(:root_seq AS bigint), :hop, cast(:dispatch_id AS uuid),
-           cast(:lineage AS text[])
+           cast(:lineage AS text[]), CASE WHEN :routed THEN clock_timestamp() END
     FROM json_to_recordset(cast(:rows AS json)) AS batch (
         id text, source text, event_type text, subject text, time timestamptz, payload jsonb, session_id text,
         user_id text, correlation_id text, causation_id text, extensions jsonb)

@@ -168,10 +168,10 @@ def now() -> datetime:
 
 def snapshot(row: MemoryRow) -> Json:
     """Return a memory's row as JSON for its history, without its curve, which follows from the rest."""
-    return {name: _plain(value) for name, value in row._mapping.items() if not name.startswith("fade_")}
+    return {name: plain(value) for name, value in row._mapping.items() if not name.startswith("fade_")}
 
 
-def _plain(value: object) -> Any:
+def plain(value: object) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return str(value) if isinstance(value, UUID) else value

@@ -203,10 +203,12 @@ _STANDING = text(f"""
         m.pinned OR EXISTS (SELECT FROM memory_versions v WHERE v.memory_id = m.id AND {_BY_A_PERSON}) AS by_hand,
         EXISTS (
             SELECT FROM memory_versions v WHERE v.memory_id = m.id AND v.version = 1
+            AND NOT jsonb_exists(v.author, 'import')
             AND (v.author->>'name' = ANY(:readers) OR v.change_id IN (SELECT id FROM rebuilds))) AS replayed
     FROM memories m WHERE m.user_id = :user AND m.status = 'active' AND m.trust NOT IN ('rejected', 'quarantined')
     ORDER BY m.recorded_at, m.id
 """)
+"""What was restored from an archive is not read again: the log has no end of session for it."""
 
 _PUT_AWAY = text(f"""
     SELECT m.statement_key FROM memories m JOIN memory_versions v ON v.memory_id = m.id AND v.version = m.version

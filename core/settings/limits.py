@@ -24,6 +24,10 @@ class TenantLimits(BaseModel):
     streams_per_key: Count = Field(100, description="Concurrent followers of `GET /v1/stream` per key.")
     backtests: Count = Field(1, description="Concurrent backtests.")
     rebuilds: Count = Field(2, description="Concurrent rebuilds of users' memories.")
+    imports: Count = Field(4, description="Archives that are uploaded or restored at the same time.")
+    import_bytes: Count = Field(
+        2 * 1024**3, description="Total bytes of uploads that are kept until they are restored."
+    )
     running: Count = Field(
         16,
         description="Concurrent dispatches per queue; always at least one less than its processes.",

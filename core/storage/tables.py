@@ -717,6 +717,47 @@ rebuilds = _tenant_table(
     _time("ended_at"),
 )
 
+imports = _tenant_table(
+    "imports",
+    Column("id", Uuid, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("group_id", Text),
+    _texts("formats"),
+    Column("status", Text, nullable=False, comment="uploading, pending, running, done, failed or cancelled"),
+    Column("size", BigInteger, nullable=False, comment="Bytes of the upload."),
+    Column("sha256", Text, comment="Of an upload in parts, by which one that was interrupted is found again."),
+    Column("file", Text, nullable=False, server_default=text("''"), comment="With `line`: what is restored already."),
+    _count("line", comment="Lines of `file` that are restored."),
+    _json("report", empty="{}"),
+    _json("error"),
+    _json("author", empty="{}"),
+    Column("event_seq", BigInteger, comment="The event that asked for it."),
+    _time("created_at", now=True),
+    _time("updated_at", now=True),
+    _time("ended_at"),
+    Index("imports_of_user", "tenant_id", "user_id", "id"),
+    _index("imports_open", "tenant_id", "updated_at", where="ended_at IS NULL"),
+    comment="Imports, and how far an archive has been restored.",
+)
+
+import_parts = _tenant_table(
+    "import_parts",
+    Column("import_id", Uuid, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False, comment="0, 1, …; all but the last are as long."),
+    Column("data", LargeBinary, nullable=False),
+    comment="Uploaded archives in pieces, until they are restored.",
+)
+
+import_places = _tenant_table(
+    "import_places",
+    Column("import_id", Uuid, primary_key=True),
+    Column("file", Text, primary_key=True, comment="messages or memories"),
+    Column("session_id", Text, primary_key=True, comment="Empty for a memory."),
+    Column("ordinal", Integer, primary_key=True, autoincrement=False),
+    Column("ref", Text, nullable=False, comment="The message's or the memory's id."),
+    comment="What the ordinals of an archive stand for, while it is restored.",
+)
+
 evidence = _tenant_table(
     "evidence",
     Column("memory_id", Uuid, primary_key=True),

@@ -84,11 +84,10 @@ def _screened(row: Json) -> Json:
 _UTC = text("SET LOCAL timezone = 'UTC'")
 
 _NUMBERED: Final = """
-    SELECT m.*, row_number() OVER (
-        ORDER BY recorded_at, statement_key COLLATE "C", content COLLATE "C", occurred_at, id) AS ordinal
+    SELECT m.*, row_number() OVER (ORDER BY recorded_at, id) AS ordinal
     FROM memories m WHERE user_id = :user AND status <> 'erased'
 """
-"""The user's memories in an order that an import keeps; an id decides only between equal ones."""
+"""The user's memories in an order that an import keeps: the ids that it gives out follow the ordinals."""
 
 _SPOKEN: Final = """
     SELECT s.*, row_number() OVER (PARTITION BY session_id ORDER BY position) AS ordinal
