@@ -91,6 +91,9 @@ class Client:
     def put(self, path: str, body: object) -> Any:
         return self._ask("PUT", path, json=body)
 
+    def put_bytes(self, path: str, data: bytes) -> None:
+        self._send("PUT", path, content=data, headers={"Content-Type": "application/octet-stream"})
+
     def patch(self, path: str, body: object) -> Any:
         return self._ask("PATCH", path, json=body)
 

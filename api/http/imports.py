@@ -94,7 +94,7 @@ def post_import(
     By default it is only read and reported. Sent again, or after an interruption, it adds only what was missing. An
     archive of Imprint is restored by workers (202): `GET /v1/imports/{id}` says how far they are.
     """
-    if archive_reader.is_archive(io.BytesIO(raw)):
+    if only in {None, "imprint"} and archive_reader.is_archive(io.BytesIO(raw)):
         answer = _restore(deps, caller, raw, user_id, dry_run=dry_run)
         response.status_code = 200 if dry_run else 202
         return answer

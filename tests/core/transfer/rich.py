@@ -55,7 +55,8 @@ def a_rich_user(door: Doors, app: Database, works: Works) -> None:
         bench.apply(*bench.some_change("add", turn))
         bench.apply(*bench.some_change(KINDS[turn % len(KINDS)], turn))
     odd = an_add("Ada's pay is 1,200 euros.", 3, audience_labels=("finance",), half_life_days=12.5,
-                 trust=Trust.CONFIRMED, expires_at=datetime.now(UTC) + timedelta(days=3), structured={"n": 1, "名": ["好"]},
+                 trust=Trust.CONFIRMED, structured={"n": 1, "名": ["好"]},
+                 expires_at=datetime.now(UTC) + timedelta(days=3),
                  evidence=(Evidence("s1", "m4", "e", "1,200 euros"), Evidence("g", "g3", "e", "cheese")))  # fmt: skip
     tea = an_add("Ada 喜欢绿茶。", 4, category=Category.PREFERENCE, attribute="preference.tea", value="绿茶",
                  evidence=(Evidence("s1", "m2", "e", "我喜欢绿茶"),))  # fmt: skip
@@ -102,3 +103,44 @@ def made(found: Mapping[str, Sequence[Json]], **about: Any) -> bytes:
         writer.write_lines(name, found.get(name, ()))
     writer.close({"user_id": "ada", "raw": False, **about})
     return target.getvalue()
+
+
+NOON = "2025-03-01T12:00:00+00:00"
+
+
+def a_message(session: str, n: int, words: str = "x") -> Json:
+    """The line of a message, with all fields."""
+    return {"session_id": session, "ordinal": n, "id": f"m{n}", "group_id": None, "agent_id": None, "role": "user",
+            "speaker": None, "content": f"{n} {words}", "occurred_at": NOON, "importance": None, "extras": None,
+            "audience_labels": [], "hidden": n % 7 == 0}  # fmt: skip
+
+
+def a_session(name: str) -> Json:
+    return {"id": name, "group_id": None, "started_at": NOON, "ended_at": None, "state": {}}
+
+
+def a_memory_line(ordinal: int, content: str, session: str | None = None, **more: Any) -> Json:
+    """The line of a memory with one version, which cites the message of its ordinal."""
+    said: Json = {
+        "group_id": None, "session_id": session, "subject": "ada", "kind": "semantic", "category": "fact",
+        "topic": "other", "content": content, "structured": {}, "attribute": None, "value": None, "importance": 0.5,
+        "confidence": 0.7, "trust": "candidate", "status": "active", "occurred_at": NOON, "said_at": NOON,
+        "valid_from": None, "valid_to": None, "recorded_at": NOON, "updated_at": NOON, "expires_at": None,
+        "half_life_days": None, "last_used_at": None, "uses": 0, "pinned": False, "tags": [], "level": 0,
+        "audience_labels": [],
+    } | more  # fmt: skip
+    version = {"version": 1, "change": "add", "at": NOON, "author": "memory_extractor", "rule": "r", "reason": "new",
+               "snapshot": said}  # fmt: skip
+    cited = [{"session_id": session, "ordinal": ordinal, "quote": content, "at": NOON}] if session else []
+    return {**said, "ordinal": ordinal, "version": 1, "versions": [version], "evidence": cited}
+
+
+def a_past(session: str, messages: int, memories: int) -> Mapping[str, Sequence[Json]]:
+    """Lines of an archive with a long session, and memories that cite it and follow one another."""
+    return {
+        "sessions": [a_session(session)],
+        "messages": [a_message(session, n, "we moved the workshop to the harbour") for n in range(1, messages + 1)],
+        "memories": [a_memory_line(n, f"Ada has {n} boats.", session) for n in range(1, memories + 1)],
+        "relations": [{"from": n, "relation": "follows", "to": n + 1, "strength": 0.5, "at": NOON}
+                      for n in range(1, memories)],
+    }  # fmt: skip
