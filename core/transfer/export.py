@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import IO, Any, Final
 
+from pydantic_core import from_json
 from sqlalchemy import text
 
 from core.errors import NotFound
@@ -40,7 +40,7 @@ def write(database: Database, tenant_id: str, user_id: str, target: IO[bytes], *
 def _rows(tx: Tx, name: str, user_id: str) -> Iterator[Json]:
     statement = _STATEMENTS[name].replace("%", "%%").replace(":user", "%(user)s")
     for (row,) in db.stream_rows(tx, statement, {"user": user_id}, FETCHED):
-        yield json.loads(row)
+        yield from_json(row)
 
 
 def _profile(tx: Tx, user_id: str) -> Iterator[Json]:
