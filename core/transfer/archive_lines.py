@@ -49,6 +49,18 @@ def _past(time: datetime) -> datetime:
     return time
 
 
+def _state(state: Json) -> Json:
+    SessionState.model_validate(state)
+    if len(parsing.ENCODER.encode(state).encode()) > STATE_BYTES:
+        raise ValueError(f"has over {STATE_BYTES} bytes")
+    return state
+
+
+def _attributes(attributes: Json) -> Json:
+    AttributesLine.model_validate_json(parsing.ENCODER.encode(attributes))
+    return attributes
+
+
 Time = Annotated[AwareDatetime, AfterValidator(_within_reach)]
 Past = Annotated[AwareDatetime, AfterValidator(_past)]
 """When something was recorded."""
@@ -84,18 +96,11 @@ class SessionLine(Line):
     group_id: Name | None
     started_at: Time
     ended_at: Time | None
-    state: Json
+    state: Annotated[Json, AfterValidator(_state)]
 
     @property
     def place(self) -> tuple[Any, ...]:
         return (self.id.encode(),)
-
-    @model_validator(mode="after")
-    def _has_a_state(self) -> Self:
-        SessionState.model_validate(self.state)
-        if len(parsing.ENCODER.encode(self.state).encode()) > STATE_BYTES:
-            raise ValueError(f"`state` has over {STATE_BYTES} bytes")
-        return self
 
 
 class MessageLine(Line):
@@ -326,13 +331,8 @@ class AttributesLine(BaseModel):
 
 
 class ProfileLine(Line):
-    attributes: Json
+    attributes: Annotated[Json, AfterValidator(_attributes)]
     version: Version
-
-    @model_validator(mode="after")
-    def _has_attributes(self) -> Self:
-        AttributesLine.model_validate_json(parsing.ENCODER.encode(self.attributes))
-        return self
 
 
 MODELS: Final[Mapping[str, type[Line]]] = {

@@ -147,12 +147,19 @@ def begin(tx: Tx, import_id: UUID) -> Any:
     return tx.execute(_BEGIN, {"id": import_id}).one_or_none()
 
 
+def require_current(tx: Tx, row: Any) -> None:
+    """Raise Conflict if the cursor of an import is no longer where `row` has it; `advance` decides."""
+    now = tx.execute(_CURSOR, {"id": row.id}).one_or_none()
+    if now is None or (now.file, now.line) != (row.file, row.line):
+        raise Conflict(_OVERTAKEN.format(row.id))
+
+
 def advance(tx: Tx, row: Any, file: str, line: int, report: Json) -> None:
     """Move the cursor of an import from where `row` has it. Conflict: it was stopped, or another worker moved it."""
     values = {"id": row.id, "old_file": row.file, "old_line": row.line, "file": file, "line": line}
     values |= {"report": json.dumps(report, ensure_ascii=False)}
     if tx.execute(_ADVANCE, values).rowcount != 1:
-        raise Conflict(f"Import {row.id} was stopped, or another worker goes on with it.")
+        raise Conflict(_OVERTAKEN.format(row.id))
 
 
 def finish(tx: Tx, import_id: UUID, status: str, report: Json | None, problems: Sequence[Problem] = ()) -> bool:
@@ -267,6 +274,10 @@ _BEGIN = text("""
     UPDATE imports SET status = 'running', updated_at = clock_timestamp()
     WHERE id = :id AND status IN ('pending', 'running') RETURNING *
 """)
+
+_OVERTAKEN: Final = "Import {} was stopped, or another worker goes on with it."
+
+_CURSOR = text("SELECT file, line FROM imports WHERE id = :id AND status = 'running'")
 
 _ADVANCE = text("""
     UPDATE imports SET file = :file, line = :line, report = cast(:report AS jsonb), updated_at = clock_timestamp()

@@ -98,6 +98,8 @@ class Restorer:
         context, tally = self.context, self.tally
         prepared = RESTORERS[file].prepared(context, batch)
         with context.db.tenant(context.tenant_id) as tx:
+            # Without a lock: an erasure takes those of the sessions first, and that of the import behind them.
+            imports.require_current(tx, self.row)
             until = tombstones.all_erased_until(tx, context.tenant_id, context.user_id)
             for fate in RESTORERS[file].write(tx, context, batch, until, *prepared):
                 tally.count(file, fate)
