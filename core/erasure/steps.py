@@ -24,9 +24,9 @@ Values bound in the statements:
 The rest is not erasing: `core.expiry` removes what has been kept for as long as its tenant wants, memories stay.
 
 - QUOTES, EXPIRED_MESSAGES, EXPIRED_PARTS: `sessions` and `messages`, the messages that leave; `places`, the same with
-  their positions; `contents`, what they say; `seqs`, their events; `owners`, whose memories may cite them; `whole`,
-  whether all of their sessions leaves.
-- EXPIRED_EVENTS: as EVENTS.
+  their positions; `seqs`, their events; `owners`, whose memories may cite them; `whole`, whether all of their sessions
+  leaves.
+- EXPIRED_EVENTS: as EVENTS; `contents`, what they say.
 - EXPIRED_SESSIONS: `sessions`, of which no message is left.
 """
 
@@ -762,7 +762,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
     ),
     # Events of what has been kept for as long as it should.
-    ErasurePart.EXPIRED_EVENTS: _redacted_events("expired"),
+    ErasurePart.EXPIRED_EVENTS: (_WITHOUT_FLOWS, *_redacted_events("expired")),
     # Messages that have been kept for as long as they should.
     ErasurePart.EXPIRED_MESSAGES: (
         *_close_windows("sessions && cast(:sessions AS text[])"),
@@ -772,7 +772,6 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             f"DELETE FROM verdicts v WHERE v.user_id = ANY(:owners) AND v.memory_id IS NULL AND {_CITE_PLACES}",
         ),
         _WITHOUT_ANSWERS,
-        _WITHOUT_FLOWS,
         _execute(
             "messages",
             "of sessions that leave: deleted, unless another user's memory cites them: their speaker may yet be erased",

@@ -89,7 +89,6 @@ def _remove_messages(
         "sessions": [row.session_id for row in messages],
         "messages": [row.id for row in messages],
         "places": [(row.session_id, row.id, row.position) for row in messages],
-        "contents": [row.content for row in messages if row.content],
         "seqs": [row.event_seq for row in messages],
         "whole": whole,
     }
@@ -109,8 +108,9 @@ def _redact(tx: Tx, tenant_id: str, told: Sequence[int]) -> None:
     found = tx.execute(_WITH_CONSEQUENCES, {"seqs": list(told)}).all() if told else []
     if found:
         seqs = [row.seq for row in found]
-        values = {"shortened": [], "emptied": seqs, "seqs": seqs, "events": [row.id for row in found]}
-        runner.run(tx, tenant_id, ErasurePart.EXPIRED_EVENTS, values)
+        said = [row.content for row in found if row.content]
+        events = {"seqs": seqs, "events": [row.id for row in found], "contents": said}
+        runner.run(tx, tenant_id, ErasurePart.EXPIRED_EVENTS, {"shortened": [], "emptied": seqs, **events})
 
 
 def _record(tx: Tx, tenant_id: str, kind: Kind, times: Sequence[Any]) -> Counter[str]:
@@ -151,11 +151,11 @@ _WITH_CONSEQUENCES = text("""
         SELECT e.seq, e.id FROM about JOIN events e ON e.causation_id = about.id
         WHERE e.source = 'imprint' AND (e.subject IS NULL OR e.subject NOT LIKE 'memory:%')
     )
-    SELECT seq, id FROM about
+    SELECT e.seq, e.id, e.payload ->> 'content' AS content FROM about JOIN events e ON e.seq = about.seq
 """)
 
 _FIELDS: Final = """
-    m.session_id, m.id, m.position, m.event_seq, m.user_id, m.role, m.content, m.occurred_at, m.content = '' AS is_blank
+    m.session_id, m.id, m.position, m.event_seq, m.role, m.occurred_at, m.content = '' AS is_blank
 """
 
 _MESSAGES = text(f"""

@@ -7,6 +7,7 @@ of that age: what there is work on, dead letters, and events of messages that ar
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -16,7 +17,6 @@ from sqlalchemy import text
 
 from core.events import expiries
 from core.events.expiries import Kind, Removed
-from core.expiry.conversations import has_work
 from core.storage.db import Tx
 from core.tenancy.retention import Retention
 
@@ -49,7 +49,7 @@ def remove_dispatches(tx: Tx, tenant_id: str, retention: Retention, after: str |
         values = {"ids": [row.id for row in gone]}
         tx.execute(_SIGN_CALLS, values)
         tx.execute(_DELETE_DISPATCHES, values)
-    return _page(tx, tenant_id, "dispatches", read, gone, "id")
+    return _page(read, len(read), "id", _record(tx, tenant_id, "dispatches", gone))
 
 
 def remove_decisions(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> Page:
@@ -57,10 +57,11 @@ def remove_decisions(tx: Tx, tenant_id: str, retention: Retention, after: str | 
     cutoff = _now(tx) - timedelta(days=retention.traces_days or 0)
     values = {"after": int(after or 0), "cutoff": cutoff, "rows": ROWS}
     read = tx.execute(_DECISIONS, values).all()
-    gone = [row for row in read if row.leaves]
+    gone, counts = [row for row in read if row.leaves], Counter[str]()
     if gone:
-        tx.execute(_DELETE_DECISIONS, {"seqs": [row.seq for row in gone], "cutoff": cutoff})
-    return _page(tx, tenant_id, "decisions", read, gone, "seq")
+        deleted = tx.execute(_DELETE_DECISIONS, {"seqs": [row.seq for row in gone], "cutoff": cutoff}).all()
+        counts = _record(tx, tenant_id, "decisions", deleted)
+    return _page(read, sum(row.decisions for row in read), "seq", counts)
 
 
 def remove_events(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> Page:
@@ -73,31 +74,36 @@ def remove_events(tx: Tx, tenant_id: str, retention: Retention, after: str | Non
         "rows": ROWS,
     }
     read = tx.execute(_EVENTS, values).all()
-    gone = [row for row in read if row.leaves]
-    counts = Counter[str]()
-    if gone:
-        seqs = {"seqs": [row.seq for row in gone]}
-        counts = _remove_traces(tx, tenant_id, seqs)
-        tx.execute(_DELETE_EVENTS, seqs)
-    page = _page(tx, tenant_id, "events", read, gone, "seq")
-    return Page(counts + page.counts, page.last)
+    counts = _remove_events(tx, tenant_id, [row for row in read if row.leaves], values)
+    return _page(read, len(read), "seq", counts)
 
 
-def _remove_traces(tx: Tx, tenant_id: str, seqs: dict[str, Any]) -> Counter[str]:
-    """Remove the dispatches and decisions of events that leave."""
-    ids = {"ids": list(tx.execute(_DISPATCHES_OF, seqs).scalars())}
+def _remove_events(tx: Tx, tenant_id: str, gone: Sequence[Any], values: dict[str, Any]) -> Counter[str]:
+    """Remove events with their traces, except those whose dispatches somebody has just begun to repeat."""
+    if not gone:
+        return Counter()
+    traces = tx.execute(_TRACES, values | {"seqs": [row.seq for row in gone]}).all()
+    begun = {row.event_seq for row in traces if not row.has_ended}
+    gone = [row for row in gone if row.seq not in begun]
+    ids = {"ids": [row.id for row in traces if row.event_seq not in begun]}
+    seqs = {"seqs": [row.seq for row in gone], "cutoff": None}
     tx.execute(_SIGN_CALLS, ids)
     dispatches = tx.execute(_DELETE_DISPATCHES, ids).all()
-    decisions = tx.execute(_DELETE_DECISIONS, seqs | {"cutoff": None}).all()
-    return _record(tx, tenant_id, "dispatches", dispatches) + _record(tx, tenant_id, "decisions", decisions)
+    decisions = tx.execute(_DELETE_DECISIONS, seqs).all()
+    tx.execute(_DELETE_EVENTS, seqs)
+    return (
+        _record(tx, tenant_id, "dispatches", dispatches)
+        + _record(tx, tenant_id, "decisions", decisions)
+        + _record(tx, tenant_id, "events", gone)
+    )
 
 
-def _page(tx: Tx, tenant_id: str, kind: Kind, read: list[Any], gone: list[Any], key: str) -> Page:
-    last = str(getattr(read[-1], key)) if len(read) == ROWS and read[-1].is_due else None
-    return Page(_record(tx, tenant_id, kind, gone), last)
+def _page(read: Sequence[Any], rows: int, key: str, counts: Counter[str]) -> Page:
+    """Return what left, and where to go on if all that was read, as many rows as fit, is old enough."""
+    return Page(counts, str(getattr(read[-1], key)) if rows == ROWS and read[-1].is_due else None)
 
 
-def _record(tx: Tx, tenant_id: str, kind: Kind, gone: list[Any]) -> Counter[str]:
+def _record(tx: Tx, tenant_id: str, kind: Kind, gone: Sequence[Any]) -> Counter[str]:
     if not gone:
         return Counter()
     place = (None, None)
@@ -123,7 +129,7 @@ def _first_id(moment: datetime) -> UUID:
 
 _FINISHED: Final = """
     (d.status IN ('done', 'cancelled', 'shadow') AND d.ended_at IS NOT NULL
-     OR d.status = 'dead' AND d.ended_at < cast(:dead_cutoff AS timestamptz))
+     OR d.status = 'dead' AND coalesce(d.ended_at < cast(:dead_cutoff AS timestamptz), false))
     AND NOT EXISTS (SELECT FROM dispatches f WHERE f.after = d.id AND f.ended_at IS NULL)
 """
 """Condition that a dispatch has ended, and no other waits for it."""
@@ -140,12 +146,17 @@ _SIGN_CALLS = text("""
     WHERE d.id = ANY(:ids) AND c.dispatch_id = d.id
 """)
 
-_DELETE_DISPATCHES = text("DELETE FROM dispatches WHERE id = ANY(:ids) RETURNING created_at AS at")
+_DELETE_DISPATCHES = text("""
+    DELETE FROM dispatches WHERE id = ANY(:ids) AND ended_at IS NOT NULL RETURNING created_at AS at
+""")
 
-_DISPATCHES_OF = text("SELECT id FROM dispatches WHERE event_seq = ANY(cast(:seqs AS bigint[]))")
+_TRACES = text(f"""
+    SELECT d.id, d.event_seq, {_FINISHED} AS has_ended FROM dispatches d
+    WHERE d.event_seq = ANY(cast(:seqs AS bigint[])) ORDER BY d.id FOR UPDATE
+""")
 
 _DECISIONS = text("""
-    SELECT c.event_seq AS seq, max(c.at) AS at, bool_and(c.at < :cutoff) AS is_due,
+    SELECT c.event_seq AS seq, count(*) AS decisions, bool_and(c.at < :cutoff) AS is_due,
            bool_and(c.at < :cutoff) AND NOT EXISTS (
                SELECT FROM dispatches d
                WHERE d.event_seq = c.event_seq AND (d.ended_at IS NULL OR d.status = 'dead')) AS leaves
