@@ -74,7 +74,8 @@ TOOL_CUTOFF: Final = f"({_TODAY} - make_interval(days => cast(:tool_days AS int)
 _OWN_TIME: Final = "timezone('UTC', ended_at) + keep_days * interval '1 day'"
 """As the index has it."""
 
-_WHOLE: Final = f"(ended_at IS NOT NULL AND last_at < {CUTOFF})"
+WHOLE: Final = f"(ended_at IS NOT NULL AND last_at < {CUTOFF})"
+"""Whether all of a session leaves with its messages."""
 
 IS_DUE: Final = {
     Way.OWN: f"keep_days IS NOT NULL AND ended_at IS NOT NULL AND oldest_at IS NOT NULL "
@@ -89,7 +90,7 @@ IS_DUE: Final = {
 _TIME: Final = {
     Way.OWN: (f"({_OWN_TIME})", "timestamp", "true"),
     Way.SESSIONS: ("ended_at", "timestamptz", "true"),
-    Way.MESSAGES: ("oldest_at", "timestamptz", _WHOLE),
+    Way.MESSAGES: ("oldest_at", "timestamptz", WHOLE),
     Way.TOOL_RESULTS: ("oldest_tool_at", "timestamptz", "false"),
 }
 """The indexed time by which sessions are due, its type, and whether all of a session leaves."""

@@ -78,6 +78,24 @@ def remove_events(tx: Tx, tenant_id: str, retention: Retention, after: str | Non
     return _page(read, len(read), "seq", counts)
 
 
+def count_events(tx: Tx, retention: Retention, most: int) -> int:
+    """Count events that are old enough to leave, at most `most`."""
+    if retention.events_days is None:
+        return 0
+    values = {"cutoff": _now(tx) - timedelta(days=retention.events_days), "most": most}
+    return int(tx.execute(_OLD_EVENTS, values).scalar_one())
+
+
+def count_dispatches(tx: Tx, retention: Retention, most: int) -> int:
+    """Count finished dispatches that are old enough to leave, at most `most`."""
+    if retention.traces_days is None:
+        return 0
+    now = _now(tx)
+    cutoff = now - timedelta(days=retention.traces_days)
+    values = {"end": _first_id(cutoff), "cutoff": cutoff, "dead_cutoff": _dead_cutoff(now, retention), "most": most}
+    return int(tx.execute(_OLD_DISPATCHES, values).scalar_one())
+
+
 def _remove_events(tx: Tx, tenant_id: str, gone: Sequence[Any], values: dict[str, Any]) -> Counter[str]:
     """Remove events with their traces, except those whose dispatches somebody has just begun to repeat."""
     if not gone:
@@ -185,6 +203,16 @@ _EVENTS = text(f"""
            AND e.seq NOT IN (SELECT coalesce(u.root_seq, u.seq) FROM events u WHERE u.routed_at IS NULL)
            AND e.seq NOT IN (SELECT unnest(f.event_seqs || f.root_seq) FROM flows f) AS leaves
     FROM events e WHERE e.seq > :after ORDER BY e.seq LIMIT :rows
+""")
+
+_OLD_EVENTS = text("""
+    SELECT count(*) FROM (SELECT received_at FROM events ORDER BY seq LIMIT :most) AS oldest
+    WHERE received_at < :cutoff
+""")
+
+_OLD_DISPATCHES = text(f"""
+    SELECT count(*) FROM (SELECT * FROM dispatches WHERE id < :end ORDER BY id LIMIT :most) AS d
+    WHERE d.ended_at < :cutoff AND {_FINISHED}
 """)
 
 _DELETE_EVENTS = text("DELETE FROM events WHERE seq = ANY(cast(:seqs AS bigint[]))")
