@@ -760,12 +760,18 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _WITHOUT_QUOTES,
         _WITHOUT_QUOTES_IN_VERDICTS,
         ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        ErasureStep("rebuilds", "stopped, and what they had made deleted: it quotes them", shadows.stop_rebuilds),
     ),
     # Events of what has been kept for as long as it should.
     ErasurePart.EXPIRED_EVENTS: (_WITHOUT_FLOWS, *_redacted_events("expired")),
     # Messages that have been kept for as long as they should.
     ErasurePart.EXPIRED_MESSAGES: (
         *_close_windows("sessions && cast(:sessions AS text[])"),
+        _execute(
+            "evidence",
+            "stays, and says that they have left",
+            f"UPDATE evidence SET expired = true WHERE (session_id, message_id) IN ({_PLACES})",
+        ),
         _execute(
             "verdicts",
             "that stored nothing: deleted, as they hold words of the messages alone",

@@ -753,6 +753,7 @@ evidence = _tenant_table(
     Column("quote", Text, nullable=False),
     _time("at", now=True),
     Column("change_id", Uuid),
+    _flag("expired", comment="The message has left, because its time of retention was over."),
     Index("evidence_of_message", "tenant_id", "session_id", "message_id"),
 )
 

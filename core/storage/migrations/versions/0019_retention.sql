@@ -54,6 +54,10 @@ COMMENT ON COLUMN expiries.written_in IS 'Of events: the last place in the feed 
 
 COMMENT ON COLUMN expiries.seq IS 'Likewise.';
 
+ALTER TABLE evidence ADD COLUMN expired BOOLEAN DEFAULT false NOT NULL;
+
+COMMENT ON COLUMN evidence.expired IS 'The message has left, because its time of retention was over.';
+
 ALTER TABLE model_calls ADD COLUMN rule TEXT;
 
 ALTER TABLE model_calls ADD COLUMN target TEXT;
