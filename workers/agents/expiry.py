@@ -10,6 +10,8 @@ from core import metrics
 from core.errors import Invalid, Never
 from core.events.pending import Report
 from core.expiry import sweep
+from core.expiry.sweep import Step
+from core.types import Json
 from workers.dispatch.model import Job, Outcome
 from workers.tools import Tools
 
@@ -24,13 +26,22 @@ def apply_retention(tools: Tools, job: Job) -> Outcome:
     """
     counts, place = Counter[str](), job.params.get("after") or sweep.BEGINNING
     ends = time.monotonic() + SECONDS
-    while place is not None and time.monotonic() < ends:
+    while True:
+        done = _step(tools, job, place)
+        counts += done.counts
+        if done.after is None:
+            return Outcome(Report(dict(counts)))
+        if time.monotonic() >= ends:
+            return Outcome(Report(dict(counts)), [(job.target, {"after": done.after})])
+        place = done.after
+
+
+def _step(tools: Tools, job: Job, place: Json) -> Step:
+    try:
         with tools.db.tenant(job.tenant_id) as tx:
-            try:
-                done = sweep.step(tx, job.tenant_id, place)
-            except Invalid as error:
-                raise Never(f"{job.target} cannot go on: {error}") from error
-        for kind, rows in done.counts.items():
-            metrics.EXPIRED.labels(kind).inc(rows)
-        counts, place = counts + done.counts, done.after
-    return Outcome(Report(dict(counts)), [(job.target, {"after": place})] if place is not None else [])
+            done = sweep.step(tx, job.tenant_id, place)
+    except Invalid as error:
+        raise Never(f"{job.target} cannot go on: {error}") from error
+    for kind, rows in done.counts.items():
+        metrics.EXPIRED.labels(kind).inc(rows)
+    return done
