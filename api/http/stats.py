@@ -23,8 +23,8 @@ UserId = Annotated[Name | None, Query(description="Count only the events and mem
 def get_stats(deps: Deps, caller: Reader, user_id: UserId = None) -> Json:
     """Count events by type, decisions by rule and verdict, dispatches by status and target, and memories by category.
 
-    `removed`: what has left by the tenant's retention, by kind, and is counted no longer. `memory` describes the state of the memory. Its `latency_ms` and `recall.process` are measured by this process
-    only.
+    `removed`: what has left by the tenant's retention, by kind, and is counted no longer. `memory` describes the state
+    of the memory. Its `latency_ms` and `recall.process` are measured by this process only.
     """
     now = datetime.now(UTC)
     with deps.db.tenant(caller.tenant_id) as tx:

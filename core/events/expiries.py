@@ -38,9 +38,7 @@ def record(tx: Tx, tenant_id: str, removed: Removed) -> None:
 def counts(tx: Tx) -> Json:
     """Return, by kind, when rows left last, how many left then and ever, and the time of the newest of them."""
     rows = tx.execute(_ALL).all()
-    return {
-        row.kind: {"at": row.at, "last": row.last_rows, "total": row.total, "newest": row.to_time} for row in rows
-    }
+    return {row.kind: {"at": row.at, "last": row.last_rows, "total": row.total, "newest": row.to_time} for row in rows}
 
 
 def newest(tx: Tx, *kinds: Kind) -> datetime | None:

@@ -1,7 +1,7 @@
 """Removes messages and sessions that have been kept for as long as they should.
 
-This is not an erasure: no tombstone, no receipt, and what was learnt stays. Nothing leaves while there is work on it: an
-event that is not routed, a dispatch that has not ended, a wait of a rule, a dead letter that can be replayed.
+This is not an erasure: no tombstone, no receipt, and what was learnt stays. Nothing leaves while there is work on it:
+an event that is not routed, a dispatch that has not ended, a wait of a rule, a dead letter that can be replayed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Counts what is old enough to leave, before it does. What there is work on stays, so less may leave than is counted."""
+"""Counts what is old enough to leave, before it does; what there is work on stays, so that less may leave."""
 
 from __future__ import annotations
 

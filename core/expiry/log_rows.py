@@ -1,7 +1,7 @@
 """Removes events, decisions and dispatches that have been kept for as long as they should, in the order of the log.
 
-A sweep begins at the oldest row and ends at the first that is too young, so that it reads what leaves, and what must stay
-of that age: what there is work on, dead letters, and events of messages that are kept.
+A sweep begins at the oldest row and ends at the first that is too young, so that it reads what leaves, and what must
+stay of that age: what there is work on, dead letters, and events of messages that are kept.
 """
 
 from __future__ import annotations
@@ -117,8 +117,8 @@ def _remove_events(tx: Tx, tenant_id: str, gone: Sequence[Any], values: dict[str
 
 
 def _page(read: Sequence[Any], rows: int, key: str, counts: Counter[str]) -> Page:
-    """Return what left, and where to go on if all that was read, as many rows as fit, is old enough."""
-    return Page(counts, str(getattr(read[-1], key)) if rows == ROWS and read[-1].is_due else None)
+    """Return what left, and where to go on if as many rows as are read at once were old enough."""
+    return Page(counts, str(getattr(read[-1], key)) if rows == ROWS else None)
 
 
 def _record(tx: Tx, tenant_id: str, kind: Kind, gone: Sequence[Any]) -> Counter[str]:
@@ -153,7 +153,7 @@ _FINISHED: Final = """
 """Condition that a dispatch has ended, and no other waits for it."""
 
 _DISPATCHES = text(f"""
-    SELECT d.id, true AS is_due, least(d.created_at, d.ended_at) AS at,
+    SELECT d.id, least(d.created_at, d.ended_at) AS at,
            d.ended_at < :cutoff AND {_FINISHED} AS leaves
     FROM dispatches d WHERE d.id > :after AND d.id < :end ORDER BY d.id LIMIT :rows
 """)
@@ -174,12 +174,11 @@ _TRACES = text(f"""
 """)
 
 _DECISIONS = text("""
-    SELECT c.event_seq AS seq, count(*) AS decisions, bool_and(c.at < :cutoff) AS is_due,
-           bool_and(c.at < :cutoff) AND NOT EXISTS (
+    SELECT c.event_seq AS seq, count(*) AS decisions, NOT EXISTS (
                SELECT FROM dispatches d
                WHERE d.event_seq = c.event_seq AND (d.ended_at IS NULL OR d.status = 'dead')) AS leaves
     FROM (SELECT * FROM decisions WHERE event_seq > :after ORDER BY event_seq LIMIT :rows) AS c
-    GROUP BY c.event_seq ORDER BY c.event_seq
+    WHERE c.at < :cutoff GROUP BY c.event_seq ORDER BY c.event_seq
 """)
 
 _DELETE_DECISIONS = text("""
@@ -194,16 +193,18 @@ _SPOKEN_AND_KEPT: Final = """
 """Condition that an event brought a message that is kept: it knows when the message came, and repeats of it."""
 
 _EVENTS = text(f"""
-    SELECT e.seq, e.written_in, least(e.time, e.received_at) AS at, e.received_at < :cutoff AS is_due,
-           e.received_at < :cutoff AND e.routed_at IS NOT NULL AND NOT {_SPOKEN_AND_KEPT}
+    SELECT e.seq, e.written_in, least(e.time, e.received_at) AS at,
+           e.routed_at IS NOT NULL AND NOT {_SPOKEN_AND_KEPT}
            AND NOT EXISTS (SELECT FROM dispatches d WHERE d.event_seq = e.seq AND NOT ({_FINISHED}))
            AND NOT EXISTS (SELECT FROM dispatches d
                            WHERE d.root_seq = e.seq AND d.status IN ('pending', 'running', 'retrying'))
            AND NOT EXISTS (SELECT FROM dispatches d WHERE d.root_seq = e.seq AND d.status = 'held')
            AND e.seq NOT IN (SELECT coalesce(u.root_seq, u.seq) FROM events u WHERE u.routed_at IS NULL)
            AND e.seq NOT IN (SELECT unnest(f.event_seqs || f.root_seq) FROM flows f) AS leaves
-    FROM events e WHERE e.seq > :after ORDER BY e.seq LIMIT :rows
+    FROM (SELECT * FROM events WHERE seq > :after ORDER BY seq LIMIT :rows) AS e
+    WHERE e.received_at < :cutoff ORDER BY e.seq
 """)
+"""Of the oldest rows those that are old enough, so that nothing is asked about any other."""
 
 _OLD_EVENTS = text("""
     SELECT count(*) FROM (SELECT received_at FROM events ORDER BY seq LIMIT :most) AS oldest

@@ -127,8 +127,8 @@ def difference(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory], awa
     """Match the two sets by statement, then by slot, then by evidence. Pure.
 
     A derived memory stays: it is derived again when its sources change. A memory that a person made or changed stays as
-    it is, and new statements about the same thing are not added to it; so does one whose messages have left. `away`: statements that a person has rejected;
-    they are not restored.
+    it is, as does one that rests on messages that have left, and new statements about the same thing are not added to
+    it. `away`: statements that a person has rejected; they are not restored.
     """
     pairs = _match(old, new)
     changed = [(o, n) for o, n in pairs if not o.is_fixed and _differs(o.candidate, n.candidate)]

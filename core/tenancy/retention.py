@@ -35,7 +35,7 @@ class Retention(BaseModel):
         None, description="Days after which results of tools leave, at most `messages_days`; null: as messages"
     )
     sessions_days: Annotated[int, Field(strict=True, ge=0, le=LONGEST_DAYS)] | None = Field(
-        None, description="Days after its end for which a session is kept with all its messages; 0: it leaves at its end"
+        None, description="Days after its end for which a session is kept with its messages; 0: it leaves at its end"
     )
     events_days: Annotated[int, Field(strict=True, ge=REPEAT_DAYS, le=LONGEST_DAYS)] | None = Field(
         None, description=f"Days for which events are kept, and repeats of them known; at least {REPEAT_DAYS}"

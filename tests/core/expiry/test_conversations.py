@@ -235,9 +235,7 @@ def test_a_repeat_of_what_has_left_is_still_a_repeat(app: Database, works: Works
     assert not rows(app, "SELECT FROM messages")
 
 
-def test_a_long_conversation_leaves_page_by_page(
-    app: Database, works: Works, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_conversation_leaves_page_by_page(app: Database, works: Works, monkeypatch: pytest.MonkeyPatch) -> None:
     word = a_word()
     accept_all(app, [said(f"{word} {n}", message_id=f"m{n}", time=ago(5)) for n in range(25)])
     accept(app, ended(time=ago(5)))

@@ -81,9 +81,7 @@ def _log(app: Database) -> list[Any]:
         return [e for e in log.find(tx) if not e.event_type.startswith("rule.")][::-1]
 
 
-def test_within_the_days_of_events_a_repeat_is_a_repeat_and_later_it_is_new(
-    app: Database, works: Works
-) -> None:
+def test_within_the_days_of_events_a_repeat_is_a_repeat_and_later_it_is_new(app: Database, works: Works) -> None:
     ordered(app, 1)
     works.settle()
     set_back(app, 29)
@@ -110,9 +108,12 @@ def test_what_has_not_ended_stays_with_its_event(app: Database, works: Works) ->
     for status, number in (("dead", 0), ("held", 1), ("retrying", 2)):
         with app.tenant(TENANT) as tx:
             values = {"status": status, "id": f"order-{number}"}
-            tx.execute(text("""
+            tx.execute(
+                text("""
                 UPDATE dispatches SET status = :status, ended_at = CASE WHEN :status = 'dead' THEN ended_at END
-                WHERE event_seq = (SELECT seq FROM events WHERE id = :id)"""), values)
+                WHERE event_seq = (SELECT seq FROM events WHERE id = :id)"""),
+                values,
+            )
     set_back(app, 40)
     choose(app, events_days=30)
     counts = swept(app)
@@ -127,9 +128,11 @@ def test_an_event_that_is_not_routed_or_waits_in_a_rule_stays(app: Database) -> 
     ordered(app, 2)
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE events SET routed_at = now() WHERE id = 'order-1'"))
-        tx.execute(text("""
+        tx.execute(
+            text("""
             INSERT INTO flows (tenant_id, rule, kind, key, version, gathered, event_seqs, root_seq, opened_at)
-            SELECT tenant_id, 'r', 'count', 'k', 1, 1, ARRAY[seq], seq, now() FROM events WHERE id = 'order-1'"""))
+            SELECT tenant_id, 'r', 'count', 'k', 1, 1, ARRAY[seq], seq, now() FROM events WHERE id = 'order-1'""")
+        )
     set_back(app, 40)
     choose(app, events_days=30)
     swept(app)
@@ -168,16 +171,16 @@ def test_the_feed_knows_up_to_where_events_have_left(app: Database, works: Works
         assert feed.gap(tx, last) is None
 
 
-def test_calls_of_models_keep_rule_and_agent_of_a_dispatch_that_has_left(
-    app: Database, works: Works
-) -> None:
+def test_calls_of_models_keep_rule_and_agent_of_a_dispatch_that_has_left(app: Database, works: Works) -> None:
     ordered(app, 1)
     works.settle()
     set_back(app, 40)
     with app.tenant(TENANT) as tx:
-        tx.execute(text("""
+        tx.execute(
+            text("""
             INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, cost, outcome)
-            SELECT tenant_id, id, 'm', 'p', 0.5, 'ok' FROM dispatches"""))
+            SELECT tenant_id, id, 'm', 'p', 0.5, 'ok' FROM dispatches""")
+        )
     choose(app, dispatches_days=30)
     assert swept(app)["dispatches"] == 1
     ((rule, target),) = rows(app, "SELECT rule, target FROM model_calls")

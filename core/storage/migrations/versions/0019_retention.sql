@@ -8,7 +8,7 @@ ALTER TABLE sessions ADD COLUMN is_remnant BOOLEAN DEFAULT false NOT NULL;
 
 COMMENT ON COLUMN sessions.is_remnant IS 'Left are the places of messages that memories of others cite, and nothing else.';
 
-COMMENT ON COLUMN sessions.keep_days IS 'Days after its end for which the conversation is kept; null: no time of its own.';
+COMMENT ON COLUMN sessions.keep_days IS 'Days after its end for which it is kept; null: no time of its own.';
 
 COMMENT ON COLUMN sessions.oldest_at IS 'Nothing that is kept of the conversation is older; null: nothing is kept.';
 
