@@ -39,10 +39,13 @@ class DueSession:
 
 
 def ways(retention: Retention) -> Iterator[Way]:
-    """Yield the ways in which something may be due. A session may have a time of its own without its tenant's."""
-    yield Way.OWN
+    """Yield the ways in which something may be due, first that by which most leaves.
+
+    A session may have a time of its own where its tenant has none.
+    """
     if retention.sessions_days is not None:
         yield Way.SESSIONS
+    yield Way.OWN
     if retention.messages_days is not None:
         yield Way.MESSAGES
     if retention.tools_days is not None and retention.tools_days != retention.messages_days:
@@ -63,7 +66,8 @@ def cutoffs(retention: Retention) -> dict[str, Any]:
     return {"days": retention.messages_days, "tool_days": retention.tools_days, "session_days": retention.sessions_days}
 
 
-_TODAY: Final = "date_trunc('day', clock_timestamp(), 'UTC')"
+# By `now()` and not `clock_timestamp()`, which no index is searched by.
+_TODAY: Final = "date_trunc('day', now(), 'UTC')"
 
 CUTOFF: Final = f"({_TODAY} - make_interval(days => cast(:days AS int)))"
 """Messages before this leave."""
@@ -71,36 +75,32 @@ CUTOFF: Final = f"({_TODAY} - make_interval(days => cast(:days AS int)))"
 TOOL_CUTOFF: Final = f"({_TODAY} - make_interval(days => cast(:tool_days AS int)))"
 """Tools' results before this leave."""
 
-_OWN_TIME: Final = "timezone('UTC', ended_at) + keep_days * interval '1 day'"
-"""As the index has it."""
-
 WHOLE: Final = f"(ended_at IS NOT NULL AND last_at < {CUTOFF})"
 """Whether all of a session leaves with its messages."""
 
 IS_DUE: Final = {
-    Way.OWN: f"keep_days IS NOT NULL AND ended_at IS NOT NULL AND oldest_at IS NOT NULL "
-    f"AND {_OWN_TIME} <= timezone('UTC', clock_timestamp())",
+    Way.OWN: "leaves_at IS NOT NULL AND oldest_at IS NOT NULL AND leaves_at <= now()",
     Way.SESSIONS: "ended_at IS NOT NULL AND NOT is_remnant "
-    "AND ended_at <= clock_timestamp() - make_interval(days => cast(:session_days AS int))",
+    "AND ended_at <= now() - make_interval(days => cast(:session_days AS int))",
     Way.MESSAGES: f"oldest_at IS NOT NULL AND oldest_at < {CUTOFF}",
     Way.TOOL_RESULTS: f"oldest_tool_at IS NOT NULL AND oldest_tool_at < {TOOL_CUTOFF}",
 }
 """Condition that a session is due, by way."""
 
 _TIME: Final = {
-    Way.OWN: (f"({_OWN_TIME})", "timestamp", "true"),
-    Way.SESSIONS: ("ended_at", "timestamptz", "true"),
-    Way.MESSAGES: ("oldest_at", "timestamptz", WHOLE),
-    Way.TOOL_RESULTS: ("oldest_tool_at", "timestamptz", "false"),
+    Way.OWN: ("leaves_at", "true"),
+    Way.SESSIONS: ("ended_at", "true"),
+    Way.MESSAGES: ("oldest_at", WHOLE),
+    Way.TOOL_RESULTS: ("oldest_tool_at", "false"),
 }
-"""The indexed time by which sessions are due, its type, and whether all of a session leaves."""
+"""The indexed time by which sessions are due, and whether all of a session leaves."""
 
 
 def _due(way: Way) -> TextClause:
-    time, kind, whole = _TIME[way]
+    time, whole = _TIME[way]
     return text(f"""
         SELECT id, {time} AS due_at, {whole} AS whole FROM sessions
-        WHERE {IS_DUE[way]} AND ({time}, id) > (cast(:at AS {kind}), :id)
+        WHERE {IS_DUE[way]} AND ({time}, id) > (cast(:at AS timestamptz), :id)
         ORDER BY {time}, id LIMIT :limit FOR UPDATE SKIP LOCKED
     """)
 

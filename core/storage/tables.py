@@ -13,6 +13,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    Computed,
     DateTime,
     Double,
     Identity,
@@ -214,6 +215,12 @@ sessions = _tenant_table(
     _count("indexed_to", comment="Last position indexed."),
     _json("state", empty="{}"),
     Column("keep_days", Integer, comment="Days after its end for which it is kept; null: no time of its own."),
+    Column(
+        "leaves_at",
+        DateTime(timezone=True),
+        Computed("timezone('UTC', timezone('UTC', ended_at) + keep_days * interval '1 day')", persisted=True),
+        comment="When it leaves by `keep_days`. A column, for row-level security searches no index of an expression.",
+    ),
     _time("oldest_at", comment="Nothing that is kept of the conversation is older; null: nothing is kept."),
     _time("oldest_tool_at", comment="Likewise of the results of tools alone."),
     _flag("is_remnant", comment="Left are the places of messages that memories of others cite, and nothing else."),
@@ -223,12 +230,12 @@ sessions = _tenant_table(
     _index("sessions_oldest", "tenant_id", "oldest_at", "id", where="oldest_at IS NOT NULL"),
     _index("sessions_oldest_tool", "tenant_id", "oldest_tool_at", "id", where="oldest_tool_at IS NOT NULL"),
     _index("sessions_ended", "tenant_id", "ended_at", "id", where="ended_at IS NOT NULL AND NOT is_remnant"),
-    Index(
+    _index(
         "sessions_own_days",
         "tenant_id",
-        text("(timezone('UTC', ended_at) + keep_days * interval '1 day')"),
+        "leaves_at",
         "id",
-        postgresql_where=text("keep_days IS NOT NULL AND ended_at IS NOT NULL AND oldest_at IS NOT NULL"),
+        where="leaves_at IS NOT NULL AND oldest_at IS NOT NULL",
     ),
     # Every accepted batch updates its session's row.
     postgresql_with={"fillfactor": 70},

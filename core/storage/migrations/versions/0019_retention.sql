@@ -1,5 +1,9 @@
 ALTER TABLE sessions ADD COLUMN keep_days INTEGER;
 
+ALTER TABLE sessions ADD COLUMN leaves_at TIMESTAMP WITH TIME ZONE GENERATED ALWAYS AS (timezone('UTC', timezone('UTC', ended_at) + keep_days * interval '1 day')) STORED;
+
+COMMENT ON COLUMN sessions.leaves_at IS 'When it leaves by `keep_days`. A column, for row-level security searches no index of an expression.';
+
 ALTER TABLE sessions ADD COLUMN oldest_at TIMESTAMP WITH TIME ZONE;
 
 ALTER TABLE sessions ADD COLUMN oldest_tool_at TIMESTAMP WITH TIME ZONE;
@@ -26,7 +30,7 @@ CREATE INDEX sessions_oldest_tool ON sessions (tenant_id, oldest_tool_at, id) WH
 
 CREATE INDEX sessions_ended ON sessions (tenant_id, ended_at, id) WHERE ended_at IS NOT NULL AND NOT is_remnant;
 
-CREATE INDEX sessions_own_days ON sessions (tenant_id, (timezone('UTC', ended_at) + keep_days * interval '1 day'), id) WHERE keep_days IS NOT NULL AND ended_at IS NOT NULL AND oldest_at IS NOT NULL;
+CREATE INDEX sessions_own_days ON sessions (tenant_id, leaves_at, id) WHERE leaves_at IS NOT NULL AND oldest_at IS NOT NULL;
 
 CREATE TABLE expiries (
     tenant_id TEXT NOT NULL,
