@@ -71,6 +71,7 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
     "memory_decay": AgentSpec("cpu", ("memory.archived",)),
     "memory_cleaner": AgentSpec("cpu", ("memory.archived", "memory.erased")),
     "memory_reinforcer": AgentSpec("cpu"),
+    "retention_sweeper": AgentSpec("cpu"),
     "memory_compressor": AgentSpec(
         "cpu",
         ("memory.created", "memory.compressed", "memory.archived"),

@@ -88,8 +88,8 @@ class Client:
     def delete(self, path: str, **params: Any) -> Any:
         return self._ask("DELETE", path, params=params)
 
-    def put(self, path: str, body: object) -> Any:
-        return self._ask("PUT", path, json=body)
+    def put(self, path: str, body: object, **params: Any) -> Any:
+        return self._ask("PUT", path, json=body, params=params)
 
     def put_bytes(self, path: str, data: bytes) -> None:
         self._send("PUT", path, content=data, headers={"Content-Type": "application/octet-stream"})
@@ -190,7 +190,8 @@ def _sent_events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
         if line:
             fields[name] = value
         elif fields:
-            yield fields.get("id", ""), json.loads(fields["data"]) if "data" in fields else None
+            if "id" in fields:  # Without a position it is no event: `stream.gap`, on what has left long ago.
+                yield fields["id"], json.loads(fields["data"]) if "data" in fields else None
             fields = {}
 
 

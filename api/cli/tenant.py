@@ -17,13 +17,17 @@ from core.types import Json
 
 
 class TenantCommands(LazyGroup):
-    """Commands about a tenant; the one that accesses the database directly is loaded on first call."""
+    """Commands about a tenant; those that need much of the service are loaded on first call."""
 
     table: ClassVar[CommandTable] = {
         "limits": (
             "api.cli.tenant_limits:limits",
             "Show the limits of a tenant, or grant it others than the defaults of the installation.",
-        )
+        ),
+        "retention": (
+            "api.cli.tenant_retention:retention",
+            "Show how long messages, sessions, events and dispatches are kept, or change it.",
+        ),
     }
 
 

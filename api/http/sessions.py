@@ -21,7 +21,7 @@ from api.ingress.raw_access import Raw
 from api.serializers import message_json
 from core.erasure import session
 from core.errors import Invalid, Problem
-from core.events.parsing import Content, Name, SessionState
+from core.events.parsing import Content, KeepDays, Name, SessionState
 from core.language.terms import token_estimate
 from core.memory import drawn
 from core.screening import output
@@ -63,6 +63,18 @@ class Put(RequestBody):
     ttl_seconds: Annotated[
         float | None, Field(gt=0, le=LONGEST_TTL, description="Lifetime; default: until the session ends")
     ] = None
+
+
+class RetentionPut(RequestBody):
+    """How long the conversation of a session is kept."""
+
+    keep_days: Annotated[
+        KeepDays | None,
+        Field(
+            description="Days after the end of the session for which it is kept; 0: it leaves at the end; "
+            "null: as long as the tenant keeps sessions and messages, which it never exceeds"
+        ),
+    ]
 
 
 @router.get("/sessions")
@@ -191,6 +203,14 @@ def patch_state(deps: Deps, caller: Writer, session_id: str, patch: SessionState
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         state.merge(tx, session_id, patch.model_dump(exclude_unset=True))
+        return asdict(sessions.get(tx, session_id))
+
+
+@router.put("/sessions/{session_id:path}/retention")
+def put_session_retention(deps: Deps, caller: Writer, session_id: str, asked: RetentionPut) -> Json:
+    """Set how long the conversation is kept after its end. What was learnt from it stays."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        sessions.keep(tx, session_id, asked.keep_days)
         return asdict(sessions.get(tx, session_id))
 
 

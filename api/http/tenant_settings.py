@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query
 from pydantic import Field, SecretStr, StringConstraints
 
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Admin, Deps, Reader, author
 from api.ingress.large_json import Route
+from core.events import expiries
+from core.expiry import forecast
 from core.index import embedding_change
 from core.settings import secret_names
-from core.tenancy import destinations, extraction, limits, secrets, tenants, vault
+from core.storage.db import Tx
+from core.tenancy import destinations, extraction, limits, retention, secrets, tenants, vault
+from core.tenancy.retention import Retention
 from core.tenancy.tenants import Caller
 from core.types import Json
 
@@ -172,6 +176,32 @@ def put_extraction(deps: Deps, caller: Admin, asked: ExtractionPut) -> Json:
         return extraction.view(tx, caller.tenant_id)
 
 
+@router.get("/tenant/retention")
+def get_retention(deps: Deps, caller: Reader) -> Json:
+    """Return how long everything is kept, how much is due to leave at the next sweep, and how much has left.
+
+    Counts of `due` end at 100,000. What there is work on stays until that is done.
+    """
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return _retention_json(tx, retention.get(tx, caller.tenant_id))
+
+
+@router.put("/tenant/retention")
+def put_retention(
+    deps: Deps,
+    caller: Admin,
+    chosen: Retention,
+    dry_run: Annotated[bool, Query(description="Only answer how much would leave; nothing is set")] = False,
+) -> Json:
+    """Set how long everything is kept; what is left out is kept for ever. `due` says what leaves at the next sweep."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        if dry_run:
+            retention.check(chosen)
+        else:
+            retention.put(tx, caller.tenant_id, chosen)
+        return _retention_json(tx, chosen) | {"dry_run": dry_run}
+
+
 @router.get("/tenant/embedding")
 def get_embedding(deps: Deps, caller: Reader) -> Json:
     """Return the embedding model of the tenant and those it may choose; during a change also how far it is."""
@@ -191,6 +221,14 @@ def put_embedding(deps: Deps, caller: Admin, asked: EmbeddingPut) -> Json:
     if requested:
         deps.bell.notify()
     return found
+
+
+def _retention_json(tx: Tx, chosen: Retention) -> Json:
+    return {
+        "retention": chosen.model_dump(),
+        "due": forecast.count_due(tx, chosen),
+        "removed": expiries.counts(tx),
+    }
 
 
 def _plain(given: SecretStr | None) -> str | None:

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    Computed,
     DateTime,
     Double,
     Identity,
@@ -213,9 +214,29 @@ sessions = _tenant_table(
     _count("extracted_to", comment="Last position extracted."),
     _count("indexed_to", comment="Last position indexed."),
     _json("state", empty="{}"),
+    Column("keep_days", Integer, comment="Days after its end for which it is kept; null: no time of its own."),
+    Column(
+        "leaves_at",
+        DateTime(timezone=True),
+        Computed("timezone('UTC', timezone('UTC', ended_at) + keep_days * interval '1 day')", persisted=True),
+        comment="When it leaves by `keep_days`. A column, for row-level security searches no index of an expression.",
+    ),
+    _time("oldest_at", comment="Nothing that is kept of the conversation is older; null: nothing is kept."),
+    _time("oldest_tool_at", comment="Likewise of the results of tools alone."),
+    _flag("is_remnant", comment="Left are the places of messages that memories of others cite, and nothing else."),
     Index("sessions_of_user", "tenant_id", "user_id"),
     _index("sessions_open", "tenant_id", "last_at", where="ended_at IS NULL"),
     _index("sessions_unindexed", "tenant_id", "user_id", where="indexed_to < message_count"),
+    _index("sessions_oldest", "tenant_id", "oldest_at", "id", where="oldest_at IS NOT NULL"),
+    _index("sessions_oldest_tool", "tenant_id", "oldest_tool_at", "id", where="oldest_tool_at IS NOT NULL"),
+    _index("sessions_ended", "tenant_id", "ended_at", "id", where="ended_at IS NOT NULL AND NOT is_remnant"),
+    _index(
+        "sessions_own_days",
+        "tenant_id",
+        "leaves_at",
+        "id",
+        where="leaves_at IS NOT NULL AND oldest_at IS NOT NULL",
+    ),
     # Every accepted batch updates its session's row.
     postgresql_with={"fillfactor": 70},
 )
@@ -239,6 +260,18 @@ messages = _tenant_table(
     _json("extras"),
     _texts("audience_labels", comment="A reader must hold all of them."),
     UniqueConstraint("tenant_id", "session_id", "id"),
+)
+
+expiries = _tenant_table(
+    "expiries",
+    Column("kind", Text, primary_key=True, comment="messages, tool_results, sessions, events, dispatches or decisions"),
+    _time("at", now=True, comment="When rows of the kind left last."),
+    Column("last_rows", BigInteger, nullable=False, comment="How many left then, in one transaction."),
+    Column("total", BigInteger, nullable=False),
+    _time("to_time", null=False, comment="The newest of those that ever left: before it the record has gaps."),
+    Column("written_in", BigInteger, comment="Of events: the last place in the feed from which one has left."),
+    Column("seq", BigInteger, comment="Likewise."),
+    comment="What the tenant's retention has removed: how much, and up to when the record has gaps.",
 )
 
 hidden_messages = _tenant_table(
@@ -482,6 +515,7 @@ dispatches = _tenant_table(
     _index("dispatches_of_rule", "tenant_id", "rule", "id", where="rule IS NOT NULL"),
     Index("dispatches_of_event", "tenant_id", "event_seq"),
     _index("dispatches_dead", "tenant_id", "id", where="status = 'dead'"),
+    _index("dispatches_kept", "tenant_id", "root_seq", where="status IN ('held', 'dead')"),
     # A queue: its rows change soon after they are written.
     postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0.05},
 )
@@ -767,6 +801,7 @@ evidence = _tenant_table(
     Column("quote", Text, nullable=False),
     _time("at", now=True),
     Column("change_id", Uuid),
+    _flag("expired", comment="The message has left, because its time of retention was over."),
     Index("evidence_of_message", "tenant_id", "session_id", "message_id"),
 )
 
@@ -854,6 +889,8 @@ model_calls = _tenant_table(
     Column("outcome", Text, nullable=False),
     Column("answer", Text, comment="Kept where it could not be used."),
     _time("at", now=True),
+    Column("rule", Text, comment="That of its dispatch, once this has left."),
+    Column("target", Text, comment="Likewise its agent."),
     Index("model_calls_of_dispatch", "tenant_id", "dispatch_id"),
     Index("model_calls_by_time", "tenant_id", "at"),
 )

@@ -275,6 +275,7 @@ class Backtest:
             "from": _utc(self._stretch.since),
             "to": _utc(self._stretch.until),
             "events": events,
+            "expired": self._stretch.expired,
             "matched": tally.matched,
             "fired": tally.fired,
             "held": dict(tally.held.most_common()),

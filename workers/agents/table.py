@@ -9,6 +9,7 @@ from core import agents, plugins
 from core.config import Settings
 from workers.agents import (
     compression,
+    expiry,
     extraction,
     forgetting,
     indexing,
@@ -36,6 +37,7 @@ FUNCTIONS: Mapping[str, AgentFunction] = {
     "memory_decay": maintenance.archive_faded,
     "memory_cleaner": maintenance.archive_surplus,
     "memory_reinforcer": maintenance.count_uses,
+    "retention_sweeper": expiry.apply_retention,
     "memory_compressor": compression.compress_memories,
     "pattern_finder": compression.find_patterns,
     "profile_builder": reflection.build_profile,
