@@ -100,6 +100,11 @@ def followers(tx: Tx, event: Event) -> list[Event]:
     return [event_of(row) for row in tx.execute(_FOLLOWERS, {"id": event.id})]
 
 
+def dispatches_of_followers(tx: Tx, event: Event) -> dict[int, UUID | None]:
+    """Return the dispatch behind each event that followed from this one, by position in the log."""
+    return {row.seq: row.dispatch_id for row in tx.execute(_DISPATCHES_OF_FOLLOWERS, {"id": event.id})}
+
+
 def at(tx: Tx, seq: int) -> Event:
     """Return the event at a position of the tenant's log."""
     return event_of(tx.execute(_AT, {"seq": seq}).one())
@@ -226,6 +231,8 @@ _GET = text(f"SELECT {COLUMNS} FROM events e WHERE id = :id ORDER BY seq DESC LI
 _AT = text(f"SELECT {COLUMNS} FROM events e WHERE seq = :seq")
 
 _FOLLOWERS = text(f"SELECT {COLUMNS} FROM events e WHERE causation_id = :id ORDER BY seq")
+
+_DISPATCHES_OF_FOLLOWERS = text("SELECT seq, dispatch_id FROM events WHERE causation_id = :id")
 
 _FIND = text(f"""
     SELECT {COLUMNS} FROM events e

@@ -24,6 +24,7 @@ class TenantLimits(BaseModel):
     streams_per_key: Count = Field(100, description="Concurrent followers of `GET /v1/stream` per key.")
     backtests: Count = Field(1, description="Concurrent backtests.")
     rebuilds: Count = Field(2, description="Concurrent rebuilds of users' memories.")
+    replays: Count = Field(2, description="Concurrent replays of events, `shadow` or `live`.")
     running: Count = Field(
         16,
         description="Concurrent dispatches per queue; always at least one less than its processes.",
