@@ -6,7 +6,7 @@ what the others announce.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -41,12 +41,16 @@ class Decision(NamedTuple):
 
 
 class Firing(NamedTuple):
-    """A rule that acts, on all that its flow has gathered: positions in the log, the last one last."""
+    """A rule that acts, on all that its flow has gathered: positions in the log, the last one last.
+
+    `waited`: how many of them had been decided as `gathered`.
+    """
 
     rule: Rule
     version: int
     at: datetime
     seqs: tuple[int, ...]
+    waited: int
 
 
 class HeldLater(NamedTuple):
@@ -80,15 +84,16 @@ class Redecision:
         fired = [verdict for verdict, reason in held if reason is None]
         passage = self.flow.meet(event, fired, self.known.flushed_by(event))
         steps += [Decision(event.seq, one.name, one.version, "held", why) for one, why in held if why is not None]
-        now_held = {one.rule: one.outcome.held_by for one in passage.resolved if event.seq in one.outcome.seqs}
+        held_now = {one.rule: one.outcome.held_by for one in passage.resolved if event.seq in one.outcome.seqs}
+        at_once = {one.name for one in fired if one.name not in passage.gathered}
         for one in fired:
             if one.name in passage.gathered:
                 steps.append(Decision(event.seq, one.name, one.version, "gathered", _gathering(one.rule)))
-            elif (stage := now_held[one.name]) is not None:
+            elif (stage := held_now[one.name]) is not None:
                 steps.append(Decision(event.seq, one.name, one.version, "held", stage))
             else:
                 steps.append(Decision(event.seq, one.name, one.version, "fired", None))
-        return steps + self._resolve(passage.resolved, event.seq)
+        return steps + self._resolve(passage.resolved, event.seq, at_once)
 
     def close(self) -> list[Step]:
         """End every wait after the last event."""
@@ -97,14 +102,17 @@ class Redecision:
     def _held_by(self, event: Event, verdict: RuleVerdict) -> str | None:
         return verdict.held_by if event.hop < self.max_hops else "hop"
 
-    def _resolve(self, resolved: Sequence[Resolved], decided: int | None = None) -> list[Step]:
-        """Return firings and drops. `decided`: the event whose own decision has been made already."""
+    def _resolve(
+        self, resolved: Sequence[Resolved], decided: int | None = None, at_once: Collection[str] = ()
+    ) -> list[Step]:
+        """Return firings and drops. `decided`: the event at hand, which did not wait in the flows of `at_once`."""
         steps = list[Step]()
         for name, outcome in resolved:
             rule, version = self._rule(name)
+            waited = tuple(seq for seq in outcome.seqs if seq != decided or name not in at_once)
             if outcome.held_by is None:
-                steps.append(Firing(rule, version, outcome.at, outcome.seqs))
-            elif waited := tuple(seq for seq in outcome.seqs if seq != decided):
+                steps.append(Firing(rule, version, outcome.at, outcome.seqs, len(waited)))
+            elif waited:
                 steps.append(HeldLater(name, waited, outcome.held_by))
         return steps
 

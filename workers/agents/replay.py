@@ -195,6 +195,7 @@ def _note(page: _Page, steps: Iterable[Step]) -> list[Firing]:
         match step:
             case Firing():
                 page.counts[step.rule.name].fired += 1
+                page.counts[step.rule.name].gathered -= step.waited
                 firings.append(step)
             case HeldLater():
                 page.counts[step.rule].held[step.stage] += len(step.seqs)
