@@ -102,7 +102,7 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
         unlabelled=True,
     ),
     "memory_rebuilder": AgentSpec("cpu", ("rebuild.ready",), seconds=WHOLE_HISTORY),
-    "event_replayer": AgentSpec("cpu", ("replay.completed", "approval.requested")),
+    "event_replayer": AgentSpec("cpu", ("replay.completed",)),
     "knowledge_indexer": AgentSpec("cpu"),
     "embedding_refresher": AgentSpec("cpu"),
     "embedding_switcher": AgentSpec("cpu", ("embedding.changed",), seconds=WHOLE_USER),
