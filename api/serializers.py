@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from core.events.parsing import EXTENSIONS
 from core.memory import retention
 from core.screening import output
 from core.types import Event, Evidence, Json, Message, Trust
@@ -32,7 +33,16 @@ def event_json(event: Event, *, raw: bool = False) -> Json:
         "correlation_id": event.correlation_id,
         "causation_id": event.causation_id,
         "hop": event.hop,
+        **_extensions(event, raw=raw),
     }
+
+
+def _extensions(event: Event, *, raw: bool) -> Json:
+    """Return trace context and partition key of an event, null where it has none; no other extension is shown."""
+    sent = event.extensions or {}
+    shown = {name: sent.get(name) for name in EXTENSIONS}
+    masked: Json = shown if raw else output.value(shown)
+    return masked
 
 
 def memory_json(row: Any, evidence: Sequence[Evidence], now: datetime | None = None) -> Json:

@@ -76,6 +76,15 @@ class Client:
     def get(self, path: str, **params: Any) -> Any:
         return self._ask("GET", path, params=_present(params))
 
+    def items(self, path: str, **params: Any) -> Iterator[Any]:
+        """Yield all items of a list, page by page."""
+        page = self.get(path, **params)
+        while True:
+            yield from page["items"]
+            if page["next"] is None:
+                return
+            page = self.get(path, **params, after=page["next"])
+
     def post(
         self, path: str, body: object, *, if_version: int | None = None, idempotency_key: str | None = None
     ) -> Any:

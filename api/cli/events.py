@@ -24,6 +24,9 @@ commands.command("replay")(replay)
 
 PAGE = 500
 
+SENT = ("traceparent", "partitionkey")
+"""Extensions of an event that are shown beside it."""
+
 RETRY_SECONDS = 1.0
 
 SERVER_FAULT = 500
@@ -97,13 +100,19 @@ def trace(event_id: str, as_json: AsJson = False) -> None:
 def _show(event: Json) -> None:
     told = event["payload"].get("content") or ", ".join(f"{k}={v}" for k, v in event["payload"].items())
     place = f"{event['seq']:>7} {moment(event['time'])} {'  ' * event['hop']}"
-    line = f"[dim]{place}[/][cyan]{event['event_type']}[/] {escape(short(str(told)))} [dim]{escape(event['id'])}[/]"
+    sent = "".join(f" {name}={escape(short(event[name]))}" for name in SENT if event[name])
+    line = (
+        f"[dim]{place}[/][cyan]{event['event_type']}[/] {escape(short(str(told)))} [dim]{escape(event['id'])}{sent}[/]"
+    )
     out.print(line, highlight=False, soft_wrap=True)
 
 
 def _tree(answer: Json) -> Tree:
     event = answer["event"]
     tree = Tree(f"[bold cyan]{event['event_type']}[/] {escape(event['id'])} [dim]{escape(event['source'])}[/]")
+    for name in SENT:
+        if event[name]:
+            tree.add(f"[dim]{name}[/] {escape(short(event[name]))}")
     content = event["payload"].get("content")
     if content:
         tree.add(f"“{escape(short(content, 200))}”")

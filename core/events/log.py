@@ -19,7 +19,8 @@ from core.types import Event, Json
 
 COLUMNS = """
     e.seq, e.tenant_id, e.id, e.source, e.event_type, e.subject, e.time, e.payload, e.session_id, e.user_id,
-    e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq), coalesce(e.lineage, '{}')
+    e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq), coalesce(e.lineage, '{}'),
+    e.extensions
 """
 """Columns that `event_of` reads, in the order of Event's fields."""
 
