@@ -48,7 +48,7 @@ def get_prompts(deps: Deps, caller: Reader, after: After = None, limit: WholeLim
     """List the packaged prompts, each with the tenant's own version in force."""
     with deps.db.tenant(caller.tenant_id) as tx:
         own = own_prompts.in_force(tx)
-    names = own_prompts.packaged_names()
+    names = list(own_prompts.packaged_names())
     return paging.cut(names, lambda name: _summary(name, own.get(name)), str, after, limit)
 
 
