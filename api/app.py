@@ -33,6 +33,7 @@ from api.http import (
     prompts,
     rebuilds,
     relations,
+    replays,
     rules,
     run_now,
     search,
@@ -72,6 +73,7 @@ from core.storage import db, schema_version
 from core.storage.db import Database
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
+    replays.router,
     events.router,
     stream.router,
     hooks.router,

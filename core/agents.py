@@ -106,6 +106,7 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
     "archive_restorer": AgentSpec(
         "cpu", ("message.imported", "import.completed", "import.failed", "mirror.requested"), seconds=WHOLE_HISTORY
     ),
+    "event_replayer": AgentSpec("cpu", ("replay.completed",)),
     "knowledge_indexer": AgentSpec("cpu"),
     "embedding_refresher": AgentSpec("cpu"),
     "embedding_switcher": AgentSpec("cpu", ("embedding.changed",), seconds=WHOLE_USER),

@@ -33,6 +33,7 @@ DECISIONS = Counter(
     "Verdicts of rules on matching events; all rules other than the defaults count as `other`",
     ["rule", "verdict"],
 )
+REPLAYED = Counter("imprint_replayed_events_total", "Stored events on which a replay has decided", ["mode"])
 RULE_FAULTS = Counter(
     "imprint_rule_faults_total", "Values whose type differs from the one a condition compares", ["operator"]
 )

@@ -76,9 +76,21 @@ class Client:
     def get(self, path: str, **params: Any) -> Any:
         return self._ask("GET", path, params=_present(params))
 
-    def post(self, path: str, body: object, *, if_version: int | None = None) -> Any:
+    def items(self, path: str, **params: Any) -> Iterator[Any]:
+        """Yield all items of a list, page by page."""
+        page = self.get(path, **params)
+        while True:
+            yield from page["items"]
+            if page["next"] is None:
+                return
+            page = self.get(path, **params, after=page["next"])
+
+    def post(
+        self, path: str, body: object, *, if_version: int | None = None, idempotency_key: str | None = None
+    ) -> Any:
         """Send a POST request; with `if_version`, conditionally on the version of what it changes."""
         headers = {} if if_version is None else {"If-Match": f'"{if_version}"'}
+        headers |= {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
         return self._ask("POST", path, json=body, headers=headers)
 
     def post_text(self, path: str, body: object, **params: Any) -> str:

@@ -1,4 +1,4 @@
-"""`imprint events`: follow the log, and trace one event."""
+"""`imprint events`: follow the log, trace one event, replay some."""
 
 from __future__ import annotations
 
@@ -12,12 +12,20 @@ from rich.tree import Tree
 
 from api.cli import condition_view
 from api.cli.client import AsJson, Client, Refused, moment, open_client, read, short, show_json, show_json_line
+from api.cli.replay import replay
 from api.terminal import err, escape, out
 from core.types import Json
 
-commands = typer.Typer(help="The log: follow it live, trace an event.", no_args_is_help=True, add_completion=False)
+commands = typer.Typer(
+    help="The log: follow it live, trace an event, replay some.", no_args_is_help=True, add_completion=False
+)
+
+commands.command("replay")(replay)
 
 PAGE = 500
+
+SENT = ("traceparent", "partitionkey")
+"""Extensions of an event that are shown beside it."""
 
 RETRY_SECONDS = 1.0
 
@@ -92,17 +100,33 @@ def trace(event_id: str, as_json: AsJson = False) -> None:
 def _show(event: Json) -> None:
     told = event["payload"].get("content") or ", ".join(f"{k}={v}" for k, v in event["payload"].items())
     place = f"{event['seq']:>7} {moment(event['time'])} {'  ' * event['hop']}"
-    line = f"[dim]{place}[/][cyan]{event['event_type']}[/] {escape(short(str(told)))} [dim]{escape(event['id'])}[/]"
+    sent = "".join(f" {name}={escape(short(event[name]))}" for name in SENT if event[name])
+    line = (
+        f"[dim]{place}[/][cyan]{event['event_type']}[/] {escape(short(str(told)))} [dim]{escape(event['id'])}{sent}[/]"
+    )
     out.print(line, highlight=False, soft_wrap=True)
 
 
 def _tree(answer: Json) -> Tree:
     event = answer["event"]
     tree = Tree(f"[bold cyan]{event['event_type']}[/] {escape(event['id'])} [dim]{escape(event['source'])}[/]")
+    for name in SENT:
+        if event[name]:
+            tree.add(f"[dim]{name}[/] {escape(short(event[name]))}")
     content = event["payload"].get("content")
     if content:
         tree.add(f"“{escape(short(content, 200))}”")
     _add_rules(tree, answer["rules"])
+    _add_consequences(tree, answer)
+    for one in answer["replays"]:
+        told = f"[bold]replay[/] {one['mode']} {one['status']} [dim]{moment(one['created_at'])} {one['id']}[/]"
+        branch = tree.add(told)
+        _add_rules(branch, one["rules"])
+        _add_consequences(branch, one)
+    return tree
+
+
+def _add_consequences(tree: Tree, answer: Json) -> None:
     _add_dispatches(tree, answer["dispatches"])
     changes = tree.add(f"changes ({len(answer['changes'])})")
     for change in answer["changes"]:
@@ -111,7 +135,6 @@ def _tree(answer: Json) -> Tree:
     followed = tree.add(f"followed by ({len(answer['followed_by'])})")
     for one in answer["followed_by"]:
         followed.add(f"[cyan]{one['event_type']}[/] {escape(one['subject'] or '')} [dim]{one['id']}[/]")
-    return tree
 
 
 def _add_rules(tree: Tree, rules: list[Json]) -> None:

@@ -24,7 +24,7 @@ COMMANDS: CommandTable = {
     "context": ("api.cli.context:context", "The context of an agent within a token limit."),
     "documents": ("api.cli.documents:commands", "The knowledge base: documents."),
     "mcp": ("api.cli.mcp:mcp", "MCP over standard input and output, for agents that start a command."),
-    "events": ("api.cli.events:commands", "The log: follow it live, trace an event."),
+    "events": ("api.cli.events:commands", "The log: follow it live, trace an event, replay some."),
     "rules": ("api.cli.rules:commands", "The rules in force: show and change them."),
     "memory": ("api.cli.memory:commands", "Memories: list, edit, forget, explain."),
     "session": ("api.cli.session:commands", "Sessions: list them, show one."),

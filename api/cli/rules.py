@@ -60,8 +60,11 @@ def list_(as_json: AsJson = False) -> None:
 
     Example: imprint rules list
     """
-    answer = finish_if_json(as_json, read("/v1/rules"))
-    items = answer["items"]
+    with open_client() as client:
+        items = list(client.items("/v1/rules"))
+    if as_json:
+        show_items(items)
+        return
     widest = max((len(item["name"]) for item in items), default=0)
     for item in items:
         out.print(_line(item, widest, out.width), soft_wrap=True, highlight=False)
@@ -230,7 +233,7 @@ def stats(
     Example: imprint rules stats decay
     """
     with open_client() as client:
-        names = [name] if name else [item["name"] for item in client.get("/v1/rules")["items"]]
+        names = [name] if name else [item["name"] for item in client.items("/v1/rules")]
         found = [client.get(f"/v1/rules/{one}/stats") for one in names]
     if as_json:
         if name:

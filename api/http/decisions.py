@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -10,15 +11,18 @@ from fastapi import Body as JsonBody
 from pydantic import Field
 
 from api.http.memory_requests import Content
+from api.ingress import paging
 from api.ingress.audience import ReaderDeps
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After
 from api.serializers import memory_json
 from core.consolidation import manual_merge
 from core.memory import memories, verdicts
 from core.memory.verdicts import VerdictFilter
 from core.search import related
+from core.search.related import RelatedMemory
 from core.search.spreading import ActivationLink
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -146,22 +150,28 @@ def get_related(
     depth: Annotated[int, Query(ge=1, le=2)] = 1,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     include_archived: bool = False,
+    after: After = None,
 ) -> Json:
     """List the memories related to a memory, closest first, each with the path to it.
 
     Paths follow relations, shared evidence, slots and subjects.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = related.related_to(tx, memory_id, depth=depth, limit=limit, archived=include_archived)
-        ids = [one.id for one in found]
+        found = related.related_to(tx, memory_id, depth=depth, archived=include_archived)
+        page = paging.cut(found, _itself, attrgetter("id"), after, limit)
+        ids = [one.id for one in page["items"]]
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
     items = [
         memory_json(rows[one.id], evidence.get(one.id, []))
         | {"score": round(one.score, 4), "path": [_hop_json(hop) for hop in one.path]}
-        for one in found
+        for one in page["items"]
         if one.id in rows  # It may have been erased since.
     ]
-    return {"items": items, "next": None}
+    return page | {"items": items}
+
+
+def _itself(one: RelatedMemory) -> RelatedMemory:
+    return one
 
 
 def _undo(deps: Dependencies, caller: Caller, change_id: UUID, *, reason: str, keep: bool = False) -> Json:

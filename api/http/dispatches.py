@@ -60,12 +60,17 @@ def get_dispatches(
     rule: str | None = None,
     target: str | None = None,
     hold: str | None = None,
+    replay_id: UUID | None = None,
     after: UUID | None = None,
     limit: Limit = 50,
 ) -> Json:
-    """List dispatches, newest first; `hold=approval` selects those waiting for approval."""
+    """List dispatches, newest first.
+
+    `hold=approval` selects those waiting for approval, `replay_id` those of a replay.
+    """
+    wanted = DispatchFilter(status, rule, target, hold, replay_id)
     with deps.db.tenant(caller.tenant_id) as tx:
-        rows = dispatch_queries.find(tx, DispatchFilter(status, rule, target, hold), after=after, limit=limit)
+        rows = dispatch_queries.find(tx, wanted, after=after, limit=limit)
     return {"items": [_json(r) for r in rows], "next": str(rows[-1].id) if len(rows) == limit else None}
 
 

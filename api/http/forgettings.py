@@ -26,11 +26,13 @@ EMBEDDED: Final = 4
 
 
 @router.get("")
-def get_forgettings(deps: Deps, caller: Reader, user_id: str | None = None, limit: Limit = 50) -> Json:
+def get_forgettings(
+    deps: Deps, caller: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50
+) -> Json:
     """List the requests to forget that can still be undone, newest first, with their numbers and no words."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = undo_window.listed(tx, user_id, limit)
-    return {"items": [one.as_json() for one in found], "next": None}
+        found = undo_window.listed(tx, user_id, limit, after=after)
+    return {"items": [one.as_json() for one in found], "next": str(found[-1].id) if len(found) == limit else None}
 
 
 @router.post("/{forgetting_id}/undo")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, fields
+from operator import attrgetter
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -13,11 +14,12 @@ from fastapi import Body as JsonBody
 from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
 from api import provenance
-from api.ingress import audience
+from api.ingress import audience, paging
 from api.ingress.audience import ReaderDeps, ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from api.serializers import memory_json
 from core.errors import Conflict, Invalid, Problem
 from core.events.parsing import Content, Name
@@ -188,11 +190,13 @@ def post_pin(
 
 
 @router.get("/memories/{memory_id}/history")
-def get_history(deps: ReaderDeps, caller: Reader, memory_id: UUID) -> Json:
+def get_history(
+    deps: ReaderDeps, caller: Reader, memory_id: UUID, after: After = None, limit: WholeLimit = paging.MOST
+) -> Json:
     """List all versions of a memory, oldest first."""
     with deps.db.tenant(caller.tenant_id) as tx:
         memories.get(tx, memory_id)
-        return {"items": [asdict(version) for version in memories.history(tx, memory_id)], "next": None}
+        return paging.cut(memories.history(tx, memory_id), asdict, attrgetter("version"), after, limit)
 
 
 @router.get("/memories/{memory_id}/why")

@@ -8,9 +8,11 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from api import prompt_examples
+from api.ingress import paging
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Admin, Deps, Reader, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from core.inference import own_prompts, prompts, structured_output
 from core.inference.own_prompts import CHARACTERS, PromptDraft, PromptVersion
 from core.language.terms import token_estimate
@@ -42,11 +44,12 @@ class PromptPreview(RequestBody):
 
 
 @router.get("/tenant/prompts")
-def get_prompts(deps: Deps, caller: Reader) -> Json:
+def get_prompts(deps: Deps, caller: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
     """List the packaged prompts, each with the tenant's own version in force."""
     with deps.db.tenant(caller.tenant_id) as tx:
         own = own_prompts.in_force(tx)
-    return {"items": [_summary(name, own.get(name)) for name in own_prompts.packaged_names()], "next": None}
+    names = list(own_prompts.packaged_names())
+    return paging.cut(names, lambda name: _summary(name, own.get(name)), str, after, limit)
 
 
 @router.get("/tenant/prompts/{name}")

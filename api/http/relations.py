@@ -12,11 +12,14 @@ from pydantic import Field
 
 from api.http import retrying
 from api.http.memory_requests import Reason
+from api.ingress import paging
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from core.memory import relations
 from core.memory.changes import Link, Unlink
+from core.memory.relations import StoredRelation
 from core.storage.db import Tx
 from core.types import Json, Relation
 
@@ -35,11 +38,17 @@ class RelationRequest(RequestBody):
 
 
 @router.get("/{memory_id}/relations")
-def get_relations(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
+def get_relations(
+    deps: Deps, caller: Reader, memory_id: UUID, after: After = None, limit: WholeLimit = paging.MOST
+) -> Json:
     """List the relations from and to a memory, newest first, each with its strength."""
     with deps.db.tenant(caller.tenant_id) as tx:
         found = relations.of_memory(tx, memory_id)
-    return {"items": [asdict(one) for one in found], "next": None}
+    return paging.cut(found, asdict, _name, after, limit)
+
+
+def _name(one: StoredRelation) -> str:
+    return f"{one.from_id}:{one.relation}:{one.to_id}"
 
 
 @router.put("/{memory_id}/relations")

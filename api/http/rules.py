@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
+from api.ingress import paging
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Dependencies, Deps, Limit, Reader, RuleEditor, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import Invalid, NotFound, Problem
 from core.events import parsing
@@ -75,10 +78,10 @@ class Rollback(RequestBody):
 
 
 @router.get("")
-def get_rules(deps: Deps, caller: Reader) -> Json:
+def get_rules(deps: Deps, caller: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
     """List the rules in force by name."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return {"items": [_rule_json(rule) for rule in store.in_force(tx)], "next": None}
+        return paging.cut(store.in_force(tx), _rule_json, attrgetter("name"), after, limit)
 
 
 @router.get("/schema")

@@ -12,9 +12,10 @@ from fastapi import APIRouter, Response
 
 from api.http import search_results as shown
 from api.http.search_request import FILTERS, OUTSIDE, PER_GROUP, SearchRequest, may_ask_outside, problems
-from api.ingress import audience, raw_access
+from api.ingress import audience, paging, raw_access
 from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from core.consolidation.echo import Served
 from core.context import retrievers
 from core.context.adaptive_depth import depth
@@ -43,9 +44,9 @@ ANY_PAGE = {"after", "limit", "adaptive", "explain", "raw"}
 
 
 @router.get("/search/recipes")
-def get_recipes(_who: Reader) -> Json:
+def get_recipes(_who: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
     """List the search recipes with their purpose and parameters."""
-    return {"items": [recipe.as_json() for recipe in RECIPES.values()], "next": None}
+    return paging.cut(list(RECIPES), lambda name: RECIPES[name].as_json(), str, after, limit)
 
 
 @router.post("/search", response_model=Json)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from fastapi import APIRouter
 
 from api.http import retrying
+from api.ingress import paging
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from core.errors import Conflict, NotFound
 from core.plans import tracker
 from core.plans.tracker import SessionPlan
@@ -56,13 +60,15 @@ def post_summary(deps: Deps, caller: Writer, session_id: str) -> Json:
 
 
 @router.get("/sessions/{session_id:path}/plans")
-def get_plans(deps: Deps, caller: Reader, session_id: str) -> Json:
+def get_plans(
+    deps: Deps, caller: Reader, session_id: str, after: After = None, limit: WholeLimit = paging.MOST
+) -> Json:
     """List the plans of a session, most recently mentioned first, including finished ones."""
     with deps.db.tenant(caller.tenant_id) as tx:
         found = tracker.find(tx, session_id)
         if not found:
             sessions.get(tx, session_id)
-    return {"items": [_plan(plan) for plan in found], "next": None}
+    return paging.cut(found, _plan, attrgetter("id"), after, limit)
 
 
 def _summary(found: Summary) -> Json:

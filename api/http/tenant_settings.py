@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from operator import attrgetter, methodcaller
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 from pydantic import Field, SecretStr, StringConstraints
 
+from api.ingress import paging
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Admin, Deps, Reader, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from core.events import expiries
 from core.expiry import forecast
 from core.index import embedding_change
@@ -102,10 +105,10 @@ def put_webhooks(deps: Deps, caller: Admin, asked: WebhooksPut) -> Json:
 
 
 @router.get("/tenant/secrets")
-def get_secrets(deps: Deps, caller: Reader) -> Json:
+def get_secrets(deps: Deps, caller: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
     """List the secrets that webhook headers may reference, without their values."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return {"items": [one.as_json() for one in secrets.all_of(tx, "header")], "next": None}
+        return paging.cut(secrets.all_of(tx, "header"), methodcaller("as_json"), attrgetter("name"), after, limit)
 
 
 @router.get("/tenant/secrets/{name}")

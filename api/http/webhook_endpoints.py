@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import Annotated
 
 from fastapi import APIRouter
 from pydantic import Field
 
+from api.ingress import paging
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, RuleEditor
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from core.tenancy import endpoints
 from core.types import Json
 
@@ -23,10 +26,10 @@ class EnableRequest(RequestBody):
 
 
 @router.get("/endpoints")
-def get_endpoints(deps: Deps, caller: Reader) -> Json:
+def get_endpoints(deps: Deps, caller: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
     """List webhooks and channels whose last call failed; those disabled after days have `disabled_at`."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return {"items": endpoints.failing_endpoints(tx), "next": None}
+        return paging.cut(endpoints.failing_endpoints(tx), dict, itemgetter("address"), after, limit)
 
 
 @router.post("/endpoints/enable")

@@ -651,6 +651,21 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         _delete("decisions", f"event_seq = ANY({_SEQS})"),
+        _delete("replay_decisions", f"event_seq = ANY({_SEQS})"),
+        _execute(
+            "replays",
+            "of the user, the user's sessions or events by name: stay, without their filter; stopped if not ended",
+            """
+            UPDATE replays SET params = jsonb_set(params, '{filter}', '{"erased": true}'), flow = NULL,
+                               status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END,
+                               ended_at = coalesce(ended_at, clock_timestamp())
+            WHERE params -> 'filter' ->> 'session_id' = ANY(:alone)
+               OR jsonb_exists_any(CASE jsonb_typeof(params -> 'filter' -> 'event_ids') WHEN 'array'
+                                        THEN params -> 'filter' -> 'event_ids' END, cast(:events AS text[]))
+               OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s
+                          WHERE strpos((params -> 'filter')::text, s) > 0)
+            """,
+        ),
         _execute(
             "flows",
             "deleted, unless others' events wait in one, too",

@@ -19,7 +19,8 @@ from core.types import Event, Json
 
 COLUMNS = """
     e.seq, e.tenant_id, e.id, e.source, e.event_type, e.subject, e.time, e.payload, e.session_id, e.user_id,
-    e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq), coalesce(e.lineage, '{}')
+    e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq), coalesce(e.lineage, '{}'),
+    e.extensions
 """
 """Columns that `event_of` reads, in the order of Event's fields."""
 
@@ -101,6 +102,11 @@ def get(tx: Tx, event_id: str) -> Event:
 def followers(tx: Tx, event: Event) -> list[Event]:
     """Return the events that the service emitted because of this one, oldest first."""
     return [event_of(row) for row in tx.execute(_FOLLOWERS, {"id": event.id})]
+
+
+def dispatches_of_followers(tx: Tx, event: Event) -> dict[int, UUID | None]:
+    """Return the dispatch behind each event that followed from this one, by position in the log."""
+    return {row.seq: row.dispatch_id for row in tx.execute(_DISPATCHES_OF_FOLLOWERS, {"id": event.id})}
 
 
 def at(tx: Tx, seq: int) -> Event:
@@ -239,6 +245,8 @@ _GET = text(f"SELECT {COLUMNS} FROM events e WHERE id = :id ORDER BY seq DESC LI
 _AT = text(f"SELECT {COLUMNS} FROM events e WHERE seq = :seq")
 
 _FOLLOWERS = text(f"SELECT {COLUMNS} FROM events e WHERE causation_id = :id ORDER BY seq")
+
+_DISPATCHES_OF_FOLLOWERS = text("SELECT seq, dispatch_id FROM events WHERE causation_id = :id")
 
 _FIND = text(f"""
     SELECT {COLUMNS} FROM events e

@@ -218,7 +218,7 @@ _STANDING = text(f"""
             SELECT FROM memory_versions v WHERE v.memory_id = m.id AND v.version = 1
             AND NOT jsonb_exists(v.author, 'import')
             AND (v.author->>'name' = ANY(:readers) OR v.change_id IN (SELECT id FROM rebuilds))) AS replayed,
-         EXISTS (SELECT FROM evidence e WHERE e.memory_id = m.id AND e.expired) AS expired
+        EXISTS (SELECT FROM evidence e WHERE e.memory_id = m.id AND e.expired) AS expired
     FROM memories m WHERE m.user_id = :user AND m.status = 'active' AND m.trust NOT IN ('rejected', 'quarantined')
     ORDER BY m.recorded_at, m.id
 """)

@@ -419,6 +419,38 @@ decisions = _tenant_table(
     Index("decisions_of_rule", "tenant_id", "rule", "at"),
 )
 
+replays = _tenant_table(
+    "replays",
+    Column("id", Uuid, primary_key=True),
+    Column("request", Text, comment="Digest of the idempotency key and of who sent it."),
+    Column("mode", Text, nullable=False, comment="shadow or live"),
+    Column("status", Text, nullable=False, comment="running, done or cancelled"),
+    _json("params", empty="{}", comment="The filter, the rules with their versions, and what was asked."),
+    _count("events", comment="How many it decides on."),
+    _count("decided", comment="How many of them it has decided on."),
+    Column("cursor", BigInteger, nullable=False, comment="The last of them in the log."),
+    Column("upto", BigInteger, nullable=False, comment="Where in the log it ends."),
+    _json("flow", comment="Flow control on the time of the events, until the end."),
+    _json("counts", empty="{}", comment="By rule."),
+    _json("author", empty="{}"),
+    _time("created_at", now=True),
+    _time("ended_at"),
+    UniqueConstraint("tenant_id", "request"),
+    comment="Replays of events: rules that decide stored events again.",
+)
+
+replay_decisions = _tenant_table(
+    "replay_decisions",
+    Column("replay_id", Uuid, primary_key=True),
+    Column("event_seq", BigInteger, primary_key=True),
+    Column("rule", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("verdict", Text, nullable=False, comment="fired, held or gathered"),
+    Column("reason", Text),
+    Index("replay_decisions_of_event", "tenant_id", "event_seq"),
+    comment="Decisions of replays; those that were made as the events came are in decisions.",
+)
+
 schedules = _tenant_table(
     "schedules",
     Column("rule", Text, primary_key=True),
@@ -492,6 +524,7 @@ dispatches = _tenant_table(
     ),
     _count("overruns", comment="Attempts that were ended because they took too long."),
     _time("deadline_at", comment="When the process of the current attempt is ended, whatever it does."),
+    Column("replay_id", Uuid, comment="The replay that decided it; null: the event was decided as it came."),
     _index(
         "dispatches_turns",
         "tenant_id",
@@ -516,6 +549,7 @@ dispatches = _tenant_table(
     Index("dispatches_of_event", "tenant_id", "event_seq"),
     _index("dispatches_dead", "tenant_id", "id", where="status = 'dead'"),
     _index("dispatches_kept", "tenant_id", "root_seq", where="status IN ('held', 'dead')"),
+    _index("dispatches_of_replay", "tenant_id", "replay_id", "status", where="replay_id IS NOT NULL"),
     # A queue: its rows change soon after they are written.
     postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0.05},
 )

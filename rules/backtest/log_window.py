@@ -167,8 +167,11 @@ def read_only(db: Database, tenant_id: str) -> Iterator[Tx]:
 def _types(rules: Iterable[Rule]) -> dict[str, Any] | None:
     """Return the events that the rules react to or end a wait on, as query parameters; None: no event of the log."""
     patterns = {pattern for rule in rules for pattern in _patterns(rule)}
-    if not patterns:
-        return None
+    return matching(patterns) if patterns else None
+
+
+def matching(patterns: Collection[str]) -> dict[str, Any]:
+    """Return patterns of event types as the query parameters of `OF_TYPES`."""
     return {
         "every": "*" in patterns,
         "exact": sorted(pattern for pattern in patterns if "*" not in pattern),
@@ -247,17 +250,17 @@ _READ_ONLY = text("SET TRANSACTION READ ONLY")
 
 _BEGIN = text("SELECT min(time) FROM events")
 
-_WITHIN = """
-    time >= :since AND time < :until
-    AND (cast(:every AS bool) OR event_type = ANY(cast(:exact AS text[])) OR event_type LIKE ANY(cast(:like AS text[])))
+OF_TYPES: Final = """
+    (cast(:every AS bool) OR event_type = ANY(cast(:exact AS text[])) OR event_type LIKE ANY(cast(:like AS text[])))
 """
+
+_WITHIN = f"time >= :since AND time < :until AND {OF_TYPES}"
 
 _EXTENT = text(f"""
     SELECT count(*) AS total, min(seq) AS first, max(seq) AS last,
            count(*) FILTER (WHERE jsonb_exists(payload, 'expired')) AS expired
     FROM events WHERE {_WITHIN}
 """)
-
 _PAGE = text(f"""
     SELECT seq, tenant_id, id, source, event_type, subject, time, payload, session_id, user_id, '', NULL, hop, 0,
            coalesce(lineage, '{{}}')
