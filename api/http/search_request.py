@@ -35,13 +35,7 @@ OUTSIDE = "outside"
 """Results of third-party retrievers."""
 
 FILTERS = {
-    "session_id",
-    "uri_prefix",
-    "time",
-    "min_importance",
-    "as_of",
-    "known_at",
-    "include_archived",
+    *("session_id", "uri_prefix", "time", "min_importance", "as_of", "known_at", "include_archived"),
     *OF_MEMORIES_ALONE,
 }
 """Filters; also `include` and `min_similarity`, which a recipe may set."""
