@@ -181,7 +181,7 @@ class AsyncImprintMemoryTool(BetaAsyncAbstractMemoryTool):
         """Carry out a command. ToolError: it is refused; Claude reads why."""
         return await run_sync(self._tool.execute, command)
 
-    view = create = str_replace = insert = delete = rename = execute  # type: ignore[assignment]
+    view = create = str_replace = insert = delete = rename = execute
 
     async def clear_all_memory(self) -> str:
         """Erase all files; what Imprint knows of the user stays."""
