@@ -88,7 +88,7 @@ $(ADAPTERS_VENV)/.ready: sdk/python/tests/requirements.lock
 	$(ADAPTERS_VENV)/bin/python -m pip install $(QUIETLY) --no-deps --only-binary :all: --require-hashes -r $<
 	@touch $@
 
-adapters: $(READY) $(ADAPTERS_VENV)/.ready ## The client's adapters with the real agent frameworks, against a stack
+adapters: $(READY) $(ADAPTERS_VENV)/.ready ## The client's adapters and the recipes with the real agent frameworks, against a stack (needs node)
 	PYTHONPATH=sdk/python $(ADAPTERS_VENV)/bin/python -m pytest --config-file /dev/null --rootdir sdk/python sdk/python/tests
 
 bench: $(READY) ## Every figure in docs/benchmarks.md

@@ -37,6 +37,8 @@ Uri = Annotated[str, StringConstraints(min_length=1, max_length=URI_CHARACTERS, 
 Title = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
 Limit = Annotated[int, Query(ge=1, le=200)]
 
+UriPrefix = Annotated[Uri | None, Query(description="Only documents whose `uri` begins with this")]
+
 ESCAPED: Final = 3
 """Bytes that JSON may need for one of a document: two bytes in UTF-8 become six where they are escaped."""
 
@@ -132,12 +134,15 @@ def get_documents(
     user_id: str | None = None,
     group_id: str | None = None,
     uri: str | None = None,
+    uri_prefix: UriPrefix = None,
     after: UUID | None = None,
     limit: Limit = 50,
 ) -> Json:
     """List documents, newest first, without their content."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        rows = documents.find(tx, user_id=user_id, group_id=group_id, uri=uri, before=after, limit=limit)
+        rows = documents.find(
+            tx, user_id=user_id, group_id=group_id, uri=uri, uri_prefix=uri_prefix, before=after, limit=limit
+        )
     items = [{**_document_json(row), "bytes": row.bytes, "passages": row.passages} for row in rows]
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 

@@ -223,6 +223,7 @@ def _filters(asked: SearchRequest, recipe: Recipe) -> Filters:
         topics=asked.topics,
         tags=asked.tags,
         session_id=asked.session_id,
+        uri_prefix=asked.uri_prefix,
         since=asked.time.from_,
         until=asked.time.to,
         min_similarity=recipe.min_similarity,

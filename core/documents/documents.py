@@ -100,11 +100,12 @@ def find(
     user_id: str | None = None,
     group_id: str | None = None,
     uri: str | None = None,
+    uri_prefix: str | None = None,
     before: UUID | None = None,
     limit: int = 50,
 ) -> Sequence[Any]:
     """Return documents without their content, with the number of their passages, newest first."""
-    values = {"user": user_id, "group": group_id, "uri": uri, "before": before, "limit": limit}
+    values = {"user": user_id, "group": group_id, "uri": uri, "prefix": uri_prefix, "before": before, "limit": limit}
     return tx.execute(_FIND, values).all()
 
 
@@ -215,7 +216,9 @@ _FIND = text("""
            (SELECT count(*) FROM passages p WHERE p.document_id = d.id) AS passages
     FROM documents d
     WHERE (cast(:user AS text) IS NULL OR d.user_id = :user) AND (cast(:group AS text) IS NULL OR d.group_id = :group)
-      AND (cast(:uri AS text) IS NULL OR d.uri = :uri) AND (cast(:before AS uuid) IS NULL OR d.id < :before)
+      AND (cast(:uri AS text) IS NULL OR d.uri = :uri)
+      AND (cast(:prefix AS text) IS NULL OR starts_with(d.uri, :prefix))
+      AND (cast(:before AS uuid) IS NULL OR d.id < :before)
     ORDER BY d.id DESC LIMIT :limit
 """)
 
