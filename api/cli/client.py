@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import IO, Annotated, Any
-from uuid import UUID
 
 import httpx
 import typer
@@ -28,21 +27,6 @@ SETTLE_STEP_SECONDS = 0.25
 """Maximum duration of one request for pending work, so that a waiting command can show its progress."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def whole_id(given: str) -> str:
-    """Parse an id as lists print it. BadParameter: it is truncated or mistyped."""
-    try:
-        return str(UUID(given))
-    except ValueError:
-        said = f"{given!r} is not a whole id; lists print ids in full, such as 01a201d5-e5cb-7040-9e09-b43e1d5743a6."
-        raise typer.BadParameter(said) from None
-
-
-MemoryId = Annotated[
-    str,
-    typer.Argument(parser=whole_id, metavar="MEMORY_ID", help="Id as printed by `imprint memory list` and `search`."),
-]
 
 
 class Refused(ImprintError):

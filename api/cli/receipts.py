@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli.client import read
+from api.cli.client import AsJson, finish_if_json, read
 from api.terminal import escape, out
 from core.errors import ImprintError
 from core.memory import receipts
@@ -21,7 +21,7 @@ class NotGenuine(ImprintError):
     """The signature does not match: the receipt was changed, or was signed with another key."""
 
 
-def verify_receipt(file: Path, key: Key = None) -> None:
+def verify_receipt(file: Path, key: Key = None, as_json: AsJson = False) -> None:
     """Verify a receipt's signature with the server's key, or with one that you have stored.
 
     Example: imprint user verify-receipt receipt.json
@@ -30,6 +30,7 @@ def verify_receipt(file: Path, key: Key = None) -> None:
     if not receipts.verify(receipt["receipt"], receipt["signature"], key or _key_of_server()):
         raise NotGenuine
     body = receipt["receipt"]
+    finish_if_json(as_json, {"genuine": True, "scope": body["scope"], "at": body["at"]})
     out.print(f"Genuine: {escape(str(body['scope']))} erased at {escape(str(body['at']))}.", highlight=False)
 
 

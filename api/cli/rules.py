@@ -12,10 +12,9 @@ from urllib.parse import quote
 
 import typer
 from rich.syntax import Syntax
-from rich.table import Table
 from rich.tree import Tree
 
-from api.cli import condition_view
+from api.cli import condition_view, tables
 from api.cli.backtest import backtest
 from api.cli.client import (
     AsJson,
@@ -25,10 +24,10 @@ from api.cli.client import (
     moment,
     open_client,
     read,
-    short,
     show_items,
     show_json,
 )
+from api.cli.tables import Column
 from api.terminal import err, escape, json_escaped, out
 from core.errors import ImprintError
 from core.types import Json
@@ -37,6 +36,11 @@ from rules.problems import escape_step
 
 commands = typer.Typer(help="The rules in force: show and change them.", no_args_is_help=True, add_completion=False)
 commands.command("backtest")(backtest)
+
+COLUMNS = (
+    *(Column("rule", style="bold"), Column(""), Column("mode", style="dim")),
+    Column("when and what", flexible=True),
+)
 
 Place = Annotated[Path, typer.Argument(help="A file with a rule or a list of them, or a folder of such files.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
@@ -61,17 +65,14 @@ def list_(as_json: AsJson = False) -> None:
     Example: imprint rules list
     """
     answer = finish_if_json(as_json, read("/v1/rules"))
-    items = answer["items"]
-    widest = max((len(item["name"]) for item in items), default=0)
-    for item in items:
-        out.print(_line(item, widest, out.width), soft_wrap=True, highlight=False)
+    tables.rows(COLUMNS, map(_row, answer["items"]))
 
 
 @commands.command("show")
 def show(name: str, as_json: AsJson = False) -> None:
     """Print a rule in force in canonical form: JSON that can be saved and applied again.
 
-    Example: imprint rules show decay > decay.json
+    Example: imprint rules show forget_nightly > forget_nightly.json
     """
     item = finish_if_json(as_json, read(f"/v1/rules/{quote(name, safe='')}"))
     err.print(f"[dim]{escape(item['name'])}, version {item['version']}[/]", highlight=False)
@@ -82,7 +83,9 @@ def show(name: str, as_json: AsJson = False) -> None:
 
 
 @commands.command("export")
-def export(place: Annotated[Path, typer.Argument(help="The folder; created if missing.")]) -> None:
+def export(
+    place: Annotated[Path, typer.Argument(help="The folder; created if missing.")], as_json: AsJson = False
+) -> None:
     """Write all rules in force to a folder, one file each; other files there are left alone.
 
     Example: imprint rules export ./rules
@@ -91,6 +94,7 @@ def export(place: Annotated[Path, typer.Argument(help="The folder; created if mi
     place.mkdir(parents=True, exist_ok=True)
     for name, written in files.items():
         (place / name).write_text(written, encoding="utf-8", newline="\n")
+    finish_if_json(as_json, {"path": str(place), "files": sorted(files)})
     err.print(f"Wrote {len(files)} rules to {place}.", highlight=False)
 
 
@@ -183,7 +187,7 @@ def run(
 def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
     """Show the versions of a rule, newest first: author, time, reason and diff.
 
-    Example: imprint rules history decay
+    Example: imprint rules history forget_nightly
     """
     answer = finish_if_json(as_json, read(f"/v1/rules/{name}/versions", limit=limit))
     items = answer["items"]
@@ -195,10 +199,10 @@ def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
 
 
 @commands.command("rollback")
-def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None) -> None:
+def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None, as_json: AsJson = False) -> None:
     """Roll back a rule to an earlier version, saved as a new one; shows the difference and asks.
 
-    Example: imprint rules rollback decay 3
+    Example: imprint rules rollback forget_nightly 3
     """
     with open_client() as client:
         found = client.get(f"/v1/rules/{name}/versions", limit=1)["items"][0]
@@ -209,14 +213,17 @@ def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None)
             found["rule"], wanted[0]["rule"], f"{name} v{found['version']}", f"{name} v{version}"
         )
         if not difference:
+            finish_if_json(as_json, found)
             out.print("Nothing to change.")
             return
-        _show_diff(difference)
+        if not as_json:
+            _show_diff(difference)
         if not yes:
             _ask(f"Put version {version} of {name} in force again?")
         body = {"version": version, "comment": comment}
         in_force = found["version"] if found["rule"] is not None else 0
         saved = client.post(f"/v1/rules/{name}/rollback", body, if_version=in_force)
+    finish_if_json(as_json, saved)
     out.print(f"In force: {saved['name']} v{saved['version']}", highlight=False)
     _show_warnings(saved)
 
@@ -227,7 +234,7 @@ def stats(
 ) -> None:
     """Show statistics and cost of rules; rules of one group are shown side by side.
 
-    Example: imprint rules stats decay
+    Example: imprint rules stats forget_nightly
     """
     with open_client() as client:
         names = [name] if name else [item["name"] for item in client.get("/v1/rules")["items"]]
@@ -238,17 +245,21 @@ def stats(
         else:
             show_items(found)
         return
-    out.print(_beside([*found, *found[0]["beside"]]) if name else _overview(found))
+    if name:
+        _show_beside([*found, *found[0]["beside"]])
+    else:
+        _show_overview(found)
 
 
 @commands.command("allow-high-risk")
-def allow_high_risk(switch: Switch) -> None:
+def allow_high_risk(switch: Switch, as_json: AsJson = False) -> None:
     """Allow high-risk rules of this tenant to run without approval (on), or not (off).
 
     Example: imprint rules allow-high-risk off
     """
     with open_client() as client:
         answer = client.patch("/v1/tenant", {"allow_high_risk": switch is Switch.ON})
+    finish_if_json(as_json, answer)
     said = "may run without approval" if answer["allow_high_risk"] else "never run without approval"
     err.print(f"Rules of high risk {said} in the tenant {answer['id']}.", highlight=False)
 
@@ -399,35 +410,27 @@ def _figures(one: Json) -> dict[str, str]:
 _SHORT = ("matched", "fired", "done", "dead", "tokens", "cost")
 
 
-def _overview(found: Sequence[Json]) -> Table:
-    table = Table("rule", *_SHORT)
-    table.columns[0].overflow = "fold"
-    for one in found:
-        figures = _figures(one)
-        table.add_row(one["rule"], *(figures[name] for name in _SHORT))
-    return table
+def _show_overview(found: Sequence[Json]) -> None:
+    columns = [Column("rule"), *(Column(name, right=True) for name in _SHORT)]
+    figures = [(one["rule"], _figures(one)) for one in found]
+    tables.rows(columns, ([rule, *(of[name] for name in _SHORT)] for rule, of in figures), headings=True)
 
 
-def _beside(found: Sequence[Json]) -> Table:
-    """Return a table with one column per rule, to compare the figures of two policies."""
-    columns = [_figures(one) for one in found]
-    table = Table("", *(one["rule"] for one in found))
-    for name in columns[0]:
-        table.add_row(name, *(figures[name] for figures in columns))
-    return table
+def _show_beside(found: Sequence[Json]) -> None:
+    """Print one column per rule, to compare the figures of two policies."""
+    figures = [_figures(one) for one in found]
+    columns = [Column(""), *(Column(one["rule"]) for one in found)]
+    tables.rows(columns, ([name, *(of[name] for of in figures)] for name in figures[0]), headings=True)
 
 
 def _rules(count: int) -> str:
     return "rule" if count == 1 else "rules"
 
 
-def _line(item: Json, widest: int, width: int) -> str:
-    """Return a rule on one line, cut to fit."""
+def _row(item: Json) -> list[str]:
     rule = item["rule"]
     mode = rule.get("action_mode", "auto") if rule.get("enabled", True) else "disabled"
-    name, version = f"{item['name']:<{widest}}", f"v{item['version']}"
-    said = short(f"{_when(rule)} → {_then(rule)}", max(20, width - len(f"{name} {version}  {mode}")))
-    return f"[bold]{escape(name)}[/] {version} {escape(said)} [dim]{mode}[/]"
+    return [item["name"], f"v{item['version']}", mode, f"{_when(rule)} → {_then(rule)}"]
 
 
 def _when(rule: Json) -> str:

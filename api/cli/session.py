@@ -6,8 +6,11 @@ from typing import Annotated
 from urllib.parse import quote
 
 import typer
+from rich.text import Text
 
+from api.cli import tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client, read
+from api.cli.tables import Column
 from api.terminal import err, escape, out
 from core.types import Json
 
@@ -17,6 +20,10 @@ User = Annotated[str | None, typer.Option(help="Only sessions of this user.")]
 Group = Annotated[str | None, typer.Option(help="Only sessions of this group.")]
 Limit = Annotated[int, typer.Option(min=1, max=500, help="Sessions per page.")]
 After = Annotated[str | None, typer.Option(help="Cursor shown with the previous page.")]
+COLUMNS = (
+    *(Column("session", style="bold"), Column("owner"), Column("messages", right=True), Column("state")),
+    Column("last", style="dim"),
+)
 Last = Annotated[int, typer.Option(min=1, max=500, help="Number of newest messages to show.")]
 
 
@@ -29,8 +36,7 @@ def list_(
     Example: imprint session list --user ada
     """
     answer = finish_if_json(as_json, read("/v1/sessions", user_id=user, group_id=group, after=after, limit=limit))
-    for one in answer["items"]:
-        _show_session(one)
+    tables.rows(COLUMNS, map(_row, answer["items"]))
     if not answer["items"]:
         err.print("There is no session.")
     if answer["next"]:
@@ -51,21 +57,26 @@ def show(session_id: str, last: Last = 50, as_json: AsJson = False) -> None:
     finish_if_json(as_json, {**session, "summary": summary, "messages": {"items": messages, "next": None}})
     _show_session(session)
     if summary:
-        out.print(f"[bold]Summary[/] {escape(_summary(summary))}", soft_wrap=True, highlight=False)
+        tables.hanging(Text("Summary ", style="bold"), _summary(summary))
     for message in messages:
         hidden = " [red]hidden[/]" if message["hidden"] else ""
         caller = escape(message["speaker"] or message["role"])
-        out.print(
-            f"[dim]{moment(message['occurred_at'])}[/] [cyan]{caller}[/]{hidden} {escape(message['content'])}",
-            soft_wrap=True,
-        )
+        head = Text.from_markup(f"[dim]{moment(message['occurred_at'])[5:16]}[/] [cyan]{caller}[/]{hidden} ")
+        tables.hanging(head, message["content"])
 
 
 def _show_session(session: Json) -> None:
     whose = escape(", ".join(filter(None, (session["user_id"], session["group_id"]))))
     ended = f"ended {moment(session['ended_at'])}" if session["ended_at"] else f"last {moment(session['last_at'])}"
     said = f"{session['message_count']} messages, {ended}"
-    out.print(f"[bold]{escape(session['id'])}[/] {whose} [dim]{said}[/]", soft_wrap=True, highlight=False)
+    out.print(f"[bold]{escape(session['id'])}[/] {whose} [dim]{said}[/]", highlight=False)
+
+
+def _row(session: Json) -> list[str]:
+    ended = session["ended_at"] is not None
+    at = moment(session["ended_at"] if ended else session["last_at"])[:16]
+    whose = ", ".join(filter(None, (session["user_id"], session["group_id"])))
+    return [session["id"], whose, str(session["message_count"]), "ended" if ended else "open", at]
 
 
 def _summary(summary: Json) -> str:
