@@ -6,6 +6,7 @@ import sys
 from typing import Annotated, Any, ClassVar
 
 import typer
+from typer.completion import completion_init
 from typer.exceptions import Abort, TyperException
 
 from api.cli import lazy
@@ -27,9 +28,10 @@ COMMANDS: CommandTable = {
     "events": ("api.cli.events:commands", "The log: follow it live, trace an event."),
     "rules": ("api.cli.rules:commands", "The rules in force: show and change them."),
     "memory": ("api.cli.memory:commands", "Memories: list, edit, forget, explain."),
-    "session": ("api.cli.session:commands", "Sessions: list them, show one."),
+    "profile": ("api.cli.profile:profile", "What is known of a user or a group, in sections."),
+    "session": ("api.cli.session:commands", "Sessions: list, show, end, delete."),
     "mirror": ("api.cli.mirror:commands", "The Markdown mirror: location and state of its files."),
-    "user": ("api.cli.user:commands", "A user: profile, erasure, receipts."),
+    "user": ("api.cli.user:commands", "A user: profile, export, erasure, receipts."),
     "tenant": ("api.cli.tenant:commands", "Settings of a tenant: webhooks, channels, secrets, limits."),
     "prompts": ("api.cli.prompts:commands", "Prompts of the tenant's own: versions, preview, share of sessions."),
     "approvals": ("api.cli.approvals:commands", "Actions that wait for approval: list, approve, reject."),
@@ -37,6 +39,8 @@ COMMANDS: CommandTable = {
     "costs": ("api.cli.costs:costs", "Cost of model calls by rule, agent, user or model."),
     "status": ("api.cli.status:status", "Readiness of the service and length of its queues."),
     "doctor": ("api.cli.doctor:doctor", "Check the machine, the settings and the running installation."),
+    "bench": ("api.cli.bench:bench", "Measure the running service with a tenant of its own, erased afterwards."),
+    "completion": ("api.cli.completion:completion", "Print the completion script of bash, zsh or fish."),
     "config": ("api.cli.config:commands", "Check and show the settings."),
     "backup": ("api.cli.backup:backup", "Back up this home: database, keys."),
     "restore": ("api.cli.backup:restore", "Restore a backup into an empty home."),
@@ -50,8 +54,8 @@ COMMANDS: CommandTable = {
 }
 """Name, location and help line of each command."""
 
-LOGGING = ("serve", "router", "worker", "clock")
-"""Commands that run a process and write warnings to its log."""
+LOGGING = ("serve", "router", "worker", "clock", "completion")
+"""Commands that show no warnings: processes write them to their log, and a script is read by a shell."""
 
 DISTRIBUTION = "imprint-server"
 
@@ -97,6 +101,7 @@ def about(version: Version = False) -> None:
 def main() -> None:
     """Run a command. Exit code 0: success, 1: failure, 2: usage. With `--json`, errors are JSON on standard error."""
     program = "--json" in sys.argv
+    completion_init()
     try:
         code = app(standalone_mode=not program)
     except ImprintError as error:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from api.cli import ids
+from api.cli import confirming, ids
 from api.cli.client import AsJson, finish_if_json, open_client, short, show_json
 from api.cli.ids import MemoryId
 from api.terminal import err, escape, out
@@ -122,11 +121,8 @@ def delete(memory_id: MemoryId, evidence: Evidence = False, yes: Yes = False, as
 
 
 def _confirm(memory: Json) -> None:
-    if not sys.stdin.isatty():
-        raise Unconfirmed
     err.print(escape(short(memory["content"], 200)), highlight=False)
-    if not typer.confirm("Erase this for good?", err=True):
-        raise Unconfirmed
+    confirming.ask("Erase this for good?", Unconfirmed())
 
 
 def _show(memory: Json) -> None:

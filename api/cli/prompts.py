@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from api.cli import tables
+from api.cli import completion, tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client, read, show_json
 from api.cli.tables import Column
 from api.terminal import err, escape, out
@@ -21,7 +21,9 @@ commands = typer.Typer(
     add_completion=False,
 )
 
-Name = Annotated[str, typer.Argument(help="Name of a packaged prompt, such as judge.")]
+Name = Annotated[
+    str, typer.Argument(help="Name of a packaged prompt, such as judge.", autocompletion=completion.prompts)
+]
 File = Annotated[Path | None, typer.Argument(help="File with the prompt; default: standard input.")]
 
 

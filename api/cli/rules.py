@@ -14,7 +14,7 @@ import typer
 from rich.syntax import Syntax
 from rich.tree import Tree
 
-from api.cli import condition_view, tables
+from api.cli import completion, condition_view, confirming, tables
 from api.cli.backtest import backtest
 from api.cli.client import (
     AsJson,
@@ -43,6 +43,7 @@ COLUMNS = (
 )
 
 Place = Annotated[Path, typer.Argument(help="A file with a rule or a list of them, or a folder of such files.")]
+Name = Annotated[str, typer.Argument(help="Name as printed by `imprint rules list`.", autocompletion=completion.rules)]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Prune = Annotated[bool, typer.Option("--prune", help="Delete rules that no file contains.")]
 Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Reason, stored in the rule's history.")]
@@ -51,6 +52,10 @@ Event = Annotated[str, typer.Option("--event", "-e", help="A file with an event 
 
 class NotRules(ImprintError, kind="Refused"):
     """The files cannot be put in force as they are; nothing was changed."""
+
+
+class Unconfirmed(ImprintError):
+    """Nothing was changed. Answer with `y`, or give `--yes`."""
 
 
 class Switch(StrEnum):
@@ -69,7 +74,7 @@ def list_(as_json: AsJson = False) -> None:
 
 
 @commands.command("show")
-def show(name: str, as_json: AsJson = False) -> None:
+def show(name: Name, as_json: AsJson = False) -> None:
     """Print a rule in force in canonical form: JSON that can be saved and applied again.
 
     Example: imprint rules show forget_nightly > forget_nightly.json
@@ -116,7 +121,7 @@ def apply(
         if not as_json:
             _show_plan(answer["plan"])
         if todo and not yes and not as_json:
-            _ask(f"Put this in force ({len(todo)} {_rules(len(todo))})?")
+            confirming.ask(f"Put this in force ({len(todo)} {_rules(len(todo))})?", Unconfirmed())
         if todo and (yes or not as_json):
             shown = {step["name"]: step["version"] for step in answer["plan"]}
             answer = _import(client, files, asked | {"expect": shown})
@@ -128,7 +133,7 @@ def apply(
 
 @commands.command("test")
 def try_out(
-    rule: Annotated[str, typer.Argument(help="A rule in force, or a file with one.")],
+    rule: Annotated[str, typer.Argument(help="A rule in force, or a file with one.", autocompletion=completion.rules)],
     event: Event,
     as_json: AsJson = False,
 ) -> None:
@@ -157,7 +162,7 @@ def try_out(
 
 @commands.command("run")
 def run(
-    name: str,
+    name: Name,
     user: Annotated[
         str | None, typer.Option("--user", "-u", help="Run for this user only, if the rule runs for each user.")
     ] = None,
@@ -184,7 +189,7 @@ def run(
 
 
 @commands.command("history")
-def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
+def history(name: Name, limit: int = 20, as_json: AsJson = False) -> None:
     """Show the versions of a rule, newest first: author, time, reason and diff.
 
     Example: imprint rules history forget_nightly
@@ -199,7 +204,7 @@ def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
 
 
 @commands.command("rollback")
-def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None, as_json: AsJson = False) -> None:
+def rollback(name: Name, version: int, yes: Yes = False, comment: Comment = None, as_json: AsJson = False) -> None:
     """Roll back a rule to an earlier version, saved as a new one; shows the difference and asks.
 
     Example: imprint rules rollback forget_nightly 3
@@ -219,7 +224,7 @@ def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None,
         if not as_json:
             _show_diff(difference)
         if not yes:
-            _ask(f"Put version {version} of {name} in force again?")
+            confirming.ask(f"Put version {version} of {name} in force again?", Unconfirmed())
         body = {"version": version, "comment": comment}
         in_force = found["version"] if found["rule"] is not None else 0
         saved = client.post(f"/v1/rules/{name}/rollback", body, if_version=in_force)
@@ -230,7 +235,8 @@ def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None,
 
 @commands.command("stats")
 def stats(
-    name: Annotated[str | None, typer.Argument(help="One rule; default: all.")] = None, as_json: AsJson = False
+    name: Annotated[str | None, typer.Argument(help="One rule; default: all.", autocompletion=completion.rules)] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show statistics and cost of rules; rules of one group are shown side by side.
 
@@ -360,15 +366,6 @@ def _show_applied(todo: Sequence[Json], applied: Sequence[Json]) -> None:
     deleted = [step["name"] for step in todo if step["does"] == "delete"]
     if deleted:
         out.print("Deleted: " + ", ".join(deleted), highlight=False)
-
-
-def _ask(question: str) -> None:
-    """Continue only if a person confirms."""
-    if not sys.stdin.isatty():
-        raise typer.BadParameter("There is no terminal to ask for confirmation: add --yes.")
-    if not typer.confirm(question):
-        err.print("Nothing was changed.")
-        raise typer.Exit(1)
 
 
 def _trial_tree(told: Json) -> Tree:

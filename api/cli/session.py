@@ -8,13 +8,14 @@ from urllib.parse import quote
 import typer
 from rich.text import Text
 
-from api.cli import tables
+from api.cli import completion, confirming, tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client, read
 from api.cli.tables import Column
 from api.terminal import err, escape, out
+from core.errors import ImprintError
 from core.types import Json
 
-commands = typer.Typer(help="Sessions: list them, show one.", no_args_is_help=True, add_completion=False)
+commands = typer.Typer(help="Sessions: list, show, end, delete.", no_args_is_help=True, add_completion=False)
 
 User = Annotated[str | None, typer.Option(help="Only sessions of this user.")]
 Group = Annotated[str | None, typer.Option(help="Only sessions of this group.")]
@@ -24,7 +25,15 @@ COLUMNS = (
     *(Column("session", style="bold"), Column("owner"), Column("messages", right=True), Column("state")),
     Column("last", style="dim"),
 )
+SessionId = Annotated[
+    str, typer.Argument(help="Id as printed by `imprint session list`.", autocompletion=completion.sessions)
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Last = Annotated[int, typer.Option(min=1, max=500, help="Number of newest messages to show.")]
+
+
+class Unconfirmed(ImprintError):
+    """Nothing was erased. Answer with `y`, or give `--yes`."""
 
 
 @commands.command("list")
@@ -44,7 +53,7 @@ def list_(
 
 
 @commands.command("show")
-def show(session_id: str, last: Last = 50, as_json: AsJson = False) -> None:
+def show(session_id: SessionId, last: Last = 50, as_json: AsJson = False) -> None:
     """Show a session with its summary, if any, and its newest messages.
 
     Example: imprint session show chat-17 --last 20
@@ -63,6 +72,37 @@ def show(session_id: str, last: Last = 50, as_json: AsJson = False) -> None:
         caller = escape(message["speaker"] or message["role"])
         head = Text.from_markup(f"[dim]{moment(message['occurred_at'])[5:16]}[/] [cyan]{caller}[/]{hidden} ")
         tables.hanging(head, message["content"])
+
+
+@commands.command("end")
+def end(session_id: SessionId, as_json: AsJson = False) -> None:
+    """End a session that is open: publishes `session.ended`, on which rules summarise it and learn from it.
+
+    Example: imprint session end chat-17
+    """
+    with open_client() as client:
+        session = client.get(f"/v1/sessions/{quote(session_id, safe='')}")
+        payload = {"session_id": session_id, "user_id": session["user_id"]}
+        event = {"event_type": "session.ended", "source": "imprint-cli", "payload": payload}
+        answer = client.post("/v1/events", event | {"subject": f"session:{session_id}"})
+    finish_if_json(as_json, answer)
+    out.print(f"Ended. Follow it: imprint events trace {answer['events'][0]['id']}", highlight=False, soft_wrap=True)
+
+
+@commands.command("delete")
+def delete(session_id: SessionId, yes: Yes = False, as_json: AsJson = False) -> None:
+    """Erase a session permanently: its messages, summaries and episodes. Memories stay, without their quotes.
+
+    Example: imprint session delete chat-17 --yes
+    """
+    path = f"/v1/sessions/{quote(session_id, safe='')}"
+    with open_client() as client:
+        if not yes:
+            session = client.get(path)
+            confirming.ask(f"Erase {session['message_count']} messages of {session_id} for good?", Unconfirmed())
+        answer = client.delete(path)
+    finish_if_json(as_json, answer)
+    tables.fields((name, f"{count:,} erased") for name, count in answer["erased"].items() if count)
 
 
 def _show_session(session: Json) -> None:
