@@ -7,14 +7,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from urllib.parse import quote
 
 import typer
 from rich.syntax import Syntax
 from rich.tree import Tree
 
-from api.cli import completion, condition_view, confirming, tables
+from api.cli import completion, condition_view, confirming, lazy, rule_lines, tables
 from api.cli.backtest import backtest
 from api.cli.client import (
     AsJson,
@@ -27,6 +27,7 @@ from api.cli.client import (
     show_items,
     show_json,
 )
+from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.tables import Column
 from api.terminal import err, escape, json_escaped, out
 from core.errors import ImprintError
@@ -34,13 +35,23 @@ from core.types import Json
 from rules.document import formatting
 from rules.problems import escape_step
 
-commands = typer.Typer(help="The rules in force: show and change them.", no_args_is_help=True, add_completion=False)
-commands.command("backtest")(backtest)
 
-COLUMNS = (
-    *(Column("rule", style="bold"), Column(""), Column("mode", style="dim")),
-    Column("when and what", flexible=True),
+class RuleCommands(LazyGroup):
+    """Commands about rules; the one that reads the packaged rules is loaded on first call."""
+
+    table: ClassVar[CommandTable] = {
+        "defaults": ("api.cli.default_rules:list_defaults", "Show the rules that a new tenant has, or describe one.")
+    }
+
+
+commands = typer.Typer(
+    cls=RuleCommands,
+    help="The rules in force: show and change them.",
+    no_args_is_help=True,
+    add_completion=False,
 )
+lazy.add_placeholders(commands, RuleCommands.table)
+commands.command("backtest")(backtest)
 
 Place = Annotated[Path, typer.Argument(help="A file with a rule or a list of them, or a folder of such files.")]
 Name = Annotated[str, typer.Argument(help="Name as printed by `imprint rules list`.", autocompletion=completion.rules)]
@@ -70,7 +81,7 @@ def list_(as_json: AsJson = False) -> None:
     Example: imprint rules list
     """
     answer = finish_if_json(as_json, read("/v1/rules"))
-    tables.rows(COLUMNS, map(_row, answer["items"]))
+    tables.rows(rule_lines.COLUMNS, map(rule_lines.of_item, answer["items"]))
 
 
 @commands.command("show")
@@ -422,24 +433,3 @@ def _show_beside(found: Sequence[Json]) -> None:
 
 def _rules(count: int) -> str:
     return "rule" if count == 1 else "rules"
-
-
-def _row(item: Json) -> list[str]:
-    rule = item["rule"]
-    mode = rule.get("action_mode", "auto") if rule.get("enabled", True) else "disabled"
-    return [item["name"], f"v{item['version']}", mode, f"{_when(rule)} → {_then(rule)}"]
-
-
-def _when(rule: Json) -> str:
-    found = rule.get("event_type")
-    if isinstance(found, list):
-        return found[0] if len(found) == 1 else f"{len(found)} types"
-    if found:
-        return str(found)
-    schedule = rule["schedule"]
-    each = f" for each {schedule['for_each']}" if schedule.get("for_each") else ""
-    return (f"cron {schedule['cron']}" if "cron" in schedule else f"every {schedule.get('every_seconds')} s") + each
-
-
-def _then(rule: Json) -> str:
-    return ", ".join(str(action.get("target") or action["action_type"]) for action in rule["actions"])
