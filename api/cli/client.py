@@ -13,6 +13,7 @@ from typing import IO, Annotated, Any
 import httpx
 import typer
 
+from api.cli import failures
 from api.terminal import as_json
 from core.config import Settings
 from core.errors import ImprintError, Misconfigured, Problem
@@ -52,7 +53,7 @@ class Client:
 
     def __init__(self, settings: Settings, key: str | None = None, seconds: float = TIMEOUT_SECONDS) -> None:
         url = settings.url or settings.stack.get("http_url") or f"http://127.0.0.1:{settings.http_port}"
-        self.key = key or _key(settings)
+        self.key = _ascii(key or _key(settings))
         headers = {"Authorization": f"Bearer {self.key}"}
         self._http = httpx.Client(base_url=url, headers=headers, timeout=seconds)
         self.url = url
@@ -157,7 +158,9 @@ class Client:
         return answer
 
     def _silent(self, error: httpx.TransportError) -> Refused:
-        return Refused(f"No answer from {self.url} ({error}). Start it with `imprint up`, or set IMPRINT_URL.")
+        wanted = " IMPRINT_URL begins with http:// or https://." if isinstance(error, httpx.UnsupportedProtocol) else ""
+        said = f"No answer from {self.url} ({error}).{wanted}"
+        return Refused(f"{said} Start it with `imprint up`, or set IMPRINT_URL.")
 
 
 def _present(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -233,6 +236,13 @@ def wait_politely(refused: Refused) -> None:
     time.sleep(refused.retry_after_s)
 
 
+def _ascii(key: str) -> str:
+    """Return a key that can be sent. Misconfigured: no key looks like this."""
+    if not key.isascii() or not key.isprintable():
+        raise Misconfigured("The key holds characters that no key has; copy it again (IMPRINT_API_KEY).")
+    return key
+
+
 def _key(settings: Settings) -> str:
     if settings.api_key is not None:
         return settings.api_key.get_secret_value()
@@ -247,10 +257,14 @@ def _key(settings: Settings) -> str:
 def _refusal(answer: httpx.Response) -> Refused:
     pause = answer.headers.get("retry-after") if answer.status_code == httpx.codes.TOO_MANY_REQUESTS else None
     retry_after_s = float(pause) if pause and pause.isdigit() else None
+    path, missing = answer.request.url.path, answer.status_code == httpx.codes.NOT_FOUND
     try:
         problem = answer.json()
         faults = [Problem(fault["pointer"], fault["detail"]) for fault in problem.get("errors", [])]
-        said = "The request is invalid:" if faults else str(problem["detail"])
+        said = str(problem["detail"])
+        said = "The request is invalid:" if faults else failures.in_commands(said, path, missing=missing)
     except (ValueError, KeyError, TypeError):
-        return Refused(f"{answer.status_code} {answer.text[:500]}", None, retry_after_s, answer.status_code)
+        said = f"{answer.url} answered {answer.status_code} {short(answer.text, 200)}".rstrip()
+        said = f"{said}. Is it Imprint? Check IMPRINT_URL; `imprint doctor` looks at the service."
+        return Refused(said, None, retry_after_s, answer.status_code)
     return Refused(said, faults, retry_after_s, answer.status_code)

@@ -15,7 +15,7 @@ import typer
 from api.cli.client import Client, open_client
 from core.errors import ImprintError
 
-Kind = Literal["memory", "change", "document", "dispatch", "forgetting", "rebuild"]
+Kind = Literal["memory", "change", "document", "dispatch", "forgetting", "rebuild", "receipt"]
 
 SHORT: Final = 8
 """Characters that lists print: in a million ids, one in four thousand ends like another one."""
@@ -31,6 +31,7 @@ _LISTS: Final = {
     "dispatch": "imprint dead list` or `imprint approvals list",
     "forgetting": "imprint memory forgettings",
     "rebuild": "imprint memory rebuild --list",
+    "receipt": "imprint user erase` or `imprint memory forget",
     "key": "imprint keys list",
 }
 """The command that prints ids of a kind."""

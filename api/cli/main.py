@@ -9,7 +9,7 @@ import typer
 from typer.completion import completion_init
 from typer.exceptions import Abort, TyperException
 
-from api.cli import lazy
+from api.cli import failures, lazy
 from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import as_json, err, escape, out
 from core import deferred
@@ -104,24 +104,34 @@ def main() -> None:
     completion_init()
     try:
         code = app(standalone_mode=not program)
-    except ImprintError as error:
-        sys.exit(_report(error, as_program=program))
-    except Abort:
-        sys.exit(1)
-    except TyperException as error:  # Only with --json: else Typer has shown it and ended.
-        said, code = getattr(error, "format_message", error.__str__)(), getattr(error, "exit_code", 2)
-        sys.stderr.write(as_json({"error": {"detail": said, "errors": []}}) + "\n")
+    except Abort:  # Only with --json: else Typer has said so and ended.
+        _write_error("Interrupted; what was accepted stays accepted.", [])
+        code = 1
+    except TyperException as error:  # Likewise.
+        _write_error(getattr(error, "format_message", error.__str__)(), [])
+        code = getattr(error, "exit_code", 2)
+    except Exception as error:
+        if "serve" in sys.argv[1:2] and not isinstance(error, ImprintError):
+            raise
+        _report(error, as_program=program)
+        code = 1
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _report(error: ImprintError, *, as_program: bool) -> int:
+def _report(error: Exception, *, as_program: bool) -> None:
+    """Say what went wrong and what to do. The error itself: its place is asked for."""
+    said = failures.sentence(error)
+    if said is None:
+        raise error
     if not as_program:
-        err.print(f"[red]Error:[/] {escape(error.detail)}", soft_wrap=True, highlight=False)
-        return 1
+        err.print(f"[red]Error:[/] {escape(said)}", soft_wrap=True, highlight=False)
+        return
     faults = [{"pointer": one.pointer, "detail": one.detail} for one in getattr(error, "problems", None) or []]
-    detail = getattr(error, "title", error.detail)
+    _write_error(getattr(error, "title", said) if faults else said, faults)
+
+
+def _write_error(detail: str, faults: list[dict[str, str]]) -> None:
     sys.stderr.write(as_json({"error": {"detail": detail, "errors": faults}}) + "\n")
-    return 1
 
 
 def _warn_of_unknown_settings() -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from api.cli import ids
 from api.cli.client import AsJson, finish_if_json, read
 from api.terminal import escape, out
 from core.errors import ImprintError
@@ -32,6 +33,19 @@ def verify_receipt(file: Path, key: Key = None, as_json: AsJson = False) -> None
     body = receipt["receipt"]
     finish_if_json(as_json, {"genuine": True, "scope": body["scope"], "at": body["at"]})
     out.print(f"Genuine: {escape(str(body['scope']))} erased at {escape(str(body['at']))}.", highlight=False)
+
+
+def receipt(
+    receipt_id: Annotated[
+        str, typer.Argument(parser=ids.typed, metavar="RECEIPT_ID", help="Id as printed by an erasure.")
+    ],
+    as_json: AsJson = True,
+) -> None:
+    """Print a stored receipt as JSON, as it was signed.
+
+    Example: imprint user receipt 1d5743a6 > receipt.json
+    """
+    finish_if_json(as_json, ids.read("receipt", receipt_id, "/v1/receipts/{id}"))
 
 
 def _key_of_server() -> str:

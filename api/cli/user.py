@@ -20,13 +20,14 @@ from core.errors import ImprintError
 
 
 class UserCommands(LazyGroup):
-    """Commands about a user; the one that needs cryptography is loaded on first call."""
+    """Commands about a user; those that need cryptography are loaded on first call."""
 
     table: ClassVar[CommandTable] = {
+        "receipt": ("api.cli.receipts:receipt", "Print a stored receipt as JSON, as it was signed."),
         "verify-receipt": (
             "api.cli.receipts:verify_receipt",
             "Check a receipt's signature: with the server's key, or with one that you have kept.",
-        )
+        ),
     }
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Table, select
 from core.storage import tables
 from core.storage.db import Tx
 
-Kind = Literal["memory", "change", "document", "dispatch", "forgetting", "rebuild"]
+Kind = Literal["memory", "change", "document", "dispatch", "forgetting", "rebuild", "receipt"]
 """What an id can name. A change is what `memory decisions` lists."""
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
@@ -33,6 +33,7 @@ _TABLES: Final[Mapping[Kind, Table]] = {
     "dispatch": tables.dispatches,
     "forgetting": tables.forgettings,
     "rebuild": tables.rebuilds,
+    "receipt": tables.receipts,
 }
 
 _AFTER_HEX: Final = "g"

@@ -643,6 +643,8 @@ tombstones = _tenant_table(
 receipts = _tenant_table(
     "receipts",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("receipts"),
     Column("scope", Text, nullable=False),
     _json("body", empty="{}"),
     Column("signature", Text, nullable=False),

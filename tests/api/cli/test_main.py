@@ -222,3 +222,15 @@ def test_every_help_has_an_example_that_is_a_command(
     assert said.code == 0
     assert "Example" in said.out
     assert f"imprint {' '.join(words)}" in said.out.partition("Example")[2]
+
+
+WITHOUT_JSON = {"up", "serve", "router", "worker", "clock", "mcp", "hook", "completion"}
+"""Processes, protocols of others, and a script for a shell."""
+
+
+@pytest.mark.parametrize("words", [words for words in leaves() if words[0] not in WITHOUT_JSON], ids=" ".join)
+def test_every_command_answers_in_json_where_it_is_asked_to(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert "--json" in Imprint(monkeypatch, capsys)(*words, "--help").out

@@ -7,7 +7,7 @@ from alembic import op
 revision = "0018"
 down_revision = "0017"
 
-TABLES = ("documents", "dispatches", "memories", "verdicts", "forgettings", "rebuilds")
+TABLES = ("documents", "dispatches", "memories", "verdicts", "forgettings", "rebuilds", "receipts")
 
 
 def upgrade() -> None:
