@@ -123,7 +123,7 @@ _RUN: Final[dict[Part, Callable[[Client, float], list[Figure]]]] = {
 }
 
 
-def _timed(work: Callable[[], None], seconds: float, pause: float = 0) -> list[float]:
+def _timed(work: Callable[[], object], seconds: float, pause: float = 0) -> list[float]:
     """Return the seconds of each call, until the time is over; the first calls do not count."""
     for _ in range(WARM):
         work()
@@ -137,15 +137,17 @@ def _timed(work: Callable[[], None], seconds: float, pause: float = 0) -> list[f
     return took
 
 
-def _patiently(work: Callable[[], None]) -> None:
+def _patiently(work: Callable[[], object]) -> None:
     """Repeat what a busy server postpones; the wait counts."""
     while True:
         try:
-            return work()
+            work()
         except Refused as refused:
             if refused.retry_after_s is None:
                 raise
             time.sleep(refused.retry_after_s)
+        else:
+            return
 
 
 def _latency(part: Part, took: Sequence[float], name: str = "") -> list[Figure]:

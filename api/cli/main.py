@@ -6,7 +6,7 @@ import sys
 from typing import Annotated, Any, ClassVar
 
 import typer
-from typer.completion import completion_init
+from typer.completion import completion_init  # type: ignore[attr-defined]
 from typer.exceptions import Abort, TyperException
 
 from api.cli import failures, lazy

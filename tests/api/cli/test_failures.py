@@ -187,9 +187,7 @@ def test_ends_that_several_ids_have_are_listed_in_full(imprint: Imprint, app: Da
     assert imprint("documents", "show", "7040-9e09-b43e1d5743a6").code == 0
 
 
-@pytest.mark.parametrize(
-    "words", [["memory", "forget", UNKNOWN], ["user", "erase", "ada"], ["session", "delete", "s1"]]
-)
+@pytest.mark.parametrize("words", [["user", "erase", "ada"], ["session", "delete", "s1"]])
 def test_nothing_is_erased_without_a_yes(words: list[str], imprint: Imprint, app: Database) -> None:
     with app.tenant(TENANT) as tx:
         tx.exec_driver_sql(
@@ -197,8 +195,7 @@ def test_nothing_is_erased_without_a_yes(words: list[str], imprint: Imprint, app
             f"VALUES ('{TENANT}', 's1', 'ada', now(), now())"
         )
     said = imprint(*words)
-    assert said.code == 1
-    assert "--yes" in said.err or words[:2] == ["memory", "forget"]
+    assert_helpful(said, "give `--yes`")
 
 
 class Stranger(BaseHTTPRequestHandler):
