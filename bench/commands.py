@@ -28,8 +28,9 @@ Every command has `--help` with its options. This page is made from the commands
 - **Exit codes**: 0 success, 1 failure, 2 usage. An unexpected error is one sentence; `IMPRINT_LOG_LEVEL=debug` shows
   its traceback.
 - **Completion**: `eval "$(imprint completion bash)"` in `~/.bashrc`, the same with `zsh` in `~/.zshrc` after
-  `compinit`, or `imprint completion fish > ~/.config/fish/completions/imprint.fish`. It completes commands, options,
-  formats, sessions, and names of rules and prompts; the last three ask the service, for a second at most.
+  `compinit`, or the output of `imprint completion fish` in `~/.config/fish/completions/imprint.fish`. It completes
+  commands, options, formats, sessions, and names of rules and prompts; the last three ask the service, for a second at
+  most.
 
 """
 

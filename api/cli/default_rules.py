@@ -30,4 +30,4 @@ def list_defaults(
         tables.rows(rule_lines.PURPOSES, map(rule_lines.of_default, found))
     else:
         out.print(f"[bold]{escape(name)}[/] {escape(rule_lines.when_and_what(found[0]))}", highlight=False)
-        out.print(escape(str(found[0]["description"])), highlight=False)
+        out.print(escape(rule_lines.description(found[0])), highlight=False)

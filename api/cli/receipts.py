@@ -43,7 +43,7 @@ def receipt(
 ) -> None:
     """Print a stored receipt as JSON, as it was signed.
 
-    Example: imprint user receipt 1d5743a6 > receipt.json
+    Example: imprint user receipt 1d5743a6
     """
     finish_if_json(as_json, ids.read("receipt", receipt_id, "/v1/receipts/{id}"))
 

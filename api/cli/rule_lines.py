@@ -21,8 +21,12 @@ def of_item(item: Json) -> list[str]:
 
 def of_default(document: Json) -> list[str]:
     """Return the cells of a default rule: the first sentence of its description says what it is for."""
-    first = str(document["description"]).partition(". ")[0].removesuffix(".")
-    return [document["name"], _mode(document), first]
+    return [document["name"], _mode(document), description(document).partition(". ")[0].removesuffix(".")]
+
+
+def description(document: Json) -> str:
+    """Return the description of a rule; of one without, when it acts and what it does."""
+    return str(document.get("description") or when_and_what(document))
 
 
 def when_and_what(rule: Json) -> str:

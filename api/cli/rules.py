@@ -88,7 +88,7 @@ def list_(as_json: AsJson = False) -> None:
 def show(name: Name, as_json: AsJson = False) -> None:
     """Print a rule in force in canonical form: JSON that can be saved and applied again.
 
-    Example: imprint rules show forget_nightly > forget_nightly.json
+    Example: imprint rules show forget_nightly
     """
     item = finish_if_json(as_json, read(f"/v1/rules/{quote(name, safe='')}"))
     err.print(f"[dim]{escape(item['name'])}, version {item['version']}[/]", highlight=False)

@@ -79,7 +79,7 @@ def export(user: str, output: Output = None, raw: RawTexts = False, as_json: AsJ
 def erase(user: str, yes: Yes = False, scrub: Scrub = False, as_json: AsJson = False) -> None:
     """Erase a user permanently: messages, memories, files and the log. The answer is a signed receipt.
 
-    Example: imprint user erase ada --yes --json > receipt.json
+    Example: imprint user erase ada --yes --json
     """
     if not yes:
         _confirm(user)

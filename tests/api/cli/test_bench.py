@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 from sqlalchemy import text
 
-from api.cli import bench_parts, bench_tenant
+from api.cli import bench_parts
 from core.config import Settings
-from core.storage import db
 from core.storage.db import Database
+from tests.api.cli.tenants import tenants_of
 from tests.commands import Imprint
 from tests.samples import TENANT, accept, said
 
@@ -23,15 +21,6 @@ def local(imprint: Imprint, settings: Settings, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(bench_parts, "MESSAGES", 20)
     monkeypatch.setattr(bench_parts, "BATCH", 10)
     return imprint
-
-
-def tenants_of(settings: Settings) -> Sequence[str]:
-    database = db.connect(db.router_url(settings), 1)
-    try:
-        with database.queue() as tx:
-            return tx.execute(text("SELECT id FROM tenants")).scalars().all()
-    finally:
-        database.close()
 
 
 def test_each_part_is_measured_and_nothing_is_left(local: Imprint, settings: Settings, app: Database) -> None:
@@ -53,29 +42,3 @@ def test_one_part_is_measured_alone_and_an_unknown_one_creates_nothing(local: Im
     }
     unknown = local("bench", "serach")
     assert (unknown.code, "parts are accept" in " ".join(unknown.err.split())) == (2, True)
-
-
-def test_what_fails_midway_leaves_nothing(settings: Settings) -> None:
-    before = tenants_of(settings)
-
-    def interrupted() -> None:
-        with bench_tenant.opened(settings):
-            assert len(tenants_of(settings)) == len(before) + 1
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert tenants_of(settings) == before
-
-
-def test_what_a_killed_measurement_left_is_erased_by_the_next_one(settings: Settings, app: Database) -> None:
-    left, running = f"{bench_tenant.PREFIX}left", f"{bench_tenant.PREFIX}running"
-    for name, age in ((left, "2 h"), (running, "1 min")):
-        with app.tenant(name) as tx:
-            tx.execute(
-                text("INSERT INTO tenants (id, created_at) VALUES (:name, now() - cast(:age AS interval))"),
-                {"name": name, "age": age},
-            )
-    with bench_tenant.opened(settings):
-        assert left not in tenants_of(settings)
-        assert running in tenants_of(settings)
