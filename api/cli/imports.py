@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
-from api.cli import archives, publish
+from api.cli import archives, completion, confirming, publish
 from api.cli.client import AsJson, Client, open_client, show_json
 from api.terminal import err, escape, out
 from core.errors import ImprintError
@@ -30,7 +30,10 @@ REASONS = 10
 Source = Annotated[Path, typer.Argument(help="File, folder or zip to import.")]
 User = Annotated[str, typer.Option(help="Whose memory it becomes.")]
 Group = Annotated[str | None, typer.Option(help="Group whose memory it becomes.")]
-Only = Annotated[str | None, typer.Option(help=f"Import one format only: {', '.join(FORMATS)}.")]
+Only = Annotated[
+    str | None,
+    typer.Option(help=f"Import one format only: {', '.join(FORMATS)}.", autocompletion=completion.one_of(FORMATS)),
+]
 Forbidden = Annotated[bool, typer.Option("--include-forbidden", help="Also what ChatGPT was told not to remember.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would be imported.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
@@ -75,8 +78,8 @@ def import_(
         if as_json:
             show_json(found.as_json())
         return
-    if not (yes or typer.confirm("Import this?", err=True)):
-        raise Unconfirmed
+    if not yes:
+        confirming.ask("Import this?", Unconfirmed())
     with open_client() as client:
         if is_archive:
             sent = archives.restore(client, path, user, timeout)

@@ -31,7 +31,7 @@ from core.undo import undo
 router = APIRouter(prefix="/v1/memories", tags=["memory"], route_class=Route)
 
 
-Kind = Literal["confirm", "merge", "replace", "supersede", "predates", "contradict", "ignore", "undo"]
+Kind = Literal["confirm", "merge", "replace", "supersede", "predates", "contradict", "ignore", "edit", "undo"]
 
 Reason = Annotated[str, Field(max_length=2_000, description="Reason, stored in the history")]
 
@@ -82,7 +82,8 @@ def get_decisions(
 ) -> Json:
     """List verdicts on statements, newest first, each with its reason and undo path.
 
-    Only statements that were related to a stored memory, or were not stored, have a verdict.
+    Only statements that were related to a stored memory, or were not stored, have a verdict; edits by hand have one of
+    kind `edit`.
     """
     wanted = VerdictFilter(user_id, kind, memory_id, undone)
     with deps.db.tenant(caller.tenant_id) as tx:

@@ -5,7 +5,7 @@ Each table that holds a tenant's data has the tenant first in its primary key.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
 from sqlalchemy import (
@@ -87,6 +87,23 @@ def _texts(name: str, *, comment: str | None = None) -> Column[object]:
 def _index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
     """Define an index of the rows for which `where` holds."""
     return Index(name, *columns, unique=unique, postgresql_where=text(where))
+
+
+TAIL: Final = 8
+"""Characters at the end of an id by which it is found without the rest."""
+
+
+def _tail() -> Column[str]:
+    """Define the end of the id, reversed: any number of last characters is a range of its index.
+
+    A column, because row-level security keeps an index over an expression of `id` from being used.
+    """
+    reversed_end = Computed(f"reverse(right((id)::text, {TAIL}))", persisted=True)
+    return Column("id_tail", Text(collation="C"), reversed_end, nullable=False)
+
+
+def _tail_index(table: str) -> Index:
+    return Index(f"{table}_by_tail", "tenant_id", "id_tail")
 
 
 deployment = Table(
@@ -362,6 +379,8 @@ contexts = _tenant_table(
 documents = _tenant_table(
     "documents",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("documents"),
     Column("user_id", Text, comment="Whose it is; with neither user nor group it is the whole tenant's."),
     Column("group_id", Text),
     Column("title", Text, nullable=False),
@@ -486,6 +505,8 @@ flows = _tenant_table(
 dispatches = _tenant_table(
     "dispatches",
     Column("id", Uuid, primary_key=True, server_default=text("uuidv7()")),
+    _tail(),
+    _tail_index("dispatches"),
     Column("event_seq", BigInteger, comment="The event it reacts to; null for what could not become one."),
     Column("root_seq", BigInteger, nullable=False, server_default=text("0")),
     Column("correlation_id", Text, nullable=False, server_default=text("''")),
@@ -557,6 +578,8 @@ dispatches = _tenant_table(
 memories = _tenant_table(
     "memories",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("memories"),
     Column("user_id", Text),
     Column("group_id", Text),
     Column("session_id", Text),
@@ -630,6 +653,8 @@ memory_versions = _tenant_table(
 verdicts = _tenant_table(
     "verdicts",
     Column("id", Uuid, primary_key=True, comment="The change that carried it out."),
+    _tail(),
+    _tail_index("verdicts"),
     Column("user_id", Text, nullable=False),
     Column("group_id", Text),
     Column("kind", Text, nullable=False),
@@ -648,6 +673,8 @@ verdicts = _tenant_table(
 forgettings = _tenant_table(
     "forgettings",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("forgettings"),
     Column("event_id", Text, nullable=False, comment="The event with the request."),
     Column("user_id", Text, nullable=False, comment="Who asked."),
     Column("group_id", Text),
@@ -683,6 +710,8 @@ tombstones = _tenant_table(
 receipts = _tenant_table(
     "receipts",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("receipts"),
     Column("scope", Text, nullable=False),
     _json("body", empty="{}"),
     Column("signature", Text, nullable=False),
@@ -770,6 +799,8 @@ notices = _tenant_table(
 rebuilds = _tenant_table(
     "rebuilds",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("rebuilds"),
     Column("user_id", Text, nullable=False),
     Column(
         "shadow_id",

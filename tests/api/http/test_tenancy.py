@@ -201,6 +201,11 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
             }
         },
     ],
+    ("get", "/v1/ids"): [
+        lambda a: {"params": {"type": "memory", "ends_with": a.memory[-8:]}},
+        lambda a: {"params": {"type": "dispatch", "ends_with": a.dispatch[-4:]}},
+        lambda a: {"params": {"type": "document", "ends_with": a.document[-8:]}},
+    ],
     ("post", "/v1/memories/fetch"): [lambda a: {"json": {"ids": [a.memory]}}],
     ("post", "/v1/memories/batch"): [
         lambda a: {

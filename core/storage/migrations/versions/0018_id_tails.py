@@ -1,0 +1,19 @@
+"""Ids are found by their last characters."""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0018"
+down_revision = "0017"
+
+TABLES = ("documents", "dispatches", "memories", "verdicts", "forgettings", "rebuilds", "receipts")
+
+
+def upgrade() -> None:
+    for table in TABLES:
+        op.execute(
+            f'ALTER TABLE {table} ADD COLUMN id_tail TEXT COLLATE "C" '
+            f"GENERATED ALWAYS AS (reverse(right((id)::text, 8))) STORED NOT NULL"
+        )
+        op.execute(f"CREATE INDEX {table}_by_tail ON {table} (tenant_id, id_tail)")
