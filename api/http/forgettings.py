@@ -9,6 +9,8 @@ from uuid import UUID
 from fastapi import APIRouter
 
 from api.http import retrying
+from api.http.answers.erasure import ForgettingPage, UndoneForgetting
+from api.ingress.answers import answers
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.forgetting import restoring, undo_window
@@ -25,7 +27,7 @@ EMBEDDED: Final = 4
 """Batches of messages that get their vectors before the answer; further ones are found by their words alone."""
 
 
-@router.get("")
+@router.get("", operation_id="listForgettings", responses=answers(ForgettingPage))
 def get_forgettings(deps: Deps, caller: Reader, user_id: str | None = None, limit: Limit = 50) -> Json:
     """List the requests to forget that can still be undone, newest first, with their numbers and no words."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -33,7 +35,9 @@ def get_forgettings(deps: Deps, caller: Reader, user_id: str | None = None, limi
     return {"items": [one.as_json() for one in found], "next": None}
 
 
-@router.post("/{forgetting_id}/undo")
+@router.post(
+    "/{forgetting_id}/undo", operation_id="undoForgetting", responses=answers(UndoneForgetting, refusals=(409,))
+)
 def post_undo(deps: Deps, caller: Writer, forgetting_id: UUID) -> Json:
     """Bring back everything that a request to forget erased; its receipts then say so.
 

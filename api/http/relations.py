@@ -11,7 +11,9 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from api.http import retrying
+from api.http.answers.memories import RelationPage, WrittenRelation
 from api.http.memory_requests import Reason
+from api.ingress.answers import answers, refuses
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -34,7 +36,7 @@ class RelationRequest(RequestBody):
     reason: Reason = ""
 
 
-@router.get("/{memory_id}/relations")
+@router.get("/{memory_id}/relations", operation_id="listRelations", responses=answers(RelationPage))
 def get_relations(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
     """List the relations from and to a memory, newest first, each with its strength."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -42,7 +44,9 @@ def get_relations(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
     return {"items": [asdict(one) for one in found], "next": None}
 
 
-@router.put("/{memory_id}/relations")
+@router.put(
+    "/{memory_id}/relations", operation_id="relateMemories", responses=answers(WrittenRelation, refusals=(409,))
+)
 def put_relation(deps: Deps, caller: Writer, memory_id: UUID, asked: RelationRequest) -> Json:
     """Relate the memory to another one, or change the strength of their relation."""
     link = Link(memory_id, asked.relation, asked.to, strength=asked.strength)
@@ -55,7 +59,7 @@ def put_relation(deps: Deps, caller: Writer, memory_id: UUID, asked: RelationReq
     return dict(written)
 
 
-@router.delete("/{memory_id}/relations", status_code=204)
+@router.delete("/{memory_id}/relations", status_code=204, operation_id="unrelateMemories", responses=refuses(409))
 def delete_relation(
     deps: Deps,
     caller: Writer,
