@@ -7,6 +7,8 @@ MODEL_VENV := .venv-model
 HOSTS_VENV := .venv-hosts
 HOSTS_NODE := .hosts
 ADAPTERS_VENV := .venv-adapters
+JS := sdk/js
+RECIPE := docs/examples/recipes/vercel-ai-sdk
 QUIETLY := --quiet --disable-pip-version-check
 # One more than cores: journeys and faults wait for processes most of their time.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
@@ -15,10 +17,10 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model hosts adapters lock clean
+.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model hosts js js-types fuzz adapters lock clean
 
 help: ## What there is to make
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
 
 $(READY): pyproject.toml requirements.lock deploy/build.lock
 	@$(PYTHON) -c 'import sys; sys.exit("Imprint needs Python 3.11 or newer; set PYTHON=python3.x" if sys.version_info < (3, 11) else 0)'
@@ -80,7 +82,28 @@ $(HOSTS_NODE)/.ready: tests/hosts/package.json tests/hosts/package-lock.json
 	npm ci --prefix $(HOSTS_NODE) --legacy-peer-deps --ignore-scripts --no-audit --no-fund
 	@touch $@
 
-hosts: $(READY) $(HOSTS_VENV)/.ready $(HOSTS_NODE)/.ready ## Packages of others: mem0's SDKs against a stack, AsyncAPI's parser (needs npm)
+$(JS)/node_modules/.ready: $(JS)/package.json $(JS)/package-lock.json
+	npm ci --prefix $(JS) --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+$(JS)/dist/.ready: $(JS)/node_modules/.ready $(wildcard $(JS)/src/*.ts) $(JS)/tsconfig.build.json $(JS)/tsconfig.json
+	npm run --prefix $(JS) --silent build
+	@touch $@
+
+$(RECIPE)/node_modules/.ready: $(RECIPE)/package.json $(RECIPE)/package-lock.json $(JS)/dist/.ready
+	npm ci --prefix $(RECIPE) --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+js: $(READY) $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## The npm client and its recipe for the Vercel AI SDK, against a stack (needs npm)
+	$(BIN)/python -m pytest -m hosts tests/hosts/test_js_client.py
+
+js-types: $(READY) $(JS)/node_modules/.ready ## The types of the npm client, from the OpenAPI document (needs npm)
+	PYTHONPATH=. $(BIN)/python $(JS)/generate.py
+
+fuzz: $(READY) ## Schemathesis for a quarter of an hour: every parameter of every operation, and many examples
+	IMPRINT_FUZZ_LONG=1 $(BIN)/python -m pytest tests/contracts/test_fuzz.py
+
+hosts: $(READY) $(HOSTS_VENV)/.ready $(HOSTS_NODE)/.ready $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## Packages of others: mem0's SDKs against a stack, AsyncAPI's parser (needs npm)
 	$(BIN)/python -m pytest -m hosts tests/hosts
 
 $(ADAPTERS_VENV)/.ready: sdk/python/tests/requirements.lock
@@ -118,6 +141,8 @@ lock: ## Choose the versions anew: the lock files from pyproject.toml, and that 
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --custom-compile-command "make lock" -o sdk/python/tests/requirements.lock sdk/python/tests/requirements.in
 	npm install --prefix tests/hosts --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
+	npm install --prefix $(JS) --package-lock-only --ignore-scripts --no-audit --no-fund
+	npm install --prefix $(RECIPE) --package-lock-only --ignore-scripts --no-audit --no-fund
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) $(MODEL_VENV) $(HOSTS_VENV) $(HOSTS_NODE) $(ADAPTERS_VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) $(MODEL_VENV) $(HOSTS_VENV) $(HOSTS_NODE) $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

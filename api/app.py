@@ -53,6 +53,7 @@ from api.ingress.content_type import JsonByDefault
 from api.ingress.dependencies import Dependencies
 from api.ingress.following import Followers
 from api.ingress.foreign_keys import ForeignKeys
+from api.ingress.openapi import DocumentedApi
 from api.ingress.route_bounds import RouteTable
 from api.ingress.settling import SettleWatcher
 from api.mcp import server as mcp
@@ -135,7 +136,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
             for part in (sweeper, opened.recalls, opened.recent, opened.bell, opened.db):
                 part.close()
 
-    app = FastAPI(
+    app = DocumentedApi(
         title="Imprint",
         description="Long-term memory for AI agents: events in, rules decide, workers remember.",
         version="0.1.0",

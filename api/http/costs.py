@@ -7,6 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime
 
+from api.http.answers.service import Costs
+from api.ingress.answers import answers
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from core.inference import costs
@@ -23,7 +25,7 @@ Limit = Annotated[
 ]
 
 
-@router.get("/costs")
+@router.get("/costs", operation_id="getCosts", responses=answers(Costs))
 def get_costs(
     deps: Deps,
     caller: Reader,

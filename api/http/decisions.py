@@ -10,8 +10,10 @@ from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
 from pydantic import Field
 
+from api.http.answers.memories import DecisionPage, MergedMemories, RelatedPage, UndoneChange
 from api.http.memory_requests import Content
 from api.ingress import paging
+from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
@@ -69,7 +71,7 @@ class MergeRequest(RequestBody):
     reason: Reason = "Merged by hand."
 
 
-@router.get("/decisions")
+@router.get("/decisions", operation_id="listDecisions", responses=answers(DecisionPage))
 def get_decisions(
     deps: Deps,
     caller: Reader,
@@ -93,7 +95,7 @@ def get_decisions(
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
-@router.post("/decisions/{change_id}/undo")
+@router.post("/decisions/{change_id}/undo", operation_id="undoChange", responses=answers(UndoneChange, refusals=(409,)))
 def post_undo(
     deps: Deps, caller: Writer, change_id: UUID, asked: Annotated[UndoRequest | None, JsonBody()] = None
 ) -> Json:
@@ -106,7 +108,7 @@ def post_undo(
     return _undo(deps, caller, change_id, reason=asked.reason, keep=asked.keep)
 
 
-@router.post("/merge")
+@router.post("/merge", operation_id="mergeMemories", responses=answers(MergedMemories, refusals=(404, 409)))
 def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
     """Merge several memories of one user by hand: the first is kept, the others are archived.
 
@@ -132,7 +134,7 @@ def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
     }
 
 
-@router.post("/{memory_id}/undo")
+@router.post("/{memory_id}/undo", operation_id="undoLatestChange", responses=answers(UndoneChange, refusals=(409,)))
 def post_undo_latest(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[UndoLatestRequest | None, JsonBody()] = None
 ) -> Json:
@@ -143,7 +145,7 @@ def post_undo_latest(
     return _undo(deps, caller, change_id, reason=asked.reason)
 
 
-@router.get("/{memory_id}/related")
+@router.get("/{memory_id}/related", operation_id="listRelatedMemories", responses=answers(RelatedPage))
 def get_related(
     deps: ReaderDeps,
     caller: Reader,

@@ -10,6 +10,8 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import Field, StringConstraints, ValidationError
 
+from api.http.answers.documents import DeletedDocument, DocumentPage, DocumentText, StoredDocument
+from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -83,7 +85,14 @@ def _most(settings: Settings) -> int:
     return min(settings.request_bytes, ESCAPED * settings.document_bytes + BESIDE_BYTES)
 
 
-@router.post("", status_code=201, openapi_extra=BODY, responses={200: {"description": "Unchanged"}})
+@router.post(
+    "",
+    status_code=201,
+    openapi_extra=BODY,
+    operation_id="saveDocument",
+    responses=answers(StoredDocument, 201, "Added or updated")
+    | answers(StoredDocument, 200, "Unchanged", refusals=(415,)),
+)
 @with_bounds(Bounds(body=_most))
 def post_document(
     deps: Deps,
@@ -127,7 +136,7 @@ def save(deps: Dependencies, caller: Caller, sent: Json) -> SavedDocument:
     return saved
 
 
-@router.get("")
+@router.get("", operation_id="listDocuments", responses=answers(DocumentPage))
 def get_documents(
     deps: Deps,
     caller: Reader,
@@ -147,7 +156,7 @@ def get_documents(
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
-@router.get("/{document_id}")
+@router.get("/{document_id}", operation_id="getDocument", responses=answers(DocumentText))
 def get_document(deps: Deps, caller: Reader, document_id: UUID, passages: WithPassages = False) -> Json:
     """Return a document as stored, with secrets removed."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -160,7 +169,7 @@ def get_document(deps: Deps, caller: Reader, document_id: UUID, passages: WithPa
     }
 
 
-@router.delete("/{document_id}")
+@router.delete("/{document_id}", operation_id="deleteDocument", responses=answers(DeletedDocument))
 def delete_document(deps: Deps, caller: Writer, document_id: UUID) -> Json:
     """Erase a document permanently: its text, its passages, and their index entries."""
     with deps.db.tenant(caller.tenant_id) as tx:

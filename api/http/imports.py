@@ -52,7 +52,7 @@ UPLOAD: Final[Json] = {
         "content": {
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
             "application/zip": {"schema": {"type": "string", "format": "binary"}},
-            "application/json": {"schema": {}},
+            "application/json": {"schema": {"type": ["object", "array"]}},
         },
     }
 }
@@ -76,7 +76,7 @@ class Imported(BaseModel):
     status: Status | None = None
 
 
-@router.post("/import", openapi_extra=UPLOAD)
+@router.post("/import", openapi_extra=UPLOAD, operation_id="importExport")
 @with_bounds(Bounds(body=lambda _settings: LARGEST))
 def post_import(
     deps: Deps,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from api.http.answers.service import Stats
+from api.ingress.answers import answers
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from core.events import expiries
@@ -19,7 +21,7 @@ router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 UserId = Annotated[Name | None, Query(description="Count only the events and memories of this user")]
 
 
-@router.get("/stats")
+@router.get("/stats", operation_id="getStats", responses=answers(Stats))
 def get_stats(deps: Deps, caller: Reader, user_id: UserId = None) -> Json:
     """Count events by type, decisions by rule and verdict, dispatches by status and target, and memories by category.
 

@@ -33,7 +33,7 @@ HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """A proxy in between must not wait for the end."""
 
 
-@router.get("/stream", response_class=StreamingResponse, responses=SSE)
+@router.get("/stream", response_class=StreamingResponse, responses=SSE, operation_id="streamEvents")
 @with_bounds(Bounds(counted="streams"))
 async def get_stream(
     deps: Deps,

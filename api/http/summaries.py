@@ -7,7 +7,9 @@ from operator import attrgetter
 from fastapi import APIRouter
 
 from api.http import retrying
+from api.http.answers.sessions import PlanPage, SessionSummary
 from api.ingress import paging
+from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -23,7 +25,7 @@ from core.types import Json
 router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
 
-@router.get("/sessions/{session_id:path}/summary")
+@router.get("/sessions/{session_id:path}/summary", operation_id="getSummary", responses=answers(SessionSummary))
 def get_summary(deps: ReaderDeps, caller: Reader, session_id: str) -> Json:
     """Return the summary of the messages up to `to_position`, with the key messages."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -38,7 +40,11 @@ def get_summary(deps: ReaderDeps, caller: Reader, session_id: str) -> Json:
     return _summary(found)
 
 
-@router.post("/sessions/{session_id:path}/summary")
+@router.post(
+    "/sessions/{session_id:path}/summary",
+    operation_id="summarizeSession",
+    responses=answers(SessionSummary, refusals=(409,)),
+)
 def post_summary(deps: Deps, caller: Writer, session_id: str) -> Json:
     """Summarise all messages of the session now, by rules, however few there are; the next summary builds on this one.
 
@@ -59,7 +65,7 @@ def post_summary(deps: Deps, caller: Writer, session_id: str) -> Json:
     return _summary(found)
 
 
-@router.get("/sessions/{session_id:path}/plans")
+@router.get("/sessions/{session_id:path}/plans", operation_id="listPlans", responses=answers(PlanPage))
 def get_plans(
     deps: Deps, caller: Reader, session_id: str, after: After = None, limit: WholeLimit = paging.MOST
 ) -> Json:
