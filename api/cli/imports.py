@@ -152,7 +152,7 @@ def _post(client: Client, batch: list[Json], sent: Json, bar: Progress, task: An
 def _show(found: Report) -> None:
     out.print(f"Formats: {', '.join(found.formats) or 'none'}", highlight=False)
     out.print(
-        f"{len(found.conversations)} conversations with {found.messages} messages, {found.statements} statements, "
+        f"{found.talks} conversations with {found.messages} messages, {found.statements} statements, "
         f"{found.documents} documents",
         highlight=False,
     )

@@ -65,10 +65,15 @@ class Report:
         found.first, found.last = archive.span
         return found
 
+    @property
+    def talks(self) -> int:
+        """The number of conversations, or of the sessions of an archive."""
+        return self.sessions or len(self.conversations)
+
     def as_json(self) -> Json:
         return {
             "formats": self.formats,
-            "conversations": self.sessions or len(self.conversations),
+            "conversations": self.talks,
             "messages": self.messages,
             "statements": self.statements,
             "documents": self.documents,

@@ -36,7 +36,7 @@ def test_a_worker_killed_in_the_middle_of_a_restore_costs_nothing_and_doubles_no
     past = a_past("s1", MESSAGES, MEMORIES)
     headers = {"authorization": f"Bearer {stand.key}"}
     with httpx.Client(base_url=stand.url, headers=headers, timeout=60) as client:
-        params = {"user_id": "ada", "dry_run": False}
+        params: dict[str, str | bool] = {"user_id": "ada", "dry_run": False}
         answer = client.post("/v1/import", params=params, content=made(past)).raise_for_status().json()
         path, seen = f"/v1/imports/{answer['id']}", list[int]()
         for least in (500, MESSAGES + 100):  # Once among the messages, once among the memories.

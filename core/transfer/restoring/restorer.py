@@ -24,7 +24,7 @@ from core.transfer.restoring import knowledge, memory, talk
 from core.transfer.restoring.context import Context, Tally
 from core.transfer.upload import UploadFile
 
-BATCH_BYTES: Final = 2 * 1024**2
+BATCH_BYTES: Final = 1024**2
 """Bytes after which a batch ends, however few lines it has."""
 
 

@@ -46,8 +46,8 @@ def put(door: Doors, job: Json, number: int, data: bytes) -> int:
 
 def a_talk(count: int, words: str = "x") -> bytes:
     """An archive with messages of one session."""
-    session = {"id": "s1", "group_id": None, "started_at": "2025-01-01T00:00:00Z", "ended_at": None, "state": {}}
-    told = [{"session_id": "s1", "ordinal": n + 1, "id": f"m{n}", "group_id": None, "agent_id": None, "role": "user",
+    session: Json = {"id": "s1", "group_id": None, "started_at": "2025-01-01T00:00:00Z", "ended_at": None, "state": {}}
+    told: list[Json] = [{"session_id": "s1", "ordinal": n + 1, "id": f"m{n}", "group_id": None, "agent_id": None, "role": "user",
              "speaker": None, "content": f"{n} {words}", "occurred_at": "2025-01-01T00:00:00Z", "importance": None,
              "extras": None, "audience_labels": [], "hidden": False} for n in range(count)]  # fmt: skip
     return made({"sessions": [session], "messages": told})

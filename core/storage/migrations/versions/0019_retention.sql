@@ -60,6 +60,12 @@ COMMENT ON COLUMN expiries.seq IS 'Likewise.';
 
 ALTER TABLE evidence ADD COLUMN expired BOOLEAN DEFAULT false NOT NULL;
 
+ALTER TABLE kept_rows NO FORCE ROW LEVEL SECURITY;
+
+UPDATE kept_rows SET before = before || '{"expired": false}' WHERE name = 'evidence' AND before IS NOT NULL;
+
+ALTER TABLE kept_rows FORCE ROW LEVEL SECURITY;
+
 COMMENT ON COLUMN evidence.expired IS 'The message has left, because its time of retention was over.';
 
 ALTER TABLE model_calls ADD COLUMN rule TEXT;

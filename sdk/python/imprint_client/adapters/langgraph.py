@@ -66,7 +66,8 @@ class ImprintStore(BaseStore):
         if isinstance(op, SearchOp):
             return self._search(op)
         if isinstance(op, PutOp):
-            return self._put(op)
+            self._put(op)
+            return None
         if isinstance(op, ListNamespacesOp):
             return self._namespaces(op)
         raise TypeError(f"Unknown operation: {type(op).__name__}")
