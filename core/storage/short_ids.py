@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Final, Literal, get_args
 from uuid import UUID
 
-from sqlalchemy import Table, select
+from sqlalchemy import ColumnElement, Table, select, true
 
 from core.storage import tables
 from core.storage.db import Tx
 
 Kind = Literal["memory", "change", "document", "dispatch", "forgetting", "rebuild", "receipt"]
-"""What an id can name. A change is what `memory decisions` lists."""
+"""What an id can name. A change is what `memory decisions` lists; dispatches are those that are held or dead."""
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
@@ -36,6 +36,9 @@ _TABLES: Final[Mapping[Kind, Table]] = {
     "receipt": tables.receipts,
 }
 
+_INDEXED: Final[Mapping[Kind, ColumnElement[bool]]] = {"dispatch": tables.dispatches.c.status.in_(("held", "dead"))}
+"""Rows of a kind that the index holds, where it does not hold all."""
+
 _AFTER_HEX: Final = "g"
 """Sorts behind every hexadecimal digit: `[end, end + _AFTER_HEX)` holds what begins with `end`."""
 
@@ -46,7 +49,7 @@ def find(tx: Tx, kind: Kind, end: str) -> list[UUID]:
     # Compared as a range and not with LIKE, which row-level security would keep from the index.
     found = (
         select(table.c.id)
-        .where(table.c.id_tail >= turned, table.c.id_tail < turned + _AFTER_HEX)
+        .where(_INDEXED.get(kind, true()), table.c.id_tail >= turned, table.c.id_tail < turned + _AFTER_HEX)
         .order_by(table.c.id_tail, table.c.id.desc())
         .limit(MOST)
     )

@@ -506,7 +506,8 @@ dispatches = _tenant_table(
     "dispatches",
     Column("id", Uuid, primary_key=True, server_default=text("uuidv7()")),
     _tail(),
-    _tail_index("dispatches"),
+    # Those that people decide about: an entry for each dispatch would cost a quarter of its writing.
+    _index("dispatches_by_tail", "tenant_id", "id_tail", where="status IN ('held', 'dead')"),
     Column("event_seq", BigInteger, comment="The event it reacts to; null for what could not become one."),
     Column("root_seq", BigInteger, nullable=False, server_default=text("0")),
     Column("correlation_id", Text, nullable=False, server_default=text("''")),

@@ -35,7 +35,7 @@ def test_any_number_of_last_characters_finds_an_id_and_several_are_told(app: Dat
         assert short_ids.find(tx, "document", "43a7") == []
 
 
-def test_no_more_are_told_than_a_person_would_read(app: Database) -> None:
+def test_no_more_are_listed_than_a_person_would_read(app: Database) -> None:
     with app.tenant(TENANT) as tx:
         add(tx, [f"01a201d5-e5cb-7040-9e09-b43e{n:04x}43a6" for n in range(20)])
         assert len(short_ids.find(tx, "document", "43a6")) == short_ids.MOST

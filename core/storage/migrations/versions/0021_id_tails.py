@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0018"
-down_revision = "0017"
+revision = "0021"
+down_revision = "0020"
 
 TABLES = ("documents", "dispatches", "memories", "verdicts", "forgettings", "rebuilds", "receipts")
 
@@ -16,4 +16,5 @@ def upgrade() -> None:
             f'ALTER TABLE {table} ADD COLUMN id_tail TEXT COLLATE "C" '
             f"GENERATED ALWAYS AS (reverse(right((id)::text, 8))) STORED NOT NULL"
         )
-        op.execute(f"CREATE INDEX {table}_by_tail ON {table} (tenant_id, id_tail)")
+        people_decide = " WHERE status IN ('held', 'dead')" if table == "dispatches" else ""
+        op.execute(f"CREATE INDEX {table}_by_tail ON {table} (tenant_id, id_tail){people_decide}")
