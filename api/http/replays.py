@@ -40,7 +40,7 @@ LIMIT: Final = 10_000
 """Default number of events of one replay."""
 
 MOST: Final = 100_000
-"""Largest number of events of one replay: its plan takes up to half a minute."""
+"""Largest number of events of one replay."""
 
 TypePattern = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_*.-]+$")]
 

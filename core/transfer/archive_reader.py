@@ -20,7 +20,7 @@ from core.types import Json
 PROBLEMS: Final = 20
 """Faults of an archive that are listed."""
 
-BROKEN: Final = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
+BROKEN: Final = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError)
 """What zipfile raises for a zip that is broken, or made to look like one."""
 
 

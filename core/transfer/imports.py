@@ -28,7 +28,6 @@ KEPT: Final = timedelta(days=1)
 RETRY_SECONDS: Final = 30
 """Retry-After at the limit of concurrent imports."""
 
-REQUESTED: Final = "import.requested"
 COMPLETED: Final = "import.completed"
 FAILED: Final = "import.failed"
 
@@ -86,7 +85,7 @@ def start(tx: Tx, tenant_id: str, import_id: UUID) -> Any:
         shown = ", ".join(map(str, missing[:10]))
         raise Conflict(f"{len(missing)} parts have not arrived: {shown}{' …' if len(missing) > 10 else ''}. Send them.")  # noqa: PLR2004
     payload = {"user_id": row.user_id, "import_id": str(import_id)}
-    log.announce(tx, tenant_id, [Announcement(str(import_id), REQUESTED, datetime.now(UTC), payload)])
+    log.announce(tx, tenant_id, [Announcement(str(import_id), "import.requested", datetime.now(UTC), payload)])
     return tx.execute(_START, {"id": import_id, "event": str(import_id), "source": log.SOURCE}).one()
 
 

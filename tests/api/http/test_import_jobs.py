@@ -47,9 +47,9 @@ def put(door: Doors, job: Json, number: int, data: bytes) -> int:
 def a_talk(count: int, words: str = "x") -> bytes:
     """An archive with messages of one session."""
     session: Json = {"id": "s1", "group_id": None, "started_at": "2025-01-01T00:00:00Z", "ended_at": None, "state": {}}
-    told: list[Json] = [{"session_id": "s1", "ordinal": n + 1, "id": f"m{n}", "group_id": None, "agent_id": None, "role": "user",
-             "speaker": None, "content": f"{n} {words}", "occurred_at": "2025-01-01T00:00:00Z", "importance": None,
-             "extras": None, "audience_labels": [], "hidden": False} for n in range(count)]  # fmt: skip
+    same = {"group_id": None, "agent_id": None, "role": "user", "speaker": None, "importance": None, "extras": None}
+    at = {"session_id": "s1", "occurred_at": "2025-01-01T00:00:00Z", "audience_labels": [], "hidden": False}
+    told = [same | at | {"ordinal": n + 1, "id": f"m{n}", "content": f"{n} {words}"} for n in range(count)]
     return made({"sessions": [session], "messages": told})
 
 
