@@ -40,7 +40,8 @@ DEFAULT_TENANT = tenants.DEFAULT
 KEY_NAME = "imprint up"
 
 KEYS = (
-    *(Column("id", style="bold"), Column("since", style="dim"), Column("scopes", flexible=True)),
+    *(Column("id", style="bold"), Column("since", style="dim"), Column("used", style="dim")),
+    Column("scopes", flexible=True),
     Column("name", flexible=True),
 )
 
@@ -218,7 +219,8 @@ def model_install(
 def _key_row(key: ApiKey) -> list[str]:
     held = "" if key.labels is None else f"; labels {','.join(key.labels) or 'none'}"
     made = f"revoked {moment(key.revoked_at)[:10]}" if key.revoked_at else f"made {moment(key.created_at)[:10]}"
-    return [ids.short(key.id), made, f"{','.join(key.scopes)}{held}", key.name or "–"]
+    used = moment(key.last_used_at)[:10] if key.last_used_at else "never"
+    return [ids.short(key.id), made, used, f"{','.join(key.scopes)}{held}", key.name or "–"]
 
 
 def make_key(
