@@ -6,6 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
+from api.http.answers.service import FoundIds
+from api.ingress.answers import answers
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from core.errors import Forbidden
@@ -18,9 +20,9 @@ End = Annotated[str, Query(pattern=f"^{short_ids.FORM.pattern}$", description="T
 Wanted = Annotated[short_ids.Kind, Query(alias="type", description="What the id names")]
 
 
-@router.get("/ids")
+@router.get("/ids", operation_id="findIds", responses=answers(FoundIds))
 def get_ids(deps: Deps, caller: Reader, ends_with: End, kind: Wanted) -> Json:
-    """List the ids of one type that end with these characters, newest first; several: the end is ambiguous.
+    """Find the ids of one type that end with these characters, newest first; several: the end is ambiguous.
 
     All other routes take whole ids. At most five are listed.
     """

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import BaseModel, Field
 
+from api.ingress.answers import refuses
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -88,7 +89,7 @@ class ImportList(BaseModel):
     next: str | None
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, operation_id="openUpload")
 def post_upload(deps: Deps, caller: Writer, asked: UploadRequest) -> ImportJob:
     """Open the upload of an archive of `imprint user export`. The same one, interrupted before, goes on.
 
@@ -101,17 +102,24 @@ def post_upload(deps: Deps, caller: Writer, asked: UploadRequest) -> ImportJob:
         return job(deps, caller, row, imports.missing_parts(tx, row))
 
 
-@router.put("/{import_id}/parts/{number}", status_code=204, openapi_extra=PART)
+@router.put(
+    "/{import_id}/parts/{number}",
+    status_code=204,
+    openapi_extra=PART,
+    operation_id="putImportPart",
+    responses=refuses(409),
+)
 @with_bounds(Bounds(body=lambda _settings: imports.PART_BYTES))
 def put_part(
     deps: Deps, caller: Writer, import_id: UUID, number: Annotated[int, Path(ge=0, le=2**31 - 1)], raw: Body
-) -> None:
+) -> Response:
     """Send one part of an upload, in any order; sent again, it replaces itself."""
     with deps.db.tenant(caller.tenant_id) as tx:
         imports.add_part(tx, caller.tenant_id, import_id, number, raw)
+    return Response(status_code=204)
 
 
-@router.post("/{import_id}/start", status_code=202)
+@router.post("/{import_id}/start", status_code=202, operation_id="startImport", responses=refuses(409))
 def post_start(deps: Deps, caller: Writer, import_id: UUID) -> ImportJob:
     """Restore an uploaded archive. Workers check it as a whole first; a broken one changes nothing."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -120,7 +128,7 @@ def post_start(deps: Deps, caller: Writer, import_id: UUID) -> ImportJob:
     return job(deps, caller, row)
 
 
-@router.get("")
+@router.get("", operation_id="listImports")
 def get_imports(
     deps: Deps, caller: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50
 ) -> ImportList:
@@ -131,7 +139,7 @@ def get_imports(
     return ImportList(items=items, next=str(rows[-1].id) if len(rows) == limit else None)
 
 
-@router.get("/{import_id}")
+@router.get("/{import_id}", operation_id="getImport")
 def get_import(deps: Deps, caller: Reader, import_id: UUID) -> ImportJob:
     """Return an import: `uploading`, `pending`, `running`, `done`, `failed` (with `error`) or `cancelled`."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -139,7 +147,7 @@ def get_import(deps: Deps, caller: Reader, import_id: UUID) -> ImportJob:
         return job(deps, caller, row, _missing(tx, row))
 
 
-@router.delete("/{import_id}")
+@router.delete("/{import_id}", operation_id="cancelImport")
 def delete_import(deps: Deps, caller: Writer, import_id: UUID) -> ImportJob:
     """Stop an import and delete its upload. What it has restored stays; its report says what that is."""
     with deps.db.tenant(caller.tenant_id) as tx:

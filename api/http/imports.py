@@ -15,6 +15,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel
 
 from api.http import documents, events
+from api.ingress.answers import answers
 from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -76,7 +77,13 @@ class Imported(BaseModel):
     status: Status | None = None
 
 
-@router.post("/import", openapi_extra=UPLOAD, operation_id="importExport")
+@router.post(
+    "/import",
+    openapi_extra=UPLOAD,
+    operation_id="importExport",
+    responses=answers(Imported, description="The report, and what was accepted")
+    | answers(Imported, 202, "An archive of Imprint, which workers restore"),
+)
 @with_bounds(Bounds(body=lambda _settings: LARGEST))
 def post_import(
     deps: Deps,

@@ -9,7 +9,9 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Response
 from pydantic import AwareDatetime, Field, StringConstraints
 
+from api.http.answers.replays import EventReplay, ReplayPage, ReplayPlan
 from api.ingress import dependencies
+from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, author
 from api.ingress.large_json import Route
@@ -41,6 +43,12 @@ LIMIT: Final = 10_000
 
 MOST: Final = 100_000
 """Largest number of events of one replay."""
+
+REPLAY: Final = answers(
+    ReplayPlan | EventReplay,
+    description="The plan; of a repeated request the replay that it has begun",
+    refusals=(409,),
+) | answers(EventReplay, 202, "The replay, which workers carry out")
 
 TypePattern = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_*.-]+$")]
 
@@ -81,7 +89,7 @@ class ReplayRequest(RequestBody):
     ] = 5
 
 
-@router.post("/replay", responses={202: {"description": "The replay, which workers carry out"}})
+@router.post("/replay", operation_id="replayEvents", responses=REPLAY)
 @with_bounds(Bounds(counted="backtests"))
 def post_replay(
     deps: Deps, caller: Reader, asked: ReplayRequest, response: Response, idempotency_key: IdempotencyKey = None
@@ -104,7 +112,7 @@ def post_replay(
     return replay
 
 
-@router.get("/replays")
+@router.get("/replays", operation_id="listReplays", responses=answers(ReplayPage))
 def get_replays(deps: Deps, caller: Reader, after: UUID | None = None, limit: Limit = 50) -> Json:
     """List replays, newest first, without their dispatches."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -112,7 +120,7 @@ def get_replays(deps: Deps, caller: Reader, after: UUID | None = None, limit: Li
     return {"items": [_row_json(row) for row in rows], "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
-@router.get("/replays/{replay_id}")
+@router.get("/replays/{replay_id}", operation_id="getReplay", responses=answers(EventReplay))
 def get_replay(deps: Deps, caller: Reader, replay_id: UUID) -> Json:
     """Return a replay: how far it has decided, what each rule has done, and its dispatches by status.
 
@@ -123,7 +131,9 @@ def get_replay(deps: Deps, caller: Reader, replay_id: UUID) -> Json:
         return _json(deps, caller, replays.get(tx, replay_id))
 
 
-@router.post("/replays/{replay_id}/cancel")
+@router.post(
+    "/replays/{replay_id}/cancel", operation_id="cancelReplay", responses=answers(EventReplay, refusals=(409,))
+)
 def post_cancel(deps: Deps, caller: RuleEditor, replay_id: UUID) -> Json:
     """Cancel a replay, with all its dispatches that have not ended. What was carried out stays."""
     with deps.db.tenant(caller.tenant_id) as tx:

@@ -232,7 +232,7 @@ def patch_state(deps: Deps, caller: Writer, session_id: str, patch: SessionState
         return asdict(sessions.get(tx, session_id))
 
 
-@router.put("/sessions/{session_id:path}/retention")
+@router.put("/sessions/{session_id:path}/retention", operation_id="putSessionRetention", responses=answers(SessionInfo))
 def put_session_retention(deps: Deps, caller: Writer, session_id: str, asked: RetentionPut) -> Json:
     """Set how long the conversation is kept after its end. What was learnt from it stays."""
     with deps.db.tenant(caller.tenant_id) as tx:

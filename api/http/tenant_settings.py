@@ -13,6 +13,7 @@ from api.http.answers.service import (
     EmbeddingSettings,
     ExtractionSettings,
     LimitsInForce,
+    RetentionInForce,
     Secret,
     SecretPage,
     Tenant,
@@ -193,7 +194,7 @@ def put_extraction(deps: Deps, caller: Admin, asked: ExtractionPut) -> Json:
         return extraction.view(tx, caller.tenant_id)
 
 
-@router.get("/tenant/retention")
+@router.get("/tenant/retention", operation_id="getRetention", responses=answers(RetentionInForce))
 def get_retention(deps: Deps, caller: Reader) -> Json:
     """Return how long everything is kept, how much is due to leave at the next sweep, and how much has left.
 
@@ -203,7 +204,7 @@ def get_retention(deps: Deps, caller: Reader) -> Json:
         return _retention_json(tx, retention.get(tx, caller.tenant_id))
 
 
-@router.put("/tenant/retention")
+@router.put("/tenant/retention", operation_id="putRetention", responses=answers(RetentionInForce))
 def put_retention(
     deps: Deps,
     caller: Admin,

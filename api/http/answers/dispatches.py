@@ -36,6 +36,7 @@ class Dispatch(Answer):
     ended_at: datetime | None
     correlation_id: str
     hop: int
+    replay_id: UUID | None = Field(description="The replay that decided it; null: the event was decided as it came")
 
 
 class DispatchOfEvent(Dispatch):

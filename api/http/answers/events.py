@@ -48,6 +48,9 @@ class LoggedEvent(Answer):
     correlation_id: str = Field(description="Id of the first event of the chain")
     causation_id: str | None = Field(description="Id of the event that it follows from")
     hop: int = Field(description="Number of events between it and the first of the chain")
+    traceparent: str | None = Field(description="Trace context, as the publisher sent it")
+    tracestate: str | None
+    partitionkey: str | None
 
 
 class EventPage(Page):
@@ -77,14 +80,39 @@ class TracedChange(Answer):
     dispatch_id: UUID | None
 
 
-class EventTrace(Answer):
-    """What followed from an event."""
+class ReplayedDecision(Answer):
+    """What a replay decided on the event."""
 
-    event: LoggedEvent
-    rules: list[TracedRule]
+    rule: str
+    version: int
+    verdict: str = Field(description="`fired`, `gathered` or `held`")
+    reason: str | None = Field(description="What held it back")
+
+
+class Consequences(Answer):
+    """What followed from an event, in the order of its occurrence."""
+
     dispatches: list[Dispatch]
     changes: list[TracedChange]
     followed_by: list[LoggedEvent]
+
+
+class TracedReplay(Consequences):
+    """A replay of the event, and what followed from it."""
+
+    id: UUID
+    mode: str = Field(description="`shadow` or `live`")
+    status: str = Field(description="`running`, `done` or `cancelled`")
+    created_at: datetime
+    rules: list[ReplayedDecision]
+
+
+class EventTrace(Consequences):
+    """What followed from an event as it came, and from its replays."""
+
+    event: LoggedEvent
+    rules: list[TracedRule]
+    replays: list[TracedReplay]
 
 
 class HookContext(Answer):

@@ -20,6 +20,7 @@ class Source(Answer):
     message_id: str = Field(description="Id of the message, or of the event")
     event_id: str
     quote: str
+    expired: bool = optional("In the origin of a memory: whether the message has left by the tenant's retention")
 
 
 class Memory(Answer):
@@ -156,6 +157,7 @@ class OriginStep(MemoryChange):
     rule: RuleVersion = optional()
     event: LoggedEvent = optional()
     model_calls: list[ModelCall] = optional()
+    expired: bool = optional("True: the dispatch has left by the tenant's retention")
 
 
 class MemoryOrigin(Answer):

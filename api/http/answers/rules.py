@@ -146,6 +146,9 @@ class RuleStats(RuleFigures):
     until: datetime | None = Field(alias="to")
     group: str | None
     beside: list[RuleFigures] = Field(description="The same figures for the other rules of its group")
+    incomplete_to: datetime | None = Field(
+        description="Up to when decisions and dispatches of the period have left by the tenant's retention"
+    )
 
 
 class EmittedEvent(Answer):
@@ -227,6 +230,7 @@ class BacktestResult(Answer):
     since: datetime = Field(alias="from")
     until: datetime = Field(alias="to")
     events: int
+    expired: int = Field(description="How many of them have lost their payload by the tenant's retention")
     matched: int
     fired: int
     held: dict[str, int]

@@ -9,8 +9,10 @@ from uuid import UUID
 from pydantic import Field
 
 from api.http.answers.memories import Authorship
-from api.ingress.answers import Answer, Page
+from api.ingress.answers import Answer, Page, optional
 from core.settings.limits import TenantLimits
+from core.storage.short_ids import Kind
+from core.tenancy.retention import Retention
 from core.types import Json
 
 
@@ -152,12 +154,22 @@ class MemoryFigures(Answer):
     latency_ms: Latencies
 
 
+class RemovedRows(Answer):
+    """Rows of one kind that have left by the tenant's retention."""
+
+    at: datetime = Field(description="When rows left last")
+    last: int = Field(description="How many left then")
+    total: int = Field(description="How many have ever left")
+    newest: datetime = Field(description="Time of the newest of them")
+
+
 class Stats(Answer):
     """Counts of a tenant."""
 
     events: dict[str, int] = Field(description="By type")
     decisions: list[DecisionCount]
     dispatches: list[TargetCount]
+    removed: dict[str, RemovedRows] = Field(description="What has left, and is counted no longer, by kind")
     memories: list[CategoryCount]
     memory: MemoryFigures
 
@@ -174,7 +186,7 @@ class SpendingOf(Spending):
     key: str | None = Field(description="Null: calls that belong to none")
 
 
-class Costs(Answer):
+class Costs(Page):
     """Cost of model calls."""
 
     items: list[SpendingOf]
@@ -253,6 +265,7 @@ class Difference(Answer):
     changed: list[ChangedStatement]
     same: int
     kept: int = Field(description="Memories that a rebuild does not touch, since they do not come from the log")
+    expired: int = optional("How many of these stay because messages that they rest on have left")
 
 
 class Rebuild(Answer):
@@ -378,6 +391,42 @@ class LimitsInForce(Answer):
     limits: TenantLimits
     granted: dict[str, int] = Field(description="By the operator, in place of the installation's")
     chosen: dict[str, int] = Field(description="By the tenant, lower ones")
+
+
+class ChosenRetention(Retention):
+    """Days for which each kind is kept; null: for ever."""
+
+
+class DueRows(Answer):
+    """Rows that leave at the next sweep, by kind; each count ends at 100,000."""
+
+    messages: int
+    tool_results: int
+    sessions: int
+    events: int
+    dispatches: int
+
+
+class RetentionInForce(Answer):
+    """How long everything is kept, and what leaves by it."""
+
+    retention: ChosenRetention
+    due: DueRows
+    removed: dict[str, RemovedRows] = Field(description="What has left, by kind")
+    dry_run: bool = optional("Of a change: true: nothing was set")
+
+
+class FoundId(Answer):
+    """An id, and what it names."""
+
+    type: Kind
+    id: UUID
+
+
+class FoundIds(Page):
+    """Ids with the same end, newest first, at most five."""
+
+    items: list[FoundId]
 
 
 class ExtractionSettings(Answer):

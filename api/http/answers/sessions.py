@@ -27,6 +27,9 @@ class SessionInfo(Answer):
     last_at: datetime
     ended_at: datetime | None = Field(description="Null: it is open")
     state: Json
+    keep_days: int | None = Field(
+        description="Days after its end for which it is kept; null: as long as the tenant keeps sessions and messages"
+    )
 
 
 class SessionPage(Page):

@@ -22,6 +22,7 @@ LISTS: Final[dict[str, Json]] = {
     "/v1/events": {"type": "message.*"},
     "/v1/events/replays": {},
     "/v1/forgettings": {},
+    "/v1/imports": {},
     "/v1/memories": {"user_id": "ada"},
     "/v1/memories/decisions": {},
     "/v1/memories/{memory_id}/history": {},
@@ -107,6 +108,7 @@ def furnished(door: Doors, app: Database, works: Works) -> dict[str, str]:
         assert door.ask("PUT", f"/v1/tenant/secrets/{name}", json={"value": "x"}).is_success
         assert door.post("/v1/events/replay", {"mode": "shadow", "limit": 1}).is_success
         assert door.post("/v1/rebuilds", {"user_id": name}).is_success
+        assert door.post("/v1/imports", {"user_id": name, "size": 3, "sha256": "a" * 64}).is_success
         call(app, dispatch(app, "episode_writer", "mine", "ada"), model=name)
     works.settle()
     with app.tenant(TENANT) as tx:

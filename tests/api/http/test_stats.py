@@ -42,7 +42,7 @@ def test_another_tenant_counts_nothing_of_it(door: Doors, app: Database, works: 
     door.post("/v1/search", {"user_id": "ada", "query": "Turin"})
     stats = door.get("/v1/stats", tenant=OTHER).json()
     memory = stats.pop("memory")
-    assert stats == {"events": {}, "decisions": [], "dispatches": [], "memories": []}
+    assert stats == {"events": {}, "decisions": [], "dispatches": [], "removed": {}, "memories": []}
     assert (memory["total"], memory["active"], memory["by_status"], memory["verdicts"]) == (0, 0, {}, {})
     assert memory["recall"] == {"with_memories": 0, "process": {"searches": 0, "with_memories": 0, "hit_rate": None}}
 

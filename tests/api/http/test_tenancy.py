@@ -78,6 +78,12 @@ def _tool(tool: str, **arguments: Any) -> Json:
 
 
 CASES: Mapping[tuple[str, str], list[Case]] = {
+    # First, as long as the stranger has nothing of its own that could be due.
+    ("get", "/v1/tenant/retention"): [lambda _: {}],
+    ("put", "/v1/tenant/retention"): [
+        lambda _: {"json": {"sessions_days": 0, "messages_days": 1}, "params": {"dry_run": True}},
+        lambda _: {"json": {"messages_days": 1}},
+    ],
     ("post", "/v1/events/replay"): [
         lambda _: {"json": {"filter": {"types": ["*"], "source": "test"}}},
         lambda a: {"json": {"filter": {"session_id": a.session, "event_ids": [a.event]}}},
@@ -159,6 +165,14 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"params": {"user_id": a.user}, "content": b'[{"role": "user", "content": "Hello."}]'},
         lambda _: {"params": {"user_id": "eve", "dry_run": False}, "content": b'[{"role": "user", "content": "x"}]'},
     ],
+    ("get", "/v1/imports"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
+    ("post", "/v1/imports"): [lambda a: {"json": {"user_id": a.user, "size": 3, "sha256": "a" * 64}}],
+    ("get", "/v1/imports/{import_id}"): [lambda a: {"import_id": a.upload}],
+    ("put", "/v1/imports/{import_id}/parts/{number}"): [
+        lambda a: {"import_id": a.upload, "number": 0, "content": b"abc"}
+    ],
+    ("post", "/v1/imports/{import_id}/start"): [lambda a: {"import_id": a.upload}],
+    ("delete", "/v1/imports/{import_id}"): [lambda a: {"import_id": a.upload}],
     ("post", "/v1/hooks/claude-code"): [
         lambda a: {
             "params": {"user_id": a.user},
@@ -336,6 +350,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ],
     ("delete", "/v1/sessions/{session_id}/working/{key}"): [lambda a: {"session_id": a.session, "key": a.word}],
     ("patch", "/v1/sessions/{session_id}/state"): [lambda a: {"session_id": a.session, "json": {"topic": "x"}}],
+    ("put", "/v1/sessions/{session_id}/retention"): [lambda a: {"session_id": a.session, "json": {"keep_days": 1}}],
     ("post", "/v1/sessions/{session_id}/messages/{message_id}/hide"): [
         lambda a: {"session_id": a.session, "message_id": "m1", "json": {"reason": "x"}}
     ],
@@ -363,7 +378,11 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("get", "/v1/documents/{document_id}"): [lambda a: {"document_id": a.document, "params": {"passages": True}}],
     ("delete", "/v1/documents/{document_id}"): [lambda a: {"document_id": a.document}],
     ("get", "/v1/costs"): [lambda _, by=by: {"params": {"by": by}} for by in ("rule", "agent", "user", "model")],
-    ("get", "/v1/dispatches"): [lambda _: {}, lambda a: {"params": {"rule": a.rule, "status": "dead"}}],
+    ("get", "/v1/dispatches"): [
+        lambda _: {},
+        lambda a: {"params": {"rule": a.rule, "status": "dead"}},
+        lambda a: {"params": {"replay_id": a.replay}},
+    ],
     ("get", "/v1/dispatches/{dispatch_id}"): [lambda a: {"dispatch_id": a.dispatch}],
     ("post", "/v1/dispatches/{dispatch_id}/retry"): [lambda a: {"dispatch_id": a.dispatch}],
     ("post", "/v1/dispatches/{dispatch_id}/approve"): [
@@ -518,6 +537,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     forgetting = _write_down(settings, word, session, user)
     kept = {"content": f"# {word}\n\nAll about {word}.", "uri": f"https://{word}.example.com", "user_id": user}
     document = doors.post("/v1/documents", kept).json()["id"]
+    upload = doors.post("/v1/imports", {"user_id": user, "size": 3, "sha256": "a" * 64}).json()["id"]
     assert doors.ask("PUT", f"/v1/sessions/{session}/working/{word}", json={"value": word}).is_success
     assert doors.ask("PATCH", f"/v1/sessions/{session}/state", json={"topic": word}).is_success
     assert doors.ask("PUT", f"/v1/tenant/secrets/{word}", json={"value": word}).is_success
@@ -565,6 +585,7 @@ def _write_down(settings: Settings, word: str, session: str, user: str) -> str:
         tx.execute(_SUMMARY, values)
         tx.execute(_CALL, values)
         tx.execute(_FORGETTING, values)
+        tx.execute(_EXPIRY, values)
     app.close()
     return values["forgetting"]
 
@@ -577,6 +598,11 @@ _FORGETTING = text("""
     INSERT INTO forgettings (tenant_id, id, event_id, user_id, session_id, message_id, sessions, final_at)
     VALUES (:tenant, cast(:forgetting AS uuid), :word, :user, :session, :word, ARRAY[:session],
             clock_timestamp() + interval '1 hour')
+""")
+
+_EXPIRY = text("""
+    INSERT INTO expiries (tenant_id, kind, last_rows, total, to_time)
+    VALUES (:tenant, 'messages', 7, 7, clock_timestamp() - interval '1 year')
 """)
 
 _CALL = text("""
@@ -634,6 +660,8 @@ def tried(doors: Doors, method: str, path: str, given: Json, theirs: Belongings)
         yield "an event of someone else is known as a duplicate"
     if path == "/v1/search" and (answer.json()["total"] or answer.json()["results"]):
         yield "someone else's things are found"
+    if path == "/v1/tenant/retention" and (answer.json()["removed"] or any(answer.json()["due"].values())):
+        yield f"{method} {path} counts what leaves of someone else"
     if path == "/mcp":
         yield from called(answer.json()["result"])
 
