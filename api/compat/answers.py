@@ -182,17 +182,17 @@ class Mem0Event(Answer):
 
 
 class Mem0FlatMemory(Answer):
-    """A memory as mem0's own server shows it."""
+    """A memory as mem0's own server shows it; with `fields` only those, and its id."""
 
     id: UUID
     memory: str
-    user_id: str | None
-    agent_id: str | None
-    run_id: str | None
-    metadata: dict[str, Any] | None
-    created_at: datetime
-    updated_at: datetime
-    expiration_date: str | None
+    user_id: str | None = optional()
+    agent_id: str | None = optional()
+    run_id: str | None = optional()
+    metadata: dict[str, Any] | None = optional()
+    created_at: datetime = optional()
+    updated_at: datetime = optional()
+    expiration_date: str | None = optional()
     hash: str | None
     actor_id: str | None
     role: str | None

@@ -224,9 +224,12 @@ def _common(found: list[Owners]) -> Owners:
 
 
 def _named(tree: Any) -> Iterator[str]:
-    for one in _as_list(tree):
-        for name, wanted in one.items():
-            if name in _COMBINED:
-                yield from _named(wanted)
-            elif name in ENTITIES:
-                yield from (scopes.owner_of(name, value) for value in _values(wanted) or ())
+    if isinstance(tree, list):
+        for one in tree:
+            yield from _named(one)
+        return
+    for name, wanted in tree.items():
+        if name in _COMBINED:
+            yield from _named(wanted)
+        elif name in ENTITIES:
+            yield from (scopes.owner_of(name, value) for value in _values(wanted) or ())

@@ -57,10 +57,16 @@ def owner_of(memory: Json) -> str:
 
 
 def flat_json(memory: Json) -> Json:
-    """Return a memory as mem0's own server shows it."""
+    """Return a memory as mem0's own server shows it; one without some of its fields stays without them."""
     kept = ("id", "memory", "user_id", "agent_id", "run_id", "metadata", "created_at", "updated_at", "expiration_date")
     scored = {"score": memory["score"]} if "score" in memory else {}
-    return {**{name: memory[name] for name in kept}, "hash": None, "actor_id": None, "role": None, **scored}
+    return {
+        **{name: memory[name] for name in kept if name in memory},
+        "hash": None,
+        "actor_id": None,
+        "role": None,
+        **scored,
+    }
 
 
 def is_expired(memory: Json, now: datetime) -> bool:

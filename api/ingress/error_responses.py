@@ -92,6 +92,9 @@ def _on_shape(error: RequestValidationError) -> Response:
 
 
 def _on_http(error: HTTPException) -> Response:
+    if isinstance(error.__cause__, UnicodeDecodeError | RecursionError):  # FastAPI's 400 does not say what is wrong.
+        fault = "is not UTF-8" if isinstance(error.__cause__, UnicodeDecodeError) else "is nested too deeply"
+        return problem(422, "Invalid", f"The body {fault}.", [errors.Problem("", fault)])
     answer = problem(error.status_code, str(error.detail), "See /docs for what there is.")
     answer.headers.update(error.headers or {})
     return answer

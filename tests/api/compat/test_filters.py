@@ -114,3 +114,7 @@ def test_the_owners_that_a_filter_names_stand_for_their_entities() -> None:
 def test_the_ids_that_a_filter_demands_are_those_of_what_is_added() -> None:
     tree = {"AND": [{"user_id": "ada"}, {"run_id": "r1"}], "OR": [{"agent_id": "chef"}]}
     assert filters.scope_of(tree).named == {"user_id": "ada", "run_id": "r1"}
+
+
+def test_a_list_within_a_condition_names_owners_too() -> None:
+    assert filters.named_owners({"AND": [{}, [{"user_id": "ada"}, {"agent_id": "chef"}]]}) == ["ada", "mem0:agent:chef"]

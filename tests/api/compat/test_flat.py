@@ -36,3 +36,10 @@ def test_messages_are_learned_from_in_the_background(door: Doors, works: Works) 
     assert "peanuts" in door.get(f"{ROOT}/memories", params={"user_id": "ada"}).text
     assert door.ask("DELETE", f"{ROOT}/memories", params={"user_id": "ada"}).status_code == 200
     assert door.get(f"{ROOT}/memories", params={"user_id": "ada"}).json() == {"results": []}
+
+
+def test_a_search_returns_the_fields_that_are_asked_for(door: Doors) -> None:
+    asked = {"messages": [{"role": "user", "content": "Ada likes tea."}], "user_id": "ada", "infer": False}
+    door.post(f"{ROOT}/memories", asked)
+    (found,) = door.post(f"{ROOT}/search", {"query": "tea", "user_id": "ada", "fields": ["metadata"]}).json()["results"]
+    assert found.keys() == {"id", "memory", "metadata", "hash", "actor_id", "role", "score"}

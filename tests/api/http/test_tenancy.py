@@ -51,6 +51,7 @@ class Belongings:
     unit: str
     forgetting: str
     key: str
+    upload: str
 
     @property
     def ids(self) -> list[str]:
@@ -64,6 +65,7 @@ class Belongings:
             self.unit,
             self.forgetting,
             self.key,
+            self.upload,
         ]
 
 
@@ -493,6 +495,7 @@ MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
     *(("post", "/v1/memories"), ("post", "/v1/memories/batch"), ("post", "/v1/rebuilds")),
     *(("post", "/v1/documents"), ("post", "/v1/keys"), ("post", "/mcp"), ("post", "/v1/events/replay")),
+    ("post", "/v1/imports"),
     *(("post", f"/compat/mem0/{path}") for path in ("v3/memories/add/", "v1/memories/", "oss/memories")),
 }
 """Routes that make things of the caller's own."""
@@ -572,6 +575,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         units[0]["id"],
         forgetting,
         doors.keys[TENANT].split(".")[2],
+        upload,
     )
 
 

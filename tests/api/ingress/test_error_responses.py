@@ -79,3 +79,11 @@ def test_what_nobody_expected_is_a_500_that_tells_nothing(door: Doors, monkeypat
 
     monkeypatch.setattr("core.events.log.find", surprise)
     assert "hunter2" not in json.dumps(problem(door.get("/v1/events"), 500))
+
+
+@pytest.mark.parametrize(("body", "fault"), [(b"\xff\xfe\xfa", "is not UTF-8"), (b"[" * 12_000, "nested too deeply")])
+def test_a_body_that_cannot_be_read_says_why(door: Doors, body: bytes, fault: str) -> None:
+    headers = {"content-type": "application/json"}
+    answer = door.ask("POST", "/v1/search", content=body, headers=headers)
+    assert answer.status_code == 422
+    assert fault in answer.json()["detail"]
