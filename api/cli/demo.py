@@ -13,11 +13,12 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli import conversations, demo_view
+from api.cli import demo_view
 from api.cli.client import AsJson, Client, Refused, show_json
-from api.cli.conversations import DemoConversation, DemoQuestion
 from api.cli.demo_view import DemoView
 from api.cli.service import stack
+from api.demo import conversations
+from api.demo.conversations import DemoConversation, DemoQuestion
 from api.terminal import err
 from core.config import Settings
 from core.types import Json

@@ -16,7 +16,7 @@ from rich.panel import Panel
 from rich.table import Table
 
 from api.cli.client import short
-from api.cli.conversations import ConversationTurn, DemoConversation, DemoQuestion
+from api.demo.conversations import ConversationTurn, DemoConversation, DemoQuestion
 from api.terminal import err, escape, out
 from core.types import Json
 

@@ -8,11 +8,11 @@ from api.console import calls, render
 from api.console.calls import ApiProblem
 from api.console.cookie import Sealer
 from api.console.gate import Gate
-from api.console.pages import entry, events, memories, now, people, rules, search, work
+from api.console.pages import context, entry, events, memories, now, people, rules, search, service, work
 from core.config import Settings
 from core.storage import service_key
 
-PAGES = (entry, now, events, rules, memories, search, people, work)
+PAGES = (entry, now, events, rules, memories, search, people, context, work, service)
 """Modules whose routes stand in `router`."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from core.memory import decay
@@ -68,3 +68,91 @@ def _y(strength: float) -> float:
 
 def _line(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{x},{y}" for x, y in points)
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar of a chart: its place and size, what it stands for, and its number."""
+
+    x: float
+    width: float
+    height: float
+    label: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class DayChart:
+    """Bars of days side by side, in a box as wide as `width` and BAR_HEIGHT high."""
+
+    width: float
+    bars: Sequence[Bar]
+
+
+BAR_HEIGHT: Final = 80
+
+
+def day_chart(by_day: Sequence[Json], field: str) -> DayChart:
+    """Return a bar for each day from the first to the last, also for those on which nothing happened."""
+    if not by_day:
+        return DayChart(0, [])
+    numbers = {date.fromisoformat(one["day"]): one[field] for one in by_day}
+    first, last, most = min(numbers), max(numbers), max(1, *numbers.values(), 1)
+    days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+    bars = [
+        Bar(index * 10.0, 9.0, round(BAR_HEIGHT * numbers.get(day, 0) / most, 1), day.isoformat(), numbers.get(day, 0))
+        for index, day in enumerate(days)
+    ]
+    return DayChart(len(days) * 10.0, bars)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Decisions of one kind in one bucket of a lane: where, how strong (1 to 4), and how many."""
+
+    x: int
+    verdict: str
+    strength: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One rule over time."""
+
+    rule: str
+    total: int
+    marks: Sequence[Mark]
+
+
+@dataclass(frozen=True, slots=True)
+class LaneChart:
+    """A lane for each rule that decided something in the time span; `buckets` marks wide."""
+
+    begins: str
+    ends: str
+    buckets: int
+    lanes: Sequence[Lane]
+
+
+VERDICTS: Final = ("held", "gathered", "fired")
+"""Of several kinds in one bucket the last is shown: what was done matters more than what was not."""
+
+STRENGTHS: Final = (1, 5, 25)
+"""Counts above which a mark is stronger."""
+
+
+def lane_chart(activity: Json) -> LaneChart:
+    """Return the lanes of `GET /v1/rules/activity`, the busiest rules first."""
+    lanes = [_lane(one) for one in activity["items"]]
+    busy = sorted((lane for lane in lanes if lane.total), key=lambda lane: -lane.total)
+    return LaneChart(activity["from"], activity["to"], activity["buckets"], busy)
+
+
+def _lane(one: Json) -> Lane:
+    marks: dict[int, Mark] = {}
+    for verdict in VERDICTS:
+        for place, number in enumerate(one[verdict]):
+            if number:
+                marks[place] = Mark(place, verdict, 1 + sum(number > least for least in STRENGTHS), number)
+    return Lane(one["rule"], sum(sum(one[verdict]) for verdict in VERDICTS), list(marks.values()))

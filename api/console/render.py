@@ -35,7 +35,10 @@ NAVIGATION: Final = (
     ("memories", "/console/memories"),
     ("search", "/console/search"),
     ("people", "/console/people"),
+    ("context", "/console/context"),
+    ("documents", "/console/documents"),
     ("work", "/console/work"),
+    ("service", "/console/service"),
 )
 """Areas in the order of the sidebar: the name of each in the catalogues (`nav.…`), and its first page."""
 

@@ -28,31 +28,45 @@ router = APIRouter(prefix="/v1", tags=["erasure"], route_class=Route)
 log = structlog.get_logger()
 
 WithEvidence = Annotated[bool, Query(description="Also blank the text of the cited messages")]
+Rehearsal = Annotated[bool, Query(description="Only count what would be erased; nothing is, and nothing is signed")]
+
+
+class _Rehearsed(Exception):
+    """Ends the transaction of a rehearsal, so that everything it has erased is there again."""
+
+    def __init__(self, done: Erased) -> None:
+        self.done = done
 
 
 @router.delete("/memories/{memory_id}")
-def delete_memory(deps: Deps, caller: Writer, memory_id: UUID, evidence: WithEvidence = False) -> Json:
+def delete_memory(
+    deps: Deps, caller: Writer, memory_id: UUID, evidence: WithEvidence = False, dry_run: Rehearsal = False
+) -> Json:
     """Erase a memory permanently, with equivalent and derived memories; the answer is a signed receipt.
 
-    Repeated: 404, which names the receipt.
+    Repeated: 404, which names the receipt. `dry_run`: the answer is what would be erased, as counts of rows.
     """
+    if dry_run:
+        return _rehearsal_json(rehearse_memory(deps, caller, memory_id, evidence=evidence))
     return erase_memory(deps, caller, memory_id, evidence=evidence)[1].as_json()
 
 
 @router.delete("/users/{user_id:path}")
-def delete_user(deps: Deps, caller: Admin, user_id: str) -> Json:
+def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = False) -> Json:
     """Erase everything stored about a user permanently; the answer is a signed receipt.
 
     Repeated: a receipt with zero counts. 404 if nothing was ever stored about the user, so a mistyped name gets no
-    receipt.
+    receipt. `dry_run`: the answer is what would be erased, as counts of rows.
     """
 
     def carry_out(tx: Tx) -> Erased:
-        done = user.erase(tx, caller.tenant_id, user_id, author(caller), deps.settings)
+        done = user.erase(tx, caller.tenant_id, user_id, author(caller), deps.settings, rehearsal=dry_run)
         if not done.counts and receipts.of_subject(tx, caller.tenant_id, "user", user_id) is None:
             raise NotFound(f"Nothing is stored about a user {user_id!r}, so nothing was erased. Check the name.")
         return done
 
+    if dry_run:
+        return _rehearsal_json(_rehearse(deps, caller, carry_out))
     return _erase(deps, caller, "user", user_id, carry_out)[1].as_json()
 
 
@@ -79,6 +93,15 @@ def erase_memory(deps: Dependencies, caller: Caller, memory_id: UUID, *, evidenc
     done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
     _write_mirror(deps, caller.tenant_id, done.user_id)
     return done, receipt
+
+
+def rehearse_memory(deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool) -> Erased:
+    """Return what erasing a memory would do. NotFound."""
+
+    def carry_out(tx: Tx) -> Erased:
+        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
+
+    return _rehearse(deps, caller, carry_out)
 
 
 def _erase(
@@ -112,6 +135,28 @@ def _erase(
     deps.recent.forget(caller.tenant_id, done.sessions)
     deps.bell.notify()
     return done, receipt
+
+
+def _rehearse(deps: Dependencies, caller: Caller, carry_out: Callable[[Tx], Erased]) -> Erased:
+    """Return what an erasure would do: it is carried out, counted, and rolled back."""
+
+    def work(tx: Tx) -> Erased:
+        raise _Rehearsed(carry_out(tx))
+
+    try:
+        return retrying.run_with_retries(deps.db, caller.tenant_id, work)
+    except _Rehearsed as rehearsed:
+        return rehearsed.done
+
+
+def _rehearsal_json(done: Erased) -> Json:
+    return {
+        "dry_run": True,
+        "user_id": done.user_id,
+        "memory_ids": [str(one) for one in done.memory_ids],
+        "sessions": len(done.sessions),
+        "counts": {name: number for name, number in sorted(done.counts.items()) if number},
+    }
 
 
 def _write_mirror(deps: Dependencies, tenant_id: str, user_id: str) -> None:

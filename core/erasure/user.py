@@ -43,16 +43,20 @@ class _QuotingMemory:
     remaining: Sequence[str]
 
 
-def erase(tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Settings) -> Erased:
+def erase(
+    tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Settings, *, rehearsal: bool = False
+) -> Erased:
     """Erase a user in this transaction, and the files of their mirror. What they say afterwards is stored as new.
 
-    If nothing is stored of the user, nothing is counted. Conflict: they kept writing in the meantime.
+    If nothing is stored of the user, nothing is counted. `rehearsal`: the files are counted and stay, for a caller that
+    rolls the transaction back. Conflict: they kept writing in the meantime.
     """
     alone, shared = _locked_sessions(tx, user_id)
     others = tx.execute(_OWNERS, {"user": user_id, "shared": shared}).scalars()
     owners = runner.lock_owners(tx, tenant_id, [user_id, *others])
     values = _bound_values(tx, user_id, alone, shared)
-    mirror = export.forget_user(settings, tenant_id, user_id)
+    forget = export.count_files if rehearsal else export.forget_user
+    mirror = forget(settings, tenant_id, user_id)
     counts = Counter({"mirror_files": int(mirror["files"])}) + _erase_from_others(tx, tenant_id, values, owners, author)
     runner.restart_running(tx, but=values["seqs"])
     shared_messages = [(row.session_id, row.id, row.position) for row in tx.execute(_SHARED_MESSAGES, values)]

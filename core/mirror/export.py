@@ -85,6 +85,12 @@ def forget_user(settings: Settings, tenant_id: str, user_id: str) -> Json:
     return {"files": removed, "history": history}
 
 
+def count_files(settings: Settings, tenant_id: str, user_id: str) -> Json:
+    """Return how many files `forget_user` would remove."""
+    mirror = sync_state.of(settings, tenant_id, user_id)
+    return {"files": 0 if mirror is None else files.count(mirror.folder)}
+
+
 def _unread(tx: Tx, mirror: Mirror, stands: SyncState) -> WrittenFiles:
     """Announce that there are edits to read; reading them leads here again."""
     there = [(file, seen) for file in stands.readable if (seen := stands.seen[file])]

@@ -162,15 +162,20 @@ def remove(folder_of_user: Path) -> int:
 
     A symbolic link is removed itself: nothing was written behind it.
     """
+    number = count(folder_of_user)
     if folder_of_user.is_symlink():
         folder_of_user.unlink()
+    elif folder_of_user.is_dir():
+        shutil.rmtree(folder_of_user)
+        _sync(folder_of_user.parent)
+    return number
+
+
+def count(folder_of_user: Path) -> int:
+    """Return the number of files that `remove` would remove."""
+    if folder_of_user.is_symlink():
         return 1
-    if not folder_of_user.is_dir():
-        return 0
-    files = sum(len(names) for _, _, names in os.walk(folder_of_user))
-    shutil.rmtree(folder_of_user)
-    _sync(folder_of_user.parent)
-    return files
+    return sum(len(names) for _, _, names in os.walk(folder_of_user))
 
 
 def _take_place(temporary: Path, path: Path, expected: FileState | None) -> None:

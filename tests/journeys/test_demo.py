@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from api.cli import conversations
+from api.demo import conversations
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any, Final
+from typing import Final, Literal
 
 from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
-from api.console.calls import ApiCalls, together
+from api.console.calls import Api, ApiCalls, together
+from api.console.charts import lane_chart
 from api.console.render import Renderer, language_of, translate
 from api.console.routing import Rendering, page, router
+from api.demo import conversations
 from api.http.stream import HEADERS, follow_as
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.following import Filter
@@ -25,25 +28,50 @@ ROWS: Final = 20
 
 UPDATE_SECONDS: Final = 0.5
 
+BUCKETS: Final = 60
+"""Marks of a lane."""
+
+Span = Literal["15m", "1h", "6h", "24h", "7d"]
+
+SPANS: Final[Mapping[Span, timedelta]] = {
+    "15m": timedelta(minutes=15),
+    "1h": timedelta(hours=1),
+    "6h": timedelta(hours=6),
+    "24h": timedelta(hours=24),
+    "7d": timedelta(days=7),
+}
+"""Time spans of the lane chart."""
+
 
 @page("")
-async def get_now(request: Request, api: ApiCalls, pages: Rendering) -> Response:
-    stats, events, dead, held = await together(
-        api.get("/v1/stats"),
-        api.get("/v1/events", limit=ROWS),
-        api.get("/v1/dispatches", status="dead", limit=10),
-        api.get("/v1/dispatches", hold="approval", status="held", limit=10),
+async def get_now(request: Request, api: ApiCalls, pages: Rendering, span: Span = "1h") -> Response:
+    glance, activity, events = await together(
+        api.get("/v1/now"), _activity(api, span), api.get("/v1/events", limit=ROWS)
     )
+    chart = lane_chart(activity)
     return pages.page(
-        request,
-        "now.html",
-        stats=stats,
-        rules=_by_rule(stats["decisions"]),
-        open=_waiting(stats["dispatches"]),
-        events=events["items"],
-        dead=dead["items"],
-        held=held["items"],
+        request, "now.html", glance=glance, chart=chart, spans=list(SPANS), span=span, events=events["items"]
     )
+
+
+@page("/glance")
+async def get_glance(request: Request, api: ApiCalls, pages: Rendering) -> Response:
+    """Show the figures again, every few seconds."""
+    return pages.page(request, "glance.html", glance=await api.get("/v1/now"))
+
+
+@page("/lanes")
+async def get_lanes(request: Request, api: ApiCalls, pages: Rendering, span: Span = "1h") -> Response:
+    """Show the lanes of another time span."""
+    chart = lane_chart(await _activity(api, span))
+    return pages.page(request, "lanes.html", chart=chart, spans=list(SPANS), span=span)
+
+
+async def _activity(api: Api, span: Span) -> Json:
+    now = datetime.now(UTC)
+    since = (now - SPANS[span]).isoformat()
+    found: Json = await api.get("/v1/rules/activity", **{"from": since, "to": now.isoformat(), "buckets": BUCKETS})
+    return found
 
 
 @router.get("/live")
@@ -93,19 +121,9 @@ def _message(html: str) -> bytes:
     return "".join(f"data: {line}\n" for line in html.splitlines()).encode() + b"\n"
 
 
-def _by_rule(decisions: list[Json]) -> list[dict[str, Any]]:
-    """Return counts of verdicts by rule, the busiest first."""
-    found: dict[str, dict[str, Any]] = {}
-    for one in decisions:
-        entry = found.setdefault(one["rule"], {"rule": one["rule"], "total": 0, "verdicts": {}})
-        entry["verdicts"][one["verdict"]] = one["count"]
-        entry["total"] += one["count"]
-    return sorted(found.values(), key=lambda entry: -entry["total"])
-
-
-def _waiting(dispatches: list[Json]) -> dict[str, int]:
-    """Return the number of dispatches by status."""
-    found: dict[str, int] = {}
-    for one in dispatches:
-        found[one["status"]] = found.get(one["status"], 0) + one["count"]
-    return found
+@page("/demo", method="POST")
+async def post_demo(api: ApiCalls) -> Response:
+    """Publish the conversation that `imprint demo` shows; published again, it changes nothing."""
+    for batch in conversations.events(conversations.shipped_conversation()):
+        await api.post("/v1/events", batch)
+    return Response(status_code=204, headers={"HX-Refresh": "true"})

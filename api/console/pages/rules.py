@@ -8,8 +8,10 @@ from typing import Annotated, Any, Final
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls, together
+from api.console.calls import Api, ApiCalls, together
+from api.console.charts import day_chart
 from api.console.routing import Form, Rendering, at, page
+from core.types import Json
 
 Text = Annotated[str, Query(max_length=300)]
 
@@ -32,9 +34,18 @@ async def get_rule(request: Request, api: ApiCalls, pages: Rendering, name: str,
     rule, stats, versions = await together(
         api.get(place), api.get(f"{place}/stats"), api.get(f"{place}/versions", limit=20)
     )
-    tested = await _test(api, name, event) if event else None
+    sample = await _sample(api, event) if event else None
+    tested = await _test(api, name, sample) if sample else None
     return pages.page(
-        request, "rule.html", rule=rule, stats=stats, versions=versions["items"], tested=tested, event=event
+        request,
+        "rule.html",
+        rule=rule,
+        stats=stats,
+        versions=versions["items"],
+        tested=tested,
+        event=event,
+        sample=sample,
+        fault=None,
     )
 
 
@@ -68,6 +79,25 @@ async def post_save(request: Request, api: ApiCalls, pages: Rendering, form: For
     return Response(status_code=204, headers={"HX-Refresh": "true"})
 
 
+@page("/rules/{name}/backtest", method="POST")
+async def post_backtest(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+    """Show what the edited rule would have done with the stored log, before it is saved."""
+    rule, fault = _read(form.get("rule", ""))
+    result = await api.post("/v1/rules/backtest", {"rule": rule}) if fault is None else {"by_day": []}
+    chart = day_chart(result["by_day"], "fired")
+    return pages.page(request, "backtest.html", result=result, chart=chart, fault=fault)
+
+
+@page("/rules/{name}/test", method="POST")
+async def post_test(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+    """Test the rule on an event whose values a person has edited."""
+    event, fault = _read(form.get("event", ""))
+    tested = None
+    if fault is None:
+        [tested] = await api.post("/v1/rules/test", {"names": [name], "event": event})
+    return pages.page(request, "rule_test.html", tested=tested, fault=fault)
+
+
 def _read(text: str) -> tuple[Any, str | None]:
     try:
         return json.loads(text), None
@@ -75,8 +105,12 @@ def _read(text: str) -> tuple[Any, str | None]:
         return None, str(error)
 
 
-async def _test(api: ApiCalls, name: str, event_id: str) -> Any:
+async def _sample(api: Api, event_id: str) -> Json:
+    """Return a stored event as it could be published again."""
     event = await api.get(at("events", event_id))
-    kept = ("id", "event_type", "source", "subject", "time", "payload")
-    [found] = await api.post("/v1/rules/test", {"names": [name], "event": {field: event[field] for field in kept}})
+    return {name: event[name] for name in ("id", "event_type", "source", "subject", "time", "payload")}
+
+
+async def _test(api: Api, name: str, event: Json) -> Any:
+    [found] = await api.post("/v1/rules/test", {"names": [name], "event": event})
     return found

@@ -43,6 +43,10 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-theme-switch]")) switchTheme();
 });
 
+document.addEventListener("change", (event) => {
+  event.target.closest("[data-asof]")?.requestSubmit();
+});
+
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
   const field = document.querySelector(`[data-shortcut="${CSS.escape(event.key)}"]`);

@@ -8,10 +8,12 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from sqlalchemy import text
 
 from core.config import Settings
 from core.memory import receipts
 from core.storage.db import Database
+from core.storage.tables import TENANT_TABLES
 from core.types import Json
 from tests.core.erasing import a_word, holding
 from tests.doors import Doors, key_of, opened
@@ -215,3 +217,33 @@ def test_the_files_of_an_erased_user_are_gone_and_stay_away(
     assert _written(mirrored) == ""
     assert mirrored.mirror_dir is not None
     assert not list(mirrored.mirror_dir.rglob("*yolanda*"))
+
+
+def _everything(app: Database) -> list[tuple[str, int]]:
+    with app.tenant(TENANT) as tx:
+        return [(name, tx.execute(text(f"SELECT count(*) FROM {name}")).scalar_one()) for name in TENANT_TABLES]
+
+
+def test_a_rehearsal_counts_what_an_erasure_of_a_memory_then_does_and_changes_nothing(
+    door: Doors, app: Database, learnt: Json, word: str
+) -> None:
+    before = _everything(app)
+    path = f"/v1/memories/{learnt['id']}"
+    rehearsed = door.ask("DELETE", path, params={"dry_run": True, "evidence": True}).json()
+    assert rehearsed["dry_run"]
+    assert word not in str(rehearsed).lower()
+    assert _everything(app) == before
+    done = door.ask("DELETE", path, params={"evidence": True}).json()["receipt"]
+    assert rehearsed["counts"] == {name: number for name, number in done["counts"].items() if number}
+
+
+def test_a_rehearsal_counts_what_an_erasure_of_a_user_then_does_and_changes_nothing(
+    door: Doors, app: Database, learnt: Json
+) -> None:
+    assert learnt
+    before = _everything(app)
+    rehearsed = door.ask("DELETE", "/v1/users/yolanda", params={"dry_run": True}).json()
+    assert _everything(app) == before
+    done = door.ask("DELETE", "/v1/users/yolanda").json()["receipt"]
+    assert rehearsed["counts"] == {name: number for name, number in done["counts"].items() if number}
+    assert door.ask("DELETE", "/v1/users/nobody", params={"dry_run": True}).status_code == 404

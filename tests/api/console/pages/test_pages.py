@@ -11,10 +11,30 @@ from tests.samples import said
 HOSTILE = "<img src=x onerror=alert(1)>\"'{{7*7}}"
 
 PAGES = (
-    "", "/events", "/events?type=message.added&user_id=ada", "/rules", "/rules/write_episodes", "/memories",
-    "/memories?user_id=ada&q=cello&category=fact&status=active&trust=candidate&order=uses", "/search",
-    "/search?user_id=ada&query=cello", "/people", "/people/ada", "/people/nobody", "/sessions/s1", "/work",
-)  # fmt: skip
+    "",
+    "?span=7d",
+    "/events",
+    "/events?type=message.added&user_id=ada",
+    "/rules",
+    "/rules/write_episodes",
+    "/memories",
+    "/memories?user_id=ada&q=cello&category=fact&status=active&trust=candidate&order=uses",
+    "/search",
+    "/search?user_id=ada&query=cello",
+    "/people",
+    "/people/ada",
+    "/people/ada?true_then=50&known_then=90",
+    "/people/nobody",
+    "/sessions/s1",
+    "/work",
+    "/service",
+    "/service?by=user",
+    "/documents",
+    "/context",
+    "/context?user_id=ada&query=cello&max_tokens=800",
+)
+
+PARTS = ("/people/ada/erasure",)
 
 
 @pytest.fixture
@@ -34,3 +54,12 @@ def test_each_page_is_shown_in_each_language_with_stored_text_escaped(
     assert f'<html lang="{language}"' in answer.text
     assert "<img src=x" not in answer.text
     assert ">49<" not in answer.text
+
+
+@pytest.mark.parametrize("path", PARTS)
+@pytest.mark.usefixtures("known")
+def test_each_part_of_a_page_is_a_fragment(browser: Browser, path: str) -> None:
+    answer = browser.get(path)
+    assert answer.status_code == 200, answer.text
+    assert "<html" not in answer.text
+    assert "<img src=x" not in answer.text

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from api.cli import conversations
-from api.cli.conversations import Unreadable
+from api.demo import conversations
+from api.demo.conversations import Unreadable
 from core.events import parsing
 
 LOCOMO: list[dict[str, Any]] = [

@@ -1,0 +1,42 @@
+"""The context that an agent would be given now: its sections, their tokens and sources, and what was left out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from fastapi import Query, Request
+from fastapi.responses import Response
+
+from api.console.calls import ApiCalls
+from api.console.routing import Rendering, page
+
+Text = Annotated[str, Query(max_length=2_000)]
+
+TOKENS: Final = 4_000
+
+
+@page("/context")
+async def get_context(
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    user_id: Text = "",
+    group_id: Text = "",
+    session_id: Text = "",
+    query: Text = "",
+    max_tokens: Annotated[int, Query(ge=64, le=200_000)] = TOKENS,
+) -> Response:
+    found: dict[str, Any] | None = None
+    if user_id or group_id:
+        asked = {"user_id": user_id, "group_id": group_id, "session_id": session_id, "query": query}
+        body = {name: value for name, value in asked.items() if value} | {"max_tokens": max_tokens}
+        found = await api.post("/v1/context", body)
+    return pages.page(request, "context.html", found=found, max_tokens=max_tokens, begins=_cached(found))
+
+
+def _cached(found: dict[str, Any] | None) -> int:
+    """Return the tokens of the sections before the conversation, which the next prompt can begin with again."""
+    if found is None:
+        return 0
+    before = ("recent", "since", "focus")
+    return sum(one["tokens"] for one in found["sections"] if one["name"] not in before)

@@ -1,0 +1,44 @@
+"""The installation as its tenant sees it: costs, webhooks, documents, models, limits."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from fastapi import Query, Request
+from fastapi.responses import Response
+
+from api.console.calls import ApiCalls, together
+from api.console.routing import Rendering, page
+
+Text = Annotated[str, Query(max_length=300)]
+
+
+@page("/service")
+async def get_service(
+    request: Request, api: ApiCalls, pages: Rendering, by: Literal["rule", "agent", "user", "model"] = "rule"
+) -> Response:
+    costs, endpoints, limits, embedding, webhooks = await together(
+        api.get("/v1/costs", by=by, limit=50),
+        api.get("/v1/endpoints"),
+        api.get("/v1/tenant/limits"),
+        api.get("/v1/tenant/embedding"),
+        api.get("/v1/tenant/webhooks"),
+    )
+    return pages.page(
+        request,
+        "service.html",
+        costs=costs,
+        by=by,
+        endpoints=endpoints["items"],
+        limits=limits,
+        embedding=embedding,
+        webhooks=webhooks,
+    )
+
+
+@page("/documents")
+async def get_documents(
+    request: Request, api: ApiCalls, pages: Rendering, user_id: Text = "", after: Text = ""
+) -> Response:
+    found = await api.get("/v1/documents", user_id=user_id, after=after, limit=50)
+    return pages.page(request, "documents.html", documents=found["items"], following=found["next"])

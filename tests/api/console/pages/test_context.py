@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from core.storage.db import Database
+from tests.api.console.browser import Browser
+from tests.factories import a_memory, carry_out
+
+
+def test_a_context_shows_its_sections_with_tokens_and_sources(browser: Browser, app: Database) -> None:
+    memory = a_memory("Ada plays the cello.")
+    carry_out(app, memory)
+    shown = browser.get("/context?user_id=ada&query=cello&max_tokens=800").text
+    assert "of 800 tokens" in shown
+    assert "Ada plays the cello." in shown
+    assert f"/console/memories/{memory.id}" in shown
+
+
+def test_a_limit_that_is_too_small_is_refused_with_a_word(browser: Browser) -> None:
+    assert browser.get("/context?user_id=ada&max_tokens=1").status_code == 422
