@@ -12,7 +12,7 @@ from uuid import UUID
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from api.http import erasure, memories, retrying
+from api.http import erasure, memories
 from api.http.memory_requests import Content, Reason, Version
 from api.http.memory_writes import IdempotencyKey
 from api.ingress import error_responses
@@ -21,13 +21,10 @@ from api.ingress.dependencies import Dependencies, Deps, Writer, author
 from api.ingress.large_json import Route
 from core.consolidation import manual_merge
 from core.consolidation.manual_merge import MOST_MERGED
-from core.erasure import memory as memory_erasure
-from core.erasure.memory import Erased
 from core.errors import Conflict, ImprintError, Invalid, NotFound, Problem
 from core.events import log, request_ids
 from core.events.log import Announcement
 from core.memory import memories as stored
-from core.memory import receipts
 from core.memory.changes import Archive, Pin, Restore
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
@@ -241,33 +238,17 @@ def _erase(run: _Run, memory_id: UUID) -> BulkRow:
     if version is not None:
         with run.deps.db.tenant(run.caller.tenant_id) as tx:
             memories.require_version(stored.get(tx, memory_id), version)
-    done, receipt_id = _preview_erasure(run, memory_id) if run.asked.dry_run else _carry_out_erasure(run, memory_id)
+    evidence, receipt_id = run.asked.evidence, None
+    if run.asked.dry_run:
+        done = erasure.rehearse_memory(run.deps, run.caller, memory_id, evidence=evidence)
+    else:
+        done, receipt = erasure.erase_memory(run.deps, run.caller, memory_id, evidence=evidence)
+        receipt_id = UUID(receipt.body["id"])
     row = BulkRow(
         id=memory_id, outcome="done", receipt_id=receipt_id, erased=list(done.memory_ids), counts=dict(done.counts)
     )
     run.with_others |= {one: row for one in done.memory_ids if one != memory_id}
     return row
-
-
-def _carry_out_erasure(run: _Run, memory_id: UUID) -> tuple[Erased, UUID]:
-    done, receipt = erasure.erase_memory(run.deps, run.caller, memory_id, evidence=run.asked.evidence)
-    return done, UUID(receipt.body["id"])
-
-
-def _preview_erasure(run: _Run, memory_id: UUID) -> tuple[Erased, None]:
-    """Erase a memory in a transaction that is taken back, so that every table says what would go."""
-    receipts.signer(run.deps.settings)  # Without a key for receipts nothing would be erased.
-
-    def work(tx: Tx) -> None:
-        by = author(run.caller)
-        raise _TakenBack(memory_erasure.erase(tx, run.caller.tenant_id, memory_id, by, evidence=run.asked.evidence))
-
-    try:
-        retrying.run_with_retries(run.deps.db, run.caller.tenant_id, work)
-    except _TakenBack as taken:
-        if isinstance(taken.result, Erased):
-            return taken.result, None
-    raise AssertionError
 
 
 _ROW: Final[Mapping[str, Callable[[_Run, UUID], BulkRow]]] = {

@@ -70,7 +70,7 @@ def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = Fa
         return done
 
     if dry_run:
-        return _rehearse(deps, caller, carry_out)
+        return _rehearsal_json(_rehearse(deps, caller, carry_out))
     return _erase(deps, caller, "user", user_id, carry_out)[1].as_json()
 
 
@@ -97,6 +97,15 @@ def erase_memory(deps: Dependencies, caller: Caller, memory_id: UUID, *, evidenc
     done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
     _write_mirror(deps, caller.tenant_id, done.user_id)
     return done, receipt
+
+
+def rehearse_memory(deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool) -> Erased:
+    """Return what erasing a memory would do. NotFound."""
+
+    def carry_out(tx: Tx) -> Erased:
+        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
+
+    return _rehearse(deps, caller, carry_out)
 
 
 def _erase(
@@ -132,23 +141,26 @@ def _erase(
     return done, receipt
 
 
-def _rehearse(deps: Dependencies, caller: Caller, carry_out: Callable[[Tx], Erased]) -> Json:
+def _rehearse(deps: Dependencies, caller: Caller, carry_out: Callable[[Tx], Erased]) -> Erased:
     """Return what an erasure would do: it is carried out, counted, and rolled back."""
 
-    def work(tx: Tx) -> Json:
+    def work(tx: Tx) -> Erased:
         raise _Rehearsed(carry_out(tx))
 
     try:
         return retrying.run_with_retries(deps.db, caller.tenant_id, work)
     except _Rehearsed as rehearsed:
-        done = rehearsed.done
-        return {
-            "dry_run": True,
-            "user_id": done.user_id,
-            "memory_ids": [str(one) for one in done.memory_ids],
-            "sessions": len(done.sessions),
-            "counts": {name: number for name, number in sorted(done.counts.items()) if number},
-        }
+        return rehearsed.done
+
+
+def _rehearsal_json(done: Erased) -> Json:
+    return {
+        "dry_run": True,
+        "user_id": done.user_id,
+        "memory_ids": [str(one) for one in done.memory_ids],
+        "sessions": len(done.sessions),
+        "counts": {name: number for name, number in sorted(done.counts.items()) if number},
+    }
 
 
 def _write_mirror(deps: Dependencies, tenant_id: str, user_id: str) -> None:

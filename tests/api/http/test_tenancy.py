@@ -715,11 +715,8 @@ def counted(what: str, answer: Json) -> Iterator[str]:
         yield f"{what} waits for someone else"
     memory = answer.get("memory")
     total = memory.get("total") if isinstance(memory, dict) else None
-    if (
-        total
-        or answer.get("freshness", {}).get("event_at")
-        or any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories"))
-    ):
+    figures = ("events", "decisions", "dispatches", "memories") if "needs_person" not in answer else ()
+    if total or answer.get("freshness", {}).get("event_at") or any(answer.get(name) for name in figures):
         yield f"{what} counts what belongs to someone else"
 
 
