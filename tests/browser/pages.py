@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from bench.stand import Stand
 
@@ -18,11 +18,26 @@ addEventListener('securitypolicyviolation', (e) => console.error(
   'policy violated:', e.effectiveDirective, e.blockedURI, e.sourceFile, e.lineNumber, e.sample));
 """
 
+RULE = "consolidate_on_session_end"
+
 AREAS = (
     "", "/events", "/rules", "/memories", "/search", "/people", "/context", "/documents", "/work", "/service",
 )  # fmt: skip
 
 GRAVE = {"serious", "critical"}
+
+
+def all_pages(stand: Stand) -> list[str]:
+    """A path of every page and of every kind of thing in the conversation of the demo."""
+    event = stand.call("GET", "/v1/events?type=session.ended&limit=1")["items"][0]
+    memory = stand.call("GET", "/v1/memories?limit=1&order=uses")["items"][0]["id"]
+    place = quote(event["id"], safe="")
+    return [
+        *AREAS, "/events?type=memory.*", f"/rules/{RULE}", f"/rules/{RULE}?event={place}", f"/memories/{memory}",
+        f"/events/{place}", f"/sessions/{event['payload']['session_id']}", "/people/maya",
+        "/search?user_id=maya&query=Where+does+she+live%3F",
+        f"/context?user_id=maya&session_id={event['payload']['session_id']}",
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +137,3 @@ class Chromium:
             yield context
         finally:
             context.close()
-
-
-def axe_of(packages: Path) -> str:
-    """The text of axe-core, as the wheel of axe-playwright-python carries it."""
-    return next(packages.glob("axe_playwright_python/**/axe.min.js")).read_text(encoding="utf-8")
