@@ -16,6 +16,7 @@ from api.console import app as console
 from api.console import routing as console_routes
 from api.http import (
     backtest,
+    bulk_changes,
     context,
     costs,
     decisions,
@@ -24,11 +25,14 @@ from api.http import (
     erasure,
     events,
     exports,
+    extraction_preview,
     forgettings,
     health,
     hooks,
     imports,
+    keys,
     memories,
+    memory_graph,
     memory_writes,
     now,
     profiles,
@@ -39,6 +43,7 @@ from api.http import (
     rules,
     run_now,
     search,
+    search_why,
     sessions,
     sessions_by_query,
     stats,
@@ -62,6 +67,7 @@ from core.context import retrievers
 from core.events import settle_tokens
 from core.events.doorbell import Doorbell
 from core.index import reembedding
+from core.inference import configured_client
 from core.inference.batching_embedder import BatchingEmbedder
 from core.inference.configured_embedder import require_model
 from core.inference.embedders import Embedder
@@ -80,6 +86,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     hooks.router,
     imports.router,
     search.router,
+    search_why.router,
     context.router,
     documents.router,
     backtest.router,
@@ -88,6 +95,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     run_now.router,
     decisions.router,
     relations.router,
+    bulk_changes.router,
+    memory_graph.router,
     memory_writes.router,
     memories.router,
     units.router,
@@ -99,6 +108,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     webhook_endpoints.router,
     erasure.router,
     exports.router,
+    extraction_preview.router,
     forgettings.router,
     rebuilds.router,
     now.router,
@@ -106,6 +116,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     costs.router,
     prompts.router,
     tenant_settings.router,
+    keys.router,
     mcp.router,
     console_routes.router,
     platform.router,
@@ -176,5 +187,17 @@ def _open(settings: Settings, broker_url: str, vectors: Embedder | None) -> Depe
     settling, tokens = SettleWatcher(database, bell), settle_tokens.load(settings)
     followers = Followers(database, broker_url)
     return Dependencies(
-        settings, database, embedders, bell, recalls, kept, tokens, {}, {}, settling, followers, retrievers=found
+        settings,
+        database,
+        embedders,
+        bell,
+        recalls,
+        kept,
+        tokens,
+        {},
+        {},
+        settling,
+        followers,
+        retrievers=found,
+        model=configured_client.load(settings, database),
     )

@@ -7,23 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from sqlalchemy import text
-
 from core import metrics
 from core.config import Settings
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
 from core.errors import Never, NotFound
+from core.inference import costs
 from core.inference.client import Call
 from core.inference.embedders import Embedder
 from core.inference.installed_embedders import InstalledEmbedders
 from core.storage.db import Database
 from core.tenancy.embedding import TenantEmbedding
-from core.types import Json
 from workers.dispatch.model import Job, Outcome
-
-TOKENS_PRICED: Final = 1_000_000
-"""Tokens that a price is for."""
 
 COUNTED: Final = frozenset(
     (
@@ -97,18 +92,5 @@ def count_changes(counts: Mapping[str, int]) -> None:
 
 def note_call(tools: Tools, job: Job, call: Call) -> None:
     """Record a call of a model at once: it is paid for even if the job fails."""
-    prices = tools.settings.llm_input_price, tools.settings.llm_output_price
-    cost = (call.input_tokens * prices[0] + call.output_tokens * prices[1]) / TOKENS_PRICED
     with tools.db.tenant(job.tenant_id) as tx:
-        values: Json = {name: getattr(call, name) for name in Call.__slots__}
-        tx.execute(_CALL, values | {"tenant": job.tenant_id, "dispatch": job.id, "cost": cost})
-
-
-_CALL = text("""
-    INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, latency_ms,
-                             outcome, answer)
-    SELECT :tenant, :dispatch, :model, :prompt, :input_tokens, :output_tokens, :cost, :latency_ms, :outcome,
-           CASE WHEN EXISTS (SELECT FROM dispatches WHERE id = :dispatch AND status = 'running')
-                THEN cast(:answer AS text) END
-""")
-"""The answer is not stored if the dispatch was cancelled meanwhile, for example by an erasure."""
+        costs.record(tx, tools.settings, job.tenant_id, job.id, call)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from core import agents, deferred
+from core import agents
 from core.config import Settings
 from core.extraction import configured_extractor, extractor_setting, windows
 from core.index import reembedding
-from core.inference import quota
-from core.inference.answer_limits import AnswerBounds
-from core.inference.client import ChatClient
+from core.inference import configured_client, quota
 from core.inference.embedders import Embedder
 from core.inference.installed_embedders import InstalledEmbedders
-from core.inference.quota import Meter
 from core.storage import db
-from core.storage.db import Database
 from rules.engine.similarity import MeaningsByModel
 from rules.registry.live_rules import LiveRules
 from workers.agents import table
@@ -35,7 +31,7 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     app = reembedding.open_database(settings, settings.database_pool)
     embedders = InstalledEmbedders(settings, vectors)
     tools = Tools(app, embedders.default, settings, embedders)
-    model = _model(settings, app)
+    model = configured_client.load(settings, app)
     configured_extractor.load_extractor(settings, model)  # A wrong setting stops the process, and not each dispatch.
     return Ledger(
         db=app,
@@ -83,16 +79,3 @@ def router(settings: Settings) -> Router:
         max_hops=settings.max_hops,
         shares=policy_of(settings).shares,
     )
-
-
-def _model(settings: Settings, app: Database) -> ChatClient | None:
-    if settings.llm_base_url is None:
-        return None
-    key = settings.llm_api_key.get_secret_value()
-    meter = Meter(app, quota.provider(settings))
-    client = deferred.load("core.inference.openai_client:OpenAIClient")
-    bounds = AnswerBounds(settings.llm_max_output_tokens, settings.llm_temperature)
-    model: ChatClient = client(
-        str(settings.llm_base_url), key, settings.llm_model, settings.llm_timeout_seconds, meter, bounds
-    )
-    return model

@@ -168,9 +168,9 @@ def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
     for key in found:
         revoked = f" [red]revoked {moment(key.revoked_at)}[/]" if key.revoked_at else ""
         held = "" if key.labels is None else f", labels {','.join(key.labels) or 'none'}"
-        about = (
-            f"{escape(key.name or '–')} [dim]{','.join(key.scopes)}{held}, made {moment(key.created_at)}[/]{revoked}"
-        )
+        used = f"used {moment(key.last_used_at)}" if key.last_used_at else "never used"
+        made = f"made {moment(key.created_at)}, {used}"
+        about = f"{escape(key.name or '–')} [dim]{','.join(key.scopes)}{held}, {made}[/]{revoked}"
         out.print(f"{key.id} {about}", soft_wrap=True, highlight=False)
 
 

@@ -46,15 +46,11 @@ def delete_memory(
 
     Repeated: 404, which names the receipt. `dry_run`: the answer is what would be erased, as counts of rows.
     """
-
-    def carry_out(tx: Tx) -> Erased:
-        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
-
     if dry_run:
-        return _rehearse(deps, caller, carry_out)
-    done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
-    _write_mirror(deps, caller.tenant_id, done.user_id)
-    return receipt.as_json()
+        return _rehearse(
+            deps, caller, lambda tx: memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
+        )
+    return erase_memory(deps, caller, memory_id, evidence=evidence)[1].as_json()
 
 
 @router.delete("/users/{user_id:path}")
@@ -88,6 +84,17 @@ def get_receipt(deps: Deps, caller: Reader, receipt_id: UUID) -> Json:
     """Return a receipt as it was signed."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return receipts.get(tx, receipt_id).as_json()
+
+
+def erase_memory(deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool) -> tuple[Erased, Receipt]:
+    """Erase a memory, and write the receipt and the mirror. NotFound."""
+
+    def carry_out(tx: Tx) -> Erased:
+        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
+
+    done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
+    _write_mirror(deps, caller.tenant_id, done.user_id)
+    return done, receipt
 
 
 def _erase(

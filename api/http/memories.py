@@ -25,7 +25,7 @@ from core.extraction import stated
 from core.memory import as_of as memory_as_of
 from core.memory import listing, memories, writer
 from core.memory.as_of import Moment
-from core.memory.changes import Edit, Owner, Pin, Restore
+from core.memory.changes import Archive, Edit, Owner, Pin, Restore
 from core.memory.listing import MemoryFilter, Order
 from core.memory.typed_values import ValueType
 from core.search.filters import SERVED
@@ -171,9 +171,7 @@ def post_restore(
     """Restore an archived memory; it starts to fade from now. No effect on an active memory."""
     asked = asked or RestoreRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
-        row = require_version(memories.get(tx, memory_id), asked.version)
-        if row.status != Status.ACTIVE:
-            apply_change(tx, caller, row, Restore(row.id, row.version, asked.reason or "Restored by hand."))
+        restore(tx, caller, memory_id, asked.reason, asked.version)
     return current_memory_json(deps, caller, memory_id)
 
 
@@ -184,10 +182,7 @@ def post_pin(
     """Pin a memory so that it does not fade, or unpin it. Repeated requests have no effect."""
     asked = asked or PinRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
-        row = require_version(memories.get(tx, memory_id), asked.version)
-        if row.pinned != asked.pinned:
-            words = "Pinned by hand." if asked.pinned else "Unpinned by hand."
-            apply_change(tx, caller, row, Pin(row.id, row.version, asked.pinned, asked.reason or words))
+        pin(tx, caller, memory_id, asked.reason, asked.version, pinned=asked.pinned)
     return current_memory_json(deps, caller, memory_id)
 
 
@@ -206,6 +201,38 @@ def get_why(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
         return provenance.of(tx, memory_id)
 
 
+def restore(tx: Tx, caller: Caller, memory_id: UUID, reason: str | None, version: int | None) -> Restore | None:
+    """Restore a memory that is not active; None: it is. NotFound, Conflict: it is at another version."""
+    row = require_version(memories.get(tx, memory_id), version)
+    if row.status == Status.ACTIVE:
+        return None
+    change = Restore(row.id, row.version, reason or "Restored by hand.")
+    apply_change(tx, caller, row, change)
+    return change
+
+
+def pin(
+    tx: Tx, caller: Caller, memory_id: UUID, reason: str | None, version: int | None, *, pinned: bool
+) -> Pin | None:
+    """Pin or unpin a memory; None: it is so already. NotFound, Conflict: it is at another version."""
+    row = require_version(memories.get(tx, memory_id), version)
+    if row.pinned == pinned:
+        return None
+    change = Pin(row.id, row.version, pinned, reason or ("Pinned by hand." if pinned else "Unpinned by hand."))
+    apply_change(tx, caller, row, change)
+    return change
+
+
+def archive(tx: Tx, caller: Caller, memory_id: UUID, reason: str | None, version: int | None) -> Archive | None:
+    """Archive an active memory; None: it is not active. NotFound, Conflict: it is at another version."""
+    row = require_version(memories.get(tx, memory_id), version)
+    if row.status != Status.ACTIVE:
+        return None
+    change = Archive(row.id, row.version, reason or "Archived by hand.")
+    apply_change(tx, caller, row, change)
+    return change
+
+
 def require_version(row: Any, version: int | None) -> Any:
     """Return the row if it is at the version that the caller has seen. Conflict: it is not."""
     if version is not None and row.version != version:
@@ -213,7 +240,7 @@ def require_version(row: Any, version: int | None) -> Any:
     return row
 
 
-def apply_change(tx: Tx, caller: Caller, row: Any, change: Edit | Pin | Restore) -> None:
+def apply_change(tx: Tx, caller: Caller, row: Any, change: Edit | Pin | Restore | Archive) -> None:
     """Apply a change to one memory on behalf of the caller. Conflict: it was changed concurrently."""
     stated.count_changes(writer.apply(tx, caller.tenant_id, Owner(row.user_id, row.group_id), [change], author(caller)))
 

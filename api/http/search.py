@@ -21,9 +21,9 @@ from core.context.adaptive_depth import depth
 from core.context.retrievers import RetrievedText, RetrieverQuery
 from core.errors import Invalid
 from core.memory.as_of import Moment
-from core.search import pagination, query
+from core.search import arms, pagination, query
 from core.search.filters import SERVED, Filters
-from core.search.ordering import TYPES
+from core.search.ordering import TYPES, RankedPage
 from core.search.pagination import Cursor
 from core.search.query import Question, SearchResult
 from core.search.recall_log import Asker
@@ -88,6 +88,13 @@ def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
     return json_response(content)
 
 
+def question_of(asked: SearchRequest, now: datetime) -> Question:
+    """Return the query of the first page, for as many results as it shows."""
+    recipe = _effective_recipe(asked)
+    limit = _adaptive_limit(asked, depth(asked.query).k) if recipe.adaptive else recipe.limit
+    return replace(_question(asked, recipe, limit, None, now), limit=limit)
+
+
 def _outside(at: Deps, who: Reader, asked: SearchRequest, limit: int) -> list[tuple[str, RetrievedText]] | None:
     """Return the results of the installed retrievers; None if they are not asked."""
     named = OUTSIDE in asked.include
@@ -130,6 +137,7 @@ class _Answer:
     results: Sequence[SearchResult]
     considered: Mapping[str, int]
     owners: Mapping[int, str]
+    page: RankedPage | None = None
 
     @property
     def total(self) -> int:
@@ -140,7 +148,7 @@ def _answer(at: Deps, who: Reader, asked: SearchRequest, question: Question) -> 
     """Search for one user or group, or for each user and merge the answers by score."""
     if not asked.user_ids:
         answer = query.search(at.db, who.tenant_id, question, at.embedder)
-        return _Answer(answer.results, answer.considered, {})
+        return _Answer(answer.results, answer.considered, {}, answer.page)
     considered: Counter[str] = Counter()
     best: dict[tuple[str, str], tuple[str, SearchResult]] = {}
     for user_id in asked.user_ids:
@@ -244,4 +252,5 @@ def _explanation(asked: SearchRequest, recipe: Recipe, answer: _Answer, now: dat
         "now": now,
         "filters": held,
         "considered": answer.considered,
+        "arms": {} if answer.page is None else shown.arms_json(arms.of(answer.page)),
     }

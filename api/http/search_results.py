@@ -8,9 +8,11 @@ from typing import Final
 
 from api.serializers import source_json, strength
 from core.context.retrievers import RetrievedText
+from core.index.resident.encoding import message_of_key
 from core.memory import decay
 from core.screening import output
 from core.search import passages
+from core.search.arms import ArmHit
 from core.search.passages import FoundPassage
 from core.search.query import SearchResult
 from core.search.units import FoundUnit
@@ -73,6 +75,22 @@ def groups_json(found: Sequence[SearchResult], by: str = "session") -> list[Json
         group = groups.setdefault(key, {f"{by}_id": key, "score": one.ranked.score, "results": []})
         group["results"].append(place)
     return list(groups.values())
+
+
+def arms_json(lists: Mapping[str, Sequence[ArmHit]]) -> Json:
+    """Return the list of each arm: ids with their scores, the best first."""
+    return {name: [arm_hit_json(one) for one in hits] for name, hits in lists.items()}
+
+
+def arm_hit_json(one: ArmHit) -> Json:
+    """Return a candidate of an arm; of a message also its session."""
+    return {"rank": one.rank, **hit_id_json(one.type, one.key), "score": one.score}
+
+
+def hit_id_json(type_: str, key: str) -> Json:
+    """Return how a candidate is named outside: its type and id, of a message also its session."""
+    session_id, name = message_of_key(key) if type_ == "message" else (None, key)
+    return {"type": type_, "id": name, "session_id": session_id}
 
 
 def _memory(found: SearchResult, now: datetime) -> Json:

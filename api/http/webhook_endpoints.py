@@ -1,17 +1,22 @@
-"""Failing webhook and channel addresses, and enabling them again."""
+"""What is sent to the outside: deliveries, sending one again, and addresses that fail."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from fastapi import APIRouter
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Deps, Reader, RuleEditor
+from api.ingress.dependencies import Deps, Limit, Reader, RuleEditor, Writer
 from api.ingress.large_json import Route
+from api.serializers import dispatch_json
+from core.events import dispatch_queries, dispatch_retries
+from core.events.parsing import Name
 from core.tenancy import endpoints
-from core.types import Json
+from core.types import DispatchStatus, Json
 
 router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
@@ -27,6 +32,91 @@ def get_endpoints(deps: Deps, caller: Reader) -> Json:
     """List webhooks and channels whose last call failed; those disabled after days have `disabled_at`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"items": endpoints.failing_endpoints(tx), "next": None}
+
+
+class Delivery(BaseModel):
+    """Something that was sent, or is to be sent. `to`: address without its query, channel, or task.
+
+    `next_at`: when it is tried again. `answer`: what the receiver said, as far as it is stored.
+    """
+
+    dispatch_id: UUID
+    kind: Literal["webhook", "notify", "celery"]
+    to: str | None
+    rule: str | None
+    event_id: str | None
+    event_type: str | None
+    status: str
+    attempt: int
+    error: str | None
+    answer: Json | None
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+    next_at: datetime | None
+
+
+class Deliveries(BaseModel):
+    """A page of deliveries."""
+
+    items: list[Delivery]
+    next: str | None
+
+
+@router.get("/endpoints/deliveries")
+def get_deliveries(
+    deps: Deps,
+    caller: Reader,
+    rule: Name | None = None,
+    status: DispatchStatus | None = None,
+    after: UUID | None = None,
+    limit: Limit = 50,
+) -> Deliveries:
+    """List what was sent to webhooks, channels and task queues, newest first.
+
+    With a filter a page may be short, or empty, and yet have a `next`: each looks through 5,000 deliveries.
+    """
+    with deps.db.tenant(caller.tenant_id) as tx:
+        rows, following = dispatch_queries.deliveries(tx, rule, status, after=after, limit=limit)
+    return Deliveries(items=[_delivery(row) for row in rows], next=str(following) if following else None)
+
+
+@router.post("/endpoints/deliveries/{dispatch_id}/redeliver")
+def post_redeliver(deps: Deps, caller: Writer, dispatch_id: UUID) -> Delivery:
+    """Send a delivery again under the same id, whether it arrived or was given up; workers send it within a second.
+
+    A receiver that counts each `webhook-id` once takes it for a repeat.
+    """
+    with deps.db.tenant(caller.tenant_id) as tx:
+        row = dispatch_retries.redeliver(tx, dispatch_id)
+    deps.bell.notify()
+    return _delivery(row)
+
+
+def _delivery(row: Any) -> Delivery:
+    shown = dispatch_json(row)
+    return Delivery(
+        dispatch_id=row.id,
+        kind=row.action_type,
+        to=_to(shown["params"]),
+        rule=row.rule,
+        event_id=row.event_id,
+        event_type=row.event_type,
+        status=row.status,
+        attempt=row.attempt,
+        error=shown["error"],
+        answer=shown["result"],
+        created_at=row.created_at,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        next_at=row.wake_at,
+    )
+
+
+def _to(params: Json) -> str | None:
+    """Return where an action sends something; an address without its query, which may hold a secret."""
+    found = params.get("url") or params.get("channel") or params.get("task")
+    return str(found).partition("?")[0] if found else None
 
 
 @router.post("/endpoints/enable")

@@ -21,6 +21,7 @@ from core.context.retrievers import Retriever
 from core.events.doorbell import Doorbell
 from core.events.publishing import Author
 from core.events.settle_tokens import SettleTokens
+from core.inference.client import ChatClient
 from core.inference.embedders import CachedEmbedder
 from core.inference.installed_embedders import InstalledEmbedders
 from core.search.recall_log import Recalls
@@ -54,7 +55,10 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """Container of the objects that endpoints share; one a process, at `app.state.deps`."""
+    """Container of the objects that endpoints share; one a process, at `app.state.deps`.
+
+    `model`: the configured language model, which only dry runs ask; None: there is none.
+    """
 
     settings: Settings
     db: Database
@@ -70,6 +74,7 @@ class Dependencies:
     hits: HitRates = field(default_factory=HitRates)
     retrievers: Mapping[str, Retriever] = field(default_factory=dict)
     readiness: Readiness = field(default_factory=Readiness)
+    model: ChatClient | None = None
     strangers: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(UNKNOWN_KEYS))
     caller: Caller | None = None
 

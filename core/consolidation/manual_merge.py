@@ -65,6 +65,12 @@ def merge(
     return ManualMerge(keeper.id, [row.id for row in rows[1:]], change_id, warnings(keeper, rows[1:]))
 
 
+def objections(tx: Tx, ids: Sequence[UUID]) -> list[str]:
+    """Return why the judge would not merge these memories. Invalid, NotFound: they cannot be merged at all."""
+    rows = _rows(tx, ids)
+    return warnings(rows[0], rows[1:])
+
+
 def warnings(keeper: Any, others: Sequence[Any]) -> list[str]:
     """Return why the judge would not have merged these memories into the first, one sentence each."""
     found = []

@@ -14,6 +14,12 @@ from core.events.dispatches import DECIDERS
 from core.storage.db import Tx
 from core.types import Event
 
+OUTBOUND: Final = ("webhook", "notify", "celery")
+"""Types of action that send something to the outside."""
+
+SEARCHED: Final = 5_000
+"""Deliveries that one page looks through."""
+
 GATHER_EVENTS: Final = 100_000
 """Number of later events searched for a flow that gathered an event."""
 
@@ -61,6 +67,21 @@ def of_event(tx: Tx, event: Event) -> Sequence[Any]:
     return tx.execute(_OF_EVENT, values).all()
 
 
+def deliveries(
+    tx: Tx, rule: str | None, status: str | None, *, after: UUID | None = None, limit: int = 50
+) -> tuple[Sequence[Any], UUID | None]:
+    """Return what was sent to the outside, newest first, and where to go on.
+
+    Filters look through `SEARCHED` rows at a time, so that a page may be short and yet not be the last.
+    """
+    values = {"rule": rule, "status": status, "after": after, "limit": limit, "searched": SEARCHED}
+    rows = tx.execute(_DELIVERIES, values).all()
+    if len(rows) == limit:
+        return rows, rows[-1].id
+    bounds = tx.execute(_SEARCHED_TO, {"after": after, "searched": SEARCHED}).one()
+    return rows, bounds.last if bounds.seen == SEARCHED else None
+
+
 def deciders(tx: Tx) -> list[Decider]:
     """Return the keys that may decide about a dispatch held for approval."""
     return [Decider(row.id, row.name, row.scopes) for row in tx.execute(_DECIDERS, {"scopes": list(DECIDERS)})]
@@ -79,6 +100,21 @@ _LIST = text("""
       AND (cast(:target AS text) IS NULL OR d.target = :target) AND (cast(:hold AS text) IS NULL OR d.hold = :hold)
       AND (cast(:after AS uuid) IS NULL OR d.id < :after)
     ORDER BY d.id DESC LIMIT :limit
+""")
+
+_SENT = "action_type IN ('webhook', 'notify', 'celery') AND (cast(:after AS uuid) IS NULL OR id < :after)"
+
+_DELIVERIES = text(f"""
+    SELECT d.*, e.id AS event_id, e.event_type
+    FROM (SELECT * FROM dispatches WHERE {_SENT} ORDER BY id DESC LIMIT :searched) AS d
+    LEFT JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
+    WHERE (cast(:rule AS text) IS NULL OR d.rule = :rule) AND (cast(:status AS text) IS NULL OR d.status = :status)
+    ORDER BY d.id DESC LIMIT :limit
+""")
+
+_SEARCHED_TO = text(f"""
+    SELECT count(*) AS seen, (array_agg(id ORDER BY id))[1] AS last
+    FROM (SELECT id FROM dispatches WHERE {_SENT} ORDER BY id DESC LIMIT :searched) AS d
 """)
 
 _OF_EVENT = text("""

@@ -45,6 +45,19 @@ def retry(tx: Tx, dispatch_id: UUID) -> Any:
     return dispatch_queries.get(tx, dispatch_id)
 
 
+def redeliver(tx: Tx, dispatch_id: UUID) -> Any:
+    """Send a webhook, message or task again under the same id, whether it arrived or was given up; return it.
+
+    Conflict: it is none of these, or has not ended.
+    """
+    row = dispatch_queries.get(tx, dispatch_id)
+    if row.action_type not in dispatch_queries.OUTBOUND:
+        raise Conflict(f"This dispatch sends nothing to anyone (it is a {row.action_type}); retry it instead.")
+    if row.status not in {DispatchStatus.DONE, DispatchStatus.DEAD} or not repeat(tx, [dispatch_id], row.status):
+        raise Conflict(f"This dispatch is {row.status}; only one that is done or dead can be sent again.")
+    return dispatch_queries.get(tx, dispatch_id)
+
+
 def replay(tx: Tx, wanted: RetryFilter, limit: int, *, dry_run: bool) -> Replayed:
     """Begin again all that match, up to the limit; with `dry_run` only find them. Rejected ones never match."""
     found = tx.execute(_MATCHING, asdict(wanted) | {"limit": limit}).all()

@@ -95,6 +95,12 @@ def get(tx: Tx, event_id: str) -> Event:
     return event_of(row)
 
 
+def announced(tx: Tx, event_id: str) -> tuple[Json, Json] | None:
+    """Return payload and extensions of an event that the service announced under this id; None: there is none."""
+    row = tx.execute(_ANNOUNCED, {"id": event_id, "source": SOURCE}).one_or_none()
+    return None if row is None else (row.payload, row.extensions or {})
+
+
 def followers(tx: Tx, event: Event) -> list[Event]:
     """Return the events that the service emitted because of this one, oldest first."""
     return [event_of(row) for row in tx.execute(_FOLLOWERS, {"id": event.id})]
@@ -222,6 +228,8 @@ _INSERT = text("""
 """Append a batch in its order; return only events that are new."""
 
 _GET = text(f"SELECT {COLUMNS} FROM events e WHERE id = :id ORDER BY seq DESC LIMIT 1")
+
+_ANNOUNCED = text("SELECT payload, extensions FROM events WHERE id = :id AND source = :source")
 
 _AT = text(f"SELECT {COLUMNS} FROM events e WHERE seq = :seq")
 

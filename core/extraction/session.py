@@ -215,29 +215,60 @@ def extract_new(
         known_people = recalled_people.acquaintances(tx, fresh) if reader.by_rules else {}
         tags = message_tags.of_messages(tx, session_id, [m.id for m in fresh])
     read_to = max((m.position for m in [*fresh, *hidden]), default=start)
-    windows = reader.windows(before, fresh, known_people)
-    read = _read(reader, windows, _skippable(consolidation, tenant_id, reader, windows))
-    if reader.beside:
-        read.join(_read_whole(reader.beside, whole_windows(before, fresh, known_people)))
-    assistant, changes = generated_ids(fresh), []
-    for owner, candidates in by_owner(fresh, message_tags.tagged(read.candidates, tags)):
-        decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
-        changes.append((owner, decided))
-    if not reader.beside:
-        changes += _confirmations(consolidation, tenant_id, fresh, read.known, tags)
+    read, changes = _decide(consolidation, tenant_id, reader, _Told(before, fresh, known_people, tags), link=link)
     return SessionExtraction(
         tenant_id,
         session_id,
         start,
         read_to,
         read_to < row.message_count,
-        _merge_by_owner(changes),
+        changes,
         fresh,
         read.retold,
         read.failed,
         read.postponed,
         read.as_json() | ({"hidden": len(hidden)} if hidden else {}),
     )
+
+
+def preview(
+    consolidation: Consolidation, tenant_id: str, reader: SessionReader, messages: Sequence[Message]
+) -> tuple[WindowResults, ChangesByOwner]:
+    """Decide what messages of a new session would change, exactly as `extract_new` does; nothing is written.
+
+    Later: the extractor cannot answer now.
+    """
+    fresh = [replace(m, content=redaction.without_marks(m.content)) for m in messages]
+    with consolidation.db.tenant(tenant_id) as tx:
+        known_people = recalled_people.acquaintances(tx, fresh) if reader.by_rules else {}
+    return _decide(consolidation, tenant_id, reader, _Told((), fresh, known_people, {}), link=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What is read at once: new messages, those before them, who is known to their speakers, and their tags."""
+
+    before: Sequence[Message]
+    fresh: Sequence[Message]
+    known_people: Mapping[str | None, AcquaintancesByUser]
+    tags: TagsByMessage
+
+
+def _decide(
+    consolidation: Consolidation, tenant_id: str, reader: SessionReader, told: _Told, *, link: bool
+) -> tuple[WindowResults, ChangesByOwner]:
+    """Read messages and decide what they change, by owner."""
+    windows = reader.windows(told.before, told.fresh, told.known_people)
+    read = _read(reader, windows, _skippable(consolidation, tenant_id, reader, windows))
+    if reader.beside:
+        read.join(_read_whole(reader.beside, whole_windows(told.before, told.fresh, told.known_people)))
+    assistant, changes = generated_ids(told.fresh), []
+    for owner, candidates in by_owner(told.fresh, message_tags.tagged(read.candidates, told.tags)):
+        decided = pipeline.consolidate(consolidation, tenant_id, owner, candidates, assistant=assistant, link=link)
+        changes.append((owner, decided))
+    if not reader.beside:
+        changes += _confirmations(consolidation, tenant_id, told.fresh, read.known, told.tags)
+    return read, _merge_by_owner(changes)
 
 
 def extract_range(

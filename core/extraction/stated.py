@@ -135,14 +135,14 @@ def _outcomes_by_request(
     taken: set[UUID] = set()
     for statement in statements:
         change = ends[statement.event_id]
-        outcome = _outcome(change, disputes)
+        outcome = outcome_of(change, disputes)
         if change.change_id in taken:
             outcome = replace(outcome, verdict="confirm", reason="Said more than once in this request.")
         taken.add(change.change_id)
         yield statement.event_id, (outcome, change)
 
 
-def _outcome(change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> StatementOutcome:
+def outcome_of(change: CandidateChange, disputes: Mapping[UUID, Dispute]) -> StatementOutcome:
     match change:
         case Ignore():
             return StatementOutcome(None, "ignore", change.reason, change.change_id)

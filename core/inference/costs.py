@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 from sqlalchemy import text
 
+from core.config import Settings
+from core.inference.client import Call
 from core.storage.db import Tx
 from core.types import Json, SpendKey
 
@@ -30,6 +33,28 @@ def spent_today(tx: Tx) -> Spending:
     return Spending(row.tokens, row.cost, row.ends_at)
 
 
+def used_up(tx: Tx, tokens_per_day: int | None, cost_per_day: float | None) -> tuple[str, datetime] | None:
+    """Return which budget of the day the tenant has used up, in words, and when the next day begins; None: none."""
+    if tokens_per_day is None and cost_per_day is None:
+        return None
+    spent = spent_today(tx)
+    if tokens_per_day is not None and spent.tokens >= tokens_per_day:
+        what = f"tokens for today ({spent.tokens:,} of IMPRINT_LLM_TOKENS_PER_DAY={tokens_per_day:,})"
+    elif cost_per_day is not None and spent.cost >= cost_per_day:
+        what = f"money for today ({spent.cost:,.2f} of IMPRINT_LLM_COST_PER_DAY={cost_per_day:,.2f})"
+    else:
+        return None
+    return what, spent.ends_at
+
+
+def record(tx: Tx, settings: Settings, tenant_id: str, dispatch_id: UUID, call: Call) -> None:
+    """Record a call of a model with its cost. `dispatch_id`: an id of its own if no dispatch asked."""
+    prices = settings.llm_input_price, settings.llm_output_price
+    cost = (call.input_tokens * prices[0] + call.output_tokens * prices[1]) / TOKENS_PRICED
+    values: Json = {name: getattr(call, name) for name in Call.__slots__}
+    tx.execute(_CALL, values | {"tenant": tenant_id, "dispatch": dispatch_id, "cost": cost})
+
+
 def of(tx: Tx, by: SpendKey, since: datetime | None, until: datetime | None, limit: int) -> Json:
     """Return model calls with tokens and cost, most expensive first, and their total; `until` is excluded.
 
@@ -41,6 +66,18 @@ def of(tx: Tx, by: SpendKey, since: datetime | None, until: datetime | None, lim
     items = [{"key": row["key"], **one} for row, one in zip(rows, figures, strict=True) if not row["is_total"]]
     return {"items": items, "total": next(one for row, one in zip(rows, figures, strict=True) if row["is_total"])}
 
+
+TOKENS_PRICED: Final = 1_000_000
+"""Tokens that a price is for."""
+
+_CALL = text("""
+    INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, latency_ms,
+                             outcome, answer)
+    SELECT :tenant, :dispatch, :model, :prompt, :input_tokens, :output_tokens, :cost, :latency_ms, :outcome,
+           CASE WHEN EXISTS (SELECT FROM dispatches WHERE id = :dispatch AND status = 'running')
+                THEN cast(:answer AS text) END
+""")
+"""The answer is not stored if the dispatch was cancelled meanwhile, for example by an erasure."""
 
 FIGURES: Final = ("calls", "input_tokens", "output_tokens", "cost", "latency_ms_p95")
 

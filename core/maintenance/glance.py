@@ -101,13 +101,15 @@ class Glance:
 def of(tx: Tx) -> Glance:
     """Return the state of the tenant now."""
     row = tx.execute(_GLANCE, {"most": MOST, "back": LOOKED_BACK, "extractors": sorted(EXTRACTORS)}).one()
-    open_ = {one.status: one.count for one in tx.execute(_OPEN, {"most": MOST})}
+    open_: dict[str, int] = {one.status: one.n for one in tx.execute(_OPEN, {"most": MOST})}
     dead = _count(row.dead)
     return Glance(
         row.now,
         Lag(_count(row.waiting), row.oldest_at, round(row.lag, 3)),
         Work(
-            *(open_.get(status, 0) for status in ("pending", "running", "retrying")),
+            pending=open_.get("pending", 0),
+            running=open_.get("running", 0),
+            retrying=open_.get("retrying", 0),
             more=sum(open_.values()) >= MOST,
             held=_count(row.held),
             dead=dead,
@@ -156,7 +158,7 @@ _GLANCE = text("""
 """One look into each index. Ids of memories and dispatches grow with time."""
 
 _OPEN = text("""
-    SELECT status, count(*) AS count FROM (
+    SELECT status, count(*) AS n FROM (
         SELECT status FROM dispatches WHERE status IN ('pending', 'running', 'retrying') LIMIT :most
     ) AS o GROUP BY status
 """)

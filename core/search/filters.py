@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -135,59 +135,76 @@ def merge_unindexed(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candi
     return replace(found, **both, session_ids=more.session_ids, speakers=more.speakers)
 
 
+def failed(view: Snapshot, place: int, filters: Filters, vector: Floats | None) -> list[str]:
+    """Return the names of the filters that leave out the row at a position; empty: it passes them all."""
+    names = [name for name, passes in _conditions(view, filters) if not passes[place]]
+    if filters.tags and view.fields["memory"][place] and set(filters.tags).isdisjoint(view.tags(place)):
+        names.append("tags")
+    if filters.min_similarity is not None:
+        cosine = view.cosines(vector).of(np.array([place], dtype=np.int64))
+        names += ["min_similarity"] if not cosine[0] >= filters.min_similarity else []
+    return list(dict.fromkeys(names))
+
+
 def _passing_positions(view: Snapshot, filters: Filters, cosine: Cosines) -> Places:
     """Return the positions of rows that pass the filters."""
-    fields = view.fields
-    memory, as_of = fields["memory"], filters.moment.as_of
     passed = view.alive.copy()
-    if "memories" not in filters.include:
-        passed &= ~memory
-    if "messages" not in filters.include:
-        passed &= memory
-    if filters.session_id is not None:
-        passed &= view.sessions == view.interners.sessions.numbers.get(filters.session_id, -1)
-    if filters.since is not None:
-        passed &= fields["at"] >= seconds(filters.since)
-    if filters.until is not None:
-        passed &= fields["at"] <= seconds(filters.until)
-    if as_of is not None:
-        passed &= memory | (fields["at"] <= seconds(as_of))
-    if "memories" in filters.include:
-        passed &= ~memory | _match_validity(fields, filters) & _match_content(view, filters)
+    for _, passes in _conditions(view, filters):
+        passed &= passes
+    if filters.tags:
+        tags, memory = set(filters.tags), view.fields["memory"]
+        untagged = [one for one in np.flatnonzero(passed & memory).tolist() if tags.isdisjoint(view.tags(one))]
+        passed[untagged] = False
     places = np.flatnonzero(passed)
     if filters.min_similarity is not None:
         places = places[cosine.of(places) >= filters.min_similarity]  # A row without a vector is near to nothing.
     return places
 
 
-def _match_validity(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Flags:
+def _conditions(view: Snapshot, filters: Filters) -> Iterator[tuple[str, Flags]]:
+    """Yield which rows pass each filter, by its name in a request; tags and similarity take one row at a time."""
+    fields, as_of = view.fields, filters.moment.as_of
+    memory: Flags = fields["memory"]
+    if "memories" not in filters.include:
+        yield "include", ~memory
+    if "messages" not in filters.include:
+        yield "include", memory
+    if filters.session_id is not None:
+        yield "session_id", view.sessions == view.interners.sessions.numbers.get(filters.session_id, -1)
+    if filters.since is not None:
+        yield "time", fields["at"] >= seconds(filters.since)
+    if filters.until is not None:
+        yield "time", fields["at"] <= seconds(filters.until)
+    if as_of is not None:
+        yield "as_of", memory | (fields["at"] <= seconds(as_of))
+    if "memories" in filters.include:
+        for name, passes in (*_match_validity(fields, filters), *_match_content(fields, filters)):
+            yield name, ~memory | passes
+
+
+def _match_validity(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Iterator[tuple[str, Flags]]:
     """Match memories by status, trust, expiry and validity at the moment asked about."""
     as_of, known_at = filters.moment.as_of, filters.moment.known_at
-    believed: Flags = _one_of(fields, "status", filters.statuses) & _one_of(fields, "trust", filters.trusted)
+    yield "status", _one_of(fields, "status", filters.statuses)
+    yield "trust", _one_of(fields, "trust", filters.trusted)
     if not filters.include_archived:
-        believed &= fields["expires"] > (time.time() if known_at is None else seconds(known_at))
+        yield "expires_at", fields["expires"] > (time.time() if known_at is None else seconds(known_at))
     if as_of is not None:
-        believed &= (fields["since"] <= seconds(as_of)) & (fields["until"] > seconds(as_of))
-    return believed
+        yield "as_of", (fields["since"] <= seconds(as_of)) & (fields["until"] > seconds(as_of))
 
 
-def _match_content(view: Snapshot, filters: Filters) -> Flags:
-    """Match memories by kind, category, topic, importance and tags."""
-    fields = view.fields
-    matches = np.ones(len(view), dtype=np.bool_)
+def _match_content(fields: Mapping[str, NDArray[Any]], filters: Filters) -> Iterator[tuple[str, Flags]]:
+    """Match memories by kind, category, topic and importance."""
     for name, values in (("kind", filters.kinds), ("category", filters.categories), ("topic", filters.topics)):
         if values:
-            matches &= _one_of(fields, name, values)
+            yield _PLURALS[name], _one_of(fields, name, values)
     if not filters.episodes:
-        matches &= ~_one_of(fields, "category", [Category.EPISODE])
+        yield "episodes", ~_one_of(fields, "category", [Category.EPISODE])
     if filters.min_importance is not None:
-        matches &= fields["importance"] >= np.float32(filters.min_importance)
-    if filters.tags:
-        tags = set(filters.tags)
-        tagged = [index for index in np.flatnonzero(matches).tolist() if not tags.isdisjoint(view.tags(index))]
-        matches = np.zeros(len(view), dtype=np.bool_)
-        matches[tagged] = True
-    return matches
+        yield "min_importance", fields["importance"] >= np.float32(filters.min_importance)
+
+
+_PLURALS: Final = {"kind": "kinds", "category": "categories", "topic": "topics"}
 
 
 def _one_of(fields: Mapping[str, NDArray[Any]], name: str, values: Sequence[str]) -> Flags:

@@ -85,6 +85,13 @@ class RankedPage:
         own = _describe(self.found, self.scores, self.places[self.places < count])
         return [next(own) if index < count else self.passages[index - count] for index in self.places.tolist()]
 
+    def at(self, place: int) -> RankedHit:
+        """Return one candidate, or passage, whether it is on the page or not."""
+        count = len(self.found)
+        if place >= count:
+            return self.passages[place - count]
+        return next(_describe(self.found, self.scores, np.array([place], dtype=np.int64)))
+
 
 def cut_page(
     found: Candidates, scores: Scores, passages: Sequence[RankedHit], page: Page, vectors: Vectors

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -95,50 +96,75 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchAnswer:
-    """Results. `considered`: number of rows that passed the filters, by type."""
+    """Results, and the page of the ranking that they are from.
+
+    `considered`: number of rows that passed the filters, by type.
+    """
 
     results: Sequence[SearchResult]
     considered: Mapping[str, int]
+    page: RankedPage | None = None
 
     @property
     def total(self) -> int:
         return sum(self.considered.values())
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A page of the ranking, and what it was made from: the owner's rows, and the vector of the query."""
+
+    page: RankedPage
+    considered: Mapping[str, int]
+    view: Snapshot
+    vector: Floats | None
+
+
 def search(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> SearchAnswer:
     """Return the best results, best first."""
-    with metrics.SEARCH.labels(question.method).time():
-        vector = _vector(embedder, question)
-        now = question.now or question.filters.moment.known_at or datetime.now(UTC)
-        opening, question_filter = (
-            _opening_queries(cache.of(db.engine), tenant_id, question, embedder, db.sight),
-            _QuestionFilter(question, vector, now),
+    with metrics.SEARCH.labels(question.method).time(), _ranked(db, tenant_id, question, embedder) as (tx, ranked):
+        results = _read_results(tx, ranked.page, question.filters.moment)
+        return SearchAnswer(results, ranked.considered, ranked.page)
+
+
+def rank(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Ranking:
+    """Return the ranking behind the results, without their texts."""
+    with _ranked(db, tenant_id, question, embedder) as (_, ranked):
+        return ranked
+
+
+@contextmanager
+def _ranked(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Iterator[tuple[Tx, Ranking]]:
+    """Yield the page of the ranking, in the transaction that its rows were read in."""
+    vector = _vector(embedder, question)
+    now = question.now or question.filters.moment.known_at or datetime.now(UTC)
+    opening, question_filter = (
+        _opening_queries(cache.of(db.engine), tenant_id, question, embedder, db.sight),
+        _QuestionFilter(question, vector, now),
+    )
+    # Rows with vectors of another dimension are read again
+    ahead = partial(question_filter.over, opening.check.state.view) if opening.check.usable else None
+    with db.asking(tenant_id, *opening.statements, meanwhile=ahead) as (tx, answers):
+        opening_reads = _opening_reads(tx, question, opening, answers)
+        filtered = _select_candidates(tx, question, opening_reads, question_filter)
+        passages = _passages(tx, question, opening_reads.passages, vector)
+        ideal = sum(opening_reads.own.values())
+        ranking_query = ranking.RankingQuery(
+            filtered.analysis, ideal, question.recipe, now.timestamp(), cosine_weight(embedder.name)
         )
-        # Rows with vectors of another dimension are read again
-        ahead = partial(question_filter.over, opening.check.state.view) if opening.check.usable else None
-        with db.asking(tenant_id, *opening.statements, meanwhile=ahead) as (tx, answers):
-            opening_reads = _opening_reads(tx, question, opening, answers)
-            filtered = _select_candidates(tx, question, opening_reads, question_filter)
-            passages = _passages(tx, question, opening_reads.passages, vector)
-            ideal = sum(opening_reads.own.values())
-            ranking_query = ranking.RankingQuery(
-                filtered.analysis, ideal, question.recipe, now.timestamp(), cosine_weight(embedder.name)
-            )
-            scores = _scores(tx, question, filtered.found, ranking_query, now)
-            scores = _raise_successors(tx, question, filtered.found, scores)
-            scores = _raise_later_values(tx, question, filtered, scores)
-            recipe = question.recipe
-            page = Page(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
-            units = _units(tx, question, opening_reads.own, vector)
-            scored_passages = [
-                *ordering.score_passages(passages, filtered.found, scores, ranking_query),
-                *ordering.score_passages(units, filtered.found, scores, ranking_query),
-            ]
-            ranked_page = ordering.cut_page(filtered.found, scores, scored_passages, page, filtered.vectors)
-            return SearchAnswer(
-                _read_results(tx, ranked_page, question.filters.moment),
-                {**filtered.considered, "document": len(passages), **({"unit": len(units)} if units else {})},
-            )
+        scores = _scores(tx, question, filtered.found, ranking_query, now)
+        scores = _raise_successors(tx, question, filtered.found, scores)
+        scores = _raise_later_values(tx, question, filtered, scores)
+        recipe = question.recipe
+        page = Page(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
+        units = _units(tx, question, opening_reads.own, vector)
+        scored_passages = [
+            *ordering.score_passages(passages, filtered.found, scores, ranking_query),
+            *ordering.score_passages(units, filtered.found, scores, ranking_query),
+        ]
+        ranked_page = ordering.cut_page(filtered.found, scores, scored_passages, page, filtered.vectors)
+        considered = {**filtered.considered, "document": len(passages), **({"unit": len(units)} if units else {})}
+        yield tx, Ranking(ranked_page, considered, filtered.view, vector)
 
 
 def _vector(embedder: Embedder, question: Question) -> Floats | None:

@@ -483,6 +483,7 @@ dispatches = _tenant_table(
     _index("dispatches_of_rule", "tenant_id", "rule", "id", where="rule IS NOT NULL"),
     Index("dispatches_of_event", "tenant_id", "event_seq"),
     _index("dispatches_held", "tenant_id", "hold", "id", where="hold IS NOT NULL"),
+    _index("dispatches_outbound", "tenant_id", "id", where="action_type IN ('webhook', 'notify', 'celery')"),
     _index("dispatches_dead", "tenant_id", "id", where="status = 'dead'"),
     # A queue: its rows change soon after they are written.
     postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0.05},

@@ -8,11 +8,12 @@ import re
 import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from core.errors import Invalid, NotFound, Problem, Unauthorized
+from core.errors import Conflict, Invalid, NotFound, Problem, Unauthorized
 from core.settings.limits import TenantLimits
 from core.storage.db import Database, Tx
 from core.tenancy import embedding as tenant_embedding
@@ -38,6 +39,12 @@ RESERVED = "rebuild-"
 
 UNCHANGED = TenantLimits()
 """Limits of a tenant for which neither the installation nor the operator has set others."""
+
+USED_SECONDS: Final = 60
+"""Seconds for which the time of a key's last use is left as it is: each process looks it up every few seconds."""
+
+MOST_KEYS: Final = 1_000
+"""Keys of a tenant that are in force, if they are created over HTTP."""
 
 KEY_ID = re.compile(r"[0-9a-f]{32}")
 SECRET_BYTES = 32
@@ -72,6 +79,7 @@ class ApiKey:
     created_at: str
     revoked_at: str | None
     labels: Sequence[str] | None = None
+    last_used_at: str | None = None
 
 
 def ensure(tx: Tx, tenant_id: str) -> bool:
@@ -126,8 +134,9 @@ def create_key(
     return key_id, f"imp.{tenant_id}.{key_id}.{secret}"
 
 
-def keys(tx: Tx) -> list[ApiKey]:
-    rows = tx.execute(text("SELECT * FROM api_keys ORDER BY id DESC"))
+def keys(tx: Tx, *, before: str | None = None, limit: int | None = None) -> list[ApiKey]:
+    """Return keys without their secrets, newest first; `before`: the last id of the page before."""
+    rows = tx.execute(_KEYS, {"before": before, "limit": limit})
     return [
         ApiKey(
             r.id,
@@ -137,9 +146,17 @@ def keys(tx: Tx) -> list[ApiKey]:
             r.created_at.isoformat(),
             r.revoked_at and r.revoked_at.isoformat(),
             r.labels,
+            r.last_used_at and r.last_used_at.isoformat(),
         )
         for r in rows
     ]
+
+
+def require_room(tx: Tx) -> None:
+    """Refuse another key. Conflict: the tenant has as many as it may have."""
+    count = text("SELECT count(*) FROM api_keys WHERE revoked_at IS NULL")
+    if tx.execute(count).scalar_one() >= MOST_KEYS:
+        raise Conflict(f"The tenant has {MOST_KEYS:,} keys in force; revoke some that were not used lately.")
 
 
 def revoke_key(tx: Tx, key_id: str) -> None:
@@ -158,15 +175,33 @@ def caller(db: Database, key: str, default: TenantLimits = UNCHANGED) -> Caller:
     prefix, tenant_id, key_id, secret = (key.split(".", 3) + [""] * 4)[:4]
     if prefix != "imp" or not TENANT_NAME.fullmatch(tenant_id) or not KEY_ID.fullmatch(key_id):
         raise Unauthorized
-    select = text("SELECT secret_sha256, scopes, labels FROM api_keys WHERE id = :id AND revoked_at IS NULL")
     with db.tenant(tenant_id) as tx:
-        row = tx.execute(select, {"id": key_id}).one_or_none()
+        row = tx.execute(_HOLDER, {"id": key_id, "seconds": USED_SECONDS}).one_or_none()
         limits = tenancy_limits.effective(tx, tenant_id, default) if row is not None else default
         own = tenant_embedding.read(tx, tenant_id) if row is not None else None
-    if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
-        raise Unauthorized
+        if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
+            raise Unauthorized
+        if row.stale:
+            tx.execute(_USED, {"id": key_id, "seconds": USED_SECONDS})
     labels = None if row.labels is None else frozenset(row.labels)
     return Caller(tenant_id, key_id, frozenset(row.scopes), limits, labels, own)
+
+
+_KEYS = text("""
+    SELECT * FROM api_keys WHERE cast(:before AS text) IS NULL OR id < :before ORDER BY id DESC LIMIT :limit
+""")
+
+_HOLDER = text("""
+    SELECT secret_sha256, scopes, labels,
+           coalesce(last_used_at < clock_timestamp() - make_interval(secs => :seconds), true) AS stale
+    FROM api_keys WHERE id = :id AND revoked_at IS NULL
+""")
+
+_USED = text("""
+    UPDATE api_keys SET last_used_at = clock_timestamp()
+    WHERE id = :id AND coalesce(last_used_at < clock_timestamp() - make_interval(secs => :seconds), true)
+""")
+"""Asked again, because other processes look a key up at the same time."""
 
 
 def _check_labels(labels: Collection[str], scopes: Collection[str]) -> None:

@@ -26,6 +26,7 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "memory.updated": ("user_id", "memory_id", "change", "reason"),
     "memory.merged": ("user_id", "memory_id", "absorbed", "reason"),
     "memory.conflicted": ("user_id", "memory_id", "with", "reason"),
+    "memory.bulk_changed": ("action", "done", "unchanged", "refused"),
     "memory.stated": (
         "user_id",
         "group_id",

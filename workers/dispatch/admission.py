@@ -104,16 +104,11 @@ def _need(tx: Tx, admission_control: AdmissionControl, row: Any, event: Event) -
 
 def _budget_wait(tx: Tx, admission_control: AdmissionControl) -> Wait | None:
     """Return a wait until tomorrow if today's budget of the tenant is used up."""
-    if admission_control.tokens_per_day is None and admission_control.cost_per_day is None:
+    spent = costs.used_up(tx, admission_control.tokens_per_day, admission_control.cost_per_day)
+    if spent is None:
         return None
-    spent = costs.spent_today(tx)
-    if admission_control.tokens_per_day is not None and spent.tokens >= admission_control.tokens_per_day:
-        what = f"tokens for today ({spent.tokens:,} of IMPRINT_LLM_TOKENS_PER_DAY={admission_control.tokens_per_day:,})"
-    elif admission_control.cost_per_day is not None and spent.cost >= admission_control.cost_per_day:
-        what = f"money for today ({spent.cost:,.2f} of IMPRINT_LLM_COST_PER_DAY={admission_control.cost_per_day:,.2f})"
-    else:
-        return None
-    return Wait(f"The tenant has used its {what}. It goes on at {_moment(spent.ends_at)}.", spent.ends_at, for_day=True)
+    what, ends_at = spent
+    return Wait(f"The tenant has used its {what}. It goes on at {_moment(ends_at)}.", ends_at, for_day=True)
 
 
 def _queue_up(tx: Tx, admission_control: AdmissionControl, need: Need, answer: Admission) -> Wait:

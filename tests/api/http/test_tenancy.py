@@ -49,11 +49,12 @@ class Belongings:
     document: str
     unit: str
     forgetting: str
+    key: str
 
     @property
     def ids(self) -> list[str]:
         mine = [self.event, self.session, self.user, self.rule, self.memory, self.change, self.dispatch, self.held]
-        return [*mine, self.rebuild, self.receipt, self.document, self.unit, self.forgetting]
+        return [*mine, self.rebuild, self.receipt, self.document, self.unit, self.forgetting, self.key]
 
 
 Case = Callable[[Belongings], Json]
@@ -116,12 +117,25 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"user_id": a.user, "query": a.word, "recipe": "associative", "group_by": "session"}},
     ],
     ("get", "/v1/search/recipes"): [lambda _: {}],
+    ("post", "/v1/search/why"): [
+        lambda a: {"json": {"user_id": a.user, "query": a.word, "id": a.memory}},
+        lambda a: {"json": {"user_id": a.user, "query": a.word, "id": "m1", "in_session": a.session}},
+    ],
     ("get", "/v1/rebuilds"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     ("post", "/v1/rebuilds"): [lambda a: {"json": {"user_id": a.user}}],
     ("get", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
     ("post", "/v1/rebuilds/{rebuild_id}/apply"): [lambda a: {"rebuild_id": a.rebuild}],
     ("delete", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
     ("get", "/v1/endpoints"): [lambda _: {}],
+    ("get", "/v1/endpoints/deliveries"): [lambda _: {}, lambda a: {"params": {"rule": a.rule}}],
+    ("post", "/v1/endpoints/deliveries/{dispatch_id}/redeliver"): [lambda a: {"dispatch_id": a.dispatch}],
+    ("get", "/v1/keys"): [lambda _: {}],
+    ("post", "/v1/keys"): [lambda _: {"json": {"scopes": ["read"]}}],
+    ("delete", "/v1/keys/{key_id}"): [lambda a: {"key_id": a.key}],
+    ("get", "/v1/memories/graph"): [
+        lambda a: {"params": {"user_id": a.user}},
+        lambda _: {"params": {"group_id": "g", "include_archived": True}},
+    ],
     ("post", "/v1/endpoints/enable"): [lambda _: {"json": {"address": "ops"}}],
     ("post", "/v1/import"): [
         lambda a: {"params": {"user_id": a.user}, "content": b'[{"role": "user", "content": "Hello."}]'},
@@ -223,6 +237,15 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("post", "/v1/memories/merge"): [
         lambda a: {"json": {"ids": [a.memory, str(UUID(int=0))]}},
         lambda a: {"json": {"ids": [str(UUID(int=0)), a.memory], "content": "Mine."}},
+    ],
+    ("post", "/v1/memories/bulk"): [
+        lambda a, action=action: {"json": {"action": action, "ids": [a.memory], "confirm": None}}
+        for action in ("pin", "archive", "restore")
+    ]
+    + [
+        lambda a: {"json": {"action": "erase", "ids": [a.memory], "confirm": 1}},
+        lambda a: {"json": {"action": "erase", "ids": [a.memory], "dry_run": True}},
+        lambda a: {"json": {"action": "merge", "ids": [a.memory, str(UUID(int=0))]}},
     ],
     ("post", "/v1/memories/{memory_id}/undo"): [
         lambda a: {"memory_id": a.memory},
@@ -332,6 +355,12 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda _: {"json": {}},
     ],
     ("get", "/v1/now"): [lambda _: {}],
+    ("post", "/v1/extraction/preview"): [
+        lambda a: {"json": {"user_id": a.user, "messages": [{"role": "user", "content": f"I live in {a.word}."}]}},
+        lambda a: {
+            "json": {"user_id": a.user, "group_id": "g", "messages": [{"role": "user", "content": "I live in Rome."}]}
+        },
+    ],
     ("get", "/v1/stats"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     **{
         ("post", f"/compat/mem0/{path}"): [lambda a: {"json": {"messages": "I like tea.", "user_id": a.user}}]
@@ -421,7 +450,7 @@ A token of another is refused before anything is read.
 MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
     *(("post", "/v1/memories"), ("post", "/v1/memories/batch"), ("post", "/v1/rebuilds")),
-    *(("post", "/v1/documents"), ("post", "/mcp")),
+    *(("post", "/v1/documents"), ("post", "/v1/keys"), ("post", "/mcp")),
     *(("post", f"/compat/mem0/{path}") for path in ("v3/memories/add/", "v1/memories/", "oss/memories")),
 }
 """Routes that make things of the caller's own."""
@@ -496,6 +525,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         document,
         units[0]["id"],
         forgetting,
+        doors.keys[TENANT].split(".")[2],
     )
 
 
@@ -620,13 +650,18 @@ def _content(answer: Any) -> Json:
 def counted(what: str, answer: Json) -> Iterator[str]:
     """What a tenant that has nothing but its default rules must not count."""
     own = {str(document["name"]) for document in defaults.load()}
-    if [item for item in answer.get("items", answer.get("results", [])) if item.get("name") not in own]:
+    items = [item for item in answer.get("items", answer.get("results", [])) if not item.get("own")]
+    if [item for item in items if item.get("name", item["rule"] if "fired" in item else None) not in own]:
         yield f"{what} lists what belongs to someone else"
     if answer.get("pending"):
         yield f"{what} waits for someone else"
     memory = answer.get("memory")
     total = memory.get("total") if isinstance(memory, dict) else None
-    if total or any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories")):
+    if (
+        total
+        or answer.get("freshness", {}).get("event_at")
+        or any(answer.get(name) for name in ("events", "decisions", "dispatches", "memories"))
+    ):
         yield f"{what} counts what belongs to someone else"
 
 

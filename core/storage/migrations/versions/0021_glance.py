@@ -1,4 +1,4 @@
-"""What a console asks every few seconds: what is held, which memories need a person, when each key was used last."""
+"""What a console asks: what is held, which memories need a person, what went out, when each key was used last."""
 
 from __future__ import annotations
 

@@ -1,0 +1,337 @@
+"""One action on many memories: a preview first, then row by row through the functions of the single routes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated, Final, Literal
+from uuid import UUID
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from api.http import erasure, memories, retrying
+from api.http.memory_requests import Content, Reason, Version
+from api.http.memory_writes import IdempotencyKey
+from api.ingress import error_responses
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Dependencies, Deps, Writer, author
+from api.ingress.large_json import Route
+from core.consolidation import manual_merge
+from core.consolidation.manual_merge import MOST_MERGED
+from core.erasure import memory as memory_erasure
+from core.erasure.memory import Erased
+from core.errors import Conflict, ImprintError, Invalid, NotFound, Problem
+from core.events import log, request_ids
+from core.events.log import Announcement
+from core.memory import memories as stored
+from core.memory import receipts
+from core.memory.changes import Archive, Pin, Restore
+from core.storage.db import Tx
+from core.tenancy.tenants import Caller
+from core.types import Json
+
+router = APIRouter(prefix="/v1/memories", tags=["memory"], route_class=Route)
+
+ROWS: Final = 500
+"""Memories of one request."""
+
+LEAST_MERGED: Final = 2
+
+SECONDS: Final = 20.0
+"""Seconds after which no further row is begun; those left are named, and the request is sent again for them."""
+
+CHANGED: Final = "memory.bulk_changed"
+"""Type of the event that records a request."""
+
+FINGERPRINT: Final = "fingerprint"
+
+Action = Literal["pin", "unpin", "archive", "restore", "merge", "erase"]
+
+
+class BulkRequest(RequestBody):
+    """An action on several memories."""
+
+    action: Action
+    ids: Annotated[
+        list[UUID], Field(min_length=1, max_length=ROWS, description="In this order; the first of a merge is kept")
+    ]
+    dry_run: Annotated[bool, Field(description="Only return what would happen to each row")] = False
+    versions: Annotated[
+        dict[UUID, Version],
+        Field(default_factory=dict, max_length=ROWS, description="Versions you have seen; a row at another is refused"),
+    ]
+    reason: Annotated[Reason | None, Field(description="Reason, stored in the history")] = None
+    content: Annotated[Content | None, Field(description="Of a merge: its wording; default: that of the first")] = None
+    evidence: Annotated[bool, Field(description="Of an erasure: also blank the text of the cited messages")] = False
+    confirm: Annotated[
+        int | None, Field(description="Of an erasure: the number of `ids` again, as it cannot be undone")
+    ] = None
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield what is wrong with the request as a whole."""
+        yield from (
+            Problem(f"/ids/{place}", "occurs earlier in the list")
+            for place, one in enumerate(self.ids)
+            if one in self.ids[:place]
+        )
+        if unknown := set(self.versions) - set(self.ids):
+            yield Problem(f"/versions/{min(unknown)}", "is not among `ids`")
+        for name, action in (("content", "merge"), ("evidence", "erase"), ("confirm", "erase")):
+            if getattr(self, name) not in {None, False} and self.action != action:
+                yield Problem(f"/{name}", f"belongs to the action `{action}`")
+        if self.action == "merge" and not LEAST_MERGED <= len(self.ids) <= MOST_MERGED:
+            yield Problem("/ids", f"a merge takes {LEAST_MERGED} to {MOST_MERGED} memories")
+        if self.action == "erase" and not self.dry_run and self.confirm != len(self.ids):
+            yield Problem("/confirm", f"must be the number of rows, {len(self.ids)}: an erasure cannot be undone")
+
+
+class BulkRow(BaseModel):
+    """What became of one memory, or would.
+
+    `status`: what the single route would have answered. `undo`: the path that takes it back. `erased`: memories that go
+    together, `counts` the rows of each table.
+    """
+
+    id: UUID
+    outcome: Literal["done", "unchanged", "refused"]
+    status: int = 200
+    detail: str | None = None
+    change_id: UUID | None = None
+    undo: str | None = None
+    receipt_id: UUID | None = None
+    erased: list[UUID] = []
+    counts: dict[str, int] = {}
+
+
+class BulkAnswer(BaseModel):
+    """Result of a bulk request by row. `not_done`: rows for which the time did not suffice; send them again."""
+
+    action: Action
+    dry_run: bool
+    done: int
+    unchanged: int
+    refused: int
+    items: list[BulkRow]
+    warnings: list[str] = []
+    not_done: list[UUID] = []
+
+
+_ROWS: Final = TypeAdapter(list[BulkRow])
+
+Change = Pin | Archive | Restore
+
+
+@dataclass(slots=True)
+class _Run:
+    """The rows of a request so far. `with_others`: memories that were erased with an earlier row, and that row."""
+
+    deps: Dependencies
+    caller: Caller
+    asked: BulkRequest
+    rows: list[BulkRow] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    with_others: dict[UUID, BulkRow] = field(default_factory=dict)
+
+    def answer(self) -> BulkAnswer:
+        """Return the result by row, and count it."""
+        seen = {row.id for row in self.rows}
+        numbers = {name: sum(row.outcome == name for row in self.rows) for name in ("done", "unchanged", "refused")}
+        return BulkAnswer(
+            action=self.asked.action,
+            dry_run=self.asked.dry_run,
+            **numbers,
+            items=self.rows,
+            warnings=self.warnings,
+            not_done=[one for one in self.asked.ids if one not in seen],
+        )
+
+
+class _TakenBack(Exception):
+    """Ends the transaction of a preview, so that nothing of it is stored; carries its result."""
+
+    def __init__(self, result: object) -> None:
+        self.result = result
+
+
+@router.post("/bulk")
+def post_bulk(deps: Deps, caller: Writer, asked: BulkRequest, idempotency_key: IdempotencyKey = None) -> BulkAnswer:
+    """Pin, unpin, archive, restore, merge or erase up to 500 memories; each row has a result of its own.
+
+    Rows are done in order, each in a transaction and by the rules of the single route. A dry run carries each row out
+    and takes it back, so that its answer is what would happen. With `Idempotency-Key` a repeated request gets the same
+    answer.
+    """
+    if problems := list(asked.problems()):
+        raise Invalid(problems)
+    requests = request_ids.of(deps.settings, caller.tenant_id, "bulk", idempotency_key)
+    event_id, print_ = requests.id_of(""), requests.fingerprint(asked.model_dump(mode="json"))
+    if idempotency_key and (earlier := _earlier(deps, caller, event_id, print_)):
+        return earlier
+    run = _Run(deps, caller, asked)
+    if asked.action == "merge":
+        _merge(run)
+    else:
+        _each(run, _ROW[asked.action])
+    answer = run.answer()
+    if not asked.dry_run:
+        _record(deps, caller, event_id, print_, answer)
+    return answer
+
+
+def _each(run: _Run, one: Callable[[_Run, UUID], BulkRow]) -> None:
+    """Do one row after the other until the time is over; one that is refused stops no other."""
+    began = time.monotonic()
+    for memory_id in run.asked.ids:
+        if run.rows and time.monotonic() - began > SECONDS:
+            return
+        try:
+            run.rows.append(one(run, memory_id))
+        except (NotFound, Conflict, Invalid) as error:
+            run.rows.append(_refused(memory_id, error))
+
+
+def _refused(memory_id: UUID, error: ImprintError) -> BulkRow:
+    status = error_responses.STATUS[type(error)]
+    return BulkRow(id=memory_id, outcome="refused", status=status, detail=error.detail)
+
+
+def _changed(run: _Run, memory_id: UUID, work: Callable[[Tx], Change | None]) -> BulkRow:
+    """Carry out a change of one memory; of a preview in a transaction that is taken back."""
+    change = None
+    try:
+        with run.deps.db.tenant(run.caller.tenant_id) as tx:
+            change = work(tx)
+            if run.asked.dry_run:
+                raise _TakenBack(change)
+    except _TakenBack as taken:
+        return BulkRow(id=memory_id, outcome="unchanged" if taken.result is None else "done")
+    if change is None:
+        return BulkRow(id=memory_id, outcome="unchanged")
+    return BulkRow(id=memory_id, outcome="done", change_id=change.change_id, undo=_undo(change.change_id))
+
+
+def _pin(run: _Run, memory_id: UUID) -> BulkRow:
+    asked, pinned = run.asked, run.asked.action == "pin"
+    return _changed(
+        run,
+        memory_id,
+        lambda tx: memories.pin(tx, run.caller, memory_id, asked.reason, asked.versions.get(memory_id), pinned=pinned),
+    )
+
+
+def _archive(run: _Run, memory_id: UUID) -> BulkRow:
+    version = run.asked.versions.get(memory_id)
+    return _changed(run, memory_id, lambda tx: memories.archive(tx, run.caller, memory_id, run.asked.reason, version))
+
+
+def _restore(run: _Run, memory_id: UUID) -> BulkRow:
+    version = run.asked.versions.get(memory_id)
+    return _changed(run, memory_id, lambda tx: memories.restore(tx, run.caller, memory_id, run.asked.reason, version))
+
+
+def _erase(run: _Run, memory_id: UUID) -> BulkRow:
+    """Erase one memory, unless it has gone with an earlier one; its receipt names all that goes."""
+    if (earlier := run.with_others.get(memory_id)) is not None:
+        told = f"Goes with {earlier.id}." if run.asked.dry_run else f"Went with {earlier.id}."
+        return BulkRow(id=memory_id, outcome="done", detail=told, receipt_id=earlier.receipt_id)
+    version = run.asked.versions.get(memory_id)
+    if version is not None:
+        with run.deps.db.tenant(run.caller.tenant_id) as tx:
+            memories.require_version(stored.get(tx, memory_id), version)
+    done, receipt_id = _preview_erasure(run, memory_id) if run.asked.dry_run else _carry_out_erasure(run, memory_id)
+    row = BulkRow(
+        id=memory_id, outcome="done", receipt_id=receipt_id, erased=list(done.memory_ids), counts=dict(done.counts)
+    )
+    run.with_others |= {one: row for one in done.memory_ids if one != memory_id}
+    return row
+
+
+def _carry_out_erasure(run: _Run, memory_id: UUID) -> tuple[Erased, UUID]:
+    done, receipt = erasure.erase_memory(run.deps, run.caller, memory_id, evidence=run.asked.evidence)
+    return done, UUID(receipt.body["id"])
+
+
+def _preview_erasure(run: _Run, memory_id: UUID) -> tuple[Erased, None]:
+    """Erase a memory in a transaction that is taken back, so that every table says what would go."""
+    receipts.signer(run.deps.settings)  # Without a key for receipts nothing would be erased.
+
+    def work(tx: Tx) -> None:
+        by = author(run.caller)
+        raise _TakenBack(memory_erasure.erase(tx, run.caller.tenant_id, memory_id, by, evidence=run.asked.evidence))
+
+    try:
+        retrying.run_with_retries(run.deps.db, run.caller.tenant_id, work)
+    except _TakenBack as taken:
+        if isinstance(taken.result, Erased):
+            return taken.result, None
+    raise AssertionError
+
+
+_ROW: Final[Mapping[str, Callable[[_Run, UUID], BulkRow]]] = {
+    "pin": _pin,
+    "unpin": _pin,
+    "archive": _archive,
+    "restore": _restore,
+    "erase": _erase,
+}
+
+
+def _merge(run: _Run) -> None:
+    """Merge all rows into the first, as one change, or refuse them all."""
+    deps, caller, asked = run.deps, run.caller, run.asked
+    with deps.db.tenant(caller.tenant_id) as tx:
+        for memory_id, version in asked.versions.items():
+            memories.require_version(stored.get(tx, memory_id), version)
+        run.warnings = manual_merge.objections(tx, asked.ids)
+    change_id = None
+    if not asked.dry_run:
+        joined = manual_merge.merge(
+            deps.db,
+            deps.embedder,
+            caller.tenant_id,
+            asked.ids,
+            author(caller),
+            content=asked.content,
+            reason=asked.reason or "Merged by hand.",
+            secrets=deps.settings.secrets,
+        )
+        change_id = joined.change_id
+    for place, memory_id in enumerate(asked.ids):
+        told = "Absorbed by the first." if place else "Kept, with the evidence of all."
+        undo = _undo(change_id) if change_id else None
+        run.rows.append(BulkRow(id=memory_id, outcome="done", detail=told, change_id=change_id, undo=undo))
+
+
+def _undo(change_id: UUID) -> str:
+    return f"/v1/memories/decisions/{change_id}/undo"
+
+
+def _record(deps: Dependencies, caller: Caller, event_id: str, print_: str, answer: BulkAnswer) -> None:
+    """Append the event of a request, which answers a repeat. Conflict: the key has been used at the same time."""
+    names = ("action", "done", "unchanged", "refused", "warnings")
+    payload: Json = {name: getattr(answer, name) for name in names}
+    payload["items"] = _ROWS.dump_python(answer.items, mode="json", exclude_defaults=True)
+    payload["not_done"] = [str(one) for one in answer.not_done]
+    told = Announcement(event_id, CHANGED, datetime.now(UTC), payload, extensions={FINGERPRINT: print_})
+    with deps.db.tenant(caller.tenant_id) as tx:
+        if log.announce(tx, caller.tenant_id, [told]) == 0:
+            raise Conflict("A request with this Idempotency-Key was completed in the meantime.")
+    deps.bell.notify()
+
+
+def _earlier(deps: Dependencies, caller: Caller, event_id: str, print_: str) -> BulkAnswer | None:
+    """Return the answer to an earlier request with this key; None: there was none. Conflict: it asked for another."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        found = log.announced(tx, event_id)
+    if found is None:
+        return None
+    payload, extensions = found
+    if extensions.get(FINGERPRINT, print_) != print_:
+        raise Conflict("This Idempotency-Key was used for a different request. Use a new key for a new request.")
+    try:
+        return BulkAnswer(dry_run=False, **payload)
+    except ValidationError:
+        raise Conflict("The answer to this request has been erased since. Look at the memories themselves.") from None

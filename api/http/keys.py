@@ -1,0 +1,112 @@
+"""API keys of the tenant: list, create, revoke."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import BaseModel, Field
+
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Admin, Dependencies, Deps, Limit, require_scope
+from api.ingress.large_json import Route
+from core.errors import Conflict
+from core.events.parsing import Label, Name
+from core.tenancy import tenants
+from core.tenancy.tenants import MOST_LABELS
+
+router = APIRouter(prefix="/v1/keys", tags=["tenant"], route_class=Route)
+
+Scope = Literal["publish", "read", "write", "rules", "raw", "admin"]
+
+
+class KeyRequest(RequestBody):
+    """A key to create."""
+
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=6)]
+    name: Annotated[Name | None, Field(description="What it is for")] = None
+    labels: Annotated[
+        list[Label] | None,
+        Field(
+            max_length=MOST_LABELS, description="All that it may read of what has audience labels; default: anything"
+        ),
+    ] = None
+
+
+class ShownKey(BaseModel):
+    """A key without its secret. `last_used_at` is true to within a minute."""
+
+    id: str
+    name: str | None
+    scopes: list[str]
+    labels: list[str] | None
+    created_at: datetime
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+    own: Annotated[bool, Field(description="The key of this request")]
+
+
+class CreatedKey(BaseModel):
+    """A new key; `key` is shown once, and only its hash is stored."""
+
+    id: str
+    key: str
+    name: str | None
+    scopes: list[str]
+    labels: list[str] | None
+
+
+class Keys(BaseModel):
+    """A page of keys."""
+
+    items: list[ShownKey]
+    next: str | None
+
+
+@router.get("")
+def get_keys(
+    deps: Deps,
+    caller: Admin,
+    after: Annotated[str | None, Field(max_length=32, description="`next` of the previous page")] = None,
+    limit: Limit = 100,
+) -> Keys:
+    """List the keys of the tenant, newest first, with scopes, labels and last use; never a key itself."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        found = tenants.keys(tx, before=after, limit=limit)
+    names = ("id", "name", "scopes", "labels", "created_at", "last_used_at", "revoked_at")
+    items = [ShownKey(**{name: getattr(key, name) for name in names}, own=key.id == caller.key_id) for key in found]
+    return Keys(items=items, next=found[-1].id if len(found) == limit else None)
+
+
+@router.post("", status_code=201)
+def post_key(deps: Deps, caller: Admin, asked: KeyRequest) -> CreatedKey:
+    """Create a key; the answer is the only one that shows it.
+
+    It can have no scope that the key of the request lacks.
+    """
+    for scope in asked.scopes:
+        require_scope(caller, scope)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        tenants.require_room(tx)
+        key_id, key = tenants.create_key(tx, caller.tenant_id, asked.scopes, asked.name, asked.labels)
+    labels = None if asked.labels is None else sorted(set(asked.labels))
+    return CreatedKey(id=key_id, key=key, name=asked.name, scopes=sorted(set(asked.scopes)), labels=labels)
+
+
+@router.delete("/{key_id}", status_code=204)
+def delete_key(deps: Deps, caller: Admin, key_id: str) -> Response:
+    """Revoke a key; all processes refuse it within 5 seconds. 409: it is the key of this request."""
+    if key_id == caller.key_id:
+        raise Conflict("A key cannot revoke itself; use another one with the scope `admin`.")
+    with deps.db.tenant(caller.tenant_id) as tx:
+        tenants.revoke_key(tx, key_id)
+    _forget(deps, key_id)
+    return Response(status_code=204)
+
+
+def _forget(deps: Dependencies, key_id: str) -> None:
+    """Look the key up again with its next request to this process."""
+    for key, (_, holder) in list(deps.keys.items()):
+        if holder.key_id == key_id:
+            deps.keys.pop(key, None)

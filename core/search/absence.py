@@ -1,0 +1,168 @@
+"""Why a memory or message is not among the results of a search, or where it stands among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import text
+
+from core.errors import NotFound
+from core.index.resident.encoding import message_key
+from core.inference.embedders import Embedder
+from core.memory import memories
+from core.search import filters, query
+from core.search.ordering import RankedHit
+from core.search.query import Question, Ranking
+from core.storage.db import EVERYTHING, UNLABELLED, Database, Tx
+from core.types import Status, Trust
+
+EVERY_RESULT: Final = 1_000_000
+"""Limit of a page that holds the whole ranking."""
+
+Verdict = Literal[
+    "shown", "below", "below_share", "repeats", "not_picked", "filtered", "not_served", "labels", "owner", "not_indexed"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is looked for: a memory, or a message of a session."""
+
+    id: str
+    session_id: str | None = None
+
+    @property
+    def key(self) -> str:
+        return self.id if self.session_id is None else message_key(self.session_id, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where something stands in a search, and why. `filters`: names of those that leave it out.
+
+    `rank`: its place in the whole ranking, from 1. `found`: it with its score. `last`: the last result that is shown.
+    """
+
+    verdict: Verdict
+    reason: str
+    filters: Sequence[str] = field(default_factory=list)
+    rank: int | None = None
+    found: RankedHit | None = None
+    last: RankedHit | None = None
+    ranking: Ranking | None = None
+
+
+def explain(db: Database, tenant_id: str, question: Question, embedder: Embedder, target: Target) -> Standing:
+    """Return where the target stands in the answer to a question. NotFound: the tenant has no such thing."""
+    with db.as_reader(None).tenant(tenant_id) as tx:
+        row = _row(tx, target)
+        indexed = tx.execute(_INDEXED, {"session": target.session_id or "", "ref": target.id}).first() is not None
+    if (hidden := _hidden_by_labels(row, db.reader)) is not None:
+        return Standing("labels", hidden)
+    if (elsewhere := _owned_by_others(row, question)) is not None:
+        return Standing("owner", elsewhere)
+    if getattr(row, "trust", None) == Trust.REJECTED or getattr(row, "status", None) == Status.ERASED:
+        return Standing("not_served", "Someone has rejected it; no search returns it.")
+    ranking = query.rank(db, tenant_id, replace(question, limit=EVERY_RESULT, after=None), embedder)
+    return _standing(ranking, question, target, indexed=indexed)
+
+
+def _row(tx: Tx, target: Target) -> Any:
+    if target.session_id is None:
+        return memories.get(tx, _uuid(target.id))
+    row = tx.execute(_MESSAGE, {"session": target.session_id, "id": target.id}).one_or_none()
+    if row is None:
+        raise NotFound(f"There is no message {target.id!r} in session {target.session_id!r}.")
+    return row
+
+
+def _uuid(written: str) -> UUID:
+    try:
+        return UUID(written)
+    except ValueError:
+        raise NotFound(f"{written!r} is not the id of a memory; of a message name `in_session` as well.") from None
+
+
+def _hidden_by_labels(row: Any, reader: str) -> str | None:
+    """Return why a reader may not see a row, if so."""
+    if reader == EVERYTHING:
+        return None
+    held = set() if reader == UNLABELLED else set(reader.split(","))
+    missing = sorted(set(row.audience_labels) - held)
+    return f"The reader lacks its labels {', '.join(missing)}; see `reader_labels`." if missing else None
+
+
+def _owned_by_others(row: Any, question: Question) -> str | None:
+    """Return whose a row is, if the question is about nobody that it belongs to."""
+    if question.user_id is not None and row.user_id == question.user_id:
+        return None
+    if question.group_id is not None and row.group_id == question.group_id:
+        return None
+    where = f" in the group {row.group_id!r}" if row.group_id else ""
+    return f"It belongs to the user {row.user_id!r}{where}, whom this search is not about."
+
+
+def _standing(ranking: Ranking, question: Question, target: Target, *, indexed: bool) -> Standing:
+    candidates = np.flatnonzero(ranking.page.found.keys == target.key)
+    if len(candidates):
+        return _ranked(ranking, question, int(candidates[0]))
+    place = ranking.view.place(target.key)
+    names = _left_out_by(ranking, question, target, place)
+    if names:
+        unserved = set(names) <= {"status", "trust", "expires_at"}
+        reason = f"Left out by {', '.join(names)}."
+        return Standing(
+            "not_served" if unserved else "filtered", reason, names, last=_last(ranking, question), ranking=ranking
+        )
+    if place is None:
+        later = "This process has not read it from the index yet" if indexed else "Workers index it within seconds"
+        return Standing("not_indexed", f"{later}; ask again.", last=_last(ranking, question), ranking=ranking)
+    reason = f"The store is large, and no arm has it among its best {filters.ARM_LIMIT:,}."
+    return Standing("not_picked", reason, last=_last(ranking, question), ranking=ranking)
+
+
+def _left_out_by(ranking: Ranking, question: Question, target: Target, place: int | None) -> list[str]:
+    """Return the names of the filters that leave it out."""
+    wanted = question.filters
+    kind = "memories" if target.session_id is None else "messages"
+    if kind not in wanted.include:
+        return ["include"]
+    if place is None:
+        return ["known_at"] if wanted.moment.known_at is not None else []
+    return filters.failed(ranking.view, place, wanted, ranking.vector)
+
+
+def _ranked(ranking: Ranking, question: Question, place: int) -> Standing:
+    """Return where a candidate stands in the whole order, which a recipe may thin out."""
+    page, found, last = ranking.page, ranking.page.at(place), _last(ranking, question)
+    there = np.flatnonzero(page.places == place)
+    if not len(there):
+        recipe = question.recipe
+        best = page.at(int(page.places[0])).score if len(page.places) else 0.0
+        if recipe.share and found.score < recipe.share * best:
+            reason = f"Its score is below {recipe.share:g} of the best one, as the recipe `{recipe.name}` demands."
+            return Standing("below_share", reason, found=found, last=last, ranking=ranking)
+        reason = "It cites only messages that better results show already."
+        return Standing("repeats", reason, found=found, last=last, ranking=ranking)
+    rank = int(there[0]) + 1
+    if rank <= question.limit:
+        return Standing("shown", f"It is result {rank}.", rank=rank, found=found, last=last, ranking=ranking)
+    reason = f"It is result {rank}, and {question.limit} are shown."
+    return Standing("below", reason, rank=rank, found=found, last=last, ranking=ranking)
+
+
+def _last(ranking: Ranking, question: Question) -> RankedHit | None:
+    places = ranking.page.places[: question.limit]
+    return ranking.page.at(int(places[-1])) if len(places) else None
+
+
+_MESSAGE = text("SELECT user_id, group_id, audience_labels FROM messages WHERE session_id = :session AND id = :id")
+
+_INDEXED = text("""
+    SELECT FROM search_index
+    WHERE type = CASE WHEN :session = '' THEN 'memory' ELSE 'message' END AND session_id = :session AND ref = :ref
+""")

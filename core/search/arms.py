@@ -1,0 +1,62 @@
+"""The ranked list of each arm of a search: what it found by itself, before the fusion. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from core.index.resident.arrays import Numbers
+from core.search.ordering import RankedPage
+
+TOP: Final = 20
+"""Candidates of each list."""
+
+PARTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "time": ("time", "span"),
+    "recency": ("recency",),
+    "who": ("who",),
+    "session": ("session",),
+    "association": ("association",),
+    "succession": ("succession",),
+}
+"""Arms that are parts of the score, beside words and meaning; those that found nothing are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmHit:
+    """A candidate in the list of an arm, by its own measure."""
+
+    rank: int
+    type: str
+    key: str
+    score: float
+
+
+def of(page: RankedPage, top: int = TOP) -> dict[str, list[ArmHit]]:
+    """Return the best candidates of each arm: BM25 weights by words, cosines by meaning, parts of the score."""
+    nothing = np.full(len(page.passages), np.nan)
+    lexical = _with_passages(page.found.lexical, [one.hit.lexical for one in page.passages])
+    cosine = _with_passages(page.found.cosine, [one.hit.cosine for one in page.passages])
+    lists = {"lexical": _best(page, np.where(lexical > 0, lexical, np.nan), top), "vector": _best(page, cosine, top)}
+    for name, parts in PARTS.items():
+        gained = np.zeros(len(page.found))
+        for part in parts:
+            gained = gained + page.scores.parts.get(part, 0.0)
+        found = _best(page, np.concatenate([np.where(gained > 0, gained, np.nan), nothing]), top)
+        lists |= {name: found} if found else {}
+    return lists
+
+
+def _with_passages(values: Numbers, more: list[float] | list[float | None]) -> Numbers:
+    known = [np.nan if one is None else one for one in more]
+    return np.concatenate([values, np.array(known, dtype=np.float64)])
+
+
+def _best(page: RankedPage, values: Numbers, top: int) -> list[ArmHit]:
+    places = np.flatnonzero(~np.isnan(values))
+    best = places[np.argsort(-values[places], kind="stable")[:top]]
+    hits = ((page.at(int(place)).hit, float(values[place])) for place in best)
+    return [ArmHit(n, hit.type, hit.key, round(score, 6)) for n, (hit, score) in enumerate(hits, start=1)]
