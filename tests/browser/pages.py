@@ -24,6 +24,22 @@ AREAS = (
     "", "/events", "/rules", "/memories", "/search", "/people", "/context", "/documents", "/work", "/service",
 )  # fmt: skip
 
+TOO_WIDE = """
+() => {
+  if (document.documentElement.scrollWidth <= innerWidth) return [];
+  const wide = ['the page is wider than its window'];
+  const walk = (root) => {
+    for (const one of root.querySelectorAll('*')) {
+      if (one.shadowRoot) walk(one.shadowRoot);
+      const { right } = one.getBoundingClientRect();
+      if (right > innerWidth + 1 && !one.closest('.scroll, dialog, pre')) wide.push(`${one.tagName}.${one.className}`);
+    }
+  };
+  walk(document);
+  return wide.slice(0, 6);
+}
+"""
+
 GRAVE = {"serious", "critical"}
 
 
@@ -78,16 +94,10 @@ class Watched:
         self.page.locator("[data-waiting], .htmx-request").first.wait_for(state="detached")
 
     def overflow(self) -> list[str]:
-        """What is wider than the window."""
-        found: list[str] = self.page.evaluate(
-            """() => {
-              if (document.documentElement.scrollWidth <= innerWidth) return [];
-              const wide = [...document.querySelectorAll('body *')].filter(
-                (one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.scroll, dialog, pre'));
-              const named = wide.map((one) => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 60)}`);
-              return [...named.slice(0, 5), 'the page is wider than its window'];
-            }"""
-        )
+        """What is wider than the window, and still is when scripts have laid out what they draw."""
+        if self.page.evaluate(TOO_WIDE):
+            self.page.wait_for_timeout(500)
+        found: list[str] = self.page.evaluate(TOO_WIDE)
         return found
 
     def barriers(self) -> list[str]:
