@@ -11,6 +11,8 @@ BROWSER_VENV := .venv-browser
 # The browser is opened by `make test`, too, where there is one.
 BROWSER := $(shell command -v chromium)
 ADAPTERS_VENV := .venv-adapters
+JS := sdk/js
+RECIPE := docs/examples/recipes/vercel-ai-sdk
 QUIETLY := --quiet --disable-pip-version-check
 # One more than cores: journeys and faults wait for processes most of their time.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
@@ -19,7 +21,7 @@ PARALLEL := --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder --m
 LOCOMO ?= ../shared/data/locomo_dev.json
 
 .DEFAULT_GOAL := help
-.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model hosts chromium browser screenshots adapters console-assets lock clean
+.PHONY: map help demo up test fast compiled lint types bench peers search rabbitmq monitoring model hosts chromium browser screenshots adapters console-assets js js-types fuzz lock clean
 
 help: ## What there is to make
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | column -t -s $$'\t'
@@ -84,7 +86,28 @@ $(HOSTS_NODE)/.ready: tests/hosts/package.json tests/hosts/package-lock.json
 	npm ci --prefix $(HOSTS_NODE) --legacy-peer-deps --ignore-scripts --no-audit --no-fund
 	@touch $@
 
-hosts: $(READY) $(HOSTS_VENV)/.ready $(HOSTS_NODE)/.ready ## Packages of others: mem0's SDKs against a stack, AsyncAPI's parser (needs npm)
+$(JS)/node_modules/.ready: $(JS)/package.json $(JS)/package-lock.json
+	npm ci --prefix $(JS) --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+$(JS)/dist/.ready: $(JS)/node_modules/.ready $(wildcard $(JS)/src/*.ts) $(JS)/tsconfig.build.json $(JS)/tsconfig.json
+	npm run --prefix $(JS) --silent build
+	@touch $@
+
+$(RECIPE)/node_modules/.ready: $(RECIPE)/package.json $(RECIPE)/package-lock.json $(JS)/dist/.ready
+	npm ci --prefix $(RECIPE) --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+js: $(READY) $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## The npm client and its recipe for the Vercel AI SDK, against a stack (needs npm)
+	$(BIN)/python -m pytest -m hosts tests/hosts/test_js_client.py
+
+js-types: $(READY) $(JS)/node_modules/.ready ## The types of the npm client, from the OpenAPI document (needs npm)
+	PYTHONPATH=. $(BIN)/python $(JS)/generate.py
+
+fuzz: $(READY) ## Schemathesis for a quarter of an hour: every parameter of every operation, and many examples
+	IMPRINT_FUZZ_LONG=1 $(BIN)/python -m pytest tests/contracts/test_fuzz.py
+
+hosts: $(READY) $(HOSTS_VENV)/.ready $(HOSTS_NODE)/.ready $(JS)/dist/.ready $(RECIPE)/node_modules/.ready ## Packages of others: mem0's SDKs against a stack, AsyncAPI's parser (needs npm)
 	$(BIN)/python -m pytest -m hosts tests/hosts
 
 $(ADAPTERS_VENV)/.ready: sdk/python/tests/requirements.lock
@@ -106,7 +129,7 @@ browser: $(READY) $(BROWSER_VENV)/.ready chromium ## The console in a real brows
 screenshots: $(READY) $(BROWSER_VENV)/.ready chromium ## The README's pictures of the console, from the conversation of the demo
 	$(BIN)/python -m tests.browser.pictures
 
-adapters: $(READY) $(ADAPTERS_VENV)/.ready ## The client's adapters with the real agent frameworks, against a stack
+adapters: $(READY) $(ADAPTERS_VENV)/.ready ## The client's adapters and the recipes with the real agent frameworks, against a stack (needs node)
 	PYTHONPATH=sdk/python $(ADAPTERS_VENV)/bin/python -m pytest --config-file /dev/null --rootdir sdk/python sdk/python/tests
 
 bench: $(READY) ## Every figure in docs/benchmarks.md
@@ -142,6 +165,8 @@ lock: ## Choose the versions anew: the lock files from pyproject.toml, and that 
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --custom-compile-command "make lock" -o tests/browser/requirements.lock tests/browser/requirements.in
 	npm install --prefix tests/hosts --package-lock-only --legacy-peer-deps --ignore-scripts --no-audit --no-fund
+	npm install --prefix $(JS) --package-lock-only --ignore-scripts --no-audit --no-fund
+	npm install --prefix $(RECIPE) --package-lock-only --ignore-scripts --no-audit --no-fund
 
 clean: ## Remove what was made here; data under .imprint stays
-	rm -rf $(VENV) $(MODEL_VENV) $(HOSTS_VENV) $(HOSTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(ADAPTERS_VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info
+	rm -rf $(VENV) $(MODEL_VENV) $(HOSTS_VENV) $(HOSTS_NODE) $(BROWSER_VENV) $(CONSOLE)/node_modules $(ADAPTERS_VENV) $(JS)/node_modules $(JS)/dist $(RECIPE)/node_modules $(RECIPE)/dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist *.egg-info

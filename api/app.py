@@ -29,6 +29,8 @@ from api.http import (
     forgettings,
     health,
     hooks,
+    ids,
+    import_jobs,
     imports,
     keys,
     memories,
@@ -39,6 +41,7 @@ from api.http import (
     prompts,
     rebuilds,
     relations,
+    replays,
     rule_activity,
     rules,
     run_now,
@@ -59,6 +62,7 @@ from api.ingress.content_type import JsonByDefault
 from api.ingress.dependencies import Dependencies
 from api.ingress.following import Followers
 from api.ingress.foreign_keys import ForeignKeys
+from api.ingress.openapi import DocumentedApi
 from api.ingress.route_bounds import RouteTable
 from api.ingress.settling import SettleWatcher
 from api.mcp import server as mcp
@@ -81,10 +85,13 @@ from core.storage import db, schema_version
 from core.storage.db import Database
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
+    replays.router,
     events.router,
     stream.router,
     hooks.router,
     imports.router,
+    import_jobs.router,
+    ids.router,
     search.router,
     search_why.router,
     context.router,
@@ -147,7 +154,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
             for part in (sweeper, opened.recalls, opened.recent, opened.bell, opened.db):
                 part.close()
 
-    app = FastAPI(
+    app = DocumentedApi(
         title="Imprint",
         description="Long-term memory for AI agents: events in, rules decide, workers remember.",
         version="0.1.0",

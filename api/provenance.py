@@ -1,4 +1,7 @@
-"""The origin of a memory as JSON: each version with its event, rule, dispatch and model calls, and the evidence."""
+"""The origin of a memory as JSON: each version with its event, rule, dispatch and model calls, and the evidence.
+
+Where messages or dispatches have left by the tenant's retention, `expired` says so.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,12 @@ from core.types import Json
 def of(tx: Tx, memory_id: UUID) -> Json:
     """Return a memory and the steps that led to it. NotFound: the tenant has none with this id."""
     row = memories.get(tx, memory_id)
+    shown = memory_json(row, memories.evidence(tx, [memory_id]).get(memory_id, []))
+    left = memories.expired_evidence(tx, memory_id)
+    for source in shown["sources"]:
+        source["expired"] = (source["session_id"], source["message_id"]) in left
     return {
-        "memory": memory_json(row, memories.evidence(tx, [memory_id]).get(memory_id, [])),
+        "memory": shown,
         "steps": [_step_json(version, origin) for version, origin in origins.of(tx, memory_id)],
     }
 
@@ -25,7 +32,7 @@ def of(tx: Tx, memory_id: UUID) -> Json:
 def _step_json(version: MemoryVersion, origin: Origin | None) -> Json:
     step: Json = {name: value for name, value in asdict(version).items() if name not in {"snapshot", "dispatch_id"}}
     if origin is None:
-        return step
+        return step | ({"expired": True} if version.dispatch_id else {})
     dispatch = origin.dispatch
     return step | {
         "dispatch": dispatch_json(dispatch),

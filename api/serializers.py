@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from core.events.parsing import EXTENSIONS
 from core.memory import retention
 from core.screening import output
 from core.types import Event, Evidence, Json, Message, Trust
@@ -32,7 +33,16 @@ def event_json(event: Event, *, raw: bool = False) -> Json:
         "correlation_id": event.correlation_id,
         "causation_id": event.causation_id,
         "hop": event.hop,
+        **_extensions(event, raw=raw),
     }
+
+
+def _extensions(event: Event, *, raw: bool) -> Json:
+    """Return trace context and partition key of an event, null where it has none; no other extension is shown."""
+    sent = event.extensions or {}
+    shown = {name: sent.get(name) for name in EXTENSIONS}
+    masked: Json = shown if raw else output.value(shown)
+    return masked
 
 
 def memory_json(row: Any, evidence: Sequence[Evidence], now: datetime | None = None) -> Json:
@@ -90,7 +100,7 @@ def dispatch_json(row: Any) -> Json:
     """Return a dispatch without the credentials that its rule may hold."""
     names = (
         "id rule rule_version action_type target params status hold expires_at approval after lane attempt sends "
-        "error wake_at result created_at started_at ended_at correlation_id hop"
+        "error wake_at result created_at started_at ended_at correlation_id hop replay_id"
     ).split()
     told: Json = {name: getattr(row, name) for name in names} | {"params": masking.action(row.params)}
     masked: Json = output.value({name: told[name] for name in ("params", "error", "result")})

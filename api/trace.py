@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from api.serializers import dispatch_json, event_json
-from core.events import dispatch_queries, log
+from core.events import dispatch_queries, log, replays
 from core.memory import memories
 from core.storage.db import Database, Tx
 from core.types import Event, Json
@@ -25,13 +25,32 @@ def of(db: Database, tenant_id: str, event_id: str, meanings: Meanings) -> Json:
 
 
 def _consequences(tx: Tx, event: Event) -> Json:
+    """Return what followed from the event as it came, and apart from it what followed from each replay."""
     dispatches = dispatch_queries.of_event(tx, event)
     changes = memories.versions_by_dispatch(tx, [d.id for d in dispatches])
+    causes = log.dispatches_of_followers(tx, event)
+    traced = replays.of_event(tx, event)
+    told = {replay_id: _Consequences() for replay_id in (None, *(replay.id for replay in traced))}
+    of_dispatch = {d.id: told[d.replay_id] for d in dispatches}
+    for dispatch in dispatches:
+        of_dispatch[dispatch.id].dispatches.append(dispatch_json(dispatch))
+    for version in changes:
+        of_dispatch[version.dispatch_id].changes.append(_change_json(version))
+    for follower in log.followers(tx, event):
+        of_dispatch.get(causes[follower.seq], told[None]).followed_by.append(event_json(follower))
     return {
-        "dispatches": [dispatch_json(d) for d in dispatches],
-        "changes": [_change_json(version) for version in changes],
-        "followed_by": [event_json(e) for e in log.followers(tx, event)],
+        **asdict(told[None]),
+        "replays": [{**asdict(replay), **asdict(told[replay.id])} for replay in traced],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Consequences:
+    """What followed from an event, in the order of its occurrence."""
+
+    dispatches: list[Json] = field(default_factory=list)
+    changes: list[Json] = field(default_factory=list)
+    followed_by: list[Json] = field(default_factory=list)
 
 
 def _change_json(version: Any) -> Json:

@@ -71,6 +71,7 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
     "memory_decay": AgentSpec("cpu", ("memory.archived",)),
     "memory_cleaner": AgentSpec("cpu", ("memory.archived", "memory.erased")),
     "memory_reinforcer": AgentSpec("cpu"),
+    "retention_sweeper": AgentSpec("cpu"),
     "memory_compressor": AgentSpec(
         "cpu",
         ("memory.created", "memory.compressed", "memory.archived"),
@@ -102,6 +103,10 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
         unlabelled=True,
     ),
     "memory_rebuilder": AgentSpec("cpu", ("rebuild.ready",), seconds=WHOLE_HISTORY),
+    "archive_restorer": AgentSpec(
+        "cpu", ("message.imported", "import.completed", "import.failed", "mirror.requested"), seconds=WHOLE_HISTORY
+    ),
+    "event_replayer": AgentSpec("cpu", ("replay.completed",)),
     "knowledge_indexer": AgentSpec("cpu"),
     "embedding_refresher": AgentSpec("cpu"),
     "embedding_switcher": AgentSpec("cpu", ("embedding.changed",), seconds=WHOLE_USER),

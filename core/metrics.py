@@ -33,6 +33,7 @@ DECISIONS = Counter(
     "Verdicts of rules on matching events; all rules other than the defaults count as `other`",
     ["rule", "verdict"],
 )
+REPLAYED = Counter("imprint_replayed_events_total", "Stored events on which a replay has decided", ["mode"])
 RULE_FAULTS = Counter(
     "imprint_rule_faults_total", "Values whose type differs from the one a condition compares", ["operator"]
 )
@@ -82,6 +83,7 @@ MCP = Histogram("imprint_mcp_seconds", "Time to answer a tool call", ["tool", "o
 HTTP = Histogram("imprint_http_seconds", "Time to answer a request", ["method", "route", "status"], buckets=FAST)
 
 MEMORIES = Counter("imprint_memories_total", "Changes to memories", ["change"])
+EXPIRED = Counter("imprint_expired_rows_total", "Rows removed because their time of retention was over", ["kind"])
 MODEL_CALLS = Counter("imprint_model_calls_total", "Calls to a language model", ["model", "outcome"])
 MODEL_TOKENS = Counter("imprint_model_tokens_total", "Tokens as reported by the language model", ["model", "direction"])
 

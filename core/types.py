@@ -24,7 +24,8 @@ class Event:
     """A row of the log: something that happened, in the past tense.
 
     `seq` is its position in the log; `root_seq` the position of the first event of its chain; `hop` the number of
-    events between the two; `lineage` the rules that acted on the way.
+    events between the two; `lineage` the rules that acted on the way. `extensions`: what a publisher sent beside the
+    payload (`traceparent`, `tracestate`, `partitionkey`), and what the service keeps for itself.
     """
 
     seq: int
@@ -42,6 +43,7 @@ class Event:
     hop: int = 0
     root_seq: int = 0
     lineage: Sequence[str] = ()
+    extensions: Json | None = None
 
 
 class Kind(StrEnum):

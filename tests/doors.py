@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fastapi.testclient import TestClient
@@ -17,6 +18,7 @@ from core.inference.embedders import HashEmbedder
 from core.storage import db
 from core.tenancy import tenants
 from rules.registry import store
+from tests import declared
 from tests.samples import TENANT
 
 OTHER = "globex"
@@ -63,4 +65,5 @@ def opened(settings: Settings) -> Iterator[Doors]:
     keys = _keys(settings, (TENANT, OTHER), ("admin",))
     app = http.create(settings, broker_url(settings), HashEmbedder())
     with TestClient(app, raise_server_exceptions=False) as client:
+        client.event_hooks = {"response": [partial(declared.require, app)]}
         yield Doors(client, keys)

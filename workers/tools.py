@@ -19,6 +19,7 @@ from core.inference.installed_embedders import InstalledEmbedders
 from core.storage.db import Database
 from core.tenancy.embedding import TenantEmbedding
 from workers.dispatch.model import Job, Outcome
+from workers.routing.action_dispatches import ActionLimits
 
 COUNTED: Final = frozenset(
     (
@@ -32,13 +33,15 @@ COUNTED: Final = frozenset(
 class Tools:
     """Dependencies of the agents: a tenant-bound database, an embedder, the settings.
 
-    `embedders`: those of tenants with a model of their own; None: there are none.
+    `embedders`: those of tenants with a model of their own; None: there are none. `actions`: limits of the actions of
+    rules, for an agent that decides on events.
     """
 
     db: Database
     embedder: Embedder
     settings: Settings
     embedders: InstalledEmbedders | None = None
+    actions: ActionLimits | None = None
 
     def of(self, own: TenantEmbedding | None) -> Self:
         """Return the tools for a tenant: its model, and the database with the vectors of that."""

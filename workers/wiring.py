@@ -30,7 +30,7 @@ def ledger(settings: Settings, vectors: Embedder | None = None) -> Ledger:
     """Wire a worker process: the tenant-bound role, the agents with their tools, the policy, the model."""
     app = reembedding.open_database(settings, settings.database_pool)
     embedders = InstalledEmbedders(settings, vectors)
-    tools = Tools(app, embedders.default, settings, embedders)
+    tools = Tools(app, embedders.default, settings, embedders, action_limits(settings))
     model = configured_client.load(settings, app)
     configured_extractor.load_extractor(settings, model)  # A wrong setting stops the process, and not each dispatch.
     return Ledger(
@@ -63,6 +63,11 @@ def admission_control(settings: Settings) -> AdmissionControl | None:
     )
 
 
+def action_limits(settings: Settings) -> ActionLimits:
+    """Return the limits of actions: room for a whole event, and as much again for the rest of the action."""
+    return ActionLimits(table.queues(settings), agents.EXCLUSIVE, settings.approval_seconds, 2 * settings.event_bytes)
+
+
 def router(settings: Settings) -> Router:
     """Wire a router process: the queue role, which sees no memory, and the rules."""
     embedders = InstalledEmbedders(settings)
@@ -70,10 +75,7 @@ def router(settings: Settings) -> Router:
     return Router(
         db=queue,
         book=LiveRules(settings.rules_poll_seconds),
-        # Room for a whole event, and as much again for the rest of the action.
-        shop=ActionLimits(
-            table.queues(settings), agents.EXCLUSIVE, settings.approval_seconds, 2 * settings.event_bytes
-        ),
+        shop=action_limits(settings),
         meanings=MeaningsByModel(embedders.of),
         batch=ROUTE_BATCH,
         max_hops=settings.max_hops,

@@ -7,16 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
+from api.cli import ids, tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client, read, short
-from api.terminal import err, escape, out
+from api.cli.tables import Column
+from api.terminal import err
 
 commands = typer.Typer(help="Actions waiting for approval.", no_args_is_help=True, add_completion=False)
 
 Rule = Annotated[str | None, typer.Option(help="Only actions of this rule.")]
 Limit = Annotated[int, typer.Option(min=1, max=500)]
-Id = Annotated[str, typer.Argument(help="Id as shown by `imprint approvals list`.")]
-WORDS = 60
+Id = Annotated[str, typer.Argument(parser=ids.typed, metavar="ID", help="Id as printed by `imprint approvals list`.")]
+WORDS = 200
 """Maximum characters shown of an action."""
+
+COLUMNS = (
+    *(Column("id", style="bold"), Column("rule"), Column("until", style="dim")),
+    Column("would", flexible=True),
+)
 
 Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Comment, stored with the decision.")]
 
@@ -31,52 +38,67 @@ def list_(rule: Rule = None, limit: Limit = 50, as_json: AsJson = False) -> None
     items = answer["items"]
     if not items:
         err.print("Nothing waits for approval.")
-        return
-    for item in items:
-        # Lines and not a table: an id that is cut off cannot be approved.
-        out.print(f"[bold]{item['id']}[/]  {escape(item['rule'])}", highlight=False)
-        out.print(f"  would      {escape(_doing(item))}", highlight=False)
-        out.print(f"  because of {escape(item['event_type'])} {escape(item['event_id'])}", highlight=False)
-        out.print(f"  since      {moment(item['created_at'])}, until {moment(item['expires_at'])}", highlight=False)
+    tables.rows(COLUMNS, map(_row, items))
 
 
 @commands.command("approve")
-def approve(dispatch_id: Id, comment: Comment = None) -> None:
+def approve(dispatch_id: Id, comment: Comment = None, as_json: AsJson = False) -> None:
     """Approve an action, which is then carried out.
 
-    Example: imprint approvals approve 01a201d5-e5cb-7040-9e09-b43e1d5743a6 -m "checked"
+    Example: imprint approvals approve 1d5743a6 -m "checked"
     """
-    _decide(dispatch_id, "approve", comment)
-    err.print(f"{dispatch_id} is approved.")
+    done = finish_if_json(as_json, _decide(dispatch_id, "approve", comment))
+    err.print(f"{ids.short(done['id'])} is approved.", highlight=False)
 
 
 @commands.command("reject")
-def reject(dispatch_id: Id, comment: Comment = None) -> None:
+def reject(dispatch_id: Id, comment: Comment = None, as_json: AsJson = False) -> None:
     """Reject an action and the actions that would have followed it.
 
-    Example: imprint approvals reject 01a201d5-e5cb-7040-9e09-b43e1d5743a6 -m "too broad"
+    Example: imprint approvals reject 1d5743a6 -m "too broad"
     """
-    _decide(dispatch_id, "reject", comment)
-    err.print(f"{dispatch_id} is rejected.")
+    done = finish_if_json(as_json, _decide(dispatch_id, "reject", comment))
+    err.print(f"{ids.short(done['id'])} is rejected.", highlight=False)
 
 
-def _decide(dispatch_id: str, word: str, comment: str | None) -> None:
+@commands.command("show")
+def show(dispatch_id: Id, as_json: AsJson = False) -> None:
+    """Show an action in full: what it would do, why, until when, and which keys may decide.
+
+    Example: imprint approvals show 1d5743a6
+    """
+    item = finish_if_json(as_json, ids.read("dispatch", dispatch_id, "/v1/dispatches/{id}"))
+    shown = ("id", "rule", "status", "hold", "created_at", "expires_at")
+    pairs = [(name, item[name]) for name in shown if item[name] is not None]
+    because = f"{item['event_type']} {item['event_id']}"
+    deciders = ", ".join(one["name"] or one["id"] for one in item.get("may_decide", ()))
+    tables.fields(
+        [*pairs, ("because of", because), ("would", _doing(item, 1_000)), ("may decide", deciders or "nobody")]
+    )
+
+
+def _row(item: dict[str, Any]) -> list[str]:
+    return [ids.short(item["id"]), item["rule"], moment(item["expires_at"])[:16], _doing(item)]
+
+
+def _decide(dispatch_id: str, word: str, comment: str | None) -> Any:
     with open_client() as client:
-        client.post(f"/v1/dispatches/{dispatch_id}/{word}", {"comment": comment})
+        path = f"/v1/dispatches/{ids.resolve(client, 'dispatch', dispatch_id)}/{word}"
+        return client.post(path, {"comment": comment})
 
 
-def _doing(item: dict[str, Any]) -> str:
+def _doing(item: dict[str, Any], words: int = WORDS) -> str:
     """Describe the action in a few words: agent and parameters."""
     kind, given = item["action_type"], item["params"]
     if kind == "notify":
-        return short(f"notify {given['channel']}: {given['template']}", WORDS)
+        return short(f"notify {given['channel']}: {given['template']}", words)
     if kind == "webhook":
-        return short(f"post to {given['url']}", WORDS)
+        return short(f"post to {given['url']}", words)
     if kind == "celery":
-        return short(f"send {given['task']} to {given['queue']} {_plain(given['kwargs'])}", WORDS)
+        return short(f"send {given['task']} to {given['queue']} {_plain(given['kwargs'])}", words)
     if kind == "emit":
-        return short(f"emit {given['event_type']} {_plain(given['payload'])}", WORDS)
-    return short(f"run {item['target']} {_plain(given)}", WORDS)
+        return short(f"emit {given['event_type']} {_plain(given['payload'])}", words)
+    return short(f"run {item['target']} {_plain(given)}", words)
 
 
 def _plain(values: dict[str, Any] | None) -> str:

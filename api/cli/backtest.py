@@ -46,7 +46,7 @@ def backtest(given: Given, since: From = None, until: To = None, samples: Sample
 
     Example: imprint rules backtest draft.json --from 2026-11-01
     """
-    asked = {"from": _moment(since, "--from"), "to": _moment(until, "--to")}
+    asked = {"from": period_end(since, "--from"), "to": period_end(until, "--to")}
     body: Json = {name: value for name, value in asked.items() if value is not None} | {"limit_samples": samples}
     with open_client() as client:
         result = _result(client, body | {"rule": _draft(client, given)}, quiet=as_json)
@@ -56,7 +56,7 @@ def backtest(given: Given, since: From = None, until: To = None, samples: Sample
         _show(result)
 
 
-def _moment(value: str | None, option: str) -> str | None:
+def period_end(value: str | None, option: str) -> str | None:
     """Parse a day or time; without an offset it is local time."""
     if value is None:
         return None
@@ -115,7 +115,7 @@ def _show(result: Json) -> None:
     _show_rules("Rules in force that it would hold back", result["displaces"])
     _show_rules("Rules in force that it would no longer hold back", result["releases"])
     _show_comparison(result["compared"])
-    _show_cost(result["estimate"])
+    show_cost(result["estimate"])
     _show_samples(result["samples"])
     for name in result["not_simulated"]:
         _say(f"[yellow]`{name}` is not simulated: it depends on how long the work takes.[/]")
@@ -167,7 +167,7 @@ def _show_comparison(compared: Json | None) -> None:
         )
 
 
-def _show_cost(estimate: Json) -> None:
+def show_cost(estimate: Json) -> None:
     _say(f"\nEstimated: {_many(estimate['dispatches'], 'dispatch', 'dispatches')}, {_figures(estimate)}")
     if len(estimate["actions"]) > 1:
         for action in estimate["actions"]:

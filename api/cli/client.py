@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import IO, Annotated, Any
-from uuid import UUID
 
 import httpx
 import typer
 
+from api.cli import failures
 from api.terminal import as_json
 from core.config import Settings
 from core.errors import ImprintError, Misconfigured, Problem
@@ -28,21 +28,6 @@ SETTLE_STEP_SECONDS = 0.25
 """Maximum duration of one request for pending work, so that a waiting command can show its progress."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def whole_id(given: str) -> str:
-    """Parse an id as lists print it. BadParameter: it is truncated or mistyped."""
-    try:
-        return str(UUID(given))
-    except ValueError:
-        said = f"{given!r} is not a whole id; lists print ids in full, such as 01a201d5-e5cb-7040-9e09-b43e1d5743a6."
-        raise typer.BadParameter(said) from None
-
-
-MemoryId = Annotated[
-    str,
-    typer.Argument(parser=whole_id, metavar="MEMORY_ID", help="Id as printed by `imprint memory list` and `search`."),
-]
 
 
 class Refused(ImprintError):
@@ -68,7 +53,7 @@ class Client:
 
     def __init__(self, settings: Settings, key: str | None = None, seconds: float = TIMEOUT_SECONDS) -> None:
         url = settings.url or settings.stack.get("http_url") or f"http://127.0.0.1:{settings.http_port}"
-        self.key = key or _key(settings)
+        self.key = _ascii(key or _key(settings))
         headers = {"Authorization": f"Bearer {self.key}"}
         self._http = httpx.Client(base_url=url, headers=headers, timeout=seconds)
         self.url = url
@@ -76,9 +61,21 @@ class Client:
     def get(self, path: str, **params: Any) -> Any:
         return self._ask("GET", path, params=_present(params))
 
-    def post(self, path: str, body: object, *, if_version: int | None = None) -> Any:
+    def items(self, path: str, **params: Any) -> Iterator[Any]:
+        """Yield all items of a list, page by page."""
+        page = self.get(path, **params)
+        while True:
+            yield from page["items"]
+            if page["next"] is None:
+                return
+            page = self.get(path, **params, after=page["next"])
+
+    def post(
+        self, path: str, body: object, *, if_version: int | None = None, idempotency_key: str | None = None
+    ) -> Any:
         """Send a POST request; with `if_version`, conditionally on the version of what it changes."""
         headers = {} if if_version is None else {"If-Match": f'"{if_version}"'}
+        headers |= {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
         return self._ask("POST", path, json=body, headers=headers)
 
     def post_text(self, path: str, body: object, **params: Any) -> str:
@@ -88,8 +85,11 @@ class Client:
     def delete(self, path: str, **params: Any) -> Any:
         return self._ask("DELETE", path, params=params)
 
-    def put(self, path: str, body: object) -> Any:
-        return self._ask("PUT", path, json=body)
+    def put(self, path: str, body: object, **params: Any) -> Any:
+        return self._ask("PUT", path, json=body, params=params)
+
+    def put_bytes(self, path: str, data: bytes) -> None:
+        self._send("PUT", path, content=data, headers={"Content-Type": "application/octet-stream"})
 
     def patch(self, path: str, body: object) -> Any:
         return self._ask("PATCH", path, json=body)
@@ -173,7 +173,9 @@ class Client:
         return answer
 
     def _silent(self, error: httpx.TransportError) -> Refused:
-        return Refused(f"No answer from {self.url} ({error}). Start it with `imprint up`, or set IMPRINT_URL.")
+        wanted = " IMPRINT_URL begins with http:// or https://." if isinstance(error, httpx.UnsupportedProtocol) else ""
+        said = f"No answer from {self.url} ({error}).{wanted}"
+        return Refused(f"{said} Start it with `imprint up`, or set IMPRINT_URL.")
 
 
 def _present(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,7 +189,8 @@ def _sent_events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
         if line:
             fields[name] = value
         elif fields:
-            yield fields.get("id", ""), json.loads(fields["data"]) if "data" in fields else None
+            if "id" in fields:  # Without a position it is no event: `stream.gap`, on what has left long ago.
+                yield fields["id"], json.loads(fields["data"]) if "data" in fields else None
             fields = {}
 
 
@@ -249,6 +252,13 @@ def wait_politely(refused: Refused) -> None:
     time.sleep(refused.retry_after_s)
 
 
+def _ascii(key: str) -> str:
+    """Return a key that can be sent. Misconfigured: no key looks like this."""
+    if not key.isascii() or not key.isprintable():
+        raise Misconfigured("The key holds characters that no key has; copy it again (IMPRINT_API_KEY).")
+    return key
+
+
 def _key(settings: Settings) -> str:
     if settings.api_key is not None:
         return settings.api_key.get_secret_value()
@@ -263,10 +273,14 @@ def _key(settings: Settings) -> str:
 def _refusal(answer: httpx.Response) -> Refused:
     pause = answer.headers.get("retry-after") if answer.status_code == httpx.codes.TOO_MANY_REQUESTS else None
     retry_after_s = float(pause) if pause and pause.isdigit() else None
+    path, missing = answer.request.url.path, answer.status_code == httpx.codes.NOT_FOUND
     try:
         problem = answer.json()
         faults = [Problem(fault["pointer"], fault["detail"]) for fault in problem.get("errors", [])]
-        said = "The request is invalid:" if faults else str(problem["detail"])
+        said = str(problem["detail"])
+        said = "The request is invalid:" if faults else failures.in_commands(said, path, missing=missing)
     except (ValueError, KeyError, TypeError):
-        return Refused(f"{answer.status_code} {answer.text[:500]}", None, retry_after_s, answer.status_code)
+        said = f"{answer.url} answered {answer.status_code} {short(answer.text, 200)}".rstrip()
+        said = f"{said}. Is it Imprint? Check IMPRINT_URL; `imprint doctor` looks at the service."
+        return Refused(said, None, retry_after_s, answer.status_code)
     return Refused(said, faults, retry_after_s, answer.status_code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from rich.tree import Tree
@@ -35,4 +36,4 @@ def _actual(node: Json) -> str:
 
 
 def _value(value: Any) -> str:
-    return escape(short(repr(value), 80))
+    return escape(short(json.dumps(value, ensure_ascii=False).replace("\\\\", "\\"), 80))

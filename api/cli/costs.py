@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
+from api.cli import tables
 from api.cli.client import AsJson, read, show_json
-from api.terminal import escape, out
+from api.cli.tables import Column
 from core.types import SPEND_KEYS, Json
 
 
@@ -30,18 +30,15 @@ def costs(
     if as_json:
         show_json(told)
     else:
-        out.print(table(told, by))
+        show(told, by)
 
 
-def table(told: Json, by: str) -> Table:
-    """Return the answer of `GET /v1/costs` as a table, with the total in the last line."""
-    names = (by, "calls", "input tokens", "output tokens", "cost", "p95")
-    shown = Table(*names, title="Model calls", title_justify="left")
-    for one in told["items"]:
-        shown.add_row("–" if one["key"] is None else escape(one["key"]), *_figures(one))
-    shown.add_section()
-    shown.add_row("total", *_figures(told["total"]))
-    return shown
+def show(told: Json, by: str) -> None:
+    """Print the answer of `GET /v1/costs`, with the total in the last line."""
+    names = ("calls", "tokens in", "tokens out", "cost", "p95")
+    columns = [Column(by), *(Column(name, right=True) for name in names)]
+    found = [["–" if one["key"] is None else one["key"], *_figures(one)] for one in told["items"]]
+    tables.rows(columns, [*found, ["total", *_figures(told["total"])]], headings=True)
 
 
 def _figures(one: Json) -> list[str]:

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from rich.pretty import Pretty
 
-from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, short, show_items, whole_id
-from api.terminal import err, escape, out
+from api.cli import ids, tables
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, show_items
+from api.cli.tables import Column
+from api.terminal import as_json as json_text
+from api.terminal import err
 
 commands = typer.Typer(help="Dead letters: list and retry dispatches that failed permanently.", no_args_is_help=True)
 
-Id = Annotated[str, typer.Argument(parser=whole_id, metavar="ID", help="Id as printed by `imprint dead list`.")]
+Id = Annotated[str, typer.Argument(parser=ids.typed, metavar="ID", help="Id as printed by `imprint dead list`.")]
 Rule = Annotated[str | None, typer.Option(help="Only dispatches of this rule.")]
 Target = Annotated[str | None, typer.Option(help="Only dispatches to this agent.")]
 Limit = Annotated[int, typer.Option(min=1, max=500)]
 All = Annotated[bool, typer.Option("--all", help="All dead letters that match --rule and --target.")]
+
+COLUMNS = (
+    *(Column("id", style="bold"), Column("agent"), Column("failed", style="dim")),
+    Column("reason", flexible=True),
+)
 
 PAGE = 1_000
 """Dead letters replayed in one request: as many as the server takes."""
@@ -32,33 +39,23 @@ def list_(rule: Rule = None, target: Target = None, limit: Limit = 50, as_json: 
     items = answer["items"]
     if not items:
         err.print("There are no dead letters.")
-        return
-    for item in items:
-        # Lines and not a table: an id that is cut off cannot be replayed.
-        ended = f"attempt {item['attempt']}, {moment(item['ended_at'])}"
-        out.print(
-            f"[bold]{item['id']}[/]  {escape(item['target'])} [dim]{escape(item['rule'] or '–')}, {ended}[/]",
-            soft_wrap=True,
-        )
-        out.print(f"  {escape(short(item['error'] or 'no reason kept', 300))}", soft_wrap=True, highlight=False)
+    tables.rows(COLUMNS, map(_row, items))
 
 
 @commands.command("show")
 def show(dispatch_id: Id, as_json: AsJson = False) -> None:
     """Show a dispatch with its parameters and the reason.
 
-    Example: imprint dead show 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    Example: imprint dead show 1d5743a6
     """
-    item = finish_if_json(as_json, read(f"/v1/dispatches/{dispatch_id}"))
-    for name, value in item.items():
-        shown = Pretty(value) if isinstance(value, dict) else escape(str(value if value is not None else "–"))
-        out.print(f"[bold]{name:<15}[/]", shown, highlight=False, soft_wrap=True)
+    item = finish_if_json(as_json, ids.read("dispatch", dispatch_id, "/v1/dispatches/{id}"))
+    tables.fields((name, _text(value)) for name, value in item.items() if value is not None)
 
 
 @commands.command("replay")
 def replay(
     dispatch_ids: Annotated[
-        list[str] | None, typer.Argument(parser=whole_id, metavar="ID", help="Ids as printed by `imprint dead list`.")
+        list[str] | None, typer.Argument(parser=ids.typed, metavar="ID", help="Ids as printed by `imprint dead list`.")
     ] = None,
     everything: All = False,
     rule: Rule = None,
@@ -67,7 +64,7 @@ def replay(
 ) -> None:
     """Retry dead letters from their first attempt: the given ones, or all that match.
 
-    Examples: imprint dead replay 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    Examples: imprint dead replay 1d5743a6
     imprint dead replay --all --target webhook_sender
     """
     if bool(dispatch_ids) == everything:
@@ -78,15 +75,29 @@ def replay(
         show_items(replayed)
         return
     for dispatch_id in replayed:
-        err.print(f"{dispatch_id} is tried again.", highlight=False)
+        err.print(f"{ids.short(dispatch_id)} is tried again.", highlight=False)
     if not replayed:
         err.print("There is no such dead letter.")
 
 
+def _row(item: dict[str, Any]) -> list[str]:
+    return [
+        ids.short(item["id"]),
+        item["target"],
+        moment(item["ended_at"])[:16],
+        item["error"] or "no reason was stored",
+    ]
+
+
+def _text(value: Any) -> str:
+    return json_text(value) if isinstance(value, dict | list) else str(value)
+
+
 def _retry_each(client: Client, dispatch_ids: list[str]) -> list[str]:
-    for dispatch_id in dispatch_ids:
+    found = [ids.resolve(client, "dispatch", one) for one in dispatch_ids]
+    for dispatch_id in found:
         client.post(f"/v1/dispatches/{dispatch_id}/retry", {})
-    return dispatch_ids
+    return found
 
 
 def _all(client: Client, rule: str | None, target: str | None) -> list[str]:

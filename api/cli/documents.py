@@ -8,7 +8,10 @@ from typing import Annotated
 
 import typer
 
+from api.cli import ids, tables
 from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, short, show_items
+from api.cli.ids import DocumentId
+from api.cli.tables import Column
 from api.terminal import err, escape, out, write
 from core.errors import ImprintError
 from core.types import Json
@@ -30,6 +33,12 @@ OnlyGroup = Annotated[str | None, typer.Option(help="Only documents of this grou
 After = Annotated[str | None, typer.Option(help="`next` of the previous page.")]
 Limit = Annotated[int, typer.Option(min=1, max=200)]
 Passages = Annotated[bool, typer.Option("--passages", help="Show its passages.")]
+
+
+COLUMNS = (
+    *(Column("id", style="bold"), Column("owner"), Column("changed", style="dim"), Column("", style="dim")),
+    Column("title", flexible=True),
+)
 
 
 class NotText(ImprintError, kind="No text"):
@@ -55,9 +64,11 @@ def add(
         show_items(answers)
         return
     for answer in answers:
-        _say(f"{answer['fate']:<9} {answer['id']} {escape(answer['title'])} [dim]{_about(answer)}[/]")
+        _say(
+            f"{answer['fate']:<9} [bold]{ids.short(answer['id'])}[/] {escape(answer['title'])} [dim]{_about(answer)}[/]"
+        )
         for one in answer["apart"]:
-            err.print(f"  passage {one['passage']} is not shown: {escape(one['reason'])}", soft_wrap=True)
+            err.print(f"  passage {one['passage']} is not shown: {escape(one['reason'])}")
 
 
 @commands.command("list")
@@ -69,19 +80,20 @@ def list_documents(
     Example: imprint documents list --user ada
     """
     answer = finish_if_json(as_json, read("/v1/documents", user_id=user, group_id=group, after=after, limit=limit))
-    for one in answer["items"]:
-        _say(f"{one['id']} {escape(one['title'])} [dim]{_about(one)}, {moment(one['updated_at'])}[/]")
+    tables.rows(COLUMNS, map(_row, answer["items"]))
+    if not answer["items"]:
+        err.print("There is no document; `imprint documents add FILE` adds one.")
     if answer["next"]:
         err.print(f"There are more: --after {answer['next']}", highlight=False)
 
 
 @commands.command("show")
-def show(document_id: str, passages: Passages = False, as_json: AsJson = False) -> None:
+def show(document_id: DocumentId, passages: Passages = False, as_json: AsJson = False) -> None:
     """Show a document: its text, or its passages.
 
-    Example: imprint documents show 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --passages
+    Example: imprint documents show 1d5743a6 --passages
     """
-    answer = finish_if_json(as_json, read(f"/v1/documents/{document_id}", passages=passages))
+    answer = finish_if_json(as_json, ids.read("document", document_id, "/v1/documents/{id}", passages=passages))
     if not passages:
         write(answer["content"].rstrip("\n") + "\n")
         return
@@ -92,15 +104,15 @@ def show(document_id: str, passages: Passages = False, as_json: AsJson = False) 
 
 
 @commands.command("delete")
-def delete(document_id: str, as_json: AsJson = False) -> None:
+def delete(document_id: DocumentId, as_json: AsJson = False) -> None:
     """Erase a document permanently.
 
-    Example: imprint documents delete 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    Example: imprint documents delete 1d5743a6
     """
     with open_client() as client:
-        answer = client.delete(f"/v1/documents/{document_id}")
+        answer = client.delete(f"/v1/documents/{ids.resolve(client, 'document', document_id)}")
     finish_if_json(as_json, answer)
-    out.print(f"Erased, with {answer['passages']} passages.", highlight=False)
+    out.print(f"Erased, with {_passages(answer)}.", highlight=False)
 
 
 def _read(file: Path) -> str:
@@ -122,10 +134,20 @@ def _send(client: Client, file: Path, content: str, given: Json) -> Json:
     return answer
 
 
+def _row(document: Json) -> list[str]:
+    day, owner = moment(document["updated_at"])[:10], document["user_id"] or document["group_id"] or "everyone's"
+    about = f"v{document['version']}, {_passages(document)}"
+    return [ids.short(document["id"]), owner, day, about, document["title"]]
+
+
+def _passages(document: Json) -> str:
+    return "1 passage" if document["passages"] == 1 else f"{document['passages']} passages"
+
+
 def _about(document: Json) -> str:
     owner = document["user_id"] or document["group_id"] or "everyone's"
-    return f"v{document['version']}, {document['passages']} passages, {escape(owner)}"
+    return f"v{document['version']}, {_passages(document)}, {escape(owner)}"
 
 
 def _say(line: str) -> None:
-    out.print(line, soft_wrap=True, highlight=False)
+    out.print(line, highlight=False)

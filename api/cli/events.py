@@ -1,4 +1,4 @@
-"""`imprint events`: follow the log, and trace one event."""
+"""`imprint events`: follow the log, trace one event, replay some."""
 
 from __future__ import annotations
 
@@ -6,20 +6,32 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 from rich.tree import Tree
 
-from api.cli import condition_view
-from api.cli.client import AsJson, Client, Refused, moment, open_client, read, short, show_json, show_json_line
+from api.cli import condition_view, ids, tables
+from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, short, show_json_line
+from api.cli.replay import replay
+from api.cli.tables import Column
 from api.terminal import err, escape, out
 from core.types import Json
 
-commands = typer.Typer(help="The log: follow it live, trace an event.", no_args_is_help=True, add_completion=False)
+commands = typer.Typer(
+    help="The log: follow it live, trace an event, replay some.", no_args_is_help=True, add_completion=False
+)
+
+commands.command("replay")(replay)
 
 PAGE = 500
 
+SENT = ("traceparent", "partitionkey")
+"""Extensions of an event that are shown beside it."""
+
 RETRY_SECONDS = 1.0
+
+COLUMNS = (Column("place", style="dim"), Column("time", style="dim"), Column("event", flexible=True))
 
 SERVER_FAULT = 500
 """The first status of a fault that may pass."""
@@ -77,41 +89,57 @@ def tail(
 
 
 @commands.command("trace")
-def trace(event_id: str, as_json: AsJson = False) -> None:
+def trace(
+    event_id: Annotated[str, typer.Argument(metavar="EVENT", help="Id of an event, or its place in the log.")],
+    as_json: AsJson = False,
+) -> None:
     """Show everything that followed from an event: rules with conditions, dispatches, changes, further events.
 
-    Example: imprint events trace 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    Example: imprint events trace 412
     """
-    answer = read(f"/v1/events/{event_id}/trace")
-    if as_json:
-        show_json(answer)
-    else:
-        out.print(_tree(answer))
+    with open_client() as client:
+        whole = ids.event(client, event_id)
+        answer = finish_if_json(as_json, client.get(f"/v1/events/{quote(whole, safe='')}/trace"))
+    out.print(_tree(answer), highlight=False)
 
 
 def _show(event: Json) -> None:
     told = event["payload"].get("content") or ", ".join(f"{k}={v}" for k, v in event["payload"].items())
-    place = f"{event['seq']:>7} {moment(event['time'])} {'  ' * event['hop']}"
-    line = f"[dim]{place}[/][cyan]{event['event_type']}[/] {escape(short(str(told)))} [dim]{escape(event['id'])}[/]"
-    out.print(line, highlight=False, soft_wrap=True)
+    kind = f"{'  ' * event['hop']}{event['event_type']}"
+    sent = "".join(f" {name}={short(event[name])}" for name in SENT if event[name])
+    tables.rows(COLUMNS, [[f"{event['seq']:>7}", moment(event["time"])[5:], f"{kind} {told}{sent}"]])
 
 
 def _tree(answer: Json) -> Tree:
     event = answer["event"]
-    tree = Tree(f"[bold cyan]{event['event_type']}[/] {escape(event['id'])} [dim]{escape(event['source'])}[/]")
+    tree = Tree(
+        f"[bold cyan]{event['event_type']}[/] {event['seq']} [dim]{escape(event['id'])} {escape(event['source'])}[/]"
+    )
+    for name in SENT:
+        if event[name]:
+            tree.add(f"[dim]{name}[/] {escape(short(event[name]))}")
     content = event["payload"].get("content")
     if content:
         tree.add(f"“{escape(short(content, 200))}”")
     _add_rules(tree, answer["rules"])
+    _add_consequences(tree, answer)
+    for one in answer["replays"]:
+        told = f"[bold]replay[/] {one['mode']} {one['status']} [dim]{moment(one['created_at'])} {one['id']}[/]"
+        branch = tree.add(told)
+        _add_rules(branch, one["rules"])
+        _add_consequences(branch, one)
+    return tree
+
+
+def _add_consequences(tree: Tree, answer: Json) -> None:
     _add_dispatches(tree, answer["dispatches"])
     changes = tree.add(f"changes ({len(answer['changes'])})")
     for change in answer["changes"]:
         line = f"[green]{change['change']}[/] {escape(change['content'])} [dim]{escape(change['reason'] or '')}[/]"
-        changes.add(f"{line} [dim]{change['memory_id']}[/]")
+        changes.add(f"{line} [dim]{ids.short(change['memory_id'])}[/]")
     followed = tree.add(f"followed by ({len(answer['followed_by'])})")
     for one in answer["followed_by"]:
-        followed.add(f"[cyan]{one['event_type']}[/] {escape(one['subject'] or '')} [dim]{one['id']}[/]")
-    return tree
+        followed.add(f"[cyan]{one['event_type']}[/] {escape(_subject(one))} [dim]{one['seq']}[/]")
 
 
 def _add_rules(tree: Tree, rules: list[Json]) -> None:
@@ -131,4 +159,11 @@ def _add_dispatches(tree: Tree, dispatches: list[Json]) -> None:
         result = ", ".join(f"{name} {n}" for name, n in (one["result"] or {}).items())
         said = one["error"] if one["error"] and one["status"] != "done" else result
         asked = f"{one['target']} [{colour}]{one['status']}[/] attempt {one['attempt']}"
-        branch.add(f"{asked} {escape(said or '')} [dim]{escape(one['rule'] or 'the service itself')} {one['id']}[/]")
+        branch.add(
+            f"{asked} {escape(said or '')} [dim]{escape(one['rule'] or 'the service itself')} {ids.short(one['id'])}[/]"
+        )
+
+
+def _subject(event: Json) -> str:
+    kind, _, name = (event["subject"] or "").partition(":")
+    return f"{kind} {ids.short(name)}" if name else kind

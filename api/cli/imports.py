@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import Progress
 
-from api.cli import publish
+from api.cli import archives, completion, confirming, publish
 from api.cli.client import AsJson, Client, open_client, show_json
 from api.terminal import err, escape, out
 from core.errors import ImprintError
@@ -30,12 +30,15 @@ REASONS = 10
 Source = Annotated[Path, typer.Argument(help="File, folder or zip to import.")]
 User = Annotated[str, typer.Option(help="Whose memory it becomes.")]
 Group = Annotated[str | None, typer.Option(help="Group whose memory it becomes.")]
-Only = Annotated[str | None, typer.Option(help=f"Import one format only: {', '.join(FORMATS)}.")]
+Only = Annotated[
+    str | None,
+    typer.Option(help=f"Import one format only: {', '.join(FORMATS)}.", autocompletion=completion.one_of(FORMATS)),
+]
 Forbidden = Annotated[bool, typer.Option("--include-forbidden", help="Also what ChatGPT was told not to remember.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would be imported.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Settle = Annotated[bool, typer.Option("--settle", help="Wait until all resulting work has ended.")]
-Timeout = Annotated[float, typer.Option(help="Maximum wait of --settle, in seconds.")]
+Timeout = Annotated[float, typer.Option(help="Maximum wait for the workers, in seconds.")]
 
 
 class Unconfirmed(ImprintError, kind="Not confirmed"):
@@ -57,22 +60,31 @@ def import_(
     """Import what another service exported: ChatGPT, Claude, Claude Code, mem0, Hindsight, LangGraph, LoCoMo, NDJSON.
 
     The format is recognised. First it is read as a whole and reported; a second import of the same changes nothing.
+    An archive of `imprint user export` is restored as it was, by the workers of the server.
 
     Example: imprint import conversations.json --user ada --dry-run
     """
     if only is not None and only not in FORMATS:
         raise typer.BadParameter(f"There is no format {only!r}; use one of {', '.join(FORMATS)}.")
-    found = Report.of(Reading(path, only, include_forbidden))
+    is_archive = only in {None, "imprint"} and archives.is_archive(path)
+    if is_archive and group is not None:
+        raise typer.BadParameter(
+            "An archive of Imprint keeps the groups in which something was said; leave --group out."
+        )
+    found = archives.report(path) if is_archive else Report.of(Reading(path, only, include_forbidden))
     if not as_json:
         _show(found)
     if dry_run:
         if as_json:
             show_json(found.as_json())
         return
-    if not (yes or typer.confirm("Import this?", err=True)):
-        raise Unconfirmed
+    if not yes:
+        confirming.ask("Import this?", Unconfirmed())
     with open_client() as client:
-        sent = _send(client, Reading(path, only, include_forbidden), Owner(user, group), found)
+        if is_archive:
+            sent = archives.restore(client, path, user, timeout)
+        else:
+            sent = _send(client, Reading(path, only, include_forbidden), Owner(user, group), found)
         pending = (
             publish.wait_until_settled(client, sent["settle_token"], timeout)
             if settle and sent["settle_token"]
@@ -80,10 +92,28 @@ def import_(
         )
     if as_json:
         show_json({**found.as_json(), **sent, **({} if pending is None else {"settled": pending == 0})})
-        return
+    elif is_archive:
+        _show_restored(sent, pending)
+    else:
+        _show_sent(sent, pending)
+
+
+def _show_restored(job: Json, pending: int | None) -> None:
+    restored, known = (sum(job["report"][name].values()) for name in ("restored", "known"))
+    there = f", {known} there already" if known else ""
+    out.print(f"{restored} of {job['progress']['lines']} lines restored{there}{_settled(pending)}.", highlight=False)
+    for reason, number in job["report"]["left_out"].items():
+        err.print(f"[dim]left out: {number} × {escape(reason)}[/]", highlight=False, soft_wrap=True)
+
+
+def _show_sent(sent: Json, pending: int | None) -> None:
     known = f", {sent['duplicates']} known already" if sent["duplicates"] else ""
-    settled = "" if pending is None else ", settled" if not pending else f", {pending} still pending"
-    out.print(f"{sent['accepted']} events accepted{known}, {sent['documents']} documents{settled}.", highlight=False)
+    said = f"{sent['accepted']} events accepted{known}, {sent['documents']} documents{_settled(pending)}."
+    out.print(said, highlight=False)
+
+
+def _settled(pending: int | None) -> str:
+    return "" if pending is None else ", settled" if not pending else f", {pending} still pending"
 
 
 def _send(client: Client, reading: Reading, owner: Owner, found: Report) -> Json:
@@ -122,7 +152,7 @@ def _post(client: Client, batch: list[Json], sent: Json, bar: Progress, task: An
 def _show(found: Report) -> None:
     out.print(f"Formats: {', '.join(found.formats) or 'none'}", highlight=False)
     out.print(
-        f"{len(found.conversations)} conversations with {found.messages} messages, {found.statements} statements, "
+        f"{found.talks} conversations with {found.messages} messages, {found.statements} statements, "
         f"{found.documents} documents",
         highlight=False,
     )

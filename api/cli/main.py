@@ -6,9 +6,10 @@ import sys
 from typing import Annotated, Any, ClassVar
 
 import typer
+from typer.completion import completion_init  # type: ignore[attr-defined]
 from typer.exceptions import Abort, TyperException
 
-from api.cli import lazy
+from api.cli import failures, lazy
 from api.cli.lazy import CommandTable, LazyGroup
 from api.terminal import as_json, err, escape, out
 from core import deferred
@@ -24,12 +25,13 @@ COMMANDS: CommandTable = {
     "context": ("api.cli.context:context", "The context of an agent within a token limit."),
     "documents": ("api.cli.documents:commands", "The knowledge base: documents."),
     "mcp": ("api.cli.mcp:mcp", "MCP over standard input and output, for agents that start a command."),
-    "events": ("api.cli.events:commands", "The log: follow it live, trace an event."),
+    "events": ("api.cli.events:commands", "The log: follow it live, trace an event, replay some."),
     "rules": ("api.cli.rules:commands", "The rules in force: show and change them."),
     "memory": ("api.cli.memory:commands", "Memories: list, edit, forget, explain."),
-    "session": ("api.cli.session:commands", "Sessions: list them, show one."),
+    "profile": ("api.cli.profile:profile", "What is known of a user or a group, in sections."),
+    "session": ("api.cli.session:commands", "Sessions: list, show, end, delete."),
     "mirror": ("api.cli.mirror:commands", "The Markdown mirror: location and state of its files."),
-    "user": ("api.cli.user:commands", "A user: profile, erasure, receipts."),
+    "user": ("api.cli.user:commands", "A user: profile, export, erasure, receipts."),
     "tenant": ("api.cli.tenant:commands", "Settings of a tenant: webhooks, channels, secrets, limits."),
     "prompts": ("api.cli.prompts:commands", "Prompts of the tenant's own: versions, preview, share of sessions."),
     "approvals": ("api.cli.approvals:commands", "Actions that wait for approval: list, approve, reject."),
@@ -37,6 +39,8 @@ COMMANDS: CommandTable = {
     "costs": ("api.cli.costs:costs", "Cost of model calls by rule, agent, user or model."),
     "status": ("api.cli.status:status", "Readiness of the service and length of its queues."),
     "doctor": ("api.cli.doctor:doctor", "Check the machine, the settings and the running installation."),
+    "bench": ("api.cli.bench:bench", "Measure the running service with a tenant of its own, erased afterwards."),
+    "completion": ("api.cli.completion:completion", "Print the completion script of bash, zsh or fish."),
     "config": ("api.cli.config:commands", "Check and show the settings."),
     "backup": ("api.cli.backup:backup", "Back up this home: database, keys."),
     "restore": ("api.cli.backup:restore", "Restore a backup into an empty home."),
@@ -50,8 +54,8 @@ COMMANDS: CommandTable = {
 }
 """Name, location and help line of each command."""
 
-LOGGING = ("serve", "router", "worker", "clock")
-"""Commands that run a process and write warnings to its log."""
+LOGGING = ("serve", "router", "worker", "clock", "completion")
+"""Commands that show no warnings: processes write them to their log, and a script is read by a shell."""
 
 DISTRIBUTION = "imprint-server"
 
@@ -97,26 +101,37 @@ def about(version: Version = False) -> None:
 def main() -> None:
     """Run a command. Exit code 0: success, 1: failure, 2: usage. With `--json`, errors are JSON on standard error."""
     program = "--json" in sys.argv
+    completion_init()
     try:
         code = app(standalone_mode=not program)
-    except ImprintError as error:
-        sys.exit(_report(error, as_program=program))
-    except Abort:
-        sys.exit(1)
-    except TyperException as error:  # Only with --json: else Typer has shown it and ended.
-        said, code = getattr(error, "format_message", error.__str__)(), getattr(error, "exit_code", 2)
-        sys.stderr.write(as_json({"error": {"detail": said, "errors": []}}) + "\n")
+    except Abort:  # Only with --json: else Typer has said so and ended.
+        _write_error("Interrupted; what was accepted stays accepted.", [])
+        code = 1
+    except TyperException as error:  # Likewise.
+        _write_error(getattr(error, "format_message", error.__str__)(), [])
+        code = getattr(error, "exit_code", 2)
+    except Exception as error:
+        if "serve" in sys.argv[1:2] and not isinstance(error, ImprintError):
+            raise
+        _report(error, as_program=program)
+        code = 1
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _report(error: ImprintError, *, as_program: bool) -> int:
+def _report(error: Exception, *, as_program: bool) -> None:
+    """Say what went wrong and what to do. The error itself: its place is asked for."""
+    said = failures.sentence(error)
+    if said is None:
+        raise error
     if not as_program:
-        err.print(f"[red]Error:[/] {escape(error.detail)}", soft_wrap=True, highlight=False)
-        return 1
+        err.print(f"[red]Error:[/] {escape(said)}", soft_wrap=True, highlight=False)
+        return
     faults = [{"pointer": one.pointer, "detail": one.detail} for one in getattr(error, "problems", None) or []]
-    detail = getattr(error, "title", error.detail)
+    _write_error(getattr(error, "title", said) if faults else said, faults)
+
+
+def _write_error(detail: str, faults: list[dict[str, str]]) -> None:
     sys.stderr.write(as_json({"error": {"detail": detail, "errors": faults}}) + "\n")
-    return 1
 
 
 def _warn_of_unknown_settings() -> None:

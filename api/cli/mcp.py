@@ -6,6 +6,8 @@ import json
 import sys
 from typing import Any, Final
 
+from mcp.shared.inbound import encode_header_value
+
 from api.cli.client import Client, Refused
 from core.config import Settings
 from core.errors import ImprintError
@@ -62,7 +64,10 @@ def _answer(client: Client, line: bytes, negotiated: str) -> Json | None:
 
 
 def headers(message: Json, negotiated: str) -> dict[str, str]:
-    """Return the headers that repeat parts of a message over HTTP: version, method and name."""
+    """Return the headers that repeat parts of a message over HTTP: version, method and name.
+
+    A name that no header can hold is sent as the protocol says, in base64.
+    """
     params = message.get("params")
     params = params if isinstance(params, dict) else {}
     meta = params.get("_meta")
@@ -70,9 +75,16 @@ def headers(message: Json, negotiated: str) -> dict[str, str]:
     wanted = {
         "MCP-Protocol-Version": version or negotiated,
         "Mcp-Method": message.get("method"),
-        "Mcp-Name": params.get("name") or params.get("uri"),
+        "Mcp-Name": _encoded(params.get("name") or params.get("uri")),
     }
     return {name: str(value) for name, value in wanted.items() if _is_header(value)}
+
+
+def _encoded(name: Any) -> Any:
+    try:
+        return encode_header_value(name) if isinstance(name, str) else None
+    except UnicodeEncodeError:  # Half a surrogate pair: the service says what is wrong.
+        return None
 
 
 def _is_header(value: Any) -> bool:

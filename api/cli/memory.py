@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 import typer
+from rich.text import Text
 from rich.tree import Tree
 
-from api.cli import decisions, forgettings, lazy, memory_edits, stats
-from api.cli.client import AsJson, MemoryId, finish_if_json, moment, read, short
+from api.cli import decisions, forgettings, ids, lazy, memory_edits, stats, tables
+from api.cli.client import AsJson, finish_if_json, moment, read, short
+from api.cli.ids import MemoryId
 from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.rebuild import rebuild
+from api.cli.tables import Column
 from api.terminal import err, escape, out
 from core.types import Category, Json, Status
 
@@ -56,9 +59,16 @@ After = Annotated[str | None, typer.Option(help="Cursor shown with the previous 
 Limit = Annotated[int, typer.Option(min=1, max=500, help="Memories per page.")]
 
 SHOWN = (
-    *("user_id", "subject", "kind", "category", "topic", "attribute", "value"),
+    *("id", "user_id", "subject", "kind", "category", "topic", "attribute", "value"),
     *("importance", "confidence", "strength", "trust", "status"),
     *("occurred_at", "valid_from", "valid_to", "recorded_at", "version"),
+)
+
+COLUMNS = (
+    Column("id", style="bold"),
+    Column("owner"),
+    Column("category", style="dim"),
+    Column("memory", flexible=True),
 )
 
 
@@ -74,14 +84,13 @@ def list_(
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List memories, newest first, each with its id.
+    """List memories, newest first, one a line, each with the end of its id: all that other commands need of it.
 
     Example: imprint memory list --user ada --category preference
     """
     wanted = {"user_id": user, "group_id": group, "session_id": session, "q": contains, "after": after}
     answer = finish_if_json(as_json, read("/v1/memories", **wanted, category=category, status=status, limit=limit))
-    for memory in answer["items"]:
-        out.print(f"{memory['id']} {escape(short(memory['content'], 200))} [dim]{_about(memory)}[/]", soft_wrap=True)
+    tables.rows(COLUMNS, ([ids.short(one["id"]), *_about(one)] for one in answer["items"]))
     if not answer["items"]:
         err.print("No memory fits.")
     if answer["next"]:
@@ -92,38 +101,36 @@ def list_(
 def show(memory_id: MemoryId, as_json: AsJson = False) -> None:
     """Show a memory with its evidence.
 
-    Example: imprint memory show 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    Example: imprint memory show 1d5743a6
     """
-    memory = finish_if_json(as_json, read(f"/v1/memories/{memory_id}"))
-    out.print(f"[bold]{escape(memory['content'])}[/]", soft_wrap=True, highlight=False)
-    for name in SHOWN:
-        if memory[name] is not None:
-            value = moment(memory[name]) if name.endswith(("_at", "_from", "_to")) else memory[name]
-            out.print(f"  {name:<12} {escape(str(value))}", highlight=False)
-    for source in memory["sources"]:
-        out.print(f"  [dim]“{escape(source['quote'])}” {escape(_place(source))}[/]", soft_wrap=True, highlight=False)
+    memory = finish_if_json(as_json, ids.read("memory", memory_id, "/v1/memories/{id}"))
+    out.print(f"[bold]{escape(memory['content'])}[/]", highlight=False)
+    told = [name for name in SHOWN if memory[name] is not None]
+    times = ("_at", "_from", "_to")
+    pairs = [(name, moment(memory[name]) if name.endswith(times) else memory[name]) for name in told]
+    tables.fields([*pairs, *(("source", f"“{one['quote']}” {_place(one)}") for one in memory["sources"])], indent="  ")
 
 
 @commands.command("history")
 def history(memory_id: MemoryId, as_json: AsJson = False) -> None:
     """Show every version of a memory, oldest first: what changed, by whom, and why.
 
-    Example: imprint memory history 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    Example: imprint memory history 1d5743a6
     """
-    answer = finish_if_json(as_json, read(f"/v1/memories/{memory_id}/history"))
+    answer = finish_if_json(as_json, ids.read("memory", memory_id, "/v1/memories/{id}/history"))
     for version in answer["items"]:
         line = f"[cyan]{version['change']}[/] v{version['version']}, {moment(version['at'])} by {_author(version)}"
-        out.print(f"{line}: {escape(version['reason'])}", soft_wrap=True, highlight=False)
-        out.print(f"  {escape(str(version['snapshot'].get('content', '')))}", soft_wrap=True, highlight=False)
+        out.print(f"{line}: {escape(version['reason'])}", highlight=False)
+        tables.hanging(Text("  "), str(version["snapshot"].get("content", "")))
 
 
 @commands.command("why")
 def why(memory_id: MemoryId, as_json: AsJson = False) -> None:
     """Explain why a memory exists: for each change, the event, rule and agent, or the person, behind it.
 
-    Example: imprint memory why 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    Example: imprint memory why 1d5743a6
     """
-    answer = finish_if_json(as_json, read(f"/v1/memories/{memory_id}/why"))
+    answer = finish_if_json(as_json, ids.read("memory", memory_id, "/v1/memories/{id}/why"))
     memory = answer["memory"]
     tree = Tree(f"[bold]{escape(memory['content'])}[/] [dim]{memory['status']}[/]")
     evidence = tree.add("rests on")
@@ -142,9 +149,11 @@ def _add_step(tree: Tree, step: Json) -> None:
         return
     event, dispatch = step["event"], step["dispatch"]
     if event:
-        branch.add(f"event {escape(event['event_type'])} [dim]{escape(event['id'])}[/]")
+        branch.add(f"event {escape(event['event_type'])} [dim]{event['seq']}[/]")
     branch.add(f"rule {escape(step['rule']['name'])} v{step['rule']['version']}")
-    branch.add(f"agent {dispatch['target']} [dim]dispatch {dispatch['id']}, attempt {dispatch['attempt']}[/]")
+    branch.add(
+        f"agent {dispatch['target']} [dim]dispatch {ids.short(dispatch['id'])}, attempt {dispatch['attempt']}[/]"
+    )
     for call in step["model_calls"]:
         tokens = f"{call['input_tokens']} + {call['output_tokens']} tokens"
         asked = f"model {escape(call['model'])}, prompt {escape(call['prompt'])}"
@@ -156,10 +165,10 @@ def _author(step: Json) -> str:
     return escape(str(step["author"]["name"]))
 
 
-def _about(memory: Json) -> str:
-    marks = [memory["category"], memory["topic"], escape(memory["user_id"])]
-    marks += [memory["status"]] if memory["status"] != Status.ACTIVE else []
-    return ", ".join(marks)
+def _about(memory: Json) -> list[str]:
+    """Return owner, category and content for a line; a memory that is not active says so."""
+    mark = f"{memory['category']} ({memory['status']})" if memory["status"] != Status.ACTIVE else memory["category"]
+    return [memory["user_id"] or memory["group_id"], mark, memory["content"]]
 
 
 def _place(source: Json) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
 
-from api.cli.client import AsJson, MemoryId, finish_if_json, open_client, short, show_json
+from api.cli import confirming, ids
+from api.cli.client import AsJson, finish_if_json, open_client, short, show_json
+from api.cli.ids import MemoryId
 from api.terminal import err, escape, out
 from core.errors import ImprintError
 from core.types import Category, Json, Topic
@@ -69,7 +70,7 @@ def edit(
 ) -> None:
     """Edit a memory; earlier versions stay in its history.
 
-    Example: imprint memory edit 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --content "Ada prefers green tea."
+    Example: imprint memory edit 1d5743a6 --content "Ada prefers green tea."
     """
     given: Json = {"content": content, "category": category, "topic": topic, "importance": importance, "tags": tags}
     changed = {name: value for name, value in given.items() if value is not None}
@@ -77,7 +78,7 @@ def edit(
         raise typer.BadParameter("Say what to change: --content, --category, --topic, --importance or --tag.")
     beside = {name: value for name, value in {"version": version, "reason": reason}.items() if value is not None}
     with open_client() as client:
-        memory = client.patch(f"/v1/memories/{memory_id}", changed | beside)
+        memory = client.patch(f"/v1/memories/{ids.resolve(client, 'memory', memory_id)}", changed | beside)
     if as_json:
         show_json(memory)
     else:
@@ -87,10 +88,11 @@ def edit(
 def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: AsJson = False) -> None:
     """Pin a memory so that it does not fade, or unpin it.
 
-    Example: imprint memory pin 01a201d5-e5cb-7040-9e09-b43e1d5743a6
+    Example: imprint memory pin 1d5743a6
     """
     with open_client() as client:
-        memory = client.post(f"/v1/memories/{memory_id}/pin", {"pinned": not off, "reason": reason})
+        path = f"/v1/memories/{ids.resolve(client, 'memory', memory_id)}/pin"
+        memory = client.post(path, {"pinned": not off, "reason": reason})
     if as_json:
         show_json(memory)
     else:
@@ -99,32 +101,30 @@ def pin(memory_id: MemoryId, off: Off = False, reason: Reason = None, as_json: A
 
 FORGET = """Erase a memory permanently: another name of `delete`.
 
-Example: imprint memory forget 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --evidence --yes
+Example: imprint memory forget 1d5743a6 --evidence --yes
 """
 
 
 def delete(memory_id: MemoryId, evidence: Evidence = False, yes: Yes = False, as_json: AsJson = False) -> None:
     """Erase a memory permanently; the answer is a signed receipt.
 
-    Example: imprint memory delete 01a201d5-e5cb-7040-9e09-b43e1d5743a6 --evidence --yes
+    Example: imprint memory delete 1d5743a6 --evidence --yes
     """
     with open_client() as client:
+        path = f"/v1/memories/{ids.resolve(client, 'memory', memory_id)}"
         if not yes:
-            _confirm(client.get(f"/v1/memories/{memory_id}"))
-        receipt = client.delete(f"/v1/memories/{memory_id}", evidence=evidence)
+            _confirm(client.get(path))
+        receipt = client.delete(path, evidence=evidence)
     finish_if_json(as_json, receipt)
     body = receipt["receipt"]
     out.print(f"Erased at {escape(body['at'])}, receipt {body['id']}.", highlight=False)
 
 
 def _confirm(memory: Json) -> None:
-    if not sys.stdin.isatty():
-        raise Unconfirmed
-    err.print(escape(short(memory["content"], 200)), soft_wrap=True, highlight=False)
-    if not typer.confirm("Erase this for good?", err=True):
-        raise Unconfirmed
+    err.print(escape(short(memory["content"], 200)), highlight=False)
+    confirming.ask("Erase this for good?", Unconfirmed())
 
 
 def _show(memory: Json) -> None:
-    words = f"{memory['id']} {escape(memory['content'])} [dim]{memory['status']}, v{memory['version']}[/]"
-    out.print(words, soft_wrap=True, highlight=False)
+    stands = f"[dim]{memory['status']}, v{memory['version']}[/]"
+    out.print(f"[bold]{ids.short(memory['id'])}[/] {escape(memory['content'])} {stands}", highlight=False)

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from sqlalchemy import text
 from uuid_utils import uuid7
 
+from api.cli import tables
 from api.cli.client import AsJson, moment, show_items, show_json
-from api.terminal import err, escape, out
+from api.cli.tables import Column
+from api.terminal import err, out
 from core.config import Settings
 from core.errors import Later, Misconfigured
 from core.events import log
@@ -31,6 +32,11 @@ commands = typer.Typer(
     help="The Markdown mirror: location and state of its files.",
     no_args_is_help=True,
     add_completion=False,
+)
+
+COLUMNS = (
+    *(Column("user"), Column("file"), Column("memories", right=True), Column("level since", style="dim")),
+    Column("state", flexible=True),
 )
 
 Tenant = Annotated[str, typer.Option(help="Tenant of the users.")]
@@ -64,11 +70,10 @@ def show(user: User = None, tenant: Tenant = "default", as_json: AsJson = False)
     if as_json:
         show_items(rows)
         return
-    table = Table("user", "file", "memories", "level since", "stands")
-    for row in rows:
-        since = moment(row["synced_at"])
-        table.add_row(escape(row["user_id"]), row["file"], str(row["memories"]), since, escape(row["stands"]))
-    out.print(table)
+    tables.rows(
+        COLUMNS,
+        ([r["user_id"], r["file"], r["memories"], moment(r["synced_at"])[:16], r["stands"]] for r in rows),
+    )
 
 
 @commands.command("sync")

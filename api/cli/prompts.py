@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
+from api.cli import completion, tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client, read, show_json
+from api.cli.tables import Column
 from api.terminal import err, escape, out
 from core.errors import ImprintError
+from core.types import Json
 
 commands = typer.Typer(
     help="Prompts of the tenant: list, show, store, preview, reset.\n\nExample: imprint prompts list",
@@ -19,7 +21,9 @@ commands = typer.Typer(
     add_completion=False,
 )
 
-Name = Annotated[str, typer.Argument(help="Name of a packaged prompt, such as judge.")]
+Name = Annotated[
+    str, typer.Argument(help="Name of a packaged prompt, such as judge.", autocompletion=completion.prompts)
+]
 File = Annotated[Path | None, typer.Argument(help="File with the prompt; default: standard input.")]
 
 
@@ -34,12 +38,7 @@ def list_prompts(as_json: AsJson = False) -> None:
     Example: imprint prompts list
     """
     items = finish_if_json(as_json, read("/v1/tenant/prompts")["items"])
-    table = Table("name", "packaged", "own version", "share")
-    for one in items:
-        own = "–" if one["version"] is None else str(one["version"])
-        share = "" if one["share"] is None else f"{one['share']:.0%}"
-        table.add_row(one["name"], one["packaged"], own, share)
-    out.print(table)
+    tables.rows([Column(name) for name in ("name", "packaged", "own version", "share")], map(_row, items))
 
 
 @commands.command("show")
@@ -103,14 +102,21 @@ def preview_prompt(name: Name, file: File = None, as_json: AsJson = False) -> No
 
 
 @commands.command("reset")
-def reset_prompt(name: Name) -> None:
+def reset_prompt(name: Name, as_json: AsJson = False) -> None:
     """Use the packaged prompt again; the versions remain.
 
     Example: imprint prompts reset judge
     """
     with open_client() as client:
-        client.delete(f"/v1/tenant/prompts/{name}")
+        answer = client.delete(f"/v1/tenant/prompts/{name}")
+    finish_if_json(as_json, answer)
     err.print(f"The packaged prompt {escape(name)} is in use again.", highlight=False)
+
+
+def _row(prompt: Json) -> list[str]:
+    own = "–" if prompt["version"] is None else str(prompt["version"])
+    share = "" if prompt["share"] is None else f"{prompt['share']:.0%}"
+    return [prompt["name"], prompt["packaged"], own, share]
 
 
 def _text(file: Path | None) -> str:

@@ -43,7 +43,7 @@ Timeout = Annotated[float, typer.Option(help="Maximum wait of --settle, in secon
 
 
 class Unsettled(ImprintError):
-    """The work that follows from the events has not ended in time."""
+    """The work that follows from the events has not ended in time; `imprint status` shows what is still open."""
 
 
 class NotEvents(ImprintError, kind="No events"):
@@ -188,7 +188,8 @@ def _pending_dispatches(client: Client) -> list[str]:
     found = [
         _why(item) for status in WAITING for item in client.get("/v1/dispatches", status=status, limit=NAMED)["items"]
     ]
-    return [f"  {line}" for line in found[:NAMED]] or ["  The router has not decided on all events; is it at work?"]
+    undecided = "  The router has not decided on all events; `imprint doctor` says whether it is at work."
+    return [f"  {line}" for line in found[:NAMED]] or [undecided]
 
 
 def _why(item: Json) -> str:

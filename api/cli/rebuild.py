@@ -10,8 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli.client import AsJson, Client, Refused, finish_if_json, open_client, show_json
-from api.terminal import escape, out
+from api.cli import ids, tables
+from api.cli.client import AsJson, Client, Refused, finish_if_json, moment, open_client, show_json
+from api.cli.tables import Column
+from api.terminal import err, escape, out
 from core.errors import ImprintError
 from core.types import Json
 
@@ -28,8 +30,14 @@ Extractor = Annotated[
     str | None, typer.Option("--extractor", help="`offline`, `llm` or `both`; default: as configured.")
 ]
 Embedding = Annotated[str | None, typer.Option("--embedding", help="`local`, `openai` or `hash`, used for judging.")]
-Apply = Annotated[str | None, typer.Option("--apply", help="Apply the rebuild with this id.")]
-Drop = Annotated[str | None, typer.Option("--drop", help="Drop the rebuild with this id.")]
+Apply = Annotated[
+    str | None, typer.Option("--apply", parser=ids.typed, metavar="ID", help="Apply the rebuild with this id.")
+]
+Drop = Annotated[
+    str | None, typer.Option("--drop", parser=ids.typed, metavar="ID", help="Drop the rebuild with this id.")
+]
+List = Annotated[bool, typer.Option("--list", help="List the rebuilds that are there, newest first.")]
+COLUMNS = (Column("id", style="bold"), Column("user"), Column("status"), Column("since", style="dim"))
 Yes = Annotated[bool, typer.Option("--yes", help="Apply it without asking.")]
 
 
@@ -45,6 +53,7 @@ def rebuild(
     embedding: Embedding = None,
     apply: Apply = None,
     drop: Drop = None,
+    list_: List = False,
     yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
@@ -52,13 +61,16 @@ def rebuild(
 
     Example: imprint memory rebuild --user ada
     """
-    if sum(value is not None for value in (user, apply, drop)) != 1:
-        raise typer.BadParameter("give one of --user, --apply and --drop")
+    if sum(value is not None for value in (user, apply, drop, list_ or None)) != 1:
+        raise typer.BadParameter("give one of --user, --apply, --drop and --list")
     with open_client() as client:
-        if apply is not None:
-            _tell(client.post(f"/v1/rebuilds/{apply}/apply", {}), as_json=as_json)
+        if list_:
+            _show_list(client.get("/v1/rebuilds"), as_json=as_json)
+        elif apply is not None:
+            path = f"/v1/rebuilds/{ids.resolve(client, 'rebuild', apply)}/apply"
+            _tell(client.post(path, {}), as_json=as_json)
         elif drop is not None:
-            _tell(client.delete(f"/v1/rebuilds/{drop}"), as_json=as_json)
+            _tell(client.delete(f"/v1/rebuilds/{ids.resolve(client, 'rebuild', drop)}"), as_json=as_json)
         else:
             asked = {"user_id": user, "as_of": _moment(as_of), "extractor": extractor, "embedding": embedding}
             _make(client, {**asked, "rules": _documents(rules)}, yes=yes, as_json=as_json)
@@ -113,13 +125,21 @@ def _show(made: Json) -> None:
     found = made["difference"]
     for word, sign, kind in (("added", "+", "green"), ("gone", "-", "red")):
         for item in found[word][:SHOWN]:
-            out.print(f"[{kind}]{sign} {escape(item['content'])}[/]", soft_wrap=True, highlight=False)
+            out.print(f"[{kind}]{sign} {escape(item['content'])}[/]", highlight=False)
     for item in found["changed"][:SHOWN]:
         words = f"[yellow]~ {escape(item['from'])} → {escape(item['to'])}[/]"
-        out.print(words, soft_wrap=True, highlight=False)
+        out.print(words, highlight=False)
     numbers = ", ".join(f"{len(found[word])} {word}" for word in ("added", "gone", "changed"))
     out.print(f"{numbers}, {found['same']} the same, {found['kept']} left alone.", highlight=False)
-    out.print(f"Nothing has changed yet. imprint memory rebuild --apply {made['id']}", soft_wrap=True, highlight=False)
+    out.print(f"Nothing has changed yet. imprint memory rebuild --apply {ids.short(made['id'])}", highlight=False)
+
+
+def _show_list(answer: Json, *, as_json: bool) -> None:
+    items = finish_if_json(as_json, answer)["items"]
+    found = ([ids.short(one["id"]), one["user_id"], one["status"], moment(one["created_at"])] for one in items)
+    tables.rows(COLUMNS, found)
+    if not items:
+        err.print("There is no rebuild; `imprint memory rebuild --user NAME` starts one.")
 
 
 def _tell(answer: Json, *, as_json: bool) -> None:

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli.client import read
+from api.cli import ids
+from api.cli.client import AsJson, finish_if_json, read
 from api.terminal import escape, out
 from core.errors import ImprintError
 from core.memory import receipts
@@ -21,7 +22,7 @@ class NotGenuine(ImprintError):
     """The signature does not match: the receipt was changed, or was signed with another key."""
 
 
-def verify_receipt(file: Path, key: Key = None) -> None:
+def verify_receipt(file: Path, key: Key = None, as_json: AsJson = False) -> None:
     """Verify a receipt's signature with the server's key, or with one that you have stored.
 
     Example: imprint user verify-receipt receipt.json
@@ -30,7 +31,21 @@ def verify_receipt(file: Path, key: Key = None) -> None:
     if not receipts.verify(receipt["receipt"], receipt["signature"], key or _key_of_server()):
         raise NotGenuine
     body = receipt["receipt"]
+    finish_if_json(as_json, {"genuine": True, "scope": body["scope"], "at": body["at"]})
     out.print(f"Genuine: {escape(str(body['scope']))} erased at {escape(str(body['at']))}.", highlight=False)
+
+
+def receipt(
+    receipt_id: Annotated[
+        str, typer.Argument(parser=ids.typed, metavar="RECEIPT_ID", help="Id as printed by an erasure.")
+    ],
+    as_json: AsJson = True,
+) -> None:
+    """Print a stored receipt as JSON, as it was signed.
+
+    Example: imprint user receipt 1d5743a6
+    """
+    finish_if_json(as_json, ids.read("receipt", receipt_id, "/v1/receipts/{id}"))
 
 
 def _key_of_server() -> str:

@@ -11,6 +11,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from sqlalchemy import create_engine
 
 from api.cli import tenant_embedding
+from api.cli.client import AsJson, finish_if_json
 from api.terminal import err, out
 from core.config import Settings
 from core.errors import ImprintError
@@ -34,7 +35,7 @@ class NothingToFinish(ImprintError):
     """Vectors of only one model exist."""
 
 
-def reembed(finish: Finish = False, tenant: Tenant = None, to: To = None) -> None:
+def reembed(finish: Finish = False, tenant: Tenant = None, to: To = None, as_json: AsJson = False) -> None:
     """Compute vectors with the model that IMPRINT_EMBEDDING names, next to those in use.
 
     Searching and writing continue. Afterwards restart every process with that setting, one after another, and run this
@@ -48,7 +49,7 @@ def reembed(finish: Finish = False, tenant: Tenant = None, to: To = None) -> Non
     if tenant is not None or to is not None:
         if tenant is None or to is None or finish:
             raise typer.BadParameter("give --tenant and --to together, without --finish: such a change ends by itself")
-        tenant_embedding.change(settings, tenant, to)
+        finish_if_json(as_json, tenant_embedding.change(settings, tenant, to, quiet=as_json))
         return
     require_model(settings)
     model, makes = EmbeddingModel(*identity(settings)), embedder(settings)
@@ -58,9 +59,13 @@ def reembed(finish: Finish = False, tenant: Tenant = None, to: To = None) -> Non
         _clear(settings, place)
     with closing(db.connect(db.app_url(settings), 2, vector_spaces.SCHEMAS[place])) as database:
         made = _fill(settings, database, makes)
-    out.print(f"{made:,} vectors by {model} made.", highlight=False)
+    finish_if_json(as_json and not finish, {"made": made, "model": str(model)})
+    if not as_json:
+        out.print(f"{made:,} vectors by {model} made.", highlight=False)
     if finish:
-        _finish(settings, place)
+        removed, old = _finish(settings, place)
+        finish_if_json(as_json, {"made": made, "model": str(model), "removed": removed, "old_model": str(old)})
+        out.print(f"{removed:,} vectors by {old} removed.", highlight=False)
     else:
         words = f"Restart every process with IMPRINT_EMBEDDING={settings.embedding}, then: imprint memory reembed"
         out.print(f"{words} --finish", soft_wrap=True, highlight=False)
@@ -89,8 +94,8 @@ def _fill(settings: Settings, database: Database, makes: Embedder) -> int:
         return sum(reembedding.fill(database, tenant, cached, advance) for tenant in _tenants(settings, database))
 
 
-def _finish(settings: Settings, mine: str) -> None:
-    """Make the old vectors invisible, then delete them."""
+def _finish(settings: Settings, mine: str) -> tuple[int, EmbeddingModel]:
+    """Make the old vectors invisible, then delete them; return how many, and their model."""
     old = next(place for place in vector_spaces.NAMES if place != mine)
     owner = create_engine(db.owner_url(settings))
     try:
@@ -100,7 +105,7 @@ def _finish(settings: Settings, mine: str) -> None:
         owner.dispose()
     if model is None:
         raise NothingToFinish("Vectors of only one model exist, so there is nothing to finish.")
-    out.print(f"{_clear(settings, old):,} vectors by {model} removed.", highlight=False)
+    return _clear(settings, old), model
 
 
 def _clear(settings: Settings, place: str) -> int:

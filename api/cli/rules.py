@@ -7,15 +7,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from urllib.parse import quote
 
 import typer
 from rich.syntax import Syntax
-from rich.table import Table
 from rich.tree import Tree
 
-from api.cli import condition_view
+from api.cli import completion, condition_view, confirming, lazy, rule_lines, tables
 from api.cli.backtest import backtest
 from api.cli.client import (
     AsJson,
@@ -25,20 +24,37 @@ from api.cli.client import (
     moment,
     open_client,
     read,
-    short,
     show_items,
     show_json,
 )
+from api.cli.lazy import CommandTable, LazyGroup
+from api.cli.tables import Column
 from api.terminal import err, escape, json_escaped, out
 from core.errors import ImprintError
 from core.types import Json
 from rules.document import formatting
 from rules.problems import escape_step
 
-commands = typer.Typer(help="The rules in force: show and change them.", no_args_is_help=True, add_completion=False)
+
+class RuleCommands(LazyGroup):
+    """Commands about rules; the one that reads the packaged rules is loaded on first call."""
+
+    table: ClassVar[CommandTable] = {
+        "defaults": ("api.cli.default_rules:list_defaults", "Show the rules that a new tenant has, or describe one.")
+    }
+
+
+commands = typer.Typer(
+    cls=RuleCommands,
+    help="The rules in force: show and change them.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+lazy.add_placeholders(commands, RuleCommands.table)
 commands.command("backtest")(backtest)
 
 Place = Annotated[Path, typer.Argument(help="A file with a rule or a list of them, or a folder of such files.")]
+Name = Annotated[str, typer.Argument(help="Name as printed by `imprint rules list`.", autocompletion=completion.rules)]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 Prune = Annotated[bool, typer.Option("--prune", help="Delete rules that no file contains.")]
 Comment = Annotated[str | None, typer.Option("--comment", "-m", help="Reason, stored in the rule's history.")]
@@ -47,6 +63,10 @@ Event = Annotated[str, typer.Option("--event", "-e", help="A file with an event 
 
 class NotRules(ImprintError, kind="Refused"):
     """The files cannot be put in force as they are; nothing was changed."""
+
+
+class Unconfirmed(ImprintError):
+    """Nothing was changed. Answer with `y`, or give `--yes`."""
 
 
 class Switch(StrEnum):
@@ -60,18 +80,19 @@ def list_(as_json: AsJson = False) -> None:
 
     Example: imprint rules list
     """
-    answer = finish_if_json(as_json, read("/v1/rules"))
-    items = answer["items"]
-    widest = max((len(item["name"]) for item in items), default=0)
-    for item in items:
-        out.print(_line(item, widest, out.width), soft_wrap=True, highlight=False)
+    with open_client() as client:
+        items = list(client.items("/v1/rules"))
+    if as_json:
+        show_items(items)
+        return
+    tables.rows(rule_lines.COLUMNS, map(rule_lines.of_item, items))
 
 
 @commands.command("show")
-def show(name: str, as_json: AsJson = False) -> None:
+def show(name: Name, as_json: AsJson = False) -> None:
     """Print a rule in force in canonical form: JSON that can be saved and applied again.
 
-    Example: imprint rules show decay > decay.json
+    Example: imprint rules show forget_nightly
     """
     item = finish_if_json(as_json, read(f"/v1/rules/{quote(name, safe='')}"))
     err.print(f"[dim]{escape(item['name'])}, version {item['version']}[/]", highlight=False)
@@ -82,7 +103,9 @@ def show(name: str, as_json: AsJson = False) -> None:
 
 
 @commands.command("export")
-def export(place: Annotated[Path, typer.Argument(help="The folder; created if missing.")]) -> None:
+def export(
+    place: Annotated[Path, typer.Argument(help="The folder; created if missing.")], as_json: AsJson = False
+) -> None:
     """Write all rules in force to a folder, one file each; other files there are left alone.
 
     Example: imprint rules export ./rules
@@ -91,6 +114,7 @@ def export(place: Annotated[Path, typer.Argument(help="The folder; created if mi
     place.mkdir(parents=True, exist_ok=True)
     for name, written in files.items():
         (place / name).write_text(written, encoding="utf-8", newline="\n")
+    finish_if_json(as_json, {"path": str(place), "files": sorted(files)})
     err.print(f"Wrote {len(files)} rules to {place}.", highlight=False)
 
 
@@ -112,7 +136,7 @@ def apply(
         if not as_json:
             _show_plan(answer["plan"])
         if todo and not yes and not as_json:
-            _ask(f"Put this in force ({len(todo)} {_rules(len(todo))})?")
+            confirming.ask(f"Put this in force ({len(todo)} {_rules(len(todo))})?", Unconfirmed())
         if todo and (yes or not as_json):
             shown = {step["name"]: step["version"] for step in answer["plan"]}
             answer = _import(client, files, asked | {"expect": shown})
@@ -124,7 +148,7 @@ def apply(
 
 @commands.command("test")
 def try_out(
-    rule: Annotated[str, typer.Argument(help="A rule in force, or a file with one.")],
+    rule: Annotated[str, typer.Argument(help="A rule in force, or a file with one.", autocompletion=completion.rules)],
     event: Event,
     as_json: AsJson = False,
 ) -> None:
@@ -153,7 +177,7 @@ def try_out(
 
 @commands.command("run")
 def run(
-    name: str,
+    name: Name,
     user: Annotated[
         str | None, typer.Option("--user", "-u", help="Run for this user only, if the rule runs for each user.")
     ] = None,
@@ -180,10 +204,10 @@ def run(
 
 
 @commands.command("history")
-def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
+def history(name: Name, limit: int = 20, as_json: AsJson = False) -> None:
     """Show the versions of a rule, newest first: author, time, reason and diff.
 
-    Example: imprint rules history decay
+    Example: imprint rules history forget_nightly
     """
     answer = finish_if_json(as_json, read(f"/v1/rules/{name}/versions", limit=limit))
     items = answer["items"]
@@ -195,10 +219,10 @@ def history(name: str, limit: int = 20, as_json: AsJson = False) -> None:
 
 
 @commands.command("rollback")
-def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None) -> None:
+def rollback(name: Name, version: int, yes: Yes = False, comment: Comment = None, as_json: AsJson = False) -> None:
     """Roll back a rule to an earlier version, saved as a new one; shows the difference and asks.
 
-    Example: imprint rules rollback decay 3
+    Example: imprint rules rollback forget_nightly 3
     """
     with open_client() as client:
         found = client.get(f"/v1/rules/{name}/versions", limit=1)["items"][0]
@@ -209,28 +233,32 @@ def rollback(name: str, version: int, yes: Yes = False, comment: Comment = None)
             found["rule"], wanted[0]["rule"], f"{name} v{found['version']}", f"{name} v{version}"
         )
         if not difference:
+            finish_if_json(as_json, found)
             out.print("Nothing to change.")
             return
-        _show_diff(difference)
+        if not as_json:
+            _show_diff(difference)
         if not yes:
-            _ask(f"Put version {version} of {name} in force again?")
+            confirming.ask(f"Put version {version} of {name} in force again?", Unconfirmed())
         body = {"version": version, "comment": comment}
         in_force = found["version"] if found["rule"] is not None else 0
         saved = client.post(f"/v1/rules/{name}/rollback", body, if_version=in_force)
+    finish_if_json(as_json, saved)
     out.print(f"In force: {saved['name']} v{saved['version']}", highlight=False)
     _show_warnings(saved)
 
 
 @commands.command("stats")
 def stats(
-    name: Annotated[str | None, typer.Argument(help="One rule; default: all.")] = None, as_json: AsJson = False
+    name: Annotated[str | None, typer.Argument(help="One rule; default: all.", autocompletion=completion.rules)] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show statistics and cost of rules; rules of one group are shown side by side.
 
-    Example: imprint rules stats decay
+    Example: imprint rules stats forget_nightly
     """
     with open_client() as client:
-        names = [name] if name else [item["name"] for item in client.get("/v1/rules")["items"]]
+        names = [name] if name else [item["name"] for item in client.items("/v1/rules")]
         found = [client.get(f"/v1/rules/{one}/stats") for one in names]
     if as_json:
         if name:
@@ -238,17 +266,21 @@ def stats(
         else:
             show_items(found)
         return
-    out.print(_beside([*found, *found[0]["beside"]]) if name else _overview(found))
+    if name:
+        _show_beside([*found, *found[0]["beside"]])
+    else:
+        _show_overview(found)
 
 
 @commands.command("allow-high-risk")
-def allow_high_risk(switch: Switch) -> None:
+def allow_high_risk(switch: Switch, as_json: AsJson = False) -> None:
     """Allow high-risk rules of this tenant to run without approval (on), or not (off).
 
     Example: imprint rules allow-high-risk off
     """
     with open_client() as client:
         answer = client.patch("/v1/tenant", {"allow_high_risk": switch is Switch.ON})
+    finish_if_json(as_json, answer)
     said = "may run without approval" if answer["allow_high_risk"] else "never run without approval"
     err.print(f"Rules of high risk {said} in the tenant {answer['id']}.", highlight=False)
 
@@ -351,15 +383,6 @@ def _show_applied(todo: Sequence[Json], applied: Sequence[Json]) -> None:
         out.print("Deleted: " + ", ".join(deleted), highlight=False)
 
 
-def _ask(question: str) -> None:
-    """Continue only if a person confirms."""
-    if not sys.stdin.isatty():
-        raise typer.BadParameter("There is no terminal to ask for confirmation: add --yes.")
-    if not typer.confirm(question):
-        err.print("Nothing was changed.")
-        raise typer.Exit(1)
-
-
 def _trial_tree(told: Json) -> Tree:
     verdict = "[green]matches[/]" if told["matched"] else "[red]does not match[/]"
     held = f", held back by [yellow]{told['held_by']}[/]" if told["held_by"] else ""
@@ -399,47 +422,18 @@ def _figures(one: Json) -> dict[str, str]:
 _SHORT = ("matched", "fired", "done", "dead", "tokens", "cost")
 
 
-def _overview(found: Sequence[Json]) -> Table:
-    table = Table("rule", *_SHORT)
-    table.columns[0].overflow = "fold"
-    for one in found:
-        figures = _figures(one)
-        table.add_row(one["rule"], *(figures[name] for name in _SHORT))
-    return table
+def _show_overview(found: Sequence[Json]) -> None:
+    columns = [Column("rule"), *(Column(name, right=True) for name in _SHORT)]
+    figures = [(one["rule"], _figures(one)) for one in found]
+    tables.rows(columns, ([rule, *(of[name] for name in _SHORT)] for rule, of in figures), headings=True)
 
 
-def _beside(found: Sequence[Json]) -> Table:
-    """Return a table with one column per rule, to compare the figures of two policies."""
-    columns = [_figures(one) for one in found]
-    table = Table("", *(one["rule"] for one in found))
-    for name in columns[0]:
-        table.add_row(name, *(figures[name] for figures in columns))
-    return table
+def _show_beside(found: Sequence[Json]) -> None:
+    """Print one column per rule, to compare the figures of two policies."""
+    figures = [_figures(one) for one in found]
+    columns = [Column(""), *(Column(one["rule"]) for one in found)]
+    tables.rows(columns, ([name, *(of[name] for of in figures)] for name in figures[0]), headings=True)
 
 
 def _rules(count: int) -> str:
     return "rule" if count == 1 else "rules"
-
-
-def _line(item: Json, widest: int, width: int) -> str:
-    """Return a rule on one line, cut to fit."""
-    rule = item["rule"]
-    mode = rule.get("action_mode", "auto") if rule.get("enabled", True) else "disabled"
-    name, version = f"{item['name']:<{widest}}", f"v{item['version']}"
-    said = short(f"{_when(rule)} → {_then(rule)}", max(20, width - len(f"{name} {version}  {mode}")))
-    return f"[bold]{escape(name)}[/] {version} {escape(said)} [dim]{mode}[/]"
-
-
-def _when(rule: Json) -> str:
-    found = rule.get("event_type")
-    if isinstance(found, list):
-        return found[0] if len(found) == 1 else f"{len(found)} types"
-    if found:
-        return str(found)
-    schedule = rule["schedule"]
-    each = f" for each {schedule['for_each']}" if schedule.get("for_each") else ""
-    return (f"cron {schedule['cron']}" if "cron" in schedule else f"every {schedule.get('every_seconds')} s") + each
-
-
-def _then(rule: Json) -> str:
-    return ", ".join(str(action.get("target") or action["action_type"]) for action in rule["actions"])

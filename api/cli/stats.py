@@ -7,10 +7,11 @@ from itertools import zip_longest
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from api.cli.client import AsJson, finish_if_json, moment, read, short
-from api.terminal import escape, out
+from api.cli import tables
+from api.cli.client import AsJson, finish_if_json, moment, read
+from api.cli.tables import Column
+from api.terminal import out
 from core.types import Json
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -22,24 +23,23 @@ def stats(user: Annotated[str | None, typer.Option(help="Only this user.")] = No
     Example: imprint memory stats --user ada
     """
     told = finish_if_json(as_json, read("/v1/stats", **({"user_id": user} if user else {}))["memory"])
-    for table in tables(told):
-        out.print(table)
+    show(told)
 
 
-def tables(told: Json) -> Iterator[Table]:
-    """Return the memory statistics of `GET /v1/stats` as tables."""
-    yield _means(told)
-    yield _counts(told)
-    yield _latency(told["latency_ms"])
+def show(told: Json) -> None:
+    """Print the memory statistics of `GET /v1/stats`."""
+    tables.fields(_means(told))
+    _show("Counts", ("kind", "category", "trust", "status"), _counts(told))
+    _show("Latency of this server process", ("", "p50", "p95", "p99"), _latency(told["latency_ms"]))
     if told["verdicts"]:
-        yield _table("Verdicts", ("verdict", "count", "undone"), _verdicts(told["verdicts"]))
+        _show("Verdicts", ("verdict", "count", "undone"), _verdicts(told["verdicts"]))
     if told["model"]["by_model"]:
         names = ("model", "calls", "failed", "input_tokens", "output_tokens", "cost")
-        rows = [[str(one[name]) for name in names] for one in told["model"]["by_model"]]
-        yield _table(f"Model calls, {told['days']} days", [name.replace("_", " ") for name in names], rows)
+        found = [[str(one[name]) for name in names] for one in told["model"]["by_model"]]
+        _show(f"Model calls, {told['days']} days", [name.replace("_tokens", "") for name in names], found)
     if told["fading"]["weakest"]:
         title = f"Fades within {told['days']} days: {told['fading']['count']:,}"
-        yield _table(title, ("when", "strength", "memory"), _weakest(told["fading"]["weakest"]))
+        _show(title, ("when", "strength", "memory"), _weakest(told["fading"]["weakest"]), flexible="memory")
 
 
 def bars(numbers: Sequence[float]) -> str:
@@ -48,10 +48,10 @@ def bars(numbers: Sequence[float]) -> str:
     return "".join(BARS[max(int(n > 0), round(n / most * (len(BARS) - 1)))] if most else BARS[0] for n in numbers)
 
 
-def _means(told: Json) -> Table:
+def _means(told: Json) -> list[tuple[str, str]]:
     recall, process = told["recall"], told["recall"]["process"]
     days = [day["added"] for day in told["growth"]]
-    rows = [
+    return [
         ("memories", f"{told['total']:,}, of which {told['active']:,} active"),
         ("mean importance", _number(told["mean_importance"])),
         ("mean age", _number(told["mean_age_days"], " days")),
@@ -64,19 +64,17 @@ def _means(told: Json) -> Table:
             f"{_share(process['hit_rate'])} of {process['searches']:,} searches of this server process",
         ),
     ]
-    return _table("Memory", ("", ""), rows)
 
 
-def _counts(told: Json) -> Table:
-    """Return four lists side by side."""
+def _counts(told: Json) -> Iterator[Sequence[str]]:
+    """Yield the rows of four lists side by side."""
     names = ("kind", "category", "trust", "status")
     columns = [[f"{name} {count:,}" for name, count in told[f"by_{by}"].items()] for by in names]
-    return _table("Counts", names, zip_longest(*columns, fillvalue=""))
+    yield from zip_longest(*columns, fillvalue="")
 
 
-def _latency(told: Json) -> Table:
-    rows = [(what, *(_number(of[name], " ms") for name in ("p50", "p95", "p99"))) for what, of in told.items()]
-    return _table("Latency of this server process", ("", "p50", "p95", "p99"), rows)
+def _latency(told: Json) -> list[Sequence[str]]:
+    return [(what, *(_number(of[name], " ms") for name in ("p50", "p95", "p99"))) for what, of in told.items()]
 
 
 def _verdicts(told: Mapping[str, Json]) -> Iterator[Sequence[str]]:
@@ -84,14 +82,12 @@ def _verdicts(told: Mapping[str, Json]) -> Iterator[Sequence[str]]:
 
 
 def _weakest(told: Sequence[Json]) -> Iterator[Sequence[str]]:
-    return ((moment(one["fade_at"])[:10], f"{one['strength']:.2f}", escape(short(one["content"]))) for one in told)
+    return ((moment(one["fade_at"])[:10], f"{one['strength']:.2f}", one["content"]) for one in told)
 
 
-def _table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    table = Table(*headings, title=title, title_justify="left", show_header=any(headings))
-    for row in rows:
-        table.add_row(*row)
-    return table
+def _show(title: str, names: Sequence[str], found: Iterable[Sequence[str]], flexible: str = "") -> None:
+    out.print(f"\n[bold]{title}[/]", highlight=False)
+    tables.rows([Column(name, flexible=name == flexible) for name in names], found, headings=True)
 
 
 def _number(value: float | None, unit: str = "") -> str:

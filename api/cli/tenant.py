@@ -6,24 +6,28 @@ import sys
 from typing import Annotated, ClassVar
 
 import typer
-from rich.table import Table
 
-from api.cli import lazy
+from api.cli import lazy, tables
 from api.cli.client import AsJson, finish_if_json, moment, open_client, read, show_json
 from api.cli.lazy import CommandTable, LazyGroup
-from api.terminal import err, escape, out
+from api.cli.tables import Column
+from api.terminal import err, escape
 from core.errors import ImprintError
 from core.types import Json
 
 
 class TenantCommands(LazyGroup):
-    """Commands about a tenant; the one that accesses the database directly is loaded on first call."""
+    """Commands about a tenant; those that need much of the service are loaded on first call."""
 
     table: ClassVar[CommandTable] = {
         "limits": (
             "api.cli.tenant_limits:limits",
             "Show the limits of a tenant, or grant it others than the defaults of the installation.",
-        )
+        ),
+        "retention": (
+            "api.cli.tenant_retention:retention",
+            "Show how long messages, sessions, events and dispatches are kept, or change it.",
+        ),
     }
 
 
@@ -121,10 +125,11 @@ def list_secrets(as_json: AsJson = False) -> None:
     Example: imprint tenant secrets list
     """
     items = finish_if_json(as_json, read("/v1/tenant/secrets")["items"])
-    table = Table("name", "value", "stored", "by")
-    for one in items:
-        table.add_row(one["name"], one["value"], moment(one["updated_at"]), one["updated_by"])
-    out.print(table)
+    columns = [Column(name, flexible=name == "by") for name in ("name", "value", "stored", "by")]
+    found = ([one["name"], one["value"], moment(one["updated_at"])[:16], one["updated_by"]] for one in items)
+    tables.rows(columns, found)
+    if not items:
+        err.print("There is no secret; `imprint tenant secrets set NAME < FILE` stores one.")
 
 
 @secrets.command("set")
@@ -143,13 +148,14 @@ def set_secret(name: Name, as_json: AsJson = False) -> None:
 
 
 @secrets.command("delete")
-def delete_secret(name: Name) -> None:
+def delete_secret(name: Name, as_json: AsJson = False) -> None:
     """Delete a secret; webhooks that reference it fail from now on.
 
     Example: imprint tenant secrets delete crm-token
     """
     with open_client() as client:
-        client.delete(f"/v1/tenant/secrets/{name}")
+        answer = client.delete(f"/v1/tenant/secrets/{name}")
+    finish_if_json(as_json, answer)
     err.print(f"Deleted {escape(name)}.", highlight=False)
 
 
@@ -174,11 +180,14 @@ def _from_stdin(prompt: str) -> str:
 
 def _show(told: Json, *, as_json: bool) -> None:
     finish_if_json(as_json, told)
-    table = Table("", "", show_header=False)
-    table.add_row("tenant", told["tenant"])
-    table.add_row("hosts", escape("\n".join(told["hosts"])) or "none")
-    table.add_row("may be chosen from", escape("\n".join(told["may_use"])) or "none: IMPRINT_WEBHOOK_HOSTS is empty")
-    table.add_row("channels", escape("\n".join(f"{n}: {a}" for n, a in told["channels"].items())) or "log alone")
-    table.add_row("queues", escape("\n".join(told["queues"])) or "none")
-    table.add_row("signed", "yes" if told["signed"] else "no: set a signing secret")
-    out.print(table)
+    channels = "\n".join(f"{name}: {address}" for name, address in told["channels"].items())
+    tables.fields(
+        [
+            ("tenant", told["tenant"]),
+            ("hosts", "\n".join(told["hosts"]) or "none"),
+            ("may be chosen from", "\n".join(told["may_use"]) or "none: IMPRINT_WEBHOOK_HOSTS is empty"),
+            ("channels", channels or "log alone"),
+            ("queues", "\n".join(told["queues"]) or "none"),
+            ("signed", "yes" if told["signed"] else "no: set a signing secret"),
+        ]
+    )

@@ -23,8 +23,11 @@ MAKING: Final = frozenset({"clearing", "filling"})
 """States in which the next model is not in use yet."""
 
 
-def change(settings: Settings, tenant: str, name: str) -> None:
-    """Ask for the model, and wait until its vectors are in use. Stopping the wait does not stop the workers."""
+def change(settings: Settings, tenant: str, name: str, *, quiet: bool = False) -> Json:
+    """Ask for the model, wait until its vectors are in use, and return the state.
+
+    Stopping the wait does not stop the workers.
+    """
     with closing(db.connect(db.app_url(settings), 1)) as database:
         with database.tenant(tenant) as tx:
             if tenant not in tenants.names(tx):
@@ -32,10 +35,13 @@ def change(settings: Settings, tenant: str, name: str) -> None:
                 raise NotFound(fault)
             embedding_change.request(tx, tenant, settings, name)
         found = _wait(database, tenant, settings)
+    if quiet:
+        return found
     out.print(f"{tenant}: {found['model']} answers.", highlight=False)
     if found["state"] in {"leaving", "removing"}:
         words = f"The vectors of {found['other']} are removed after {found['until']}, when nothing uses them any more."
         out.print(words, soft_wrap=True, highlight=False)
+    return found
 
 
 def _wait(database: Database, tenant: str, settings: Settings) -> Json:

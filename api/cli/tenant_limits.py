@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
+from api.cli import tables
 from api.cli.client import AsJson, show_json
 from api.cli.service import DEFAULT_TENANT
-from api.terminal import out
+from api.cli.tables import Column
 from core.config import Settings
 from core.errors import Invalid, NotFound, Problem
 from core.settings.limits import TenantLimits
@@ -48,7 +48,7 @@ def limits(grants: Grants = None, tenant: Tenant = DEFAULT_TENANT, as_json: AsJs
     if as_json:
         show_json(found)
     else:
-        out.print(_table(found))
+        _show(found)
 
 
 def _require_known(tx: Tx, tenant: str) -> None:
@@ -72,9 +72,14 @@ def _with_changes(standing: Json, grants: list[str]) -> Json:
     return granted
 
 
-def _table(found: Json) -> Table:
-    table = Table("limit", "in force", "granted", "chosen", "meaning")
-    for name, value in found["limits"].items():
-        layers = [str(found[layer].get(name, "")) for layer in ("granted", "chosen")]
-        table.add_row(name, f"{value:,}", *layers, str(TenantLimits.model_fields[name].description))
-    return table
+def _show(found: Json) -> None:
+    columns = (
+        *(Column("limit"), Column("in force", right=True), Column("granted", right=True), Column("chosen", right=True)),
+        Column("meaning", flexible=True, style="dim"),
+    )
+    tables.rows(columns, (_row(found, name, value) for name, value in found["limits"].items()), headings=True)
+
+
+def _row(found: Json, name: str, value: int) -> list[str]:
+    layers = [str(found[layer].get(name, "")) for layer in ("granted", "chosen")]
+    return [name, f"{value:,}", *layers, str(TenantLimits.model_fields[name].description)]

@@ -7,6 +7,20 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Query, Request
 
 from api.compat import adding, changing, entities, finding
+from api.compat.answers import (
+    Mem0Added,
+    Mem0DeletedMemories,
+    Mem0Entities,
+    Mem0Event,
+    Mem0Kept,
+    Mem0Memory,
+    Mem0Message,
+    Mem0Page,
+    Mem0Pending,
+    Mem0Ping,
+    Mem0Results,
+    Mem0Version,
+)
 from api.compat.entities import paged
 from api.compat.requests import (
     PAGE,
@@ -20,6 +34,7 @@ from api.compat.requests import (
 from api.compat.scopes import ENTITIES, owner_of
 from api.http import erasure
 from api.ingress import audience
+from api.ingress.answers import answers
 from api.ingress.dependencies import Admin, Dependencies, Deps, Publisher, Reader, Writer, any_caller, any_key
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -44,36 +59,42 @@ PageSize = Annotated[int, Query(ge=1, le=PAGE)]
 AnyCaller = Annotated[Caller, Depends(any_key)]
 
 
-def by_query(request: Request) -> ListRequest:
+def by_query(
+    request: Request,
+    user_id: str | None = None,
+    agent_id: str | None = None,
+    app_id: str | None = None,
+    run_id: str | None = None,
+) -> ListRequest:
     """Return the ids that a query string names. Invalid: it has filters, which a query string cannot hold."""
     if "filters" in request.query_params:
         raise Invalid([Problem("/filters", UNFITTING)])
-    return ListRequest.model_validate({name: request.query_params.get(name) for name in ENTITIES})
+    return ListRequest(user_id=user_id, agent_id=agent_id, app_id=app_id, run_id=run_id)
 
 
 ByQuery = Annotated[ListRequest, Depends(by_query)]
 
 
-@router.get("/v1/ping/")
+@router.get("/v1/ping/", operation_id="mem0Ping", responses=answers(Mem0Ping))
 def get_ping(caller: AnyCaller) -> Json:
     """Say that the key is valid, and for which tenant."""
     return {"status": "ok", "org_id": caller.tenant_id, "project_id": caller.tenant_id, "user_email": None}
 
 
-@router.post("/v3/memories/add/")
+@router.post("/v3/memories/add/", operation_id="mem0Add", responses=answers(Mem0Added))
 def post_add(deps: Deps, caller: Publisher, asked: AddRequest) -> Json:
     """Learn from messages in the background; with `infer` false keep them as memories, which needs the scope write."""
     return adding.add(deps, caller, asked)
 
 
-@router.post("/v1/memories/")
+@router.post("/v1/memories/", operation_id="mem0AddV1", responses=answers(list[Mem0Pending | Mem0Kept]))
 def post_add_v1(deps: Deps, caller: Publisher, asked: AddRequest) -> Any:
     """Learn from messages, with the answer of version 1."""
     answer = adding.add(deps, caller, asked)
     return answer.get("results", [answer])
 
 
-@router.post("/v3/memories/")
+@router.post("/v3/memories/", operation_id="mem0List", responses=answers(Mem0Page))
 def post_list(
     deps: Reading, caller: Reader, request: Request, asked: ListRequest, page: PageNumber = 1, page_size: PageSize = 100
 ) -> Json:
@@ -81,7 +102,7 @@ def post_list(
     return paged(finding.page(deps, caller, asked), request.url, page, page_size)
 
 
-@router.post("/v2/memories/")
+@router.post("/v2/memories/", operation_id="mem0ListV2", responses=answers(list[Mem0Memory]))
 def post_list_v2(
     deps: Reading, caller: Reader, asked: ListRequest, page: PageNumber = 1, page_size: PageSize = 100
 ) -> Any:
@@ -89,63 +110,63 @@ def post_list_v2(
     return finding.page(deps, caller, asked)[(page - 1) * page_size : page * page_size]
 
 
-@router.get("/v1/memories/")
+@router.get("/v1/memories/", operation_id="mem0ListV1", responses=answers(list[Mem0Memory]))
 def get_list(deps: Reading, caller: Reader, asked: ByQuery, page: PageNumber = 1, page_size: PageSize = 100) -> Any:
     """List the memories of the ids in the query string, with the answer of version 1."""
     return finding.page(deps, caller, asked)[(page - 1) * page_size : page * page_size]
 
 
-@router.post("/v3/memories/search/")
+@router.post("/v3/memories/search/", operation_id="mem0Search", responses=answers(Mem0Results))
 def post_search(deps: Reading, caller: Reader, asked: FindRequest) -> Json:
     """Search memories that pass a filter."""
     return {"results": finding.search(deps, caller, asked)}
 
 
-@router.post("/v1/memories/search/")
+@router.post("/v1/memories/search/", operation_id="mem0SearchV1", responses=answers(list[Mem0Memory]))
 def post_search_v1(deps: Reading, caller: Reader, asked: FindRequest) -> Any:
     """Search memories, with the answer of version 1."""
     return finding.search(deps, caller, asked)
 
 
-@router.post("/v2/memories/search/")
+@router.post("/v2/memories/search/", operation_id="mem0SearchV2", responses=answers(list[Mem0Memory]))
 def post_search_v2(deps: Reading, caller: Reader, asked: FindRequest) -> Any:
     """Search memories, with the answer of version 2."""
     return finding.search(deps, caller, asked)
 
 
-@router.delete("/v1/memories/")
+@router.delete("/v1/memories/", operation_id="mem0DeleteAll", responses=answers(Mem0DeletedMemories))
 def delete_all(deps: Deps, caller: Writer, asked: ByQuery) -> Json:
     """Erase the memories of the ids in the query string; what was said stays until the user is deleted."""
     count = changing.delete_all(deps, caller, asked)
     return {"message": "Memories deleted successfully!", "count": count, "event_id": None}
 
 
-@router.get("/v1/memories/{memory_id}/")
+@router.get("/v1/memories/{memory_id}/", operation_id="mem0Get", responses=answers(Mem0Memory))
 def get_memory(deps: Reading, caller: Reader, memory_id: str) -> Json:
     """Return a memory."""
     return finding.one(deps, caller, memory_id)
 
 
-@router.put("/v1/memories/{memory_id}/")
+@router.put("/v1/memories/{memory_id}/", operation_id="mem0Update", responses=answers(Mem0Memory, refusals=(409,)))
 def put_memory(deps: Deps, caller: Writer, memory_id: str, asked: UpdateRequest) -> Json:
     """Change the words, metadata or dates of a memory; metadata is replaced whole."""
     return changing.update(deps, caller, memory_id, asked)
 
 
-@router.delete("/v1/memories/{memory_id}/")
+@router.delete("/v1/memories/{memory_id}/", operation_id="mem0Delete", responses=answers(Mem0Message, refusals=(409,)))
 def delete_memory(deps: Deps, caller: Writer, memory_id: str, delete_linked: bool = False) -> Json:
     """Erase a memory; with `delete_linked` also those that it superseded."""
     changing.delete(deps, caller, memory_id, linked=delete_linked)
     return {"message": DELETED}
 
 
-@router.get("/v1/memories/{memory_id}/history/")
+@router.get("/v1/memories/{memory_id}/history/", operation_id="mem0History", responses=answers(list[Mem0Version]))
 def get_history(deps: Reading, caller: Reader, memory_id: str) -> Any:
     """List the versions of a memory, oldest first."""
     return finding.history(deps, caller, memory_id)
 
 
-@router.put("/v1/batch/")
+@router.put("/v1/batch/", operation_id="mem0UpdateBatch", responses=answers(Mem0Message, refusals=(404, 409)))
 def put_batch(deps: Deps, caller: Writer, asked: UpdateBatch) -> Json:
     """Change several memories, one after the other; nothing is changed if one of them is not there."""
     changing.require_all(deps, caller, [one.memory_id for one in asked.memories])
@@ -154,7 +175,7 @@ def put_batch(deps: Deps, caller: Writer, asked: UpdateBatch) -> Json:
     return {"message": f"Successfully updated {len(asked.memories)} memories"}
 
 
-@router.delete("/v1/batch/")
+@router.delete("/v1/batch/", operation_id="mem0DeleteBatch", responses=answers(Mem0Message, refusals=(404, 409)))
 def delete_batch(deps: Deps, caller: Writer, asked: DeleteBatch) -> Json:
     """Erase several memories; nothing is erased if one of them is not there."""
     ids = [one.memory_id for one in asked.memories]
@@ -163,7 +184,7 @@ def delete_batch(deps: Deps, caller: Writer, asked: DeleteBatch) -> Json:
     return {"message": f"Successfully deleted {len(ids)} memories"}
 
 
-@router.get("/v1/entities/")
+@router.get("/v1/entities/", operation_id="mem0Entities", responses=answers(Mem0Entities))
 def get_entities(
     deps: Reading, caller: Reader, request: Request, page: PageNumber = 1, page_size: PageSize = 100
 ) -> Json:
@@ -171,7 +192,9 @@ def get_entities(
     return entities.entities(deps, caller, request.url, page, page_size)
 
 
-@router.delete("/v2/entities/{entity_type}/{entity_id:path}/")
+@router.delete(
+    "/v2/entities/{entity_type}/{entity_id:path}/", operation_id="mem0DeleteEntity", responses=answers(Mem0Message)
+)
 def delete_entity(deps: Deps, caller: Admin, entity_type: str, entity_id: str) -> Json:
     """Erase everything stored about a user, or about an agent, app or run that owns memories."""
     if f"{entity_type}_id" not in ENTITIES:
@@ -180,13 +203,15 @@ def delete_entity(deps: Deps, caller: Admin, entity_type: str, entity_id: str) -
     return {"message": "Entity deleted successfully!"}
 
 
-@router.delete("/v1/entities/{entity_type}/{entity_id:path}/")
+@router.delete(
+    "/v1/entities/{entity_type}/{entity_id:path}/", operation_id="mem0DeleteEntityV1", responses=answers(Mem0Message)
+)
 def delete_entity_v1(deps: Deps, caller: Admin, entity_type: str, entity_id: str) -> Json:
     """Erase everything stored about an entity, at the address of version 1."""
     return delete_entity(deps, caller, entity_type, entity_id)
 
 
-@router.get("/v1/event/{event_id}/")
+@router.get("/v1/event/{event_id}/", operation_id="mem0Event", responses=answers(Mem0Event))
 @with_bounds(Bounds(counted="settles"))
 async def get_event(deps: Deps, caller: Reader, event_id: str) -> Json:
     """Say whether everything that follows from an `add` is done. A key with the scope publish ends waits for more."""

@@ -8,11 +8,31 @@ from api.console import calls, render
 from api.console.calls import ApiProblem
 from api.console.cookie import Sealer
 from api.console.gate import Gate
-from api.console.pages import assist, context, entry, events, memories, now, people, rules, search, service, work
+from api.console.pages import (
+    assist,
+    bulk,
+    context,
+    dry_run,
+    entry,
+    events,
+    graph,
+    imports,
+    keys,
+    memories,
+    now,
+    people,
+    rules,
+    search,
+    service,
+    work,
+)
 from core.config import Settings
 from core.storage import service_key
 
-PAGES = (entry, assist, now, events, rules, memories, search, people, context, work, service)
+PAGES = (
+    *(entry, assist, now, events, rules, bulk, memories, graph, search, dry_run, people, context),
+    *(imports, work, keys, service),
+)
 """Modules whose routes stand in `router`, in the order in which they are matched."""
 
 

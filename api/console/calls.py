@@ -47,6 +47,11 @@ class Api:
         """Return the answer of a POST with a JSON body. ApiProblem."""
         return await self._call("POST", path, query, body)
 
+    async def send(self, path: str, raw: bytes, **query: Any) -> Any:
+        """Return the answer of a POST whose body is a file. ApiProblem."""
+        headers = self._headers | {"Content-Type": "application/octet-stream"}
+        return _read(await self._client.post(path, params=query, content=raw, headers=headers))
+
     async def put(self, path: str, body: Any, **query: Any) -> Any:
         """Return the answer of a PUT with a JSON body. ApiProblem."""
         return await self._call("PUT", path, query, body)
@@ -61,10 +66,13 @@ class Api:
 
     async def _call(self, method: str, path: str, query: Mapping[str, Any], body: Any) -> Any:
         given = {name: value for name, value in query.items() if value not in (None, "", [])}
-        answer = await self._client.request(method, path, params=given, json=body, headers=self._headers)
-        if answer.is_error:
-            raise ApiProblem(answer.status_code, answer.json())
-        return answer.json() if answer.content else None
+        return _read(await self._client.request(method, path, params=given, json=body, headers=self._headers))
+
+
+def _read(answer: httpx.Response) -> Any:
+    if answer.is_error:
+        raise ApiProblem(answer.status_code, answer.json())
+    return answer.json() if answer.content else None
 
 
 async def together(*calls: Awaitable[Any]) -> list[Any]:

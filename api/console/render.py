@@ -34,10 +34,13 @@ NAVIGATION: Final = (
     ("rules", "/console/rules"),
     ("memories", "/console/memories"),
     ("search", "/console/search"),
+    ("try", "/console/try"),
     ("people", "/console/people"),
     ("context", "/console/context"),
     ("documents", "/console/documents"),
+    ("imports", "/console/imports"),
     ("work", "/console/work"),
+    ("keys", "/console/keys"),
     ("service", "/console/service"),
 )
 """Areas in the order of the sidebar: the name of each in the catalogues (`nav.…`), and its first page."""

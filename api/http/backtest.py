@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from fastapi import APIRouter, Request, Response
@@ -14,6 +14,8 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import AwareDatetime, BaseModel, Field
 from sqlalchemy.exc import OperationalError
 
+from api.http.answers.rules import BacktestResult
+from api.ingress.answers import answers
 from api.ingress.dependencies import Dependencies, Deps, Reader
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -36,7 +38,11 @@ GONE = 499
 """Status in the request log when the client did not wait for the answer."""
 
 
-class Trial(BaseModel):
+RESULT: Final = answers(BacktestResult, description="The result; as NDJSON, preceded by progress lines")
+RESULT[200]["content"] = {NDJSON: {"schema": {"type": "string"}}}
+
+
+class BacktestTrial(BaseModel):
     """A draft rule and the period of event time to test it on."""
 
     rule: dict[str, Any] = Field(description="The draft; it is compared with the rule in force of the same name")
@@ -47,17 +53,9 @@ class Trial(BaseModel):
     limit_samples: int = Field(5, ge=0, le=100, description="Number of firings to list from the start and from the end")
 
 
-@router.post(
-    "",
-    responses={
-        200: {
-            "content": {"application/json": {}, NDJSON: {}},
-            "description": "The result; as NDJSON, preceded by progress lines",
-        }
-    },
-)
+@router.post("", operation_id="backtestRule", responses=RESULT)
 @with_bounds(Bounds(counted="backtests"))
-async def post_backtest(deps: Deps, caller: Reader, trial: Trial, request: Request) -> Response:
+async def post_backtest(deps: Deps, caller: Reader, trial: BacktestTrial, request: Request) -> Response:
     """Backtest a draft rule against the stored log and the rules in force; nothing is written.
 
     Returns how often the rule would have acted, when and on which events; what held it back; which rules in force it
@@ -76,7 +74,7 @@ async def post_backtest(deps: Deps, caller: Reader, trial: Trial, request: Reque
     return Response(status_code=GONE)
 
 
-def _prepare(deps: Dependencies, caller: Caller, trial: Trial) -> Backtest:
+def _prepare(deps: Dependencies, caller: Caller, trial: BacktestTrial) -> Backtest:
     """Prepare the backtest and validate the whole request before the first line is sent."""
     until = trial.until or datetime.now(UTC)
     characters = 2 * deps.settings.event_bytes

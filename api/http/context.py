@@ -8,7 +8,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import Field
 
+from api.http.answers.search import ContextAnswer
 from api.ingress import audience, raw_access
+from api.ingress.answers import answers
 from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, json_response
@@ -90,7 +92,7 @@ class ContextRequest(RequestBody):
     ] = False
 
 
-@router.post("/context", response_model=Json)
+@router.post("/context", response_model=Json, operation_id="buildContext", responses=answers(ContextAnswer))
 def post_context(at: Deps, who: Reader, asked: ContextRequest) -> Response:
     """Build a context within a token limit.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -9,16 +10,21 @@ from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
 from pydantic import Field
 
+from api.http.answers.memories import DecisionPage, MergedMemories, RelatedPage, UndoneChange
 from api.http.memory_requests import Content
+from api.ingress import paging
+from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After
 from api.serializers import memory_json
 from core.consolidation import manual_merge
 from core.memory import memories, verdicts
 from core.memory.verdicts import VerdictFilter
 from core.search import related
+from core.search.related import RelatedMemory
 from core.search.spreading import ActivationLink
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -27,7 +33,7 @@ from core.undo import undo
 router = APIRouter(prefix="/v1/memories", tags=["memory"], route_class=Route)
 
 
-Kind = Literal["confirm", "merge", "replace", "supersede", "predates", "contradict", "ignore", "undo"]
+Kind = Literal["confirm", "merge", "replace", "supersede", "predates", "contradict", "ignore", "edit", "undo"]
 
 Reason = Annotated[str, Field(max_length=2_000, description="Reason, stored in the history")]
 
@@ -65,7 +71,7 @@ class MergeRequest(RequestBody):
     reason: Reason = "Merged by hand."
 
 
-@router.get("/decisions")
+@router.get("/decisions", operation_id="listDecisions", responses=answers(DecisionPage))
 def get_decisions(
     deps: Deps,
     caller: Reader,
@@ -78,7 +84,8 @@ def get_decisions(
 ) -> Json:
     """List verdicts on statements, newest first, each with its reason and undo path.
 
-    Only statements that were related to a stored memory, or were not stored, have a verdict.
+    Only statements that were related to a stored memory, or were not stored, have a verdict; edits by hand have one of
+    kind `edit`.
     """
     wanted = VerdictFilter(user_id, kind, memory_id, undone)
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -88,7 +95,7 @@ def get_decisions(
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
-@router.post("/decisions/{change_id}/undo")
+@router.post("/decisions/{change_id}/undo", operation_id="undoChange", responses=answers(UndoneChange, refusals=(409,)))
 def post_undo(
     deps: Deps, caller: Writer, change_id: UUID, asked: Annotated[UndoRequest | None, JsonBody()] = None
 ) -> Json:
@@ -101,7 +108,7 @@ def post_undo(
     return _undo(deps, caller, change_id, reason=asked.reason, keep=asked.keep)
 
 
-@router.post("/merge")
+@router.post("/merge", operation_id="mergeMemories", responses=answers(MergedMemories, refusals=(404, 409)))
 def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
     """Merge several memories of one user by hand: the first is kept, the others are archived.
 
@@ -127,7 +134,7 @@ def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
     }
 
 
-@router.post("/{memory_id}/undo")
+@router.post("/{memory_id}/undo", operation_id="undoLatestChange", responses=answers(UndoneChange, refusals=(409,)))
 def post_undo_latest(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[UndoLatestRequest | None, JsonBody()] = None
 ) -> Json:
@@ -138,7 +145,7 @@ def post_undo_latest(
     return _undo(deps, caller, change_id, reason=asked.reason)
 
 
-@router.get("/{memory_id}/related")
+@router.get("/{memory_id}/related", operation_id="listRelatedMemories", responses=answers(RelatedPage))
 def get_related(
     deps: ReaderDeps,
     caller: Reader,
@@ -146,22 +153,28 @@ def get_related(
     depth: Annotated[int, Query(ge=1, le=2)] = 1,
     limit: Annotated[int, Query(ge=1, le=100)] = 20,
     include_archived: bool = False,
+    after: After = None,
 ) -> Json:
     """List the memories related to a memory, closest first, each with the path to it.
 
     Paths follow relations, shared evidence, slots and subjects.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = related.related_to(tx, memory_id, depth=depth, limit=limit, archived=include_archived)
-        ids = [one.id for one in found]
+        found = related.related_to(tx, memory_id, depth=depth, archived=include_archived)
+        page = paging.cut(found, _itself, attrgetter("id"), after, limit)
+        ids = [one.id for one in page["items"]]
         rows, evidence = memories.of_ids(tx, ids), memories.evidence(tx, ids)
     items = [
         memory_json(rows[one.id], evidence.get(one.id, []))
         | {"score": round(one.score, 4), "path": [_hop_json(hop) for hop in one.path]}
-        for one in found
+        for one in page["items"]
         if one.id in rows  # It may have been erased since.
     ]
-    return {"items": items, "next": None}
+    return page | {"items": items}
+
+
+def _itself(one: RelatedMemory) -> RelatedMemory:
+    return one
 
 
 def _undo(deps: Dependencies, caller: Caller, change_id: UUID, *, reason: str, keep: bool = False) -> Json:

@@ -10,6 +10,8 @@ from fastapi import APIRouter
 from fastapi import Body as JsonBody
 from pydantic import AwareDatetime, Field
 
+from api.http.answers.dispatches import DispatchOfEvent, DispatchPage, ReplayedDispatches, ShownDispatch
+from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEditor, Writer, author
 from api.ingress.large_json import Route
@@ -52,7 +54,7 @@ class Replay(RequestBody):
 Remarked = Annotated[Remark | None, JsonBody()]
 
 
-@router.get("/dispatches")
+@router.get("/dispatches", operation_id="listDispatches", responses=answers(DispatchPage))
 def get_dispatches(
     deps: Deps,
     caller: Reader,
@@ -60,16 +62,21 @@ def get_dispatches(
     rule: str | None = None,
     target: str | None = None,
     hold: str | None = None,
+    replay_id: UUID | None = None,
     after: UUID | None = None,
     limit: Limit = 50,
 ) -> Json:
-    """List dispatches, newest first; `hold=approval` selects those waiting for approval."""
+    """List dispatches, newest first.
+
+    `hold=approval` selects those waiting for approval, `replay_id` those of a replay.
+    """
+    wanted = DispatchFilter(status, rule, target, hold, replay_id)
     with deps.db.tenant(caller.tenant_id) as tx:
-        rows = dispatch_queries.find(tx, DispatchFilter(status, rule, target, hold), after=after, limit=limit)
+        rows = dispatch_queries.find(tx, wanted, after=after, limit=limit)
     return {"items": [_json(r) for r in rows], "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
-@router.get("/dispatches/{dispatch_id}")
+@router.get("/dispatches/{dispatch_id}", operation_id="getDispatch", responses=answers(ShownDispatch))
 def get_dispatch(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
     """Return a dispatch; if it waits for approval, with the keys that may approve it."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -78,19 +85,31 @@ def get_dispatch(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
     return _json(row) | ({} if deciders is None else {"may_decide": [asdict(one) for one in deciders]})
 
 
-@router.post("/dispatches/{dispatch_id}/approve")
+@router.post(
+    "/dispatches/{dispatch_id}/approve",
+    operation_id="approveDispatch",
+    responses=answers(DispatchOfEvent, refusals=(409,)),
+)
 def post_approve(deps: Deps, caller: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
     """Approve a dispatch; a worker starts it within seconds. Repeated approvals have no effect."""
     return _decide(deps, caller, dispatch_id, "approved", remark)
 
 
-@router.post("/dispatches/{dispatch_id}/reject")
+@router.post(
+    "/dispatches/{dispatch_id}/reject",
+    operation_id="rejectDispatch",
+    responses=answers(DispatchOfEvent, refusals=(409,)),
+)
 def post_reject(deps: Deps, caller: RuleEditor, dispatch_id: UUID, remark: Remarked = None) -> Json:
     """Reject a dispatch and the actions that would have followed it. Repeated rejections have no effect."""
     return _decide(deps, caller, dispatch_id, "rejected", remark)
 
 
-@router.post("/dispatches/{dispatch_id}/cancel")
+@router.post(
+    "/dispatches/{dispatch_id}/cancel",
+    operation_id="cancelDispatch",
+    responses=answers(DispatchOfEvent, refusals=(409,)),
+)
 def post_cancel(deps: Deps, caller: Writer, dispatch_id: UUID, remark: Remarked = None) -> Json:
     """Cancel a dispatch that has not ended, and the actions that would have followed it.
 
@@ -101,7 +120,9 @@ def post_cancel(deps: Deps, caller: Writer, dispatch_id: UUID, remark: Remarked 
         return _json(dispatch_control.cancel(tx, dispatch_id, _signed(caller, remark)))
 
 
-@router.post("/dispatches/{dispatch_id}/retry")
+@router.post(
+    "/dispatches/{dispatch_id}/retry", operation_id="retryDispatch", responses=answers(DispatchOfEvent, refusals=(409,))
+)
 def post_retry(deps: Deps, caller: Writer, dispatch_id: UUID) -> Json:
     """Retry a dead dispatch from its first attempt; the clock sends it within a second."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -110,7 +131,7 @@ def post_retry(deps: Deps, caller: Writer, dispatch_id: UUID) -> Json:
     return _json(row)
 
 
-@router.post("/dispatches/replay")
+@router.post("/dispatches/replay", operation_id="replayDispatches", responses=answers(ReplayedDispatches))
 def post_replay(deps: Deps, caller: Writer, wanted: Replay) -> Json:
     """Retry all dispatches that match the filter, up to the limit, except those that a person rejected."""
     retry_filter = RetryFilter(**wanted.filter.model_dump())

@@ -10,6 +10,8 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from pydantic import Field, StringConstraints, ValidationError
 
+from api.http.answers.documents import DeletedDocument, DocumentPage, DocumentText, StoredDocument
+from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -36,6 +38,8 @@ URI_CHARACTERS: Final = 600
 Uri = Annotated[str, StringConstraints(min_length=1, max_length=URI_CHARACTERS, pattern=r"^[^\x00-\x1f]+$")]
 Title = Annotated[str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f]+$")]
 Limit = Annotated[int, Query(ge=1, le=200)]
+
+UriPrefix = Annotated[Uri | None, Query(description="Only documents whose `uri` begins with this")]
 
 ESCAPED: Final = 3
 """Bytes that JSON may need for one of a document: two bytes in UTF-8 become six where they are escaped."""
@@ -81,7 +85,14 @@ def _most(settings: Settings) -> int:
     return min(settings.request_bytes, ESCAPED * settings.document_bytes + BESIDE_BYTES)
 
 
-@router.post("", status_code=201, openapi_extra=BODY, responses={200: {"description": "Unchanged"}})
+@router.post(
+    "",
+    status_code=201,
+    openapi_extra=BODY,
+    operation_id="saveDocument",
+    responses=answers(StoredDocument, 201, "Added or updated")
+    | answers(StoredDocument, 200, "Unchanged", refusals=(415,)),
+)
 @with_bounds(Bounds(body=_most))
 def post_document(
     deps: Deps,
@@ -125,24 +136,27 @@ def save(deps: Dependencies, caller: Caller, sent: Json) -> SavedDocument:
     return saved
 
 
-@router.get("")
+@router.get("", operation_id="listDocuments", responses=answers(DocumentPage))
 def get_documents(
     deps: Deps,
     caller: Reader,
     user_id: str | None = None,
     group_id: str | None = None,
     uri: str | None = None,
+    uri_prefix: UriPrefix = None,
     after: UUID | None = None,
     limit: Limit = 50,
 ) -> Json:
     """List documents, newest first, without their content."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        rows = documents.find(tx, user_id=user_id, group_id=group_id, uri=uri, before=after, limit=limit)
+        rows = documents.find(
+            tx, user_id=user_id, group_id=group_id, uri=uri, uri_prefix=uri_prefix, before=after, limit=limit
+        )
     items = [{**_document_json(row), "bytes": row.bytes, "passages": row.passages} for row in rows]
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
-@router.get("/{document_id}")
+@router.get("/{document_id}", operation_id="getDocument", responses=answers(DocumentText))
 def get_document(deps: Deps, caller: Reader, document_id: UUID, passages: WithPassages = False) -> Json:
     """Return a document as stored, with secrets removed."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -155,7 +169,7 @@ def get_document(deps: Deps, caller: Reader, document_id: UUID, passages: WithPa
     }
 
 
-@router.delete("/{document_id}")
+@router.delete("/{document_id}", operation_id="deleteDocument", responses=answers(DeletedDocument))
 def delete_document(deps: Deps, caller: Writer, document_id: UUID) -> Json:
     """Erase a document permanently: its text, its passages, and their index entries."""
     with deps.db.tenant(caller.tenant_id) as tx:

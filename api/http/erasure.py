@@ -11,6 +11,8 @@ import structlog
 from fastapi import APIRouter, Query
 
 from api.http import retrying
+from api.http.answers.erasure import ReceiptKey, SignedReceipt
+from api.ingress.answers import answers
 from api.ingress.dependencies import Admin, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.erasure import memory, user
@@ -38,7 +40,7 @@ class _Rehearsed(Exception):
         self.done = done
 
 
-@router.delete("/memories/{memory_id}")
+@router.delete("/memories/{memory_id}", operation_id="eraseMemory", responses=answers(SignedReceipt, refusals=(409,)))
 def delete_memory(
     deps: Deps, caller: Writer, memory_id: UUID, evidence: WithEvidence = False, dry_run: Rehearsal = False
 ) -> Json:
@@ -53,7 +55,7 @@ def delete_memory(
     return erase_memory(deps, caller, memory_id, evidence=evidence)[1].as_json()
 
 
-@router.delete("/users/{user_id:path}")
+@router.delete("/users/{user_id:path}", operation_id="eraseUser", responses=answers(SignedReceipt, refusals=(409,)))
 def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = False) -> Json:
     """Erase everything stored about a user permanently; the answer is a signed receipt.
 
@@ -72,14 +74,14 @@ def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = Fa
     return _erase(deps, caller, "user", user_id, carry_out)[1].as_json()
 
 
-@router.get("/receipts/key")
+@router.get("/receipts/key", operation_id="getReceiptKey", responses=answers(ReceiptKey))
 def get_key(deps: Deps, _caller: Reader) -> Json:
     """Return the public key that verifies receipts."""
     sign = receipts.signer(deps.settings)
     return {"algorithm": "Ed25519", "public_key": sign.public_key, "key_id": sign.key_id}
 
 
-@router.get("/receipts/{receipt_id}")
+@router.get("/receipts/{receipt_id}", operation_id="getReceipt", responses=answers(SignedReceipt))
 def get_receipt(deps: Deps, caller: Reader, receipt_id: UUID) -> Json:
     """Return a receipt as it was signed."""
     with deps.db.tenant(caller.tenant_id) as tx:

@@ -9,16 +9,17 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel
 
 from api import trace
+from api.http.answers.events import AcceptedBatch, EventPage, EventTrace, LoggedEvent, Settled
 from api.ingress import dependencies
 from api.ingress import raw_access as unscreened
+from api.ingress.answers import answers
 from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, Reader
 from api.ingress.large_json import Route
-from api.ingress.openapi import EVENTS_BODY
 from api.ingress.raw_access import Raw
 from api.ingress.route_bounds import Bounds, with_bounds
+from api.ingress.schemas import EVENTS_BODY
 from api.serializers import event_json
 from core import metrics
 from core.errors import Invalid
@@ -38,26 +39,14 @@ BACKLOG_SECONDS = 1.0
 """Seconds for which a count of waiting events is cached."""
 
 
-class AcceptedEvent(BaseModel):
-    id: str
-    duplicate: bool
-
-
-class AcceptedBatch(BaseModel):
-    """Result of a batch; `settle_token` marks its position in the log for `GET /v1/settle`."""
-
-    accepted: int
-    duplicates: int
-    events: list[AcceptedEvent]
-    settle_token: str
-
-
-class Settled(BaseModel):
-    settled: bool
-    pending: int
-
-
-@router.post("/events", status_code=202, response_model=AcceptedBatch, openapi_extra=EVENTS_BODY)
+@router.post(
+    "/events",
+    status_code=202,
+    response_model=None,
+    openapi_extra=EVENTS_BODY,
+    operation_id="publishEvents",
+    responses=answers(AcceptedBatch, 202),
+)
 @with_bounds(Bounds(body=attrgetter("request_bytes")))
 def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> Response:
     """Accept an event, an array, NDJSON or CloudEvents 1.0; the answer follows the commit."""
@@ -101,7 +90,7 @@ def _refuse_if_overloaded(deps: Dependencies, caller: Caller, tx: Tx) -> None:
         raise LimitReached("events_waiting", limit)
 
 
-@router.get("/events")
+@router.get("/events", operation_id="listEvents", responses=answers(EventPage))
 def get_events(
     deps: Deps,
     caller: Reader,
@@ -121,7 +110,7 @@ def get_events(
     return {"items": [event_json(event, raw=raw) for event in found], "next": following}
 
 
-@router.get("/events/{event_id}")
+@router.get("/events/{event_id}", operation_id="getEvent", responses=answers(LoggedEvent))
 def get_event(deps: Deps, caller: Reader, event_id: str, raw: Raw = False) -> Json:
     """Return an event."""
     if raw:
@@ -130,13 +119,13 @@ def get_event(deps: Deps, caller: Reader, event_id: str, raw: Raw = False) -> Js
         return event_json(log.get(tx, event_id), raw=raw)
 
 
-@router.get("/events/{event_id}/trace")
+@router.get("/events/{event_id}/trace", operation_id="traceEvent", responses=answers(EventTrace))
 def get_trace(deps: Deps, caller: Reader, event_id: str) -> Json:
     """Trace the effects of an event: rules with their condition trees, dispatches, changes, and subsequent events."""
     return trace.of(deps.db, caller.tenant_id, event_id, Meanings(deps.embedder))
 
 
-@router.get("/settle")
+@router.get("/settle", operation_id="settle")
 @with_bounds(Bounds(counted="settles"))
 async def get_settle(
     deps: Deps,

@@ -27,7 +27,9 @@ PIECE: Final = 1 << 16
 ZIP: Final = {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}
 
 
-@router.get("/users/{user_id:path}/export", response_class=StreamingResponse, responses={200: ZIP})
+@router.get(
+    "/users/{user_id:path}/export", response_class=StreamingResponse, responses={200: ZIP}, operation_id="exportUser"
+)
 def get_export(deps: ReaderDeps, caller: Reader, user_id: str, raw: Raw = False) -> StreamingResponse:
     """Export all that is stored of a user, as a zip of JSON lines: what they said, memories, documents, plans, profile.
 

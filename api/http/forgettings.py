@@ -9,6 +9,8 @@ from uuid import UUID
 from fastapi import APIRouter
 
 from api.http import retrying
+from api.http.answers.erasure import ForgettingPage, UndoneForgetting
+from api.ingress.answers import answers
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.forgetting import restoring, undo_window
@@ -25,15 +27,19 @@ EMBEDDED: Final = 4
 """Batches of messages that get their vectors before the answer; further ones are found by their words alone."""
 
 
-@router.get("")
-def get_forgettings(deps: Deps, caller: Reader, user_id: str | None = None, limit: Limit = 50) -> Json:
+@router.get("", operation_id="listForgettings", responses=answers(ForgettingPage))
+def get_forgettings(
+    deps: Deps, caller: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50
+) -> Json:
     """List the requests to forget that can still be undone, newest first, with their numbers and no words."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = undo_window.listed(tx, user_id, limit)
-    return {"items": [one.as_json() for one in found], "next": None}
+        found = undo_window.listed(tx, user_id, limit, after=after)
+    return {"items": [one.as_json() for one in found], "next": str(found[-1].id) if len(found) == limit else None}
 
 
-@router.post("/{forgetting_id}/undo")
+@router.post(
+    "/{forgetting_id}/undo", operation_id="undoForgetting", responses=answers(UndoneForgetting, refusals=(409,))
+)
 def post_undo(deps: Deps, caller: Writer, forgetting_id: UUID) -> Json:
     """Bring back everything that a request to forget erased; its receipts then say so.
 

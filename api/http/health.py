@@ -9,7 +9,9 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
 
+from api.http.answers.service import ServiceStatus
 from api.ingress import error_responses
+from api.ingress.answers import answers
 from api.ingress.dependencies import Dependencies
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -25,14 +27,14 @@ READY_SECONDS = 1.0
 """Seconds for which a positive answer is cached: the database is queried at most once a second."""
 
 
-@router.get("/healthz")
+@router.get("/healthz", operation_id="getLiveness", responses=answers(ServiceStatus))
 @with_bounds(PUBLIC)
 async def healthz() -> dict[str, str]:
     """Report that this process is alive. Async, so that it answers while all threads are busy."""
     return {"status": "alive"}
 
 
-@router.get("/readyz")
+@router.get("/readyz", operation_id="getReadiness", responses=answers(ServiceStatus, refusals=(503,)))
 @with_bounds(PUBLIC)
 async def readyz(request: Request) -> Response:
     """Report whether events are accepted and processed: the database, the router, a clock and workers are running."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from operator import attrgetter
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import structlog
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.concurrency import run_in_threadpool
 
 from api.http import context, events, hook_payloads
+from api.http.answers.events import HookAnswer
 from api.http.hook_payloads import HookPayload, HookReport
 from api.ingress import audience
+from api.ingress.answers import answers
 from api.ingress.dependencies import Dependencies, Deps, Publisher, json_response
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -60,12 +62,15 @@ HEADING: Final = "Known from earlier conversations with this user and about this
 
 PROJECT: Final = "Name of the project; default: that of the session so far, or the last part of `cwd`. Empty: none"
 
-NO_CONTEXT: Final[dict[int | str, dict[str, Any]]] = {
-    200: {"description": "The context for the model as the hook expects it; empty if there is nothing to say."}
-}
 
-
-@router.post("/hooks/claude-code", response_model=Json, responses=NO_CONTEXT)
+@router.post(
+    "/hooks/claude-code",
+    response_model=Json,
+    operation_id="reportHook",
+    responses=answers(
+        HookAnswer, description="The context for the model as the hook expects it; empty if there is nothing to say"
+    ),
+)
 @with_bounds(Bounds(body=attrgetter("event_bytes")))
 async def post_hook(
     deps: Deps,

@@ -1,25 +1,30 @@
-"""`POST /v1/import`: what another service exported, as events and documents."""
+"""`POST /v1/import`: what another service exported, as events and documents; an archive of Imprint is restored."""
 
 from __future__ import annotations
 
+import hashlib
+import io
 import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from uuid import UUID
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel
 
 from api.http import documents, events
-from api.ingress.dependencies import Body, Dependencies, Deps, Publisher
+from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
-from core.errors import Invalid, Problem
+from core.errors import Forbidden, Invalid, Problem
 from core.events import parsing
 from core.events.parsing import Who
 from core.tenancy.tenants import Caller
-from core.transfer import intake
+from core.transfer import archive_reader, imports, intake
+from core.transfer.archive_reader import ArchiveReader
+from core.transfer.imports import PART_BYTES
 from core.transfer.intake import Owner
 from core.transfer.opened import Unreadable
 from core.transfer.reading import Reading
@@ -35,6 +40,10 @@ LARGEST: Final = 32 * 1024 * 1024
 BATCH: Final = 500
 """Events accepted in one transaction."""
 
+INTERRUPTED: Final = Problem("", "was interrupted; send it again, and only what is missing is added")
+
+Status = Literal["pending", "done", "failed"]
+
 Format = Literal["imprint", "chatgpt", "claude", "claude-code", "mem0", "hindsight", "langgraph", "locomo", "messages"]
 
 UPLOAD: Final[Json] = {
@@ -43,14 +52,14 @@ UPLOAD: Final[Json] = {
         "content": {
             "application/octet-stream": {"schema": {"type": "string", "format": "binary"}},
             "application/zip": {"schema": {"type": "string", "format": "binary"}},
-            "application/json": {"schema": {}},
+            "application/json": {"schema": {"type": ["object", "array"]}},
         },
     }
 }
 
 
 class Imported(BaseModel):
-    """What was found and accepted; nothing is accepted by a dry run."""
+    """What was found, accepted, or is to be restored by the job `id`; nothing by a dry run."""
 
     formats: list[str]
     conversations: int
@@ -63,24 +72,32 @@ class Imported(BaseModel):
     accepted: int = 0
     duplicates: int = 0
     settle_token: str | None = None
+    id: UUID | None = None
+    status: Status | None = None
 
 
-@router.post("/import", openapi_extra=UPLOAD)
+@router.post("/import", openapi_extra=UPLOAD, operation_id="importExport")
 @with_bounds(Bounds(body=lambda _settings: LARGEST))
 def post_import(
     deps: Deps,
     caller: Publisher,
     raw: Body,
+    response: Response,
     user_id: Annotated[Who, Query(description="Whose memory it becomes")],
     group_id: Annotated[Who | None, Query(description="Group whose memory it becomes")] = None,
     only: Annotated[Format | None, Query(description="Import one format only")] = None,
     include_forbidden: Annotated[bool, Query(description="Also what ChatGPT was told not to remember")] = False,
     dry_run: Annotated[bool, Query(description="Only report what would be imported")] = True,
 ) -> Imported:
-    """Import an export of another service, a file or zip of up to 32 MiB, whose format is recognised.
+    """Import an export, a file or zip of up to 32 MiB, whose format is recognised.
 
-    By default it is only read and reported. Sent again, or after an interruption, it adds only what was missing.
+    By default it is only read and reported. Sent again, or after an interruption, it adds only what was missing. An
+    archive of Imprint is restored by workers (202): `GET /v1/imports/{id}` says how far they are.
     """
+    if only in {None, "imprint"} and archive_reader.is_archive(io.BytesIO(raw)):
+        answer = _restore(deps, caller, raw, user_id, dry_run=dry_run)
+        response.status_code = 200 if dry_run else 202
+        return answer
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "upload"
         path.write_bytes(raw)
@@ -88,10 +105,49 @@ def post_import(
             found = Report.of(Reading(path, only, include_forbidden))
             answer = Imported.model_validate(found.as_json())
             if not dry_run:
-                _accept(deps, caller, Reading(path, only, include_forbidden), Owner(user_id, group_id), answer)
+                _import(deps, caller, Reading(path, only, include_forbidden), Owner(user_id, group_id), answer)
         except Unreadable as error:
             raise Invalid([Problem("", str(error).replace(f"{path}", "the upload"))]) from None
     return answer
+
+
+def _restore(deps: Dependencies, caller: Caller, raw: bytes, user_id: str, *, dry_run: bool) -> Imported:
+    """Check an archive, and have it restored. Forbidden: the key may publish, but not write."""
+    try:
+        reader = ArchiveReader(io.BytesIO(raw), "the upload")
+        answer = Imported.model_validate(Report.of_archive(reader).as_json())
+    except Unreadable as error:
+        raise Invalid([Problem("", str(error))]) from None
+    if dry_run:
+        return answer
+    if not caller.may("write"):
+        raise Forbidden("An archive of Imprint holds memories as they are; the key needs the scope `write` for it.")
+    digest = hashlib.sha256(raw).hexdigest()
+    with deps.db.tenant(caller.tenant_id) as tx:
+        row = imports.open_upload(tx, caller.tenant_id, user_id, len(raw), digest, author(caller), caller.limits)
+        for number in imports.missing_parts(tx, row):
+            piece = raw[number * PART_BYTES :][:PART_BYTES]
+            imports.add_part(tx, caller.tenant_id, row.id, number, piece)
+        row = imports.start(tx, caller.tenant_id, row.id)
+    deps.bell.notify()
+    answer.id, answer.status = row.id, row.status
+    answer.settle_token = deps.settle_tokens.of(caller.tenant_id, row.event_seq)
+    return answer
+
+
+def _import(deps: Dependencies, caller: Caller, reading: Reading, owner: Owner, answer: Imported) -> None:
+    """Accept everything, and keep a record of it."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        answer.id = imports.note(tx, caller.tenant_id, owner.user_id, owner.group_id, answer.formats, author(caller))
+    ended: Status = "failed"
+    try:
+        _accept(deps, caller, reading, owner, answer)
+        ended = "done"
+    finally:
+        report = answer.model_dump(mode="json", exclude={"id", "status", "settle_token"})
+        with deps.db.tenant(caller.tenant_id) as tx:
+            imports.finish(tx, answer.id, ended, report, [] if ended == "done" else [INTERRUPTED])
+    answer.status = ended
 
 
 def _accept(deps: Dependencies, caller: Caller, reading: Reading, owner: Owner, answer: Imported) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, fields
+from operator import attrgetter
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -13,11 +14,14 @@ from fastapi import Body as JsonBody
 from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
 from api import provenance
-from api.ingress import audience
+from api.http.answers.memories import FetchedMemories, Memory, MemoryHistory, MemoryOrigin, MemoryPage, MemoryWithUnits
+from api.ingress import audience, paging
+from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps, ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from api.serializers import curve_json, memory_json
 from core.errors import Conflict, Invalid, Problem
 from core.events.parsing import Content, Name
@@ -123,7 +127,7 @@ class PinRequest(RequestBody):
     version: SeenVersion = None
 
 
-@router.get("/memories")
+@router.get("/memories", operation_id="listMemories", responses=answers(MemoryPage))
 def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest, Query()]) -> Json:
     """List memories, newest first. An expired memory is not active, even before a sweep archives it."""
     deps = audience.for_reader(deps, caller, wanted.reader_labels)
@@ -136,7 +140,7 @@ def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest
     return {"items": items, "next": page.following}
 
 
-@router.post("/memories/fetch")
+@router.post("/memories/fetch", operation_id="fetchMemories", responses=answers(FetchedMemories))
 def post_fetch(deps: ReaderDeps, caller: Reader, asked: FetchRequest) -> Json:
     """Return memories by their ids, in the order of the request; `missing` names those that are not there."""
     ids = list(dict.fromkeys(asked.ids))
@@ -147,7 +151,7 @@ def post_fetch(deps: ReaderDeps, caller: Reader, asked: FetchRequest) -> Json:
     return {"items": items, "missing": [one for one in ids if one not in rows], "next": None}
 
 
-@router.get("/memories/{memory_id}")
+@router.get("/memories/{memory_id}", operation_id="getMemory", responses=answers(MemoryWithUnits))
 def get_memory(
     deps: ReaderDeps, caller: Reader, memory_id: UUID, response: Response, as_of: AsOf = None, known_at: KnownAt = None
 ) -> Json:
@@ -164,7 +168,7 @@ def get_memory(
     return memory_json(row, evidence, known_at) | {"unit_ids": unit_ids, "curve": curve_json(row)}
 
 
-@router.post("/memories/{memory_id}/restore")
+@router.post("/memories/{memory_id}/restore", operation_id="restoreMemory", responses=answers(Memory, refusals=(409,)))
 def post_restore(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[RestoreRequest | None, JsonBody()] = None
 ) -> Json:
@@ -175,7 +179,7 @@ def post_restore(
     return current_memory_json(deps, caller, memory_id)
 
 
-@router.post("/memories/{memory_id}/pin")
+@router.post("/memories/{memory_id}/pin", operation_id="pinMemory", responses=answers(Memory, refusals=(409,)))
 def post_pin(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[PinRequest | None, JsonBody()] = None
 ) -> Json:
@@ -186,15 +190,17 @@ def post_pin(
     return current_memory_json(deps, caller, memory_id)
 
 
-@router.get("/memories/{memory_id}/history")
-def get_history(deps: ReaderDeps, caller: Reader, memory_id: UUID) -> Json:
+@router.get("/memories/{memory_id}/history", operation_id="getMemoryHistory", responses=answers(MemoryHistory))
+def get_history(
+    deps: ReaderDeps, caller: Reader, memory_id: UUID, after: After = None, limit: WholeLimit = paging.MOST
+) -> Json:
     """List all versions of a memory, oldest first."""
     with deps.db.tenant(caller.tenant_id) as tx:
         memories.get(tx, memory_id)
-        return {"items": [asdict(version) for version in memories.history(tx, memory_id)], "next": None}
+        return paging.cut(memories.history(tx, memory_id), asdict, attrgetter("version"), after, limit)
 
 
-@router.get("/memories/{memory_id}/why")
+@router.get("/memories/{memory_id}/why", operation_id="explainMemory", responses=answers(MemoryOrigin))
 def get_why(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
     """Explain why a memory exists: event → rule and version → dispatch → model calls → evidence."""
     with deps.db.tenant(caller.tenant_id) as tx:

@@ -13,9 +13,11 @@ from fastapi import APIRouter, Header, Response
 from sqlalchemy import text
 
 from api.http import memory_edits
+from api.http.answers.memories import KeptStatement, KeptStatements, Memory
 from api.http.memories import apply_change, current_memory_json, require_version
 from api.http.memory_requests import CHARACTERS, Patch, Review, StatementBatch, StatementRequest
 from api.ingress import audience
+from api.ingress.answers import answers
 from api.ingress.dependencies import Dependencies, Deps, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -58,7 +60,13 @@ REVIEWABLE: Final = UNSERVED | {Trust.DISPUTED}
 """Trust of memories that a review may change: unserved and disputed ones."""
 
 
-@router.post("/memories", status_code=201)
+@router.post(
+    "/memories",
+    status_code=201,
+    operation_id="addMemory",
+    responses=answers(KeptStatement, 201, "Stored, in a new memory or in a known one")
+    | answers(KeptStatement, 200, "Not stored; `reason` says why", refusals=(404, 409)),
+)
 def post_memory(
     at: Deps, who: Writer, stated: StatementRequest, response: Response, idempotency_key: IdempotencyKey = None
 ) -> Json:
@@ -80,7 +88,7 @@ def remember(at: Dependencies, who: Caller, stated: StatementRequest, key: str |
     return answer
 
 
-@router.post("/memories/batch")
+@router.post("/memories/batch", operation_id="addMemories", responses=answers(KeptStatements, refusals=(404, 409)))
 @with_bounds(Bounds(body=lambda _settings: BATCH_BYTES))
 def post_memories(at: Deps, who: Writer, batch: StatementBatch, idempotency_key: IdempotencyKey = None) -> Json:
     """Remember up to 500 statements in one transaction; results are in the order of the request."""
@@ -89,7 +97,7 @@ def post_memories(at: Deps, who: Writer, batch: StatementBatch, idempotency_key:
     return {"items": _remember_all(at, who, statements), "next": None}
 
 
-@router.patch("/memories/{memory_id}")
+@router.patch("/memories/{memory_id}", operation_id="editMemory", responses=answers(Memory, refusals=(409,)))
 def patch_memory(
     at: Deps, who: Writer, memory_id: UUID, patch: Patch, response: Response, if_match: IfMatch = None
 ) -> Json:
@@ -107,7 +115,7 @@ def patch_memory(
     return answer
 
 
-@router.post("/memories/{memory_id}/review")
+@router.post("/memories/{memory_id}/review", operation_id="reviewMemory", responses=answers(Memory, refusals=(409,)))
 def post_review(at: Deps, who: Writer, memory_id: UUID, review: Review) -> Json:
     """Review a memory: decide about a quarantined, disputed or rejected one, or confirm a candidate."""
     wanted = REVIEWED[review.verdict]

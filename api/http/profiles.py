@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import zlib
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import JSONResponse
 
+from api.http.answers.service import GroupProfile, UserProfile
+from api.ingress.answers import Responses, answers
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Dependencies, Reader, author
 from api.ingress.large_json import Route
@@ -27,7 +29,15 @@ Least = Annotated[float, Query(ge=0, le=1, description="Minimum confidence of at
 IfNoneMatch = Annotated[str | None, Header(alias="If-None-Match", description="ETag of the profile you have")]
 
 
-@router.get("/users/{user_id:path}/profile", response_model=None, responses={304: {"description": "Unchanged"}})
+UNCHANGED: Final[Responses] = {304: {"description": "Unchanged since the version that you have"}}
+
+
+@router.get(
+    "/users/{user_id:path}/profile",
+    response_model=None,
+    operation_id="getUserProfile",
+    responses=answers(UserProfile) | UNCHANGED,
+)
 def get_user_profile(
     deps: ReaderDeps,
     caller: Reader,
@@ -41,7 +51,12 @@ def get_user_profile(
     return _answer(owner, _require_profile(deps, caller, owner, fresh=fresh), min_confidence, held)
 
 
-@router.get("/groups/{group_id:path}/profile", response_model=None, responses={304: {"description": "Unchanged"}})
+@router.get(
+    "/groups/{group_id:path}/profile",
+    response_model=None,
+    operation_id="getGroupProfile",
+    responses=answers(GroupProfile) | UNCHANGED,
+)
 def get_group_profile(
     deps: ReaderDeps,
     caller: Reader,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
 from api import prompt_examples
+from api.http.answers.service import Prompt, PromptPage, PromptSummary, RenderedPrompt
+from api.ingress import paging
+from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Admin, Deps, Reader, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from core.inference import own_prompts, prompts, structured_output
 from core.inference.own_prompts import CHARACTERS, PromptDraft, PromptVersion
 from core.language.terms import token_estimate
@@ -41,15 +45,16 @@ class PromptPreview(RequestBody):
     text: Annotated[PromptText | None, Field(description="Default: the prompt in force")] = None
 
 
-@router.get("/tenant/prompts")
-def get_prompts(deps: Deps, caller: Reader) -> Json:
+@router.get("/tenant/prompts", operation_id="listPrompts", responses=answers(PromptPage))
+def get_prompts(deps: Deps, caller: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
     """List the packaged prompts, each with the tenant's own version in force."""
     with deps.db.tenant(caller.tenant_id) as tx:
         own = own_prompts.in_force(tx)
-    return {"items": [_summary(name, own.get(name)) for name in own_prompts.packaged_names()], "next": None}
+    names = list(own_prompts.packaged_names())
+    return paging.cut(names, lambda name: _summary(name, own.get(name)), str, after, limit)
 
 
-@router.get("/tenant/prompts/{name}")
+@router.get("/tenant/prompts/{name}", operation_id="getPrompt", responses=answers(Prompt))
 def get_prompt(
     deps: Deps,
     caller: Reader,
@@ -66,7 +71,7 @@ def get_prompt(
     return _summary(name, own) | texts | {"versions": [one.as_json() for one in found]}
 
 
-@router.put("/tenant/prompts/{name}")
+@router.put("/tenant/prompts/{name}", operation_id="putPrompt", responses=answers(PromptSummary))
 def put_prompt(deps: Deps, caller: Admin, name: Name, asked: PromptPut) -> Json:
     """Store a new version of a prompt; it is in force for every question from now on."""
     draft = PromptDraft(asked.text, asked.share, asked.comment)
@@ -75,14 +80,15 @@ def put_prompt(deps: Deps, caller: Admin, name: Name, asked: PromptPut) -> Json:
     return _summary(name, stored)
 
 
-@router.delete("/tenant/prompts/{name}", status_code=204)
-def delete_prompt(deps: Deps, caller: Admin, name: Name) -> None:
+@router.delete("/tenant/prompts/{name}", status_code=204, operation_id="resetPrompt")
+def delete_prompt(deps: Deps, caller: Admin, name: Name) -> Response:
     """Use the packaged prompt again; the versions remain readable."""
     with deps.db.tenant(caller.tenant_id) as tx:
         own_prompts.reset(tx, caller.tenant_id, name, by=author(caller).name)
+    return Response(status_code=204)
 
 
-@router.post("/tenant/prompts/{name}/preview")
+@router.post("/tenant/prompts/{name}/preview", operation_id="previewPrompt", responses=answers(RenderedPrompt))
 def preview_prompt(deps: Deps, caller: Reader, name: Name, asked: PromptPreview) -> Json:
     """Render a prompt with an example question, without asking the model."""
     packaged = prompts.load(own_prompts.packaged_name(name))

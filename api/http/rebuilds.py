@@ -9,6 +9,8 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, Field
 
+from api.http.answers.service import AppliedRebuild, DroppedRebuild, Rebuild, RebuildPage
+from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -34,7 +36,7 @@ class RebuildRequest(RequestBody):
     embedding: Literal["local", "english", "multilingual", "openai", "hash"] | None = None
 
 
-@router.post("", status_code=202)
+@router.post("", status_code=202, operation_id="startRebuild", responses=answers(Rebuild, 202, refusals=(409,)))
 def post_rebuild(deps: Deps, caller: Writer, asked: RebuildRequest) -> Json:
     """Start a rebuild. A worker runs it; once it is `ready`, it shows the difference. Nothing is changed yet."""
     rebuild.check_rules(asked.rules or ())
@@ -48,7 +50,7 @@ def post_rebuild(deps: Deps, caller: Writer, asked: RebuildRequest) -> Json:
     return _json(row)
 
 
-@router.get("")
+@router.get("", operation_id="listRebuilds", responses=answers(RebuildPage))
 def get_rebuilds(
     deps: Deps, caller: Reader, user_id: str | None = None, after: UUID | None = None, limit: Limit = 50
 ) -> Json:
@@ -59,14 +61,14 @@ def get_rebuilds(
     return {"items": items, "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
-@router.get("/{rebuild_id}")
+@router.get("/{rebuild_id}", operation_id="getRebuild", responses=answers(Rebuild))
 def get_rebuild(deps: Deps, caller: Reader, rebuild_id: UUID) -> Json:
     """Return a rebuild: `running`, `ready` (with the memories to add, remove and change), `applied` or `dropped`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return _json(rebuilds.get(tx, rebuild_id))
 
 
-@router.post("/{rebuild_id}/apply")
+@router.post("/{rebuild_id}/apply", operation_id="applyRebuild", responses=answers(AppliedRebuild, refusals=(409,)))
 def post_apply(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
     """Apply the rebuilt memories in one transaction, as one change that the rebuild's id undoes."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -81,7 +83,7 @@ def post_apply(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
     return {"id": str(row.id), "status": "applied", "changes": counts}
 
 
-@router.delete("/{rebuild_id}")
+@router.delete("/{rebuild_id}", operation_id="dropRebuild", responses=answers(DroppedRebuild, refusals=(409,)))
 def delete_rebuild(deps: Deps, caller: Writer, rebuild_id: UUID) -> Json:
     """Drop the rebuilt memories; stored memories are unaffected. An applied rebuild stays applied."""
     with deps.db.tenant(caller.tenant_id) as tx:

@@ -11,12 +11,17 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from api.http import retrying
+from api.http.answers.memories import RelationPage, WrittenRelation
 from api.http.memory_requests import Reason
+from api.ingress import paging
+from api.ingress.answers import answers, refuses
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from core.memory import relations
 from core.memory.changes import Link, Unlink
+from core.memory.relations import StoredRelation
 from core.storage.db import Tx
 from core.types import Json, Relation
 
@@ -34,15 +39,23 @@ class RelationRequest(RequestBody):
     reason: Reason = ""
 
 
-@router.get("/{memory_id}/relations")
-def get_relations(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
+@router.get("/{memory_id}/relations", operation_id="listRelations", responses=answers(RelationPage))
+def get_relations(
+    deps: Deps, caller: Reader, memory_id: UUID, after: After = None, limit: WholeLimit = paging.MOST
+) -> Json:
     """List the relations from and to a memory, newest first, each with its strength."""
     with deps.db.tenant(caller.tenant_id) as tx:
         found = relations.of_memory(tx, memory_id)
-    return {"items": [asdict(one) for one in found], "next": None}
+    return paging.cut(found, asdict, _name, after, limit)
 
 
-@router.put("/{memory_id}/relations")
+def _name(one: StoredRelation) -> str:
+    return f"{one.from_id}:{one.relation}:{one.to_id}"
+
+
+@router.put(
+    "/{memory_id}/relations", operation_id="relateMemories", responses=answers(WrittenRelation, refusals=(409,))
+)
 def put_relation(deps: Deps, caller: Writer, memory_id: UUID, asked: RelationRequest) -> Json:
     """Relate the memory to another one, or change the strength of their relation."""
     link = Link(memory_id, asked.relation, asked.to, strength=asked.strength)
@@ -55,7 +68,7 @@ def put_relation(deps: Deps, caller: Writer, memory_id: UUID, asked: RelationReq
     return dict(written)
 
 
-@router.delete("/{memory_id}/relations", status_code=204)
+@router.delete("/{memory_id}/relations", status_code=204, operation_id="unrelateMemories", responses=refuses(409))
 def delete_relation(
     deps: Deps,
     caller: Writer,

@@ -5,15 +5,32 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
+from api.http.answers.rules import (
+    RuleFiles,
+    RuleHistory,
+    RuleImport,
+    RuleInForce,
+    RulePage,
+    RuleSchema,
+    RuleStats,
+    RuleTest,
+    SavedRule,
+    ValidRule,
+)
+from api.ingress import paging
+from api.ingress.answers import answers, refuses
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Body, Dependencies, Deps, Limit, Reader, RuleEditor, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from api.ingress.route_bounds import Bounds, with_bounds
+from api.ingress.schemas import body
 from core.errors import Invalid, NotFound, Problem
 from core.events import parsing
 from core.events.parsing import Incoming
@@ -45,7 +62,7 @@ FOLDER_BYTES = 8 * 1024 * 1024
 """Maximum size of a folder of rules: as many as a tenant may have, at 8 kB each."""
 
 
-class Trial(BaseModel):
+class RuleTrial(BaseModel):
     """A draft rule, or names of rules in force, and the event to test them on."""
 
     rule: dict[str, Any] | None = Field(None, description="A draft rule, saved or not")
@@ -74,27 +91,27 @@ class Rollback(RequestBody):
     comment: str | None = Field(None, max_length=1_000, description="Reason, stored in the rule's history")
 
 
-@router.get("")
-def get_rules(deps: Deps, caller: Reader) -> Json:
+@router.get("", operation_id="listRules", responses=answers(RulePage))
+def get_rules(deps: Deps, caller: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
     """List the rules in force by name."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return {"items": [_rule_json(rule) for rule in store.in_force(tx)], "next": None}
+        return paging.cut(store.in_force(tx), _rule_json, attrgetter("name"), after, limit)
 
 
-@router.get("/schema")
+@router.get("/schema", operation_id="getRuleSchema", responses=answers(RuleSchema))
 def get_schema(_caller: Reader) -> Json:
     """Return the JSON Schema (2020-12) of a rule."""
     return json_schema()
 
 
-@router.get("/export")
+@router.get("/export", operation_id="exportRules", responses=answers(RuleFiles))
 def get_export(deps: Deps, caller: Reader) -> Json:
     """Export the rules in force as files in canonical form."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"files": folder.export(store.in_force(tx))}
 
 
-@router.post("/import")
+@router.post("/import", operation_id="importRules", responses=answers(RuleImport, refusals=(409,)))
 @with_bounds(Bounds(body=lambda _settings: FOLDER_BYTES))
 def post_import(deps: Deps, caller: RuleEditor, given: Folder) -> Json:
     """Import a folder of rules, all or nothing; returns the plan, and with `dry_run` only that."""
@@ -109,13 +126,19 @@ def post_import(deps: Deps, caller: RuleEditor, given: Folder) -> Json:
     return {"plan": plan, "applied": [{"name": stored.name, "version": stored.version} for stored in applied]}
 
 
-@router.post("", status_code=201)
+@router.post(
+    "",
+    status_code=201,
+    operation_id="saveRule",
+    responses=answers(SavedRule, 201, refusals=(409,)),
+    openapi_extra=body("Rule"),
+)
 def post_rule(deps: Deps, caller: RuleEditor, raw: Body, response: Response, comment: Comment = None) -> Json:
     """Create a rule and put it in force; saving an existing name creates its next version."""
     return _save(deps, caller, _document(raw), None, comment, response)
 
 
-@router.post("/validate")
+@router.post("/validate", operation_id="validateRule", responses=answers(ValidRule), openapi_extra=body("Rule"))
 def post_validate(deps: Deps, caller: Reader, raw: Body) -> Json:
     """Validate a rule without saving it; 422 lists the problems."""
     document = _document(raw)
@@ -125,8 +148,8 @@ def post_validate(deps: Deps, caller: Reader, raw: Body) -> Json:
         return {"valid": True, "name": rule.name, **_remarks(tx, rule, allowed)}
 
 
-@router.post("/test")
-def post_test(deps: Deps, caller: Reader, given: Trial) -> Any:
+@router.post("/test", operation_id="testRules", responses=answers(RuleTest | list[RuleTest], refusals=(404,)))
+def post_test(deps: Deps, caller: Reader, given: RuleTrial) -> Any:
     """Test rules on an event without executing anything; returns every condition with its actual value.
 
     The event is treated as happening now, and looked-up fields have their current values. For a single rule the answer
@@ -146,7 +169,7 @@ def post_test(deps: Deps, caller: Reader, given: Trial) -> Any:
     return told if given.rule is None else told[0]
 
 
-@router.get("/{name}")
+@router.get("/{name}", operation_id="getRule", responses=answers(RuleInForce))
 def get_rule(deps: Deps, caller: Reader, name: str, response: Response) -> Json:
     """Return a rule in force; its ETag is the value for `If-Match`."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -155,7 +178,9 @@ def get_rule(deps: Deps, caller: Reader, name: str, response: Response) -> Json:
     return _rule_json(stored)
 
 
-@router.put("/{name}")
+@router.put(
+    "/{name}", operation_id="replaceRule", responses=answers(SavedRule, refusals=(409,)), openapi_extra=body("Rule")
+)
 def put_rule(
     deps: Deps,
     caller: RuleEditor,
@@ -169,7 +194,12 @@ def put_rule(
     return _save(deps, caller, _with_name(_document(raw), name), _version(if_match), comment, response)
 
 
-@router.patch("/{name}")
+@router.patch(
+    "/{name}",
+    operation_id="changeRule",
+    responses=answers(SavedRule, refusals=(409,)),
+    openapi_extra=body("RuleChanges"),
+)
 def patch_rule(
     deps: Deps,
     caller: RuleEditor,
@@ -187,16 +217,19 @@ def patch_rule(
     return _save(deps, caller, document, stored.version if version is None else version, comment, response)
 
 
-@router.delete("/{name}", status_code=204)
-def delete_rule(deps: Deps, caller: RuleEditor, name: str, if_match: IfMatch = None, comment: Comment = None) -> None:
+@router.delete("/{name}", status_code=204, operation_id="deleteRule", responses=refuses(409))
+def delete_rule(
+    deps: Deps, caller: RuleEditor, name: str, if_match: IfMatch = None, comment: Comment = None
+) -> Response:
     """Delete a rule; its versions stay."""
     with deps.db.tenant(caller.tenant_id) as tx:
         store.delete(
             tx, caller.tenant_id, name, author=author(caller).name, comment=comment, if_version=_version(if_match)
         )
+    return Response(status_code=204)
 
 
-@router.get("/{name}/versions")
+@router.get("/{name}/versions", operation_id="listRuleVersions", responses=answers(RuleHistory))
 def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None, limit: Limit = 50) -> Json:
     """List the versions of a rule, newest first, each with its diff; `rule` is null if the version is a deletion."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -217,7 +250,7 @@ def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None
     return {"items": items, "next": str(found[-1].version) if len(found) == limit else None}
 
 
-@router.post("/{name}/rollback")
+@router.post("/{name}/rollback", operation_id="rollBackRule", responses=answers(SavedRule, refusals=(409,)))
 def post_rollback(
     deps: Deps, caller: RuleEditor, name: str, given: Rollback, response: Response, if_match: IfMatch = None
 ) -> Json:
@@ -237,7 +270,7 @@ def post_rollback(
         return _stored_json(tx, stored, allowed, response)
 
 
-@router.get("/{name}/stats")
+@router.get("/{name}/stats", operation_id="getRuleStats", responses=answers(RuleStats))
 def get_stats(
     deps: Deps,
     caller: Reader,
@@ -298,7 +331,7 @@ def _problems_json(problems: Iterable[Problem]) -> list[Json]:
     return [{"pointer": problem.pointer, "detail": problem.detail} for problem in problems]
 
 
-def _rules_to_try(tx: Tx, given: Trial, allowed: Allowed) -> list[tuple[Rule, int]]:
+def _rules_to_try(tx: Tx, given: RuleTrial, allowed: Allowed) -> list[tuple[Rule, int]]:
     if (given.rule is None) == (given.names is None):
         raise Invalid([Problem("/rule", "give either `rule` (a draft) or `names` (of rules in force)")])
     if given.rule is not None:

@@ -9,6 +9,8 @@ from fastapi import APIRouter
 from fastapi import Body as JsonBody
 from pydantic import Field
 
+from api.http.answers.rules import RuleRun
+from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, RuleEditor, author
 from core.events import log
@@ -30,7 +32,13 @@ class Run(RequestBody):
     after: Name | None = Field(None, description="`next` of the previous answer")
 
 
-@router.post("/{name}/run", status_code=202, summary="Run a scheduled rule now")
+@router.post(
+    "/{name}/run",
+    status_code=202,
+    summary="Run a scheduled rule now",
+    operation_id="runRule",
+    responses=answers(RuleRun, 202, refusals=(409,)),
+)
 def post_run(deps: Deps, caller: RuleEditor, name: str, wanted: Annotated[Run | None, JsonBody()] = None) -> Json:
     """Emit the `clock.ticked` event that the schedule would emit, with an id of its own; the schedule is unchanged.
 

@@ -11,10 +11,13 @@ from datetime import UTC, datetime
 from fastapi import APIRouter, Response
 
 from api.http import search_results as shown
+from api.http.answers.search import RecipePage, SearchAnswer
 from api.http.search_request import FILTERS, OUTSIDE, PER_GROUP, SearchRequest, may_ask_outside, problems
-from api.ingress import audience, raw_access
+from api.ingress import audience, paging, raw_access
+from api.ingress.answers import answers
 from api.ingress.dependencies import Deps, Reader, json_response
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from core.consolidation.echo import Served
 from core.context import retrievers
 from core.context.adaptive_depth import depth
@@ -42,13 +45,13 @@ ANY_PAGE = {"after", "limit", "adaptive", "explain", "raw"}
 """Fields that may differ from page to page of one answer."""
 
 
-@router.get("/search/recipes")
-def get_recipes(_who: Reader) -> Json:
+@router.get("/search/recipes", operation_id="listSearchRecipes", responses=answers(RecipePage))
+def get_recipes(_who: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
     """List the search recipes with their purpose and parameters."""
-    return {"items": [recipe.as_json() for recipe in RECIPES.values()], "next": None}
+    return paging.cut(list(RECIPES), lambda name: RECIPES[name].as_json(), str, after, limit)
 
 
-@router.post("/search", response_model=Json)
+@router.post("/search", response_model=Json, operation_id="search", responses=answers(SearchAnswer))
 def post_search(at: Deps, who: Reader, asked: SearchRequest) -> Response:
     """Search memories, messages, document passages and units of conversations; each result has its sources.
 
@@ -230,6 +233,7 @@ def _filters(asked: SearchRequest, recipe: Recipe) -> Filters:
         topics=asked.topics,
         tags=asked.tags,
         session_id=asked.session_id,
+        uri_prefix=asked.uri_prefix,
         since=asked.time.from_,
         until=asked.time.to,
         min_similarity=recipe.min_similarity,

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from api.http.documents import Uri
 from api.http.memory_requests import Time
 from api.ingress.audience import ReaderLabels
 from core.errors import Problem
@@ -33,7 +34,10 @@ OF_MEMORIES_ALONE = ("kinds", "categories", "topics", "tags", "min_importance", 
 OUTSIDE = "outside"
 """Results of third-party retrievers."""
 
-FILTERS = {"session_id", "time", "min_importance", "as_of", "known_at", "include_archived", *OF_MEMORIES_ALONE}
+FILTERS = {
+    *("session_id", "uri_prefix", "time", "min_importance", "as_of", "known_at", "include_archived"),
+    *OF_MEMORIES_ALONE,
+}
 """Filters; also `include` and `min_similarity`, which a recipe may set."""
 
 
@@ -80,6 +84,9 @@ class SearchRequest(BaseModel):
     topics: Annotated[list[Topic], Field(max_length=MOST)] = []
     tags: Annotated[list[Name], Field(max_length=MOST, description="Memories with at least one of these tags")] = []
     session_id: Name | None = None
+    uri_prefix: Annotated[
+        Uri | None, Field(description="Passages of documents whose `uri` begins with this; only with documents alone")
+    ] = None
     time: Annotated[Span, Field(description="Time when it was said or happened")] = Span()
     min_similarity: Annotated[
         float | None, Field(ge=-1, le=1, description="Minimum cosine similarity; results without a vector are left out")
@@ -124,6 +131,8 @@ def problems(asked: SearchRequest) -> Iterator[Problem]:
     yield from _unincludable(asked)
     if asked.session_id is not None and set(asked.include) == {"documents"}:
         yield Problem("/session_id", "documents belong to no session: leave it out, or include messages or memories")
+    if asked.uri_prefix is not None and set(asked.include) != {"documents"}:
+        yield Problem("/uri_prefix", 'applies to documents only: send `"include": ["documents"]`, or leave it out')
     if asked.time.from_ and asked.time.to and asked.time.from_ > asked.time.to:
         yield Problem("/time/from", "the span ends before it begins")
     if asked.min_similarity is not None and asked.method == "keyword":

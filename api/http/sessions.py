@@ -12,7 +12,17 @@ from fastapi import Body as JsonBody
 from pydantic import Field
 
 from api.http import retrying
+from api.http.answers.sessions import (
+    ErasedSession,
+    FullMessage,
+    MessagePage,
+    SessionInfo,
+    SessionPage,
+    WorkingPage,
+    WorkingValue,
+)
 from api.ingress import raw_access as unscreened
+from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Limit, Reader, Writer, author
@@ -21,7 +31,7 @@ from api.ingress.raw_access import Raw
 from api.serializers import message_json
 from core.erasure import session
 from core.errors import Invalid, Problem
-from core.events.parsing import Content, Name, SessionState
+from core.events.parsing import Content, KeepDays, Name, SessionState
 from core.language.terms import token_estimate
 from core.memory import drawn
 from core.screening import output
@@ -65,7 +75,19 @@ class Put(RequestBody):
     ] = None
 
 
-@router.get("/sessions")
+class RetentionPut(RequestBody):
+    """How long the conversation of a session is kept."""
+
+    keep_days: Annotated[
+        KeepDays | None,
+        Field(
+            description="Days after the end of the session for which it is kept; 0: it leaves at the end; "
+            "null: as long as the tenant keeps sessions and messages, which it never exceeds"
+        ),
+    ]
+
+
+@router.get("/sessions", operation_id="listSessions", responses=answers(SessionPage))
 def get_sessions(deps: Deps, caller: Reader, asked: Annotated[SessionListRequest, Query()]) -> Json:
     """List sessions, most recently active first."""
     wanted = SessionFilter(asked.user_id, asked.group_id, asked.open, _after(asked.after), asked.limit)
@@ -74,7 +96,7 @@ def get_sessions(deps: Deps, caller: Reader, asked: Annotated[SessionListRequest
     return {"items": [asdict(one) for one in found], "next": _cursor(found[-1]) if len(found) == asked.limit else None}
 
 
-@router.get("/sessions/{session_id:path}/messages")
+@router.get("/sessions/{session_id:path}/messages", operation_id="listMessages", responses=answers(MessagePage))
 def get_messages(
     deps: ReaderDeps,
     caller: Reader,
@@ -107,7 +129,11 @@ def get_messages(
     return {"items": items, "next": following}
 
 
-@router.post("/sessions/{session_id:path}/messages/{message_id:path}/hide")
+@router.post(
+    "/sessions/{session_id:path}/messages/{message_id:path}/hide",
+    operation_id="hideMessage",
+    responses=answers(FullMessage),
+)
 def post_hide(
     deps: Deps,
     caller: Writer,
@@ -125,7 +151,11 @@ def post_hide(
     return shown
 
 
-@router.post("/sessions/{session_id:path}/messages/{message_id:path}/restore")
+@router.post(
+    "/sessions/{session_id:path}/messages/{message_id:path}/restore",
+    operation_id="restoreMessage",
+    responses=answers(FullMessage),
+)
 def post_restore(deps: Deps, caller: Writer, session_id: str, message_id: str) -> Json:
     """Show a hidden message in contexts again. No effect on a message that is not hidden."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -136,7 +166,9 @@ def post_restore(deps: Deps, caller: Writer, session_id: str, message_id: str) -
     return shown
 
 
-@router.get("/sessions/{session_id:path}/messages/{message_id:path}")
+@router.get(
+    "/sessions/{session_id:path}/messages/{message_id:path}", operation_id="getMessage", responses=answers(FullMessage)
+)
 def get_message(deps: ReaderDeps, caller: Reader, session_id: str, message_id: str, raw: Raw = False) -> Json:
     """Return a message with its full text and metadata, who hid it, and the events that repeated it."""
     if raw:
@@ -145,7 +177,7 @@ def get_message(deps: ReaderDeps, caller: Reader, session_id: str, message_id: s
         return _full_message_json(tx, session_id, message_id, raw=raw)
 
 
-@router.get("/sessions/{session_id:path}/working")
+@router.get("/sessions/{session_id:path}/working", operation_id="listWorkingMemory", responses=answers(WorkingPage))
 def get_all_working(
     deps: Deps,
     caller: Reader,
@@ -160,21 +192,27 @@ def get_all_working(
     return {"items": [asdict(one) for one in kept], "next": kept[-1].key if len(kept) == limit else None}
 
 
-@router.put("/sessions/{session_id:path}/working/{key}")
+@router.put(
+    "/sessions/{session_id:path}/working/{key}",
+    operation_id="putWorkingValue",
+    responses=answers(WorkingValue, refusals=(409,)),
+)
 def put_working(deps: Deps, caller: Writer, session_id: str, key: Name, asked: Put) -> Json:
     """Store any JSON under a key until it expires or the session ends; replaces the previous value."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(working_memory.put(tx, caller.tenant_id, session_id, key, asked.value, asked.ttl_seconds))
 
 
-@router.get("/sessions/{session_id:path}/working/{key}")
+@router.get(
+    "/sessions/{session_id:path}/working/{key}", operation_id="getWorkingValue", responses=answers(WorkingValue)
+)
 def get_working(deps: Deps, caller: Reader, session_id: str, key: Name) -> Json:
     """Return the value of a key; 404 after it has expired or the session has ended."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(working_memory.get(tx, session_id, key))
 
 
-@router.delete("/sessions/{session_id:path}/working/{key}", status_code=204)
+@router.delete("/sessions/{session_id:path}/working/{key}", status_code=204, operation_id="deleteWorkingValue")
 def delete_working(deps: Deps, caller: Writer, session_id: str, key: Name) -> Response:
     """Delete a key from the working memory; no effect if it does not exist."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -183,7 +221,7 @@ def delete_working(deps: Deps, caller: Writer, session_id: str, key: Name) -> Re
     return Response(status_code=204)
 
 
-@router.patch("/sessions/{session_id:path}/state")
+@router.patch("/sessions/{session_id:path}/state", operation_id="changeSessionState", responses=answers(SessionInfo))
 def patch_state(deps: Deps, caller: Writer, session_id: str, patch: SessionState) -> Json:
     """Merge an object into the session state (RFC 7396), such as topic, intent or progress; null removes a key.
 
@@ -194,14 +232,22 @@ def patch_state(deps: Deps, caller: Writer, session_id: str, patch: SessionState
         return asdict(sessions.get(tx, session_id))
 
 
-@router.get("/sessions/{session_id:path}")
+@router.put("/sessions/{session_id:path}/retention")
+def put_session_retention(deps: Deps, caller: Writer, session_id: str, asked: RetentionPut) -> Json:
+    """Set how long the conversation is kept after its end. What was learnt from it stays."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        sessions.keep(tx, session_id, asked.keep_days)
+        return asdict(sessions.get(tx, session_id))
+
+
+@router.get("/sessions/{session_id:path}", operation_id="getSession", responses=answers(SessionInfo))
 def get_session(deps: Deps, caller: Reader, session_id: str) -> Json:
     """Return a session with its state and counters."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return asdict(sessions.get(tx, session_id))
 
 
-@router.delete("/sessions/{session_id:path}")
+@router.delete("/sessions/{session_id:path}", operation_id="eraseSession", responses=answers(ErasedSession))
 def delete_session(deps: Deps, caller: Writer, session_id: str) -> Json:
     """Erase a session permanently: messages, summaries, working memory, and its text in the log.
 

@@ -7,7 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from api.http import sessions
+from api.http.answers.sessions import ErasedSession, MessagePage, SessionInfo, WorkingPage, WorkingValue
 from api.http.sessions import Keys, Put
+from api.ingress.answers import answers, refuses
 from api.ingress.dependencies import Deps, Limit, Reader, Writer
 from core.events.parsing import Name
 from core.sessions import working_memory
@@ -19,25 +21,25 @@ SessionId = Annotated[Name, Query(description="Session id; may contain any chara
 Key = Annotated[Name, Query(description="Key in the working memory")]
 
 
-@router.get("")
+@router.get("", operation_id="getSessionByQuery", responses=answers(SessionInfo, refusals=(404,)))
 def get_session(deps: Deps, caller: Reader, session_id: SessionId) -> Json:
     """Return a session with its state and counters."""
     return sessions.get_session(deps, caller, session_id)
 
 
-@router.delete("")
+@router.delete("", operation_id="eraseSessionByQuery", responses=answers(ErasedSession, refusals=(404,)))
 def delete_session(deps: Deps, caller: Writer, session_id: SessionId) -> Json:
     """Erase a session permanently, like `DELETE /v1/sessions/{session_id}`."""
     return sessions.delete_session(deps, caller, session_id)
 
 
-@router.get("/messages")
+@router.get("/messages", operation_id="listMessagesByQuery", responses=answers(MessagePage, refusals=(404,)))
 def get_messages(deps: Deps, caller: Reader, session_id: SessionId, after: int = 0, limit: Limit = 100) -> Json:
     """List the messages of a session in order; `after` is a position."""
     return sessions.get_messages(deps, caller, session_id, after, limit, None)
 
 
-@router.get("/working")
+@router.get("/working", operation_id="listWorkingMemoryByQuery", responses=answers(WorkingPage, refusals=(404,)))
 def get_working(
     deps: Deps, caller: Reader, session_id: SessionId, after: str = "", limit: Keys = working_memory.KEYS
 ) -> Json:
@@ -45,13 +47,13 @@ def get_working(
     return sessions.get_all_working(deps, caller, session_id, after, limit)
 
 
-@router.put("/working")
+@router.put("/working", operation_id="putWorkingValueByQuery", responses=answers(WorkingValue, refusals=(404, 409)))
 def put_working(deps: Deps, caller: Writer, session_id: SessionId, key: Key, asked: Put) -> Json:
     """Store any JSON under a key until it expires or the session ends."""
     return sessions.put_working(deps, caller, session_id, key, asked)
 
 
-@router.delete("/working", status_code=204)
+@router.delete("/working", status_code=204, operation_id="deleteWorkingValueByQuery", responses=refuses(404))
 def delete_working(deps: Deps, caller: Writer, session_id: SessionId, key: Key) -> Response:
     """Delete a key from the working memory; no effect if it does not exist."""
     return sessions.delete_working(deps, caller, session_id, key)

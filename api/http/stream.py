@@ -36,7 +36,7 @@ HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 """A proxy in between must not wait for the end."""
 
 
-@router.get("/stream", response_class=StreamingResponse, responses=SSE)
+@router.get("/stream", response_class=StreamingResponse, responses=SSE, operation_id="streamEvents")
 @with_bounds(Bounds(counted="streams"))
 async def get_stream(
     deps: Deps,
@@ -51,7 +51,8 @@ async def get_stream(
 ) -> StreamingResponse:
     """Follow the log: every event once, in order, from any position on.
 
-    After an interruption the header `Last-Event-ID` resumes without loss or repetition.
+    After an interruption the header `Last-Event-ID` resumes without loss or repetition. Where events behind it have
+    left by the tenant's retention, the first frame is `stream.gap` and says up to where.
     """
     word = last_event_id or after
     asked = feed.parse(word, "/after") if word else None

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from fastapi import APIRouter
 
 from api.http import retrying
+from api.http.answers.sessions import PlanPage, SessionSummary
+from api.ingress import paging
+from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Deps, Reader, Writer, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from core.errors import Conflict, NotFound
 from core.plans import tracker
 from core.plans.tracker import SessionPlan
@@ -19,7 +25,7 @@ from core.types import Json
 router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
 
-@router.get("/sessions/{session_id:path}/summary")
+@router.get("/sessions/{session_id:path}/summary", operation_id="getSummary", responses=answers(SessionSummary))
 def get_summary(deps: ReaderDeps, caller: Reader, session_id: str) -> Json:
     """Return the summary of the messages up to `to_position`, with the key messages."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -34,7 +40,11 @@ def get_summary(deps: ReaderDeps, caller: Reader, session_id: str) -> Json:
     return _summary(found)
 
 
-@router.post("/sessions/{session_id:path}/summary")
+@router.post(
+    "/sessions/{session_id:path}/summary",
+    operation_id="summarizeSession",
+    responses=answers(SessionSummary, refusals=(409,)),
+)
 def post_summary(deps: Deps, caller: Writer, session_id: str) -> Json:
     """Summarise all messages of the session now, by rules, however few there are; the next summary builds on this one.
 
@@ -55,14 +65,16 @@ def post_summary(deps: Deps, caller: Writer, session_id: str) -> Json:
     return _summary(found)
 
 
-@router.get("/sessions/{session_id:path}/plans")
-def get_plans(deps: Deps, caller: Reader, session_id: str) -> Json:
+@router.get("/sessions/{session_id:path}/plans", operation_id="listPlans", responses=answers(PlanPage))
+def get_plans(
+    deps: Deps, caller: Reader, session_id: str, after: After = None, limit: WholeLimit = paging.MOST
+) -> Json:
     """List the plans of a session, most recently mentioned first, including finished ones."""
     with deps.db.tenant(caller.tenant_id) as tx:
         found = tracker.find(tx, session_id)
         if not found:
             sessions.get(tx, session_id)
-    return {"items": [_plan(plan) for plan in found], "next": None}
+    return paging.cut(found, _plan, attrgetter("id"), after, limit)
 
 
 def _summary(found: Summary) -> Json:

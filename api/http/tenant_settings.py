@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
+from operator import attrgetter, methodcaller
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field, SecretStr, StringConstraints
 
+from api.http.answers.service import (
+    Destinations,
+    EmbeddingSettings,
+    ExtractionSettings,
+    LimitsInForce,
+    Secret,
+    SecretPage,
+    Tenant,
+)
+from api.ingress import paging
+from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Admin, Deps, Reader, author
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
+from api.ingress.schemas import body
+from core.events import expiries
+from core.expiry import forecast
 from core.index import embedding_change
 from core.settings import secret_names
-from core.tenancy import destinations, extraction, limits, secrets, tenants, vault
+from core.storage.db import Tx
+from core.tenancy import destinations, extraction, limits, retention, secrets, tenants, vault
+from core.tenancy.retention import Retention
 from core.tenancy.tenants import Caller
 from core.types import Json
 
@@ -77,14 +95,14 @@ class SecretPut(RequestBody):
     value: Annotated[SecretStr, Field(description="Value of the header, such as `Bearer …`; never shown")]
 
 
-@router.get("/tenant/webhooks")
+@router.get("/tenant/webhooks", operation_id="getDestinations", responses=answers(Destinations))
 def get_webhooks(deps: Deps, caller: Reader) -> Json:
     """Return the allowed destinations: hosts, channels, queues; addresses and secrets are masked."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return destinations.view(tx, deps.settings, caller.tenant_id)
 
 
-@router.put("/tenant/webhooks")
+@router.put("/tenant/webhooks", operation_id="putDestinations", responses=answers(Destinations))
 def put_webhooks(deps: Deps, caller: Admin, asked: WebhooksPut) -> Json:
     """Set hosts, channels and the signing secret; dispatches to other destinations fail from now on."""
     wanted = destinations.OutletChanges(
@@ -97,21 +115,21 @@ def put_webhooks(deps: Deps, caller: Admin, asked: WebhooksPut) -> Json:
         return destinations.view(tx, deps.settings, caller.tenant_id)
 
 
-@router.get("/tenant/secrets")
-def get_secrets(deps: Deps, caller: Reader) -> Json:
+@router.get("/tenant/secrets", operation_id="listSecrets", responses=answers(SecretPage))
+def get_secrets(deps: Deps, caller: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
     """List the secrets that webhook headers may reference, without their values."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return {"items": [one.as_json() for one in secrets.all_of(tx, "header")], "next": None}
+        return paging.cut(secrets.all_of(tx, "header"), methodcaller("as_json"), attrgetter("name"), after, limit)
 
 
-@router.get("/tenant/secrets/{name}")
+@router.get("/tenant/secrets/{name}", operation_id="getSecret", responses=answers(Secret))
 def get_secret(deps: Deps, caller: Reader, name: SecretName) -> Json:
     """Return when and by whom a secret was stored; its value is never shown."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return secrets.get(tx, "header", name).as_json()
 
 
-@router.put("/tenant/secrets/{name}")
+@router.put("/tenant/secrets/{name}", operation_id="putSecret", responses=answers(Secret))
 def put_secret(deps: Deps, caller: Admin, name: SecretName, asked: SecretPut) -> Json:
     """Store a secret, replacing one of the same name; rules reference it as `{"secret": "…"}`."""
     sealer, value = vault.load(deps.settings), asked.value.get_secret_value()
@@ -120,21 +138,22 @@ def put_secret(deps: Deps, caller: Admin, name: SecretName, asked: SecretPut) ->
     return done.as_json()
 
 
-@router.delete("/tenant/secrets/{name}", status_code=204)
-def delete_secret(deps: Deps, caller: Admin, name: SecretName) -> None:
+@router.delete("/tenant/secrets/{name}", status_code=204, operation_id="deleteSecret")
+def delete_secret(deps: Deps, caller: Admin, name: SecretName) -> Response:
     """Delete a secret; webhooks that reference it fail with that reason from now on."""
     with deps.db.tenant(caller.tenant_id) as tx:
         secrets.delete(tx, "header", name)
+    return Response(status_code=204)
 
 
-@router.get("/tenant")
+@router.get("/tenant", operation_id="getTenant", responses=answers(Tenant))
 def get_tenant(deps: Deps, caller: Reader) -> Json:
     """Return the tenant of the key."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return _json(caller, allows=tenants.allows_high_risk(tx, caller.tenant_id))
 
 
-@router.patch("/tenant")
+@router.patch("/tenant", operation_id="changeTenant", responses=answers(Tenant))
 def patch_tenant(deps: Deps, caller: Admin, patch: TenantPatch) -> Json:
     """Allow or forbid high-risk rules to run without approval; every router applies it within a second."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -142,14 +161,16 @@ def patch_tenant(deps: Deps, caller: Admin, patch: TenantPatch) -> Json:
     return _json(caller, allows=patch.allow_high_risk)
 
 
-@router.get("/tenant/limits")
+@router.get("/tenant/limits", operation_id="getLimits", responses=answers(LimitsInForce))
 def get_limits(deps: Deps, caller: Reader) -> Json:
     """Return the effective limits of the tenant, those granted by the operator, and those it has set."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return limits.view(tx, caller.tenant_id, deps.settings.tenant_limits)
 
 
-@router.put("/tenant/limits")
+@router.put(
+    "/tenant/limits", operation_id="putLimits", responses=answers(LimitsInForce), openapi_extra=body("ChosenLimits")
+)
 def put_limits(deps: Deps, caller: Admin, chosen: Json) -> Json:
     """Set limits lower than those granted; `{}` removes them. The operator raises limits on the command line."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -157,14 +178,14 @@ def put_limits(deps: Deps, caller: Admin, chosen: Json) -> Json:
         return limits.view(tx, caller.tenant_id, deps.settings.tenant_limits)
 
 
-@router.get("/tenant/extraction")
+@router.get("/tenant/extraction", operation_id="getExtractionSettings", responses=answers(ExtractionSettings))
 def get_extraction(deps: Deps, caller: Reader) -> Json:
     """Return the importance below which extracted statements are not kept."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return extraction.view(tx, caller.tenant_id)
 
 
-@router.put("/tenant/extraction")
+@router.put("/tenant/extraction", operation_id="putExtractionSettings", responses=answers(ExtractionSettings))
 def put_extraction(deps: Deps, caller: Admin, asked: ExtractionPut) -> Json:
     """Set the importance below which extracted statements are not kept; the next extraction applies it."""
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -172,14 +193,45 @@ def put_extraction(deps: Deps, caller: Admin, asked: ExtractionPut) -> Json:
         return extraction.view(tx, caller.tenant_id)
 
 
-@router.get("/tenant/embedding")
+@router.get("/tenant/retention")
+def get_retention(deps: Deps, caller: Reader) -> Json:
+    """Return how long everything is kept, how much is due to leave at the next sweep, and how much has left.
+
+    Counts of `due` end at 100,000. What there is work on stays until that is done.
+    """
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return _retention_json(tx, retention.get(tx, caller.tenant_id))
+
+
+@router.put("/tenant/retention")
+def put_retention(
+    deps: Deps,
+    caller: Admin,
+    chosen: Retention,
+    dry_run: Annotated[bool, Query(description="Only answer how much would leave; nothing is set")] = False,
+) -> Json:
+    """Set how long everything is kept; what is left out is kept for ever. `due` says what leaves at the next sweep."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        if dry_run:
+            retention.check(chosen)
+        else:
+            retention.put(tx, caller.tenant_id, chosen)
+        return _retention_json(tx, chosen) | {"dry_run": dry_run}
+
+
+@router.get("/tenant/embedding", operation_id="getEmbedding", responses=answers(EmbeddingSettings))
 def get_embedding(deps: Deps, caller: Reader) -> Json:
     """Return the embedding model of the tenant and those it may choose; during a change also how far it is."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return embedding_change.view(tx, caller.tenant_id, deps.settings)
 
 
-@router.put("/tenant/embedding", status_code=202)
+@router.put(
+    "/tenant/embedding",
+    status_code=202,
+    operation_id="putEmbedding",
+    responses=answers(EmbeddingSettings, 202, refusals=(409,)),
+)
 def put_embedding(deps: Deps, caller: Admin, asked: EmbeddingPut) -> Json:
     """Choose the embedding model. Workers make its vectors, and it takes over when all of them are there.
 
@@ -191,6 +243,14 @@ def put_embedding(deps: Deps, caller: Admin, asked: EmbeddingPut) -> Json:
     if requested:
         deps.bell.notify()
     return found
+
+
+def _retention_json(tx: Tx, chosen: Retention) -> Json:
+    return {
+        "retention": chosen.model_dump(),
+        "due": forecast.count_due(tx, chosen),
+        "removed": expiries.counts(tx),
+    }
 
 
 def _plain(given: SecretStr | None) -> str | None:

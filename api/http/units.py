@@ -8,6 +8,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
+from api.http.answers.sessions import UnitPage, UnitWithLinks
+from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Limit, Reader
 from api.ingress.large_json import Route
@@ -22,7 +24,7 @@ After = Annotated[int | None, Query(ge=1, description="`next` of the previous pa
 SeenBy = Annotated[Name | None, Query(description="Only units that this user heard; default: all")]
 
 
-@router.get("/sessions/{session_id:path}/units")
+@router.get("/sessions/{session_id:path}/units", operation_id="listUnits", responses=answers(UnitPage))
 def get_units(
     deps: ReaderDeps, caller: Reader, session_id: str, user_id: SeenBy = None, after: After = None, limit: Limit = 50
 ) -> Json:
@@ -36,7 +38,7 @@ def get_units(
     return {"items": [unit_json(unit) for unit in found], "next": following}
 
 
-@router.get("/units/{unit_id}")
+@router.get("/units/{unit_id}", operation_id="getUnit", responses=answers(UnitWithLinks))
 def get_unit(deps: ReaderDeps, caller: Reader, unit_id: UUID, user_id: SeenBy = None) -> Json:
     """Return a unit with the ids of the memories and episodes that rest on its messages."""
     with deps.db.tenant(caller.tenant_id) as tx:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
+from operator import itemgetter
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
+from api.http.answers.service import EnabledEndpoint, EndpointPage
+from api.ingress import paging
+from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Limit, Reader, RuleEditor, Writer
 from api.ingress.large_json import Route
+from api.ingress.paging import After, WholeLimit
 from api.serializers import dispatch_json
 from core.events import dispatch_queries, dispatch_retries
 from core.events.parsing import Name
@@ -27,11 +32,11 @@ class EnableRequest(RequestBody):
     address: Annotated[str, Field(max_length=4_000, description="Address as listed by `GET /v1/endpoints`")]
 
 
-@router.get("/endpoints")
-def get_endpoints(deps: Deps, caller: Reader) -> Json:
+@router.get("/endpoints", operation_id="listFailingEndpoints", responses=answers(EndpointPage))
+def get_endpoints(deps: Deps, caller: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
     """List webhooks and channels whose last call failed; those disabled after days have `disabled_at`."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return {"items": endpoints.failing_endpoints(tx), "next": None}
+        return paging.cut(endpoints.failing_endpoints(tx), dict, itemgetter("address"), after, limit)
 
 
 class Delivery(BaseModel):
@@ -119,7 +124,7 @@ def _to(params: Json) -> str | None:
     return str(found).partition("?")[0] if found else None
 
 
-@router.post("/endpoints/enable")
+@router.post("/endpoints/enable", operation_id="enableEndpoint", responses=answers(EnabledEndpoint, refusals=(404,)))
 def post_enable(deps: Deps, caller: RuleEditor, asked: EnableRequest) -> Json:
     """Enable a disabled address again. `imprint dead replay` retries the calls that failed while it was disabled."""
     with deps.db.tenant(caller.tenant_id) as tx:

@@ -16,6 +16,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import iter_route_contexts
 
 from api.ingress import asyncapi
+from api.ingress.answers import REFUSALS
+from api.ingress.openapi import EVERYWHERE
 from api.ingress.route_bounds import Bounds, scope_of, with_bounds
 from core.types import Json
 
@@ -125,8 +127,13 @@ def _route(method: str, path: str, told: Json, scope: str) -> Iterator[str]:
         yield "</ul>"
     for kind, content in told.get("requestBody", {}).get("content", {}).items():
         yield f"<p>Body, <code>{escape(kind)}</code>:</p>{_json(content.get('schema', {}))}"
-    answers = ", ".join(f"{status}: {escape(of['description'])}" for status, of in told["responses"].items())
+    own = {status: of for status, of in told["responses"].items() if int(status) not in EVERYWHERE}
+    answers = ", ".join(f"{status}: {escape(_meaning(status, of))}" for status, of in own.items())
     yield f"<p>Answers: {answers}</p></details>"
+
+
+def _meaning(status: str, answer: Json) -> str:
+    return REFUSALS[int(status)][1] if "$ref" in answer else str(answer["description"])
 
 
 def _json(value: Any) -> str:

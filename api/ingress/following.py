@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from api.serializers import event_json
 from core.events import feed
 from core.events.doorbell import DoorbellListener
-from core.events.feed import Page, Position
+from core.events.feed import Gap, Page, Position
 from core.storage.db import Database
 from core.types import Event, Json
 
@@ -40,6 +40,9 @@ BACKOFF_FACTOR: Final = 1.5
 """Factor by which the pause between two readings grows while nothing is new."""
 
 ANSWER: Final = TypeAdapter(Json)
+
+GAP: Final = "stream.gap"
+"""Name of the frame that says that events have left which the follower had not been sent."""
 
 HEARTBEAT_SECONDS: Final = 15.0
 """Silence after which a follower is sent a comment, and for which a key is trusted."""
@@ -69,6 +72,14 @@ class Entry:
     event: Event
     frame: bytes
     read_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The position after which a follower begins, and what the retention of the tenant has removed behind it."""
+
+    position: Position
+    gap: Gap | None = None
 
 
 @dataclass(slots=True)
@@ -111,13 +122,15 @@ class Followers:
         self._rung = asyncio.Event()
         self._closed = False
 
-    async def begin(self, tenant_id: str, after: Position | None) -> Position:
-        """Return the position after which to follow; None: from now on. Invalid: it is from another database."""
+    async def begin(self, tenant_id: str, after: Position | None) -> Beginning:
+        """Return where to begin after a position; None: from now on. Invalid: it is from another database."""
         return await run_in_threadpool(self._begin, tenant_id, after)
 
-    async def read_stored(self, tenant_id: str, after: Position, wanted: Filter) -> AsyncIterator[bytes]:
+    async def read_stored(self, tenant_id: str, begin: Beginning, wanted: Filter) -> AsyncIterator[bytes]:
         """Yield what is in the log now, as frames, and end."""
-        position, is_last = after, False
+        position, is_last = begin.position, False
+        if begin.gap is not None:
+            yield notice(position, begin.gap)
         while not is_last and not self._closed:
             frames, position, is_last = await run_in_threadpool(self._stored, tenant_id, position, wanted)
             for frame in frames:
@@ -125,12 +138,14 @@ class Followers:
         yield mark(position)
 
     async def follow(
-        self, tenant_id: str, after: Position, wanted: Filter, is_allowed: Callable[[], Awaitable[bool]]
+        self, tenant_id: str, begin: Beginning, wanted: Filter, is_allowed: Callable[[], Awaitable[bool]]
     ) -> AsyncIterator[bytes]:
         """Yield frames of the events after a position, and of those to come, until the key is no longer allowed."""
         tail = await self._join(tenant_id)
-        position, checked = after, time.monotonic()
+        position, checked = begin.position, time.monotonic()
         try:
+            if begin.gap is not None:
+                yield notice(position, begin.gap)
             yield mark(position)
             while not self._closed:
                 if time.monotonic() - checked > HEARTBEAT_SECONDS:
@@ -176,7 +191,7 @@ class Followers:
             self._listener = DoorbellListener(self._broker_url, partial(_soon, loop, self._ring))
         tail = self._tails.get(tenant_id)
         if tail is None:
-            ends = await self.begin(tenant_id, None)
+            ends = (await self.begin(tenant_id, None)).position
             tail = self._tails.setdefault(tenant_id, _Tail(ends, ends))
         tail.followers += 1
         if self._reading is None or self._reading.done():
@@ -215,12 +230,12 @@ class Followers:
         tail.pause = SHORTEST_PAUSE_SECONDS if entries else min(tail.pause * BACKOFF_FACTOR, LONGEST_PAUSE_SECONDS)
         tail.look_at = now + tail.pause if is_last else now
 
-    def _begin(self, tenant_id: str, after: Position | None) -> Position:
+    def _begin(self, tenant_id: str, after: Position | None) -> Beginning:
         with self._db.tenant(tenant_id) as tx:
             if after is None:
-                return feed.end(tx)
+                return Beginning(feed.end(tx))
             feed.require_within(tx, after)
-            return after
+            return Beginning(after, feed.gap(tx, after))
 
     def _page(self, tenant_id: str, after: Position) -> Page:
         with self._db.tenant(tenant_id) as tx:
@@ -252,3 +267,9 @@ def frame_of(position: Position, event: Event) -> bytes:
 def mark(position: Position) -> bytes:
     """Return a frame without an event: a client that reconnects resumes here, however rare its events are."""
     return b"id: %s\n: \n\n" % str(position).encode()
+
+
+def notice(after: Position, gap: Gap) -> bytes:
+    """Return a frame that says what is missing: it is no event of the log, and has no position to resume from."""
+    told = {"after": str(after), "to": str(gap.to), "newest": gap.newest}
+    return b"event: %s\ndata: %s\n\n" % (GAP.encode(), ANSWER.dump_json(told))

@@ -12,9 +12,11 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Message, Receive, Scope, Send
 
+from api.ingress.answers import Responses
 from api.ingress.dependencies import Body, Deps, any_key
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
+from api.ingress.schemas import PREFIX, body
 from api.mcp import calls, resources
 from api.mcp.tool_schemas import SCHEMAS
 from core.errors import Forbidden
@@ -23,6 +25,15 @@ from core.tenancy.tenants import Caller
 router = APIRouter(tags=["mcp"], route_class=Route)
 
 MESSAGE_BYTES: Final = 1024 * 1024
+
+_JSON_RPC: Final = {"application/json": {"schema": {"$ref": f"{PREFIX}JsonRpcMessage"}}}
+
+MCP: Final[Responses] = {
+    200: {"description": "The response to a request", "content": _JSON_RPC},
+    202: {"description": "A notification was accepted; there is no body"},
+    400: {"description": "No message of the protocol", "content": _JSON_RPC},
+    406: {"description": "`Accept` does not include `application/json`", "content": _JSON_RPC},
+}
 """Maximum size of a message: its JSON is parsed on the event loop. Use `POST /v1/events` for larger ones."""
 
 INSTRUCTIONS: Final = (
@@ -88,7 +99,14 @@ async def known_host(request: Request, deps: Deps) -> None:
         raise Forbidden(f"Web pages from {origin!r} may not call this server.")
 
 
-@router.post("/mcp", dependencies=[Depends(known_host)], response_model=None)
+@router.post(
+    "/mcp",
+    dependencies=[Depends(known_host)],
+    response_model=None,
+    operation_id="callMcp",
+    openapi_extra=body("JsonRpcMessage"),
+    responses=MCP,
+)
 @with_bounds(Bounds(body=lambda _settings: MESSAGE_BYTES))
 async def post_mcp(caller: Annotated[Caller, Depends(any_key)], request: Request, raw: Body) -> Response:
     """Handle one JSON-RPC message of the Model Context Protocol (streamable HTTP, JSON responses, no sessions)."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -16,8 +16,9 @@ import numpy as np
 from sqlalchemy import text
 
 from core.config import Settings
-from core.consolidation import batch, echo, importance_floor, judge, support
+from core.consolidation import batch, candidate_screening, echo, importance_floor, judge, support
 from core.consolidation.batch import Answers, Vectors
+from core.consolidation.candidate_screening import Screened
 from core.consolidation.judge import Thresholds
 from core.consolidation.llm_judge import Opinion
 from core.inference.embedders import Embedder
@@ -25,14 +26,10 @@ from core.memoize import memo_scope
 from core.memory import identity, memories, tombstones
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
 from core.memory.identity import KnownMemory
-from core.screening import masking, risky_instructions, screen
 from core.statements import redaction
 from core.storage.db import Database, Tx
 from core.tenancy import extraction as tenant_extraction
-from core.types import Candidate, Category, Trust
-
-MOST_IMPORTANCE_OF_QUARANTINED = 0.3
-"""Upper bound of the importance of a quarantined statement: one that tries to steer an agent calls itself urgent."""
+from core.types import Candidate, Trust
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +93,9 @@ def _consolidate(
     link: bool,
 ) -> Sequence[Change]:
     """Decide what candidates to one audience change."""
-    accepted, hostile, refused = _divide([_screen(candidate) for candidate in candidates], consolidation.secrets)
+    accepted, hostile, refused = _divide(
+        [candidate_screening.screened(candidate) for candidate in candidates], consolidation.secrets
+    )
     contents = list(dict.fromkeys(c.content for c in accepted))
     vectors = dict(zip(contents, consolidation.embedder.embed(contents), strict=True)) if contents else {}
     with consolidation.db.tenant(tenant_id) as tx:
@@ -122,61 +121,7 @@ def _consolidate(
     return [*refused, *buried, *echoes, *apart, *wished, *links]
 
 
-@dataclass(frozen=True, slots=True)
-class _Screened:
-    """A candidate without its secrets, and the findings against it in words."""
-
-    candidate: Candidate
-    secret: str
-    hostile: str
-
-
-def _screen(candidate: Candidate) -> _Screened:
-    """Screen a statement and its evidence alike: a hostile message makes no harmless memory."""
-    stated = [candidate.subject, candidate.content, candidate.tags, candidate.structured]
-    slot = {candidate.attribute or "": candidate.value}
-    quotes = [evidence.quote for evidence in candidate.evidence]
-    hostile = _hostile({*(one for _, one in masking.texts([*stated, candidate.value])), *quotes}) or _instruction_risk(
-        candidate
-    )
-    secrets = masking.secrets_in([*stated, slot])
-    removed = secrets | masking.secrets_in(quotes)
-    if not removed:
-        return _Screened(candidate, "", hostile)
-    return _Screened(_redact(candidate, removed), "; ".join(dict.fromkeys(secrets.values())), hostile)
-
-
-def _instruction_risk(candidate: Candidate) -> str:
-    """Return why a person has to release a standing instruction; empty for other statements."""
-    if candidate.category is not Category.INSTRUCTION:
-        return ""
-    risks = (risky_instructions.risk(text) for text in (candidate.content, *(e.quote for e in candidate.evidence)))
-    return next((f"a standing instruction that {risk}" for risk in risks if risk), "")
-
-
-def _hostile(texts: Iterable[str]) -> str:
-    """Return why the texts are hostile, without quoting them: reasons are shown where the text is not."""
-    found = [finding for text in texts for finding in screen.screen(text).findings if finding.kind in screen.HOSTILE]
-    return "; ".join(dict.fromkeys(finding.detail.partition(': "')[0] for finding in found))
-
-
-def _redact(candidate: Candidate, secrets: Mapping[str, str]) -> Candidate:
-    """Return the candidate without these secrets in any field. A slot without its value is dropped."""
-    clean = partial(masking.without, secrets=secrets)
-    slotted = candidate.value is not None and clean(candidate.value) == candidate.value
-    return replace(
-        candidate,
-        subject=clean(candidate.subject),
-        content=clean(candidate.content),
-        attribute=candidate.attribute if slotted else None,
-        value=candidate.value if slotted else None,
-        tags=tuple(clean(list(candidate.tags))),
-        structured=clean(candidate.structured),
-        evidence=tuple(replace(e, quote=clean(e.quote)) for e in candidate.evidence),
-    )
-
-
-def _divide(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
+def _divide(screened: Sequence[Screened], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
     """Divide candidates into those to judge, those to quarantine, and those refused."""
     accepted: list[Candidate] = []
     hostile: list[Add] = []
@@ -187,15 +132,12 @@ def _divide(screened: Sequence[_Screened], secrets: str) -> tuple[list[Candidate
         elif one.hostile or one.candidate.trust is Trust.QUARANTINED:
             why = one.hostile or "whoever read it did not trust it"
             # Without a vector: copies of one text would displace known memories among the nearest of a candidate.
-            hostile.append(Add(_quarantine(one.candidate), f"Set apart until someone has looked at it: {why}."))
+            hostile.append(
+                Add(candidate_screening.quarantined(one.candidate), f"Set apart until someone has looked at it: {why}.")
+            )
         else:
             accepted.append(one.candidate)
     return accepted, hostile, refused
-
-
-def _quarantine(candidate: Candidate) -> Candidate:
-    importance = min(candidate.importance, MOST_IMPORTANCE_OF_QUARANTINED)
-    return replace(candidate, trust=Trust.QUARANTINED, importance=importance, pinned=False)
 
 
 def _quarantine_once(tx: Tx, user_id: str, hostile: Sequence[Add]) -> list[Change]:

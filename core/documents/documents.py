@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -39,6 +40,15 @@ class SavedDocument:
     apart: Sequence[DocumentPassage]
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentPast:
+    """Version and times of a document of an archive."""
+
+    version: int
+    created_at: datetime
+    updated_at: datetime
+
+
 def save(tx: Tx, tenant_id: str, draft: DocumentDraft, author: Author) -> SavedDocument:
     """Write a document, its passages, its index rows and its event; an unchanged document is left alone.
 
@@ -52,12 +62,28 @@ def save(tx: Tx, tenant_id: str, draft: DocumentDraft, author: Author) -> SavedD
         return SavedDocument(known, "unchanged", len(draft.pieces), apart)
     document_id = known.id if known is not None else uuid7()
     row = tx.execute(_WRITE, _values(tenant_id, document_id, draft)).one()
-    tx.execute(_UNCUT, {"id": document_id})
-    pieces = recordset([{name: getattr(one, name) for name in DocumentPassage.__slots__} for one in draft.pieces])
-    tx.execute(_CUT, {"tenant": tenant_id, "id": document_id, "rows": pieces})
-    shelf.put(tx, tenant_id, document_id, draft.rows)
+    _put_passages(tx, tenant_id, document_id, draft)
     _publish(tx, tenant_id, author, ADDED if known is None else UPDATED, row, len(draft.pieces))
     return SavedDocument(row, "added" if known is None else "updated", len(draft.pieces), apart)
+
+
+def restore(tx: Tx, tenant_id: str, draft: DocumentDraft, past: DocumentPast) -> bool:
+    """Store a document of an archive unless it is there; return whether it was stored. Its vectors remain to be made.
+
+    One without a source is known by its text, its title and its time. Nothing is announced.
+    """
+    sent = draft.sent
+    shelf.lock(tx, sent.user_id, sent.group_id)
+    if _same_place(tx, sent) is not None:
+        return False
+    values = _values(tenant_id, uuid7(), draft)
+    if sent.uri is None and tx.execute(_SAME_TEXT, values | {"created_at": past.created_at}).first() is not None:
+        return False
+    row = tx.execute(_WRITE, values).one()
+    stamps = {"version": past.version, "created_at": past.created_at, "updated_at": past.updated_at}
+    tx.execute(_STAMP, stamps | {"id": row.id})
+    _put_passages(tx, tenant_id, row.id, draft)
+    return True
 
 
 def get(tx: Tx, document_id: UUID) -> Any:
@@ -74,11 +100,12 @@ def find(
     user_id: str | None = None,
     group_id: str | None = None,
     uri: str | None = None,
+    uri_prefix: str | None = None,
     before: UUID | None = None,
     limit: int = 50,
 ) -> Sequence[Any]:
     """Return documents without their content, with the number of their passages, newest first."""
-    values = {"user": user_id, "group": group_id, "uri": uri, "before": before, "limit": limit}
+    values = {"user": user_id, "group": group_id, "uri": uri, "prefix": uri_prefix, "before": before, "limit": limit}
     return tx.execute(_FIND, values).all()
 
 
@@ -97,6 +124,13 @@ def delete(tx: Tx, tenant_id: str, document_id: UUID, author: Author) -> int:
     tx.execute(_DELETE, {"id": document_id})
     _publish(tx, tenant_id, author, DELETED, row, passages_gone)
     return passages_gone
+
+
+def _put_passages(tx: Tx, tenant_id: str, document_id: UUID, draft: DocumentDraft) -> None:
+    tx.execute(_UNCUT, {"id": document_id})
+    pieces = recordset([{name: getattr(one, name) for name in DocumentPassage.__slots__} for one in draft.pieces])
+    tx.execute(_CUT, {"tenant": tenant_id, "id": document_id, "rows": pieces})
+    shelf.put(tx, tenant_id, document_id, draft.rows)
 
 
 def _same_place(tx: Tx, sent: SentDocument) -> Any:
@@ -166,13 +200,25 @@ _SAME_PLACE = text("""
     WHERE uri = :uri AND user_id IS NOT DISTINCT FROM :user AND group_id IS NOT DISTINCT FROM :group
 """)
 
+_STAMP = text("""
+    UPDATE documents SET version = :version, created_at = :created_at, updated_at = :updated_at WHERE id = :id
+""")
+
+_SAME_TEXT = text("""
+    SELECT FROM documents
+    WHERE uri IS NULL AND user_id IS NOT DISTINCT FROM :user AND group_id IS NOT DISTINCT FROM :group
+      AND sha256 = :sha256 AND title = :title AND created_at = :created_at
+""")
+
 _FIND = text("""
     SELECT d.id, d.user_id, d.group_id, d.title, d.uri, d.media_type, d.metadata, d.version, d.created_at, d.updated_at,
            octet_length(d.content) AS bytes,
            (SELECT count(*) FROM passages p WHERE p.document_id = d.id) AS passages
     FROM documents d
     WHERE (cast(:user AS text) IS NULL OR d.user_id = :user) AND (cast(:group AS text) IS NULL OR d.group_id = :group)
-      AND (cast(:uri AS text) IS NULL OR d.uri = :uri) AND (cast(:before AS uuid) IS NULL OR d.id < :before)
+      AND (cast(:uri AS text) IS NULL OR d.uri = :uri)
+      AND (cast(:prefix AS text) IS NULL OR starts_with(d.uri, :prefix))
+      AND (cast(:before AS uuid) IS NULL OR d.id < :before)
     ORDER BY d.id DESC LIMIT :limit
 """)
 

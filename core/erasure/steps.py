@@ -20,6 +20,14 @@ Values bound in the statements:
   all events of theirs; `pepper`, a random secret that is not stored and hashes ids that others' rows refer to;
   `spelt`, the user's id as encoded in JSON.
 - NAMES: `seqs`, the `user.erased` events whose consequences have ended; `keys`, the keys of their flows.
+
+The rest is not erasing: `core.expiry` removes what has been kept for as long as its tenant wants, memories stay.
+
+- QUOTES, EXPIRED_MESSAGES, EXPIRED_PARTS: `sessions` and `messages`, the messages that leave; `places`, the same with
+  their positions; `seqs`, their events; `owners`, whose memories may cite them; `whole`, whether all of their sessions
+  leaves.
+- EXPIRED_EVENTS: as EVENTS; `contents`, what they say.
+- EXPIRED_SESSIONS: `sessions`, of which no message is left.
 """
 
 from __future__ import annotations
@@ -46,7 +54,7 @@ GONE: Final = "What it was about has been erased."
 """Replaces reasons and errors that could quote what was erased."""
 
 PAYLOAD_IDS: Final = (
-    "user_id group_id session_id memory_id memory_ids by with absorbed parts decision_id rebuild_id".split()
+    "user_id group_id session_id memory_id memory_ids by with absorbed parts decision_id rebuild_id import_id".split()
 )
 """Fields of an event's payload that remain: ids of whom and what it is about."""
 
@@ -61,6 +69,11 @@ class ErasurePart(StrEnum):
     SESSION = "session"
     USER = "user"
     NAMES = "names"
+    QUOTES = "quotes"
+    EXPIRED_EVENTS = "expired events"
+    EXPIRED_MESSAGES = "expired messages"
+    EXPIRED_PARTS = "expired parts"
+    EXPIRED_SESSIONS = "expired sessions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +126,8 @@ def _cited_places(values: Values) -> Sequence[tuple[str, str]]:
 _OF_SESSIONS: Final = "session_id = ANY(:alone) OR session_id = ANY(:shared)"
 """Condition of rows of sessions in which the user spoke, alone or with others."""
 
+_OF_IMPORTS: Final = "import_id IN (SELECT id FROM imports WHERE user_id = :user)"
+
 _MINE: Final = "(SELECT id FROM memories WHERE user_id = :user)"
 
 _SEQS: Final = "cast(:seqs AS bigint[])"
@@ -156,6 +171,25 @@ _REDACTED: Final = """
 _HOLDS: Final = "EXISTS (SELECT FROM unnest(cast(:pieces AS text[])) AS p WHERE strpos({0}, p) > 0)"
 """Condition that a text holds an erased passage."""
 
+
+def _stop_imports(which: str) -> tuple[ErasureStep, ...]:
+    """Build the steps that end imports under way, whose uploads may hold what is erased, and delete these uploads."""
+    open_ones = f"import_id IN (SELECT id FROM imports WHERE {which} AND ended_at IS NULL)"
+    return (
+        _delete("import_parts", open_ones, "of archives that are not restored yet: deleted"),
+        _delete("import_places", open_ones, "likewise"),
+        _execute(
+            "imports",
+            "under way: stopped; what they have restored stays",
+            f"""
+            UPDATE imports SET status = 'cancelled', ended_at = clock_timestamp(), updated_at = clock_timestamp(),
+                error = '[{{"pointer": "", "detail": "Something of this user was erased meanwhile. Import again."}}]'
+            WHERE {which} AND ended_at IS NULL
+            """,
+        ),
+    )
+
+
 _WITHOUT_RESTORABLE: Final = text("""
     UPDATE memory_versions v SET snapshot = v.snapshot - 'withdrawn' - 'returned' FROM memories m
     WHERE m.user_id = ANY(:owners) AND v.memory_id = m.id AND jsonb_exists_any(v.snapshot, '{withdrawn, returned}')
@@ -192,6 +226,89 @@ _WITHOUT_ANSWERS: Final = _execute(
     """,
 )
 
+_WITHOUT_QUOTES: Final = _execute(
+    "evidence",
+    "stays, without quotes of them",
+    f"UPDATE evidence SET quote = '' WHERE (session_id, message_id) IN ({_PLACES})",
+)
+
+_CITE_PLACES: Final = f"""
+    EXISTS (SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) e
+            WHERE (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES}))
+"""
+
+_WITHOUT_QUOTES_IN_VERDICTS: Final = _execute(
+    "verdicts",
+    "others: stay, without quotes of the messages",
+    f"""
+    UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
+        SELECT jsonb_agg(CASE WHEN (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES})
+                              THEN e || '{{"quote": ""}}' ELSE e END)
+        FROM jsonb_array_elements(v.candidate -> 'evidence') e))
+    WHERE v.user_id = ANY(:owners) AND {_CITE_PLACES}
+    """,
+)
+
+_WITHOUT_FLOWS: Final = _execute(
+    "flows",
+    "with one of the messages as key: deleted",
+    """
+    DELETE FROM flows f WHERE EXISTS (
+        SELECT FROM jsonb_array_elements_text(
+            CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) ELSE '[]' END) AS part
+        WHERE part = ANY(cast(:contents AS text[])))
+    """,
+)
+
+
+def _redacted_events(mark: str) -> tuple[ErasureStep, ...]:
+    """Build the steps by which events keep their ids alone; a field named `mark` in their payloads says so."""
+    return (
+        _execute(
+            "events",
+            "that name it beside another memory: stay, without reasons",
+            "UPDATE events SET payload = payload - 'reason' - 'new' WHERE seq = ANY(cast(:shortened AS bigint[]))",
+        ),
+        _execute(
+            "events",
+            "stay, with ids alone",
+            f"""
+            UPDATE events SET extensions = NULL, payload = coalesce(
+                (SELECT jsonb_object_agg(key, value) FROM jsonb_each(payload)
+                 WHERE key = ANY('{{{",".join(PAYLOAD_IDS)}}}')), '{{}}')
+                || '{{"{mark}": true}}'
+            WHERE seq = ANY(cast(:emptied AS bigint[]))
+            """,
+        ),
+        _execute(
+            "dispatches",
+            "stay, without parameters, result or error; cancelled if not ended, so that a worker loses its lease",
+            f"""
+            UPDATE dispatches SET
+                params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
+                error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
+                status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
+                ended_at = coalesce(ended_at, clock_timestamp())
+            WHERE event_seq = ANY({_SEQS})
+            """,
+        ),
+        _delete(
+            "flows",
+            f"event_seqs <> '{{}}' AND event_seqs <@ {_SEQS}",
+            "of these events alone: deleted, as a key may hold their words",
+        ),
+        _delete("notices", "event_id = ANY(:events)"),
+        _execute(
+            "model_calls",
+            "stay, without answers",
+            f"""
+            UPDATE model_calls c SET answer = NULL FROM dispatches d
+            WHERE d.event_seq = ANY({_SEQS}) AND c.dispatch_id = d.id AND c.answer IS NOT NULL
+            """,
+        ),
+    )
+
+
 STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     # The messages that an erased memory cites, where they are to lose their text.
     ErasurePart.MESSAGES: (
@@ -205,11 +322,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             WHERE (session_id, id) IN ({_PLACES})
             """,
         ),
-        _execute(
-            "evidence",
-            "stays, without quotes of them",
-            f"UPDATE evidence SET quote = '' WHERE (session_id, message_id) IN ({_PLACES})",
-        ),
+        _WITHOUT_QUOTES,
         ErasureStep("verdicts", "stay, without quotes of them", UNQUOTE_VERDICTS),
         ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
         ErasureStep("search_index", "deleted, and the rows beside them weighted again", _forget_index),
@@ -272,19 +385,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
               AND ({_HOLDS.format("v.candidate ->> 'content'")} OR {_HOLDS.format("v.reason")})
             """,
         ),
-        _execute(
-            "verdicts",
-            "others: stay, without quotes of the messages",
-            f"""
-            UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
-                SELECT jsonb_agg(CASE WHEN (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES})
-                                      THEN e || '{{"quote": ""}}' ELSE e END)
-                FROM jsonb_array_elements(v.candidate -> 'evidence') e))
-            WHERE v.user_id = ANY(:owners) AND EXISTS (
-                SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) e
-                WHERE (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES}))
-            """,
-        ),
+        _WITHOUT_QUOTES_IN_VERDICTS,
         ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
         ErasureStep("search_index", "written again from the rest of the text", _index_again),
         _WITHOUT_ANSWERS,
@@ -302,16 +403,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         _delete("notices", "event_id = ANY(:events)", "of these events: deleted"),
-        _execute(
-            "flows",
-            "with one of the messages as key: deleted",
-            """
-            DELETE FROM flows f WHERE EXISTS (
-                SELECT FROM jsonb_array_elements_text(
-                    CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) ELSE '[]' END) AS part
-                WHERE part = ANY(cast(:contents AS text[])))
-            """,
-        ),
+        _WITHOUT_FLOWS,
         _execute(
             "hidden_messages",
             "stay, without reasons",
@@ -335,6 +427,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+        *_stop_imports("user_id = ANY(:owners)"),
     ),
     # Memories of one owner.
     ErasurePart.MEMORIES: (
@@ -378,52 +471,10 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _delete("memory_versions", "memory_id = ANY(:ids)"),
         _delete("memories", "id = ANY(:ids)"),
         ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+        *_stop_imports("user_id = ANY(:owners)"),
     ),
     # Events about what is erased, and what followed from them.
-    ErasurePart.EVENTS: (
-        _execute(
-            "events",
-            "that name it beside another memory: stay, without reasons",
-            "UPDATE events SET payload = payload - 'reason' - 'new' WHERE seq = ANY(cast(:shortened AS bigint[]))",
-        ),
-        _execute(
-            "events",
-            "stay, with ids alone",
-            f"""
-            UPDATE events SET extensions = NULL, payload = coalesce(
-                (SELECT jsonb_object_agg(key, value) FROM jsonb_each(payload)
-                 WHERE key = ANY('{{{",".join(PAYLOAD_IDS)}}}')), '{{}}')
-                || '{{"erased": true}}'
-            WHERE seq = ANY(cast(:emptied AS bigint[]))
-            """,
-        ),
-        _execute(
-            "dispatches",
-            "stay, without parameters, result or error; cancelled if not ended, so that a worker loses its lease",
-            f"""
-            UPDATE dispatches SET
-                params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
-                error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
-                status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
-                ended_at = coalesce(ended_at, clock_timestamp())
-            WHERE event_seq = ANY({_SEQS})
-            """,
-        ),
-        _delete(
-            "flows",
-            f"event_seqs <> '{{}}' AND event_seqs <@ {_SEQS}",
-            "of these events alone: deleted, as a key may hold their words",
-        ),
-        _delete("notices", "event_id = ANY(:events)"),
-        _execute(
-            "model_calls",
-            "stay, without answers",
-            f"""
-            UPDATE model_calls c SET answer = NULL FROM dispatches d
-            WHERE d.event_seq = ANY({_SEQS}) AND c.dispatch_id = d.id AND c.answer IS NOT NULL
-            """,
-        ),
-    ),
+    ErasurePart.EVENTS: _redacted_events("erased"),
     # A session.
     ErasurePart.SESSION: (
         *_close_windows("session_id = :session OR :session = ANY(sessions)"),
@@ -457,6 +508,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
+        *_stop_imports("user_id = ANY(:owners)"),
         _execute(
             "evidence",
             "from events of the session: stays, without quotes",
@@ -541,6 +593,9 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _delete("mirrors", "user_id = :user", "deleted, and the files with them"),
         _delete("sweeps", "user_id = :user"),
         ErasureStep("rebuilds", "deleted, with what they had made", shadows.delete_rebuilds),
+        _delete("import_parts", _OF_IMPORTS),
+        _delete("import_places", _OF_IMPORTS),
+        _delete("imports", "user_id = :user"),
         _delete("notices", "user_id = :user OR event_id = ANY(:events)"),
         _execute(
             "passages",
@@ -596,6 +651,21 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         _delete("decisions", f"event_seq = ANY({_SEQS})"),
+        _delete("replay_decisions", f"event_seq = ANY({_SEQS})"),
+        _execute(
+            "replays",
+            "of the user, the user's sessions or events by name: stay, without their filter; stopped if not ended",
+            """
+            UPDATE replays SET params = jsonb_set(params, '{filter}', '{"erased": true}'), flow = NULL,
+                               status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END,
+                               ended_at = coalesce(ended_at, clock_timestamp())
+            WHERE params -> 'filter' ->> 'session_id' = ANY(:alone)
+               OR jsonb_exists_any(CASE jsonb_typeof(params -> 'filter' -> 'event_ids') WHEN 'array'
+                                        THEN params -> 'filter' -> 'event_ids' END, cast(:events AS text[]))
+               OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s
+                          WHERE strpos((params -> 'filter')::text, s) > 0)
+            """,
+        ),
         _execute(
             "flows",
             "deleted, unless others' events wait in one, too",
@@ -726,5 +796,75 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         _delete("flows", f"key = ANY(:keys) AND event_seqs <@ {_SEQS}", "under the name: deleted"),
+    ),
+    # Quotes of messages that have been kept for as long as they should, where memories are to lose them.
+    ErasurePart.QUOTES: (
+        _WITHOUT_QUOTES,
+        _WITHOUT_QUOTES_IN_VERDICTS,
+        ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        ErasureStep("rebuilds", "stopped, and what they had made deleted: it quotes them", shadows.stop_rebuilds),
+    ),
+    # Events of what has been kept for as long as it should.
+    ErasurePart.EXPIRED_EVENTS: (_WITHOUT_FLOWS, *_redacted_events("expired")),
+    # Messages that have been kept for as long as they should.
+    ErasurePart.EXPIRED_MESSAGES: (
+        *_close_windows("sessions && cast(:sessions AS text[])"),
+        _execute(
+            "evidence",
+            "stays, and says that they have left",
+            f"UPDATE evidence SET expired = true WHERE (session_id, message_id) IN ({_PLACES})",
+        ),
+        _execute(
+            "verdicts",
+            "that stored nothing: deleted, as they hold words of the messages alone",
+            f"DELETE FROM verdicts v WHERE v.user_id = ANY(:owners) AND v.memory_id IS NULL AND {_CITE_PLACES}",
+        ),
+        _WITHOUT_ANSWERS,
+        _execute(
+            "messages",
+            "of sessions that leave: deleted, unless another user's memory cites them: their speaker may yet be erased",
+            f"""
+            DELETE FROM messages m WHERE :whole AND (session_id, id) IN ({_PLACES}) AND NOT EXISTS (
+                SELECT FROM evidence e JOIN memories o ON o.id = e.memory_id
+                WHERE e.session_id = m.session_id AND e.message_id = m.id AND o.user_id IS DISTINCT FROM m.user_id)
+            """,
+        ),
+        _execute(
+            "messages",
+            "others: keep their place, without text",
+            f"""
+            UPDATE messages SET content = '', speaker = NULL, extras = jsonb_strip_nulls(jsonb_build_object(
+                'participants', extras -> 'participants', 'expired', true))
+            WHERE (session_id, id) IN ({_PLACES})
+            """,
+        ),
+        ErasureStep("search_index", "deleted, and the rows beside them weighted again", _forget_index),
+        _execute(
+            "hidden_messages",
+            "stay, without reasons",
+            f"UPDATE hidden_messages SET reason = NULL WHERE (session_id, message_id) IN ({_PLACES})",
+        ),
+    ),
+    # What retells such messages in sessions that go on.
+    ErasurePart.EXPIRED_PARTS: (
+        ErasureStep("units", "that cover them: written again by rules from what remains", _retell_units),
+        ErasureStep("summaries", "of them: deleted, and made again", _delete_summaries),
+        _delete("plans", f"session_id = ANY(:sessions) AND event_seq = ANY({_SEQS})", "last changed by them: deleted"),
+    ),
+    # Sessions that have been kept for as long as they should.
+    ErasurePart.EXPIRED_SESSIONS: (
+        *(
+            _delete(table, "session_id = ANY(:sessions)")
+            for table in ("units", "summaries", "plans", "contexts", "working", "hidden_messages", "search_changes")
+        ),
+        _execute(
+            "sessions",
+            "stay, without state, and count as read",
+            """
+            UPDATE sessions SET state = '{}', oldest_at = NULL, oldest_tool_at = NULL, extracted_to = message_count,
+                                indexed_to = message_count
+            WHERE id = ANY(:sessions)
+            """,
+        ),
     ),
 }

@@ -173,11 +173,14 @@ _SESSIONS = text("""
         SELECT session_id AS id FROM messages WHERE user_id = :user
         UNION SELECT id FROM sessions WHERE user_id = :user
     )
-    SELECT mine.id, EXISTS (
-        SELECT FROM messages m WHERE m.session_id = mine.id AND m.user_id NOT IN (:user, '')) AS shared
+    SELECT mine.id, CASE WHEN EXISTS (SELECT FROM messages m WHERE m.session_id = mine.id)
+        THEN EXISTS (SELECT FROM messages m WHERE m.session_id = mine.id AND m.user_id NOT IN (:user, ''))
+        ELSE EXISTS (SELECT FROM events e WHERE e.session_id = mine.id AND e.user_id NOT IN (:user, '')) END AS shared
     FROM mine ORDER BY mine.id COLLATE "C"
 """)
-"""The empty user id stands for users erased before: a session with nobody else is deleted."""
+"""The empty user id stands for users erased before: a session with nobody else is deleted. Whose messages have left is
+known from their events alone.
+"""
 
 _LOCK = text('SELECT FROM sessions WHERE id = ANY(:ids) ORDER BY id COLLATE "C" FOR UPDATE')
 

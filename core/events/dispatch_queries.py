@@ -32,6 +32,7 @@ class DispatchFilter:
     rule: str | None = None
     target: str | None = None
     hold: str | None = None
+    replay_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ _LIST = text("""
     LEFT JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
     WHERE (cast(:status AS text) IS NULL OR d.status = :status) AND (cast(:rule AS text) IS NULL OR d.rule = :rule)
       AND (cast(:target AS text) IS NULL OR d.target = :target) AND (cast(:hold AS text) IS NULL OR d.hold = :hold)
+      AND (cast(:replay_id AS uuid) IS NULL OR d.replay_id = :replay_id)
       AND (cast(:after AS uuid) IS NULL OR d.id < :after)
     ORDER BY d.id DESC LIMIT :limit
 """)

@@ -90,12 +90,12 @@ def _refuse(row: Any) -> None:
 
 _REPEATABLE = """
     ((d.action_type IN ('run_agent', 'emit', 'notify', 'webhook', 'celery') AND d.target <> 'hop_limit')
-     OR (d.action_type = 'decide' AND d.rule IS NULL AND d.event_seq IS NOT NULL
+     OR (d.action_type = 'decide' AND d.rule IS NULL AND d.event_seq IS NOT NULL AND d.replay_id IS NULL
          AND NOT EXISTS (SELECT FROM decisions c WHERE c.event_seq = d.event_seq)))
     AND (d.approval IS NULL OR d.approval ->> 'verdict' = 'approved')
 """
 """Dead letters of the bus and of chains over the hop limit name no agent, and a rejection is final. An event on which
-all rules failed has no decisions yet, so that deciding it again doubles nothing."""
+all rules failed has no decisions yet, so that deciding it again doubles nothing; a replay is begun again instead."""
 
 _MATCHING = text(f"""
     WITH RECURSIVE fit AS (

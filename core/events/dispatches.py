@@ -56,6 +56,7 @@ class DispatchRow(Protocol):
     turn: str | None
     overruns: int
     deadline_at: datetime | None
+    replay_id: UUID | None
 
 
 def event_of(tx: Tx, dispatch: DispatchRow) -> Event:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from sqlalchemy import text
@@ -45,6 +46,14 @@ class Page:
     is_last: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What a follower has missed: events up to a position have left, the newest of them as old as `newest`."""
+
+    to: Position
+    newest: datetime
+
+
 def parse(word: str, pointer: str) -> Position:
     """Parse a position as `str` writes it; `0` is the beginning. Invalid."""
     if word == "0":
@@ -69,12 +78,22 @@ def read(tx: Tx, after: Position, limit: int) -> Page:
     return Page(events, max(after, Position(rows[0][0], 0)), is_last=True)
 
 
+def gap(tx: Tx, after: Position) -> Gap | None:
+    """Return what has left behind a position by the retention of the tenant; None: everything is there."""
+    row = tx.execute(_LEFT).one_or_none()
+    if row is None or after >= (to := Position(row.written_in, row.seq)):
+        return None
+    return Gap(to, row.to_time)
+
+
 def require_within(tx: Tx, position: Position) -> None:
     """Refuse a position of another database, such as the one from before a restore. Invalid."""
     if position.transaction > tx.execute(_NEWEST).scalar_one():
         detail = "lies behind the end of the log, so it is from another database; begin anew without it, or with 0"
         raise Invalid([Problem("/after", detail)])
 
+
+_LEFT = text("SELECT written_in, seq, to_time FROM expiries WHERE kind = 'events'")
 
 _HORIZON = text("SELECT cast(cast(pg_snapshot_xmin(pg_current_snapshot()) AS text) AS bigint)")
 

@@ -19,7 +19,8 @@ from core.types import Event, Json
 
 COLUMNS = """
     e.seq, e.tenant_id, e.id, e.source, e.event_type, e.subject, e.time, e.payload, e.session_id, e.user_id,
-    e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq), coalesce(e.lineage, '{}')
+    e.correlation_id, e.causation_id, e.hop, coalesce(e.root_seq, e.seq), coalesce(e.lineage, '{}'),
+    e.extensions
 """
 """Columns that `event_of` reads, in the order of Event's fields."""
 
@@ -69,14 +70,17 @@ def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) ->
     """Append events of the service itself, in the chain of their cause; they are routed like any other event."""
     if not emissions:
         return
-    place = {
-        "root_seq": cause.event.root_seq,
-        "hop": cause.event.hop + 1,
-        "dispatch_id": cause.dispatch_id,
-        "lineage": list(cause.event.lineage) or None,
-    }
     rows = _rows([_incoming_of_emission(emission, cause) for emission in emissions])
-    tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **place})
+    tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **_place(cause)})
+
+
+def record(tx: Tx, tenant_id: str, cause: Cause, batch: Sequence[Incoming]) -> dict[str, int]:
+    """Append events of the past, to which no rule reacts, in the chain of their cause; return their positions by id."""
+    rows = _rows(batch)
+    return {
+        row.id: row.seq
+        for row in tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **_place(cause, routed=True)})
+    }
 
 
 def announce(tx: Tx, tenant_id: str, announcements: Sequence[Announcement]) -> int:
@@ -104,6 +108,11 @@ def announced(tx: Tx, event_id: str) -> tuple[Json, Json] | None:
 def followers(tx: Tx, event: Event) -> list[Event]:
     """Return the events that the service emitted because of this one, oldest first."""
     return [event_of(row) for row in tx.execute(_FOLLOWERS, {"id": event.id})]
+
+
+def dispatches_of_followers(tx: Tx, event: Event) -> dict[int, UUID | None]:
+    """Return the dispatch behind each event that followed from this one, by position in the log."""
+    return {row.seq: row.dispatch_id for row in tx.execute(_DISPATCHES_OF_FOLLOWERS, {"id": event.id})}
 
 
 def at(tx: Tx, seq: int) -> Event:
@@ -150,6 +159,16 @@ def flush(tx: Tx, seq: int) -> int:
 def event_of(row: Sequence[Any]) -> Event:
     """Build an Event from a row of COLUMNS, by position: a router does this thousands of times a second."""
     return Event(*row)
+
+
+def _place(cause: Cause, *, routed: bool = False) -> Json:
+    return {
+        "root_seq": cause.event.root_seq,
+        "hop": cause.event.hop + 1,
+        "dispatch_id": cause.dispatch_id,
+        "lineage": list(cause.event.lineage) or None,
+        "routed": routed,
+    }
 
 
 def _incoming_of_emission(emission: Emission, cause: Cause) -> Incoming:
@@ -210,15 +229,15 @@ def last_seq(tx: Tx) -> int:
     return int(tx.execute(text("SELECT coalesce(max(seq), 0) FROM events")).scalar_one())
 
 
-_NO_CAUSE = {"root_seq": None, "hop": 0, "dispatch_id": None, "lineage": None}
+_NO_CAUSE = {"root_seq": None, "hop": 0, "dispatch_id": None, "lineage": None, "routed": False}
 """Columns of an event that begins a chain."""
 
 _INSERT = text("""
     INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, session_id, user_id,
-                        correlation_id, causation_id, extensions, root_seq, hop, dispatch_id, lineage)
+                        correlation_id, causation_id, extensions, root_seq, hop, dispatch_id, lineage, routed_at)
     SELECT :tenant, id, source, event_type, subject, time, payload, session_id, user_id,
            correlation_id, causation_id, extensions, cast(:root_seq AS bigint), :hop, cast(:dispatch_id AS uuid),
-           cast(:lineage AS text[])
+           cast(:lineage AS text[]), CASE WHEN :routed THEN clock_timestamp() END
     FROM json_to_recordset(cast(:rows AS json)) AS batch (
         id text, source text, event_type text, subject text, time timestamptz, payload jsonb, session_id text,
         user_id text, correlation_id text, causation_id text, extensions jsonb)
@@ -234,6 +253,8 @@ _ANNOUNCED = text("SELECT payload, extensions FROM events WHERE id = :id AND sou
 _AT = text(f"SELECT {COLUMNS} FROM events e WHERE seq = :seq")
 
 _FOLLOWERS = text(f"SELECT {COLUMNS} FROM events e WHERE causation_id = :id ORDER BY seq")
+
+_DISPATCHES_OF_FOLLOWERS = text("SELECT seq, dispatch_id FROM events WHERE causation_id = :id")
 
 _FIND = text(f"""
     SELECT {COLUMNS} FROM events e

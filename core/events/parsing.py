@@ -116,8 +116,13 @@ class SessionState(Payload):
     pinned: PinnedTexts | None = None
 
 
+KeepDays = Annotated[int, Field(strict=True, ge=0, le=36_500)]
+"""Days after its end for which a conversation is kept; 0: it leaves at the end. At most a hundred years."""
+
+
 class SessionStarted(SessionPayload):
     state: SessionState | None = None
+    keep_days: KeepDays | None = None
 
 
 class SessionEnded(SessionPayload):

@@ -150,8 +150,9 @@ def _deleted(table: str) -> TextClause:
     """Return SQL that inserts the deleted rows of a table again, where nothing has taken their place."""
     needed = [f"EXISTS (SELECT FROM memories m WHERE m.id = b.{column})" for column in OF_MEMORIES.get(table, ())]
     conditions = " AND ".join(["true", *needed, *_CONDITIONS.get(table, ())])
+    written = [column.name for column in tables.metadata.tables[table].columns if column.computed is None]
     return text(f"""
-        INSERT INTO {table} SELECT b.*
+        INSERT INTO {table} ({", ".join(written)}) SELECT {", ".join(f"b.{column}" for column in written)}
         FROM kept_rows k, LATERAL jsonb_populate_record(cast(NULL AS {table}), k.before) b
         WHERE k.forgetting_id = :id AND k.name = '{table}' AND k.before IS NOT NULL AND k.after IS NULL
           AND {conditions}
@@ -186,7 +187,9 @@ _MADE = text("""
 """)
 
 _MEMORY_COLUMNS = ", ".join(
-    f"{column.name} = b.{column.name}" for column in tables.memories.columns if not column.primary_key
+    f"{column.name} = b.{column.name}"
+    for column in tables.memories.columns
+    if not column.primary_key and column.computed is None
 )
 
 _MEMORIES_AS_BEFORE = text(f"""

@@ -95,9 +95,12 @@ def spare(tx: Tx) -> None:
     tx.execute(_SPARE)
 
 
-def listed(tx: Tx, user_id: str | None, limit: int) -> list[Forgetting]:
-    """Return the requests that can be undone, the newest first; of one user or of all."""
-    return [_forgetting(row) for row in tx.execute(_LISTED, {"user": user_id, "limit": limit})]
+def listed(tx: Tx, user_id: str | None, limit: int, *, after: UUID | None = None) -> list[Forgetting]:
+    """Return the requests that can be undone, the newest first; of one user or of all.
+
+    `after`: the last id of the page before.
+    """
+    return [_forgetting(row) for row in tx.execute(_LISTED, {"user": user_id, "limit": limit, "after": after})]
 
 
 def later(tx: Tx, one: Forgetting) -> UUID | None:
@@ -153,6 +156,7 @@ _DROP_EMPTY = text("DELETE FROM forgettings WHERE id = :id AND messages = 0 AND 
 
 _LISTED = text("""
     SELECT * FROM forgettings WHERE final_at > clock_timestamp() AND (cast(:user AS text) IS NULL OR user_id = :user)
+      AND (cast(:after AS uuid) IS NULL OR id < :after)
     ORDER BY id DESC LIMIT :limit
 """)
 

@@ -92,8 +92,9 @@ _TODAY = text("""
 
 _COSTS = text("""
     WITH calls AS (
-        SELECT c.*, CASE :by WHEN 'rule' THEN d.rule WHEN 'agent' THEN d.target WHEN 'user' THEN e.user_id
-                             WHEN 'prompt' THEN c.prompt ELSE c.model END AS key
+        SELECT c.input_tokens, c.output_tokens, c.cost, c.latency_ms,
+               CASE :by WHEN 'rule' THEN coalesce(d.rule, c.rule) WHEN 'agent' THEN coalesce(d.target, c.target)
+                        WHEN 'user' THEN e.user_id WHEN 'prompt' THEN c.prompt ELSE c.model END AS key
         FROM model_calls c
         LEFT JOIN dispatches d ON :by NOT IN ('model', 'prompt') AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id
         LEFT JOIN events e ON :by = 'user' AND e.tenant_id = d.tenant_id AND e.seq = d.event_seq

@@ -73,6 +73,11 @@ def evidence(tx: Tx, ids: Sequence[UUID]) -> dict[UUID, list[Evidence]]:
     return evidence_by_memory(tx.execute(EVIDENCE, {"ids": list(ids)}))
 
 
+def expired_evidence(tx: Tx, memory_id: UUID) -> set[tuple[str, str]]:
+    """Return the messages that a memory cites and that have left by retention: session and id."""
+    return {(row.session_id, row.message_id) for row in tx.execute(_EXPIRED, {"id": memory_id})}
+
+
 def evidence_by_memory(rows: Iterable[Any]) -> dict[UUID, list[Evidence]]:
     """Group rows of evidence by memory."""
     found: defaultdict[UUID, list[Evidence]] = defaultdict(list)
@@ -168,10 +173,10 @@ def now() -> datetime:
 
 def snapshot(row: MemoryRow) -> Json:
     """Return a memory's row as JSON for its history, without its curve, which follows from the rest."""
-    return {name: _plain(value) for name, value in row._mapping.items() if not name.startswith("fade_")}
+    return {name: plain(value) for name, value in row._mapping.items() if not name.startswith("fade_")}
 
 
-def _plain(value: object) -> Any:
+def plain(value: object) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return str(value) if isinstance(value, UUID) else value
@@ -225,6 +230,8 @@ def candidate_of(row: MemoryRow, evidence: Sequence[Evidence] = ()) -> Candidate
 OF_IDS = text("SELECT * FROM memories WHERE id = ANY(:ids)")
 
 EVIDENCE = text("SELECT * FROM evidence WHERE memory_id = ANY(:ids) ORDER BY memory_id, at, event_id")
+
+_EXPIRED = text("SELECT session_id, message_id FROM evidence WHERE memory_id = :id AND expired")
 
 _HISTORY = text("SELECT * FROM memory_versions WHERE memory_id = :id ORDER BY version")
 

@@ -26,8 +26,8 @@ COMPARED: Final = ("content", "value", "category", "topic", "structured")
 class ComparedMemory:
     """A memory of the live or the rebuilt set.
 
-    A rebuild does not touch it if a person made or changed it (`by_hand`), or if reading sessions does not make such
-    memories (not `replayed`).
+    A rebuild does not touch it if a person made or changed it (`by_hand`), if reading sessions does not make such
+    memories (not `replayed`), or if messages that it rests on have left (`expired`), for they cannot be read again.
     """
 
     id: UUID
@@ -37,17 +37,27 @@ class ComparedMemory:
     level: int = 0
     by_hand: bool = False
     replayed: bool = True
+    expired: bool = False
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether a rebuild leaves it as it is, whatever it reads."""
+        return self.by_hand or not self.replayed or self.expired
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Memories only in the new set, only in the old one, in both with other words (old, new), and how many stay."""
+    """Memories only in the new set, only in the old one, in both with other words (old, new), and how many stay.
+
+    `expired`: how many of these stay because messages that they rest on have left.
+    """
 
     added: Sequence[ComparedMemory]
     gone: Sequence[ComparedMemory]
     changed: Sequence[tuple[ComparedMemory, ComparedMemory]]
     same: int
     kept: int
+    expired: int = 0
 
     def as_json(self) -> Json:
         """Describe the difference for people: statements with their ids."""
@@ -60,6 +70,7 @@ class Difference:
             ],
             "same": self.same,
             "kept": self.kept,
+            "expired": self.expired,
         }
 
 
@@ -101,6 +112,7 @@ def active_memories(tx: Tx, user_id: str, readers: Collection[str] = ()) -> list
             row.level,
             row.by_hand,
             row.replayed,
+            row.expired,
         )
         for row in rows
     ]
@@ -115,20 +127,21 @@ def difference(old: Sequence[ComparedMemory], new: Sequence[ComparedMemory], awa
     """Match the two sets by statement, then by slot, then by evidence. Pure.
 
     A derived memory stays: it is derived again when its sources change. A memory that a person made or changed stays as
-    it is, and new statements about the same thing are not added to it. `away`: statements that a person has rejected;
-    they are not restored.
+    it is, as does one that rests on messages that have left, and new statements about the same thing are not added to
+    it. `away`: statements that a person has rejected; they are not restored.
     """
     pairs = _match(old, new)
-    changed = [(o, n) for o, n in pairs if o.replayed and not o.by_hand and _differs(o.candidate, n.candidate)]
+    changed = [(o, n) for o, n in pairs if not o.is_fixed and _differs(o.candidate, n.candidate)]
     left, right = {o.id for o, _ in pairs}, {n.id for _, n in pairs}
     unmatched = [o for o in old if o.id not in left]
-    gone = [o for o in unmatched if o.replayed and not o.by_hand and o.level == 0]
+    gone = [o for o in unmatched if not o.is_fixed and o.level == 0]
     return Difference(
         added=[n for n in new if n.id not in right and _statement(n)[0] not in away],
         gone=gone,
         changed=changed,
         same=len(pairs) - len(changed),
         kept=len(unmatched) - len(gone),
+        expired=sum(o.expired for o in old),
     )
 
 
@@ -203,10 +216,13 @@ _STANDING = text(f"""
         m.pinned OR EXISTS (SELECT FROM memory_versions v WHERE v.memory_id = m.id AND {_BY_A_PERSON}) AS by_hand,
         EXISTS (
             SELECT FROM memory_versions v WHERE v.memory_id = m.id AND v.version = 1
-            AND (v.author->>'name' = ANY(:readers) OR v.change_id IN (SELECT id FROM rebuilds))) AS replayed
+            AND NOT jsonb_exists(v.author, 'import')
+            AND (v.author->>'name' = ANY(:readers) OR v.change_id IN (SELECT id FROM rebuilds))) AS replayed,
+        EXISTS (SELECT FROM evidence e WHERE e.memory_id = m.id AND e.expired) AS expired
     FROM memories m WHERE m.user_id = :user AND m.status = 'active' AND m.trust NOT IN ('rejected', 'quarantined')
     ORDER BY m.recorded_at, m.id
 """)
+"""What was restored from an archive is not read again: the log has no end of session for it."""
 
 _PUT_AWAY = text(f"""
     SELECT m.statement_key FROM memories m JOIN memory_versions v ON v.memory_id = m.id AND v.version = m.version

@@ -62,6 +62,12 @@ def erased_values(tx: Tx, tenant_id: str, owner: str, values: Sequence[str]) -> 
     return [value for value, hashed in hashes.items() if hashed in found]
 
 
+def all_erased_until(tx: Tx, tenant_id: str, user_id: str) -> datetime | None:
+    """Return when everything that a user had said until then was erased; None: it never was."""
+    everything = _user_hash(_salt(tx, tenant_id), user_id)
+    return _existing_hashes(tx, {everything}).get(everything)
+
+
 def are_erased(tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate]) -> list[bool]:
     """Return for each candidate whether it was erased: itself, or with all that the user had said until then."""
     if not candidates:

@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from core.errors import Conflict
 from core.events.publishing import Author
-from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Joined, Merge, Owner, Replace
+from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Joined, Merge, Owner, Replace
 from core.storage.db import Tx, recordset
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
@@ -82,8 +82,13 @@ def record_undo(tx: Tx, tenant_id: str, row: Json, author: Author) -> None:
 
 
 def record(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], author: Author) -> None:
-    """Store the verdicts among these changes. A plain addition has none: its first version says it all."""
+    """Store the verdicts among these changes, and the edits that a person made.
+
+    A plain addition has none: its first version says it all. Edits by agents are their everyday work.
+    """
     rows = [row for change in changes for row in _rows(change)]
+    if author.cause is None:
+        rows += [_edit_row(change) for change in changes if isinstance(change, Edit)]
     if not rows:
         return
     shared: Json = {"user_id": owner.user_id, "group_id": owner.group_id, "author": author.as_json()}
@@ -134,6 +139,17 @@ def _rows(change: Change) -> Iterator[Json]:
                 "memory_id": one.id,
                 "other_id": other.id,
             }
+
+
+def _edit_row(change: Edit) -> Json:
+    return {
+        "id": change.change_id,
+        "kind": "edit",
+        "reason": change.reason,
+        "candidate": {"content": change.fields.get("content")},
+        "memory_id": change.id,
+        "other_id": None,
+    }
 
 
 def _row(

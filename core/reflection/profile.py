@@ -125,6 +125,20 @@ def get(tx: Tx, owner: ProfileOwner) -> Profile | None:
     )
 
 
+def restore(tx: Tx, tenant_id: str, owner: ProfileOwner, version: int, document: Json) -> bool:
+    """Store a profile of an archive unless the owner has one; return whether it was stored.
+
+    `document`: attributes that name memories by their ids, and when the first of these expires. Nothing is announced.
+    """
+    values = {
+        "tenant": tenant_id,
+        "owner": owner.key,
+        "version": version,
+        "attributes": json.dumps(document, ensure_ascii=False),
+    }
+    return tx.execute(_RESTORE, values).rowcount == 1
+
+
 def build(db: Database, tenant_id: str, owner: ProfileOwner, now: datetime | None = None) -> PendingProfile:
     """Build a profile from the owner's active memories; nothing is written yet."""
     moment = now or memories.now()
@@ -201,6 +215,11 @@ def _attributes(document: Json) -> Json:
 
 
 _GET = text("SELECT version, attributes, built_at FROM profiles WHERE owner = :owner")
+
+_RESTORE = text("""
+    INSERT INTO profiles (tenant_id, owner, version, attributes)
+    VALUES (:tenant, :owner, :version, cast(:attributes AS jsonb)) ON CONFLICT DO NOTHING
+""")
 
 _FIRST = text("""
     INSERT INTO profiles (tenant_id, owner, version, attributes, built_at)

@@ -20,14 +20,20 @@ def secrets_in(values: Iterable[object]) -> dict[str, str]:
 
     A text is also read together with its field name: `{"password": "Xq7!"}` reveals what the value is.
     """
-    found: dict[str, str] = {}
+    shown = list(_shown(values))
+    if not secret_scanner.may_hold_secrets(shown):
+        return {}
+    return {one[s.start : s.end]: s.label for one in shown for s in secret_scanner.find_secrets(one)}
+
+
+def _shown(values: Iterable[object]) -> Iterator[str]:
+    """Yield every text, and once more behind the name of its field."""
     for value in values:
         for name, text in texts(value):
-            if _AUTHOR.fullmatch(text):
-                continue
-            for shown in (text, f"{name}: {text}") if name and text else (text,):
-                found |= {shown[one.start : one.end]: one.label for one in secret_scanner.find_secrets(shown)}
-    return found
+            if text and not (text.startswith("key:") and _AUTHOR.fullmatch(text)):
+                yield text
+                if name:
+                    yield f"{name}: {text}"
 
 
 def without(value: Any, secrets: Mapping[str, str]) -> Any:

@@ -16,9 +16,9 @@ class SecretShape(NamedTuple):
     certain: bool = False
 
 
-def _compile(*parts: str) -> Any:
+def _compile(*parts: str, captures: bool = True) -> Any:
     options = re2.Options()
-    options.log_errors, options.max_mem = False, 64 << 20
+    options.log_errors, options.max_mem, options.never_capture = False, 64 << 20, not captures
     return re2.compile("".join(parts), options)
 
 
@@ -256,13 +256,39 @@ IBAN_LENGTHS = {
     """.split()
 }
 
+_CARD = "[2-6][0-9]{3}[ -]?[0-9]{2,}[ -]?[0-9]{2,}[ -]?[0-9]{2,}"
+
 ANY = _compile(
     "|".join(
         [
             *(shape.pattern.pattern for shape in SHAPES),
             *(pattern.pattern for pattern in (*PASSWORDS, LOGIN, CALLED, PASSPHRASE, ADDRESSES, KEY, CODES, IBAN)),
-            "[2-6][0-9]{3}[ -]?[0-9]{2,}[ -]?[0-9]{2,}[ -]?[0-9]{2,}",
+            _CARD,
         ]
-    )
+    ),
+    captures=False,
 )
 """Pattern that shows whether a text needs to be examined: one pass for most texts."""
+
+HINT = _compile(
+    "(?i)(?:",
+    "|".join(
+        r"""
+        pass pw 密码 密碼 口令 kennwort contraseñ senha parola wachtwoord
+        key token secret credential 密钥 密鑰 秘钥 令牌
+        (?:log[-\x20]?in|sign[-\x20]?in|credential|cred|account|账号|帐号|登录)s?\s*[:=：]
+        (?:^|[^a-z])pin(?:[^a-z]|$|codes?|numbers?) cv[vc] codes? combination otp 验证码 驗證碼 门禁码 安全码
+        (?:seed|recovery|mnemonic|backup)\s bearer authorization -----begin
+        hooks\.slack\.com discord(?:app)?\.com ://[^\s/]*@ [?&]sig
+        (?:^|[^a-z0-9_])(?:sk-|[rs]k_|gh[pousr]_|github_pat|glpat|xox|xapp|a(?:kia|sia|roa|ida)|aiza|ya29|gocspx|hf_|npm_|pypi-|sg\.|dop_v1|shp|gsk|xai|pplx|tvly|r8|nvapi|lin_api|ntn|whsec|sbp|dckr_pat|hvs|sq0|age-|imp\.|eyj)
+        [0-9]:aa
+        (?:^|[^a-z0-9])[a-z]{2}[0-9]{2}(?:[\x20-]?[a-z0-9]{4}){2}
+        """.split()
+    ),
+    f"|{_CARD})",
+    captures=False,
+)
+"""Pattern that each text with a secret matches as well, with few repetitions that are counted.
+
+The automaton of `ANY` grows with every random id that it reads, and is built anew whenever it has become too large.
+"""

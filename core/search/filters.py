@@ -46,6 +46,7 @@ class Filters:
     topics: Sequence[str] = ()
     tags: Sequence[str] = ()
     session_id: str | None = None
+    uri_prefix: str | None = None
     since: datetime | None = None
     until: datetime | None = None
     min_similarity: float | None = None
@@ -73,6 +74,7 @@ class Filters:
             "user": user_id,
             "group": group_id,
             "session": self.session_id,
+            "uri_prefix": self.uri_prefix,
             "since": self.since,
             "until": self.until,
             "as_of": self.moment.as_of,

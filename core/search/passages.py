@@ -120,6 +120,8 @@ _SCORED = " UNION ALL ".join(
       AND (cast(:until AS timestamptz) IS NULL OR i.occurred_at <= :until)
       AND (cast(:as_of AS timestamptz) IS NULL OR i.occurred_at <= :as_of)
       AND (cast(:known_at AS timestamptz) IS NULL OR i.occurred_at <= :known_at)
+      AND (cast(:uri_prefix AS text) IS NULL OR EXISTS (
+          SELECT FROM documents d WHERE d.id = cast(i.session_id AS uuid) AND starts_with(d.uri, :uri_prefix)))
     """
     for owned in _OWNED
 )

@@ -26,7 +26,7 @@ class RelatedMemory:
 
 
 def related_to(
-    tx: Tx, memory_id: UUID, *, depth: int = 1, limit: int = 20, archived: bool = False
+    tx: Tx, memory_id: UUID, *, depth: int = 1, limit: int | None = None, archived: bool = False
 ) -> list[RelatedMemory]:
     """Return the memories linked to a memory, most active first; only its owner's, never rejected or quarantined ones.
 

@@ -18,7 +18,12 @@ from core.sessions import working_memory
 from core.storage.db import Tx, recordset, recordset_of_json
 from core.types import Json, Message
 
-SPOKEN = frozenset({"message.added", "tool.result.added"})
+TOOL_RESULT = "tool.result.added"
+
+TOOL = "tool"
+"""The role of tools' results."""
+
+SPOKEN = frozenset({"message.added", TOOL_RESULT})
 """Events that add a message to the transcript."""
 
 ENDED = "session.ended"
@@ -32,6 +37,7 @@ class Session:
     """A session: its length, and how far it has been extracted and indexed (positions).
 
     `ended_at`: None while it is open; a message after the end opens it again. `state`: see `core.sessions.state`.
+    `keep_days`: days after its end for which the conversation is kept; None: as long as its tenant keeps any.
     """
 
     id: str
@@ -45,6 +51,7 @@ class Session:
     last_at: datetime
     ended_at: datetime | None
     state: Json
+    keep_days: int | None
 
 
 @dataclass(slots=True)
@@ -140,6 +147,12 @@ def get(tx: Tx, session_id: str) -> Session:
     return session_of(row)
 
 
+def keep(tx: Tx, session_id: str, days: int | None) -> None:
+    """Set how many days after its end a conversation is kept; None: as long as its tenant keeps any. NotFound."""
+    if tx.execute(_KEEP, {"id": session_id, "days": days}).rowcount == 0:
+        raise NotFound(f"There is no session {session_id!r} in this tenant.")
+
+
 def find_unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
     """Return the sessions among these with messages that are not indexed yet."""
     rows = tx.execute(_UNINDEXED, {"ids": list(session_ids)})
@@ -191,10 +204,13 @@ def _extend_span(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
             "group_id": payload.get("group_id"),
             "started_at": event.time,
             "last_at": event.time,
+            "tool_at": None,
         },
     )
     span["started_at"] = min(span["started_at"], event.time)
     span["last_at"] = max(span["last_at"], event.time)
+    if event.event_type == TOOL_RESULT or payload.get("role") == TOOL:
+        span["tool_at"] = min(span["tool_at"] or event.time, event.time)
 
 
 def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:
@@ -235,8 +251,12 @@ def _write(tx: Tx, opened: Mapping[str, LockedSession]) -> None:
 def _apply_starts_and_ends(tx: Tx, events: Sequence[Incoming]) -> None:
     """Apply the effects of the beginning and of the end of sessions."""
     for event in events:
-        if event.event_type == "session.started" and event.payload.get("state"):
+        if event.event_type != "session.started":
+            continue
+        if event.payload.get("state"):
             sessions_state.merge(tx, event.payload["session_id"], event.payload["state"], "/payload/state")
+        if "keep_days" in event.payload:
+            keep(tx, event.payload["session_id"], event.payload["keep_days"])
     ended = sorted({e.payload["session_id"] for e in events if e.event_type == ENDED})
     if ended:
         working_memory.clear(tx, ended)
@@ -248,7 +268,7 @@ def _row(seq: int, event: Incoming, one: LockedSession) -> Json:
     extras: Json = {name: payload[name] for name in EXTRAS if payload.get(name)}
     if isinstance(audience, list):
         extras["participants"] = audience
-    is_tool = event.event_type == "tool.result.added"
+    is_tool = event.event_type == TOOL_RESULT
     return {
         "session_id": payload["session_id"],
         "position": one.messages,
@@ -259,7 +279,7 @@ def _row(seq: int, event: Incoming, one: LockedSession) -> Json:
         # A message for part of the group is not in the group's memory; only its audience has it.
         "group_id": payload.get("group_id") if audience in (None, "group") else None,
         "agent_id": payload.get("agent_id"),
-        "role": "tool" if is_tool else payload["role"],
+        "role": TOOL if is_tool else payload["role"],
         "speaker": payload.get("tool_name" if is_tool else "speaker"),
         "content": payload["content"],
         "token_count": one.tokens,
@@ -271,12 +291,16 @@ def _row(seq: int, event: Incoming, one: LockedSession) -> Json:
 
 
 _OPEN = text("""
-    INSERT INTO sessions AS s (tenant_id, id, user_id, group_id, started_at, last_at)
-    SELECT :tenant, * FROM json_to_recordset(cast(:rows AS json)) AS r (
-        id text, user_id text, group_id text, started_at timestamptz, last_at timestamptz)
+    INSERT INTO sessions AS s (tenant_id, id, user_id, group_id, started_at, last_at, oldest_at, oldest_tool_at)
+    SELECT :tenant, id, user_id, group_id, started_at, last_at, started_at, tool_at
+    FROM json_to_recordset(cast(:rows AS json)) AS r (
+        id text, user_id text, group_id text, started_at timestamptz, last_at timestamptz, tool_at timestamptz)
     ON CONFLICT (tenant_id, id) DO UPDATE SET
         started_at = least(s.started_at, excluded.started_at),
-        last_at = greatest(s.last_at, excluded.last_at)
+        last_at = greatest(s.last_at, excluded.last_at),
+        oldest_at = least(s.oldest_at, excluded.oldest_at),
+        oldest_tool_at = least(s.oldest_tool_at, excluded.oldest_tool_at),
+        is_remnant = false
     RETURNING id, message_count, token_count, ended_at, (xmax = 0) AS is_new
 """)
 """Create or lock the sessions, and widen their span of time. A row without xmax was inserted."""
@@ -312,6 +336,8 @@ _FILL_IN = text("""
 """After the insert, because a repeated message must not be counted."""
 
 _COUNT = text("SELECT message_count FROM sessions WHERE id = :id")
+
+_KEEP = text("UPDATE sessions SET keep_days = :days WHERE id = :id")
 
 _UNMAKE = text("DELETE FROM sessions WHERE id = ANY(:ids)")
 

@@ -58,4 +58,8 @@ def _require_storable(patch: Mapping[str, Any], pointer: str) -> None:
 
 _LOCK = text("SELECT state FROM sessions WHERE id = :session FOR UPDATE")
 
-_WRITE = text("UPDATE sessions SET state = cast(:state AS jsonb) WHERE id = :session")
+_WRITE = text("""
+    UPDATE sessions SET state = cast(:state AS jsonb), oldest_at = coalesce(oldest_at, clock_timestamp())
+    WHERE id = :session
+""")
+"""With something kept again, the session is one that retention looks at."""

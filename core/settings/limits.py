@@ -22,8 +22,13 @@ class TenantLimits(BaseModel):
     settles: Count = Field(32, description="Concurrent callers of `GET /v1/settle`.")
     streams: Count = Field(200, description="Concurrent followers of `GET /v1/stream`.")
     streams_per_key: Count = Field(100, description="Concurrent followers of `GET /v1/stream` per key.")
-    backtests: Count = Field(1, description="Concurrent backtests and dry runs of extraction.")
+    backtests: Count = Field(1, description="Concurrent backtests, plans of replays and dry runs of extraction.")
     rebuilds: Count = Field(2, description="Concurrent rebuilds of users' memories.")
+    imports: Count = Field(4, description="Archives that are uploaded or restored at the same time.")
+    import_bytes: Count = Field(
+        2 * 1024**3, description="Total bytes of uploads that are kept until they are restored."
+    )
+    replays: Count = Field(2, description="Concurrent replays of events, `shadow` or `live`.")
     running: Count = Field(
         16,
         description="Concurrent dispatches per queue; always at least one less than its processes.",

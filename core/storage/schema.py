@@ -82,6 +82,9 @@ def _rebase_feed(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE events NO FORCE ROW LEVEL SECURITY"))
     if connection.execute(text(f"{newest} ORDER BY seq DESC LIMIT 1")).scalar():
         connection.execute(text("UPDATE events SET written_in = 0 WHERE written_in <> 0"))
+        connection.execute(text("ALTER TABLE expiries NO FORCE ROW LEVEL SECURITY"))
+        connection.execute(text("UPDATE expiries SET written_in = 0 WHERE written_in <> 0"))
+        connection.execute(text("ALTER TABLE expiries FORCE ROW LEVEL SECURITY"))
     connection.execute(text("ALTER TABLE events FORCE ROW LEVEL SECURITY"))
 
 

@@ -5,7 +5,7 @@ Each table that holds a tenant's data has the tenant first in its primary key.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from pgvector.sqlalchemy import HALFVEC, SPARSEVEC
 from sqlalchemy import (
@@ -13,6 +13,7 @@ from sqlalchemy import (
     Boolean,
     CheckConstraint,
     Column,
+    Computed,
     DateTime,
     Double,
     Identity,
@@ -86,6 +87,23 @@ def _texts(name: str, *, comment: str | None = None) -> Column[object]:
 def _index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
     """Define an index of the rows for which `where` holds."""
     return Index(name, *columns, unique=unique, postgresql_where=text(where))
+
+
+TAIL: Final = 8
+"""Characters at the end of an id by which it is found without the rest."""
+
+
+def _tail() -> Column[str]:
+    """Define the end of the id, reversed: any number of last characters is a range of its index.
+
+    A column, because row-level security keeps an index over an expression of `id` from being used.
+    """
+    reversed_end = Computed(f"reverse(right((id)::text, {TAIL}))", persisted=True)
+    return Column("id_tail", Text(collation="C"), reversed_end, nullable=False)
+
+
+def _tail_index(table: str) -> Index:
+    return Index(f"{table}_by_tail", "tenant_id", "id_tail")
 
 
 deployment = Table(
@@ -214,9 +232,29 @@ sessions = _tenant_table(
     _count("extracted_to", comment="Last position extracted."),
     _count("indexed_to", comment="Last position indexed."),
     _json("state", empty="{}"),
+    Column("keep_days", Integer, comment="Days after its end for which it is kept; null: no time of its own."),
+    Column(
+        "leaves_at",
+        DateTime(timezone=True),
+        Computed("timezone('UTC', timezone('UTC', ended_at) + keep_days * interval '1 day')", persisted=True),
+        comment="When it leaves by `keep_days`. A column, for row-level security searches no index of an expression.",
+    ),
+    _time("oldest_at", comment="Nothing that is kept of the conversation is older; null: nothing is kept."),
+    _time("oldest_tool_at", comment="Likewise of the results of tools alone."),
+    _flag("is_remnant", comment="Left are the places of messages that memories of others cite, and nothing else."),
     Index("sessions_of_user", "tenant_id", "user_id"),
     _index("sessions_open", "tenant_id", "last_at", where="ended_at IS NULL"),
     _index("sessions_unindexed", "tenant_id", "user_id", where="indexed_to < message_count"),
+    _index("sessions_oldest", "tenant_id", "oldest_at", "id", where="oldest_at IS NOT NULL"),
+    _index("sessions_oldest_tool", "tenant_id", "oldest_tool_at", "id", where="oldest_tool_at IS NOT NULL"),
+    _index("sessions_ended", "tenant_id", "ended_at", "id", where="ended_at IS NOT NULL AND NOT is_remnant"),
+    _index(
+        "sessions_own_days",
+        "tenant_id",
+        "leaves_at",
+        "id",
+        where="leaves_at IS NOT NULL AND oldest_at IS NOT NULL",
+    ),
     # Every accepted batch updates its session's row.
     postgresql_with={"fillfactor": 70},
 )
@@ -240,6 +278,18 @@ messages = _tenant_table(
     _json("extras"),
     _texts("audience_labels", comment="A reader must hold all of them."),
     UniqueConstraint("tenant_id", "session_id", "id"),
+)
+
+expiries = _tenant_table(
+    "expiries",
+    Column("kind", Text, primary_key=True, comment="messages, tool_results, sessions, events, dispatches or decisions"),
+    _time("at", now=True, comment="When rows of the kind left last."),
+    Column("last_rows", BigInteger, nullable=False, comment="How many left then, in one transaction."),
+    Column("total", BigInteger, nullable=False),
+    _time("to_time", null=False, comment="The newest of those that ever left: before it the record has gaps."),
+    Column("written_in", BigInteger, comment="Of events: the last place in the feed from which one has left."),
+    Column("seq", BigInteger, comment="Likewise."),
+    comment="What the tenant's retention has removed: how much, and up to when the record has gaps.",
 )
 
 hidden_messages = _tenant_table(
@@ -330,6 +380,8 @@ contexts = _tenant_table(
 documents = _tenant_table(
     "documents",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("documents"),
     Column("user_id", Text, comment="Whose it is; with neither user nor group it is the whole tenant's."),
     Column("group_id", Text),
     Column("title", Text, nullable=False),
@@ -387,6 +439,38 @@ decisions = _tenant_table(
     Index("decisions_of_rule", "tenant_id", "rule", "at"),
 )
 
+replays = _tenant_table(
+    "replays",
+    Column("id", Uuid, primary_key=True),
+    Column("request", Text, comment="Digest of the idempotency key and of who sent it."),
+    Column("mode", Text, nullable=False, comment="shadow or live"),
+    Column("status", Text, nullable=False, comment="running, done or cancelled"),
+    _json("params", empty="{}", comment="The filter, the rules with their versions, and what was asked."),
+    _count("events", comment="How many it decides on."),
+    _count("decided", comment="How many of them it has decided on."),
+    Column("cursor", BigInteger, nullable=False, comment="The last of them in the log."),
+    Column("upto", BigInteger, nullable=False, comment="Where in the log it ends."),
+    _json("flow", comment="Flow control on the time of the events, until the end."),
+    _json("counts", empty="{}", comment="By rule."),
+    _json("author", empty="{}"),
+    _time("created_at", now=True),
+    _time("ended_at"),
+    UniqueConstraint("tenant_id", "request"),
+    comment="Replays of events: rules that decide stored events again.",
+)
+
+replay_decisions = _tenant_table(
+    "replay_decisions",
+    Column("replay_id", Uuid, primary_key=True),
+    Column("event_seq", BigInteger, primary_key=True),
+    Column("rule", Text, primary_key=True),
+    Column("version", Integer, nullable=False),
+    Column("verdict", Text, nullable=False, comment="fired, held or gathered"),
+    Column("reason", Text),
+    Index("replay_decisions_of_event", "tenant_id", "event_seq"),
+    comment="Decisions of replays; those that were made as the events came are in decisions.",
+)
+
 schedules = _tenant_table(
     "schedules",
     Column("rule", Text, primary_key=True),
@@ -422,6 +506,9 @@ flows = _tenant_table(
 dispatches = _tenant_table(
     "dispatches",
     Column("id", Uuid, primary_key=True, server_default=text("uuidv7()")),
+    _tail(),
+    # Those that people decide about: an entry for each dispatch would cost a quarter of its writing.
+    _index("dispatches_by_tail", "tenant_id", "id_tail", where="status IN ('held', 'dead')"),
     Column("event_seq", BigInteger, comment="The event it reacts to; null for what could not become one."),
     Column("root_seq", BigInteger, nullable=False, server_default=text("0")),
     Column("correlation_id", Text, nullable=False, server_default=text("''")),
@@ -460,6 +547,7 @@ dispatches = _tenant_table(
     ),
     _count("overruns", comment="Attempts that were ended because they took too long."),
     _time("deadline_at", comment="When the process of the current attempt is ended, whatever it does."),
+    Column("replay_id", Uuid, comment="The replay that decided it; null: the event was decided as it came."),
     _index(
         "dispatches_turns",
         "tenant_id",
@@ -485,6 +573,8 @@ dispatches = _tenant_table(
     _index("dispatches_held", "tenant_id", "hold", "id", where="hold IS NOT NULL"),
     _index("dispatches_outbound", "tenant_id", "id", where="action_type IN ('webhook', 'notify', 'celery')"),
     _index("dispatches_dead", "tenant_id", "id", where="status = 'dead'"),
+    _index("dispatches_kept", "tenant_id", "root_seq", where="status IN ('held', 'dead')"),
+    _index("dispatches_of_replay", "tenant_id", "replay_id", "status", where="replay_id IS NOT NULL"),
     # A queue: its rows change soon after they are written.
     postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0.05},
 )
@@ -492,6 +582,8 @@ dispatches = _tenant_table(
 memories = _tenant_table(
     "memories",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("memories"),
     Column("user_id", Text),
     Column("group_id", Text),
     Column("session_id", Text),
@@ -572,6 +664,8 @@ memory_versions = _tenant_table(
 verdicts = _tenant_table(
     "verdicts",
     Column("id", Uuid, primary_key=True, comment="The change that carried it out."),
+    _tail(),
+    _tail_index("verdicts"),
     Column("user_id", Text, nullable=False),
     Column("group_id", Text),
     Column("kind", Text, nullable=False),
@@ -590,6 +684,8 @@ verdicts = _tenant_table(
 forgettings = _tenant_table(
     "forgettings",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("forgettings"),
     Column("event_id", Text, nullable=False, comment="The event with the request."),
     Column("user_id", Text, nullable=False, comment="Who asked."),
     Column("group_id", Text),
@@ -625,6 +721,8 @@ tombstones = _tenant_table(
 receipts = _tenant_table(
     "receipts",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("receipts"),
     Column("scope", Text, nullable=False),
     _json("body", empty="{}"),
     Column("signature", Text, nullable=False),
@@ -712,6 +810,8 @@ notices = _tenant_table(
 rebuilds = _tenant_table(
     "rebuilds",
     Column("id", Uuid, primary_key=True),
+    _tail(),
+    _tail_index("rebuilds"),
     Column("user_id", Text, nullable=False),
     Column(
         "shadow_id",
@@ -727,6 +827,47 @@ rebuilds = _tenant_table(
     _time("ended_at"),
 )
 
+imports = _tenant_table(
+    "imports",
+    Column("id", Uuid, primary_key=True),
+    Column("user_id", Text, nullable=False),
+    Column("group_id", Text),
+    _texts("formats"),
+    Column("status", Text, nullable=False, comment="uploading, pending, running, done, failed or cancelled"),
+    Column("size", BigInteger, nullable=False, comment="Bytes of the upload."),
+    Column("sha256", Text, comment="Of an upload in parts, by which one that was interrupted is found again."),
+    Column("file", Text, nullable=False, server_default=text("''"), comment="With `line`: what is restored already."),
+    _count("line", comment="Lines of `file` that are restored."),
+    _json("report", empty="{}"),
+    _json("error"),
+    _json("author", empty="{}"),
+    Column("event_seq", BigInteger, comment="The event that asked for it."),
+    _time("created_at", now=True),
+    _time("updated_at", now=True),
+    _time("ended_at"),
+    Index("imports_of_user", "tenant_id", "user_id", "id"),
+    _index("imports_open", "tenant_id", "updated_at", where="ended_at IS NULL"),
+    comment="Imports, and how far an archive has been restored.",
+)
+
+import_parts = _tenant_table(
+    "import_parts",
+    Column("import_id", Uuid, primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False, comment="0, 1, …; all but the last are as long."),
+    Column("data", LargeBinary, nullable=False),
+    comment="Uploaded archives in pieces, until they are restored.",
+)
+
+import_places = _tenant_table(
+    "import_places",
+    Column("import_id", Uuid, primary_key=True),
+    Column("file", Text, primary_key=True, comment="messages or memories"),
+    Column("session_id", Text, primary_key=True, comment="Empty for a memory."),
+    Column("ordinal", Integer, primary_key=True, autoincrement=False),
+    Column("ref", Text, nullable=False, comment="The message's or the memory's id."),
+    comment="What the ordinals of an archive stand for, while it is restored.",
+)
+
 evidence = _tenant_table(
     "evidence",
     Column("memory_id", Uuid, primary_key=True),
@@ -736,6 +877,7 @@ evidence = _tenant_table(
     Column("quote", Text, nullable=False),
     _time("at", now=True),
     Column("change_id", Uuid),
+    _flag("expired", comment="The message has left, because its time of retention was over."),
     Index("evidence_of_message", "tenant_id", "session_id", "message_id"),
 )
 
@@ -823,6 +965,8 @@ model_calls = _tenant_table(
     Column("outcome", Text, nullable=False),
     Column("answer", Text, comment="Kept where it could not be used."),
     _time("at", now=True),
+    Column("rule", Text, comment="That of its dispatch, once this has left."),
+    Column("target", Text, comment="Likewise its agent."),
     Index("model_calls_of_dispatch", "tenant_id", "dispatch_id"),
     Index("model_calls_by_time", "tenant_id", "at"),
 )

@@ -21,7 +21,7 @@ def enable(tx: Tx, address: str) -> None:
 
 
 _FAILING = text(
-    "SELECT address, failing_since, failures, disabled_at, error FROM endpoints ORDER BY failing_since DESC"
+    "SELECT address, failing_since, failures, disabled_at, error FROM endpoints ORDER BY failing_since DESC, address"
 )
 
 _ENABLE = text("DELETE FROM endpoints WHERE address = :address")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import IO, Any, Final
 
+from pydantic_core import from_json
 from sqlalchemy import text
 
 from core.errors import NotFound
@@ -40,7 +40,7 @@ def write(database: Database, tenant_id: str, user_id: str, target: IO[bytes], *
 def _rows(tx: Tx, name: str, user_id: str) -> Iterator[Json]:
     statement = _STATEMENTS[name].replace("%", "%%").replace(":user", "%(user)s")
     for (row,) in db.stream_rows(tx, statement, {"user": user_id}, FETCHED):
-        yield json.loads(row)
+        yield from_json(row)
 
 
 def _profile(tx: Tx, user_id: str) -> Iterator[Json]:
@@ -84,11 +84,10 @@ def _screened(row: Json) -> Json:
 _UTC = text("SET LOCAL timezone = 'UTC'")
 
 _NUMBERED: Final = """
-    SELECT m.*, row_number() OVER (
-        ORDER BY recorded_at, statement_key COLLATE "C", content COLLATE "C", occurred_at, id) AS ordinal
+    SELECT m.*, row_number() OVER (ORDER BY recorded_at, id) AS ordinal
     FROM memories m WHERE user_id = :user AND status <> 'erased'
 """
-"""The user's memories in an order that an import keeps; an id decides only between equal ones."""
+"""The user's memories in an order that an import keeps: the ids that it gives out follow the ordinals."""
 
 _SPOKEN: Final = """
     SELECT s.*, row_number() OVER (PARTITION BY session_id ORDER BY position) AS ordinal

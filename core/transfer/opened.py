@@ -61,7 +61,7 @@ def files(path: Path) -> Iterator[Opened]:
     """Yield the files of a path in the order of their names. Unreadable: it is not there, or breaks a bound."""
     if path.is_dir():
         found = sorted(one for one in path.rglob("*") if one.is_file() and not one.is_symlink())
-        _require_few(len(found), path.name)
+        require_few(len(found), path.name)
         for one in found:
             if one.suffix.lower() in SUFFIXES | {".zip"}:
                 yield from _file(one, str(one.relative_to(path)))
@@ -87,8 +87,8 @@ def _zipped(file: IO[bytes], name: str, depth: int) -> Iterator[Opened]:
     try:
         with zipfile.ZipFile(file) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-            _require_few(len(entries), name)
-            _require_bounded(entries, name)
+            require_few(len(entries), name)
+            require_bounded(entries, name)
             for entry in sorted(entries, key=lambda one: one.filename):
                 yield from _entry(archive, entry, f"{name}/{entry.filename}", depth)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, RuntimeError) as error:
@@ -117,13 +117,14 @@ def _spooled(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[IO[by
         yield copy
 
 
-def _require_few(number: int, name: str) -> None:
+def require_few(number: int, name: str) -> None:
+    """Refuse what has too many files. Unreadable."""
     if number > FILES:
         raise Unreadable(f"{name} has {number} files; at most {FILES} are read.")
 
 
-def _require_bounded(entries: list[zipfile.ZipInfo], name: str) -> None:
-    """Refuse a zip by the sizes that it declares; no entry can be read beyond its own."""
+def require_bounded(entries: list[zipfile.ZipInfo], name: str) -> None:
+    """Refuse a zip by the sizes that it declares; no entry can be read beyond its own. Unreadable."""
     if sum(entry.file_size for entry in entries) > UNPACKED_BYTES:
         raise Unreadable(f"{name} would unpack to more than {UNPACKED_BYTES // 1024**3} GiB.")
     for entry in entries:

@@ -63,10 +63,8 @@ class Reading:
         if first is None:
             return
         rest = chain((first,), (value for value in values if isinstance(value, dict)))
-        if imprint.is_manifest(first):
-            if fault := imprint.require_readable(first):
-                raise Unreadable(f"{one.name} {fault}.")
-            return
+        if imprint.is_part(first):
+            raise Unreadable(f"{one.name} {imprint.UNPACKED}.")
         name = _format_of(first)
         if name is None:
             yield Skipped(one.name, "not of a known format")
@@ -83,11 +81,7 @@ class Reading:
             return _by_line(values, lambda one, _: (claude_code.session_of(one), claude_code.turn(one)))
         if name == "messages":
             return _by_line(values, lambda one, n: (messages.session_of(one, where), messages.turn(one, n)))
-        return (
-            chain.from_iterable(self._object(name, one, f"{where}#{number}") for number, one in enumerate(values))
-            if name != "imprint"
-            else _archive(where, values)
-        )
+        return chain.from_iterable(self._object(name, one, f"{where}#{number}") for number, one in enumerate(values))
 
     def _object(self, name: str, one: Object, where: str) -> Iterator[Record]:
         if name == "chatgpt":
@@ -117,7 +111,6 @@ def _format_of(one: Object) -> str | None:
 
 
 _SIGNS: Final[tuple[tuple[str, tuple[Callable[[Any], bool], ...]], ...]] = (
-    ("imprint", (imprint.is_message, imprint.is_memory, imprint.is_document)),
     ("chatgpt", (chatgpt.is_conversation, chatgpt.is_saved_list)),
     ("claude", (claude_ai.is_conversation, claude_ai.is_memory, claude_ai.is_project)),
     ("claude-code", (claude_code.is_line,)),
@@ -143,17 +136,6 @@ def _by_line(values: Iterator[Object], read: Callable[[Object, int], tuple[str, 
             turns.append(turn)
     if turns:
         yield Conversation(current, turns, group=group)
-
-
-def _archive(where: str, values: Iterator[Object]) -> Iterator[Record]:
-    first = next(values)
-    rest = chain((first,), values)
-    if imprint.is_message(first):
-        yield from _by_line(rest, lambda one, _: (f"imprint/{one['session_id']}", imprint.turn(one)))
-        return
-    for number, one in enumerate(rest):
-        place = f"{where}#{number}"
-        yield from imprint.memory(one, place) if imprint.is_memory(one) else imprint.document(one)
 
 
 def _markdown(one: Opened) -> Iterator[Record]:

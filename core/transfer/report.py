@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from core.transfer.archive_reader import ArchiveReader
 from core.transfer.reading import Reading
 from core.transfer.records import Conversation, Record, Skipped, Statement
 from core.types import Json
@@ -17,6 +18,7 @@ class Report:
 
     formats: list[str] = field(default_factory=list)
     conversations: set[str] = field(default_factory=set)
+    sessions: int = 0
     messages: int = 0
     statements: int = 0
     documents: int = 0
@@ -54,10 +56,24 @@ class Report:
         found.formats = sorted(reading.found)
         return found
 
+    @classmethod
+    def of_archive(cls, archive: ArchiveReader) -> Report:
+        """Read and check an archive of Imprint as a whole. Invalid: something in it is wrong; Unreadable."""
+        lines = archive.check()
+        found = cls(["imprint"], messages=lines["messages"], statements=lines["memories"], documents=lines["documents"])
+        found.sessions = lines["sessions"]
+        found.first, found.last = archive.span
+        return found
+
+    @property
+    def talks(self) -> int:
+        """The number of conversations, or of the sessions of an archive."""
+        return self.sessions or len(self.conversations)
+
     def as_json(self) -> Json:
         return {
             "formats": self.formats,
-            "conversations": len(self.conversations),
+            "conversations": self.talks,
             "messages": self.messages,
             "statements": self.statements,
             "documents": self.documents,

@@ -7,32 +7,26 @@ actions are not in the log, so they are not simulated.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import text
-
 from core.errors import Invalid
-from core.events.log import COLUMNS, event_of
 from core.storage.db import Database, Tx
 from core.types import Event, Json
-from rules.backtest import estimate, log_window
+from rules.backtest import estimate, log_window, shown
 from rules.backtest.counters import Act, Comparison, Ends, Shift, Side, Tally
 from rules.backtest.log_window import Met, Numbered
 from rules.document.schema import Rule, parse
 from rules.document.targets import TARGETS
 from rules.engine import lookups
-from rules.engine.ruleset import Ruleset, RuleVerdict, flow_key
+from rules.engine.ruleset import Ruleset, RuleVerdict
 from rules.engine.similarity import Meanings
-from rules.expressions import templates
 from rules.expressions.facts import Lookup
 from rules.flow.simulation import SimulatedOutcome, Simulation
-from rules.flow.stages import STAGES
 from rules.registry import store
 
 REPORTED: Final = 5_000
@@ -110,7 +104,7 @@ class _BacktestSide:
             self.tally.held[verdict.held_by or ""] += 1
             return []
         tick = event if event.seq < 0 else None
-        self.waiting[event.seq] = _Match(event.id, _shown_key(verdict, event), event.user_id, tick)
+        self.waiting[event.seq] = _Match(event.id, shown.key_of(verdict, event), event.user_id, tick)
         return self.tell(self.flow.push(event.seq, verdict.keys, at))
 
     def end_waits(self, event: Event, at: datetime) -> list[int]:
@@ -268,13 +262,14 @@ class Backtest:
     def _report(self, events: int) -> Json:
         rule, tally, flow = self._draft.rule, self._draft.tally, self._draft.flow
         with log_window.read_only(self._db, self._tenant_id) as tx:
-            samples = _samples(tx, rule, tally.samples.all(), self._characters)
+            samples = shown.firings(tx, rule, tally.samples.all(), self._characters)
             costs = estimate.of(tx, rule, tally.fired)
         return {
             "rule": rule.name,
-            "from": _utc(self._stretch.since),
-            "to": _utc(self._stretch.until),
+            "from": shown.utc(self._stretch.since),
+            "to": shown.utc(self._stretch.until),
             "events": events,
+            "expired": self._stretch.expired,
             "matched": tally.matched,
             "fired": tally.fired,
             "held": dict(tally.held.most_common()),
@@ -327,39 +322,3 @@ def _with_a_say(in_force: Sequence[Numbered], draft: Rule, old: Numbered | None)
 
 def _may_hold_back(rule: Rule) -> bool:
     return rule.stop or rule.group is not None
-
-
-def _shown_key(verdict: RuleVerdict, event: Event) -> str:
-    """Return the key of the rule's first flow, or the key a flow would use by default."""
-    return next((verdict.keys[stage] for stage in STAGES if stage in verdict.keys), None) or flow_key(None, event)
-
-
-def _samples(tx: Tx, rule: Rule, acts: Sequence[Act], characters: int) -> list[Json]:
-    """Return firings for display, with the rendered actions of the rule, up to `characters` in total."""
-    rows = tx.execute(_EVENTS, {"seqs": sorted({act.last_seq for act in acts})}).all()
-    last = {row[0]: event_of(row) for row in rows}
-    actions = [action.model_dump(mode="json", exclude_none=True, by_alias=True) for action in rule.actions]
-    shown = []
-    for act in acts:
-        event = act.tick or last[act.last_seq]
-        filled_in = [_filled_in(action, event, characters) for action in actions]
-        characters -= len(json.dumps(filled_in, ensure_ascii=False))
-        sample = {"at": _utc(act.at), "events": list(act.events), "key": act.key, "user_id": act.user_id}
-        shown.append({**sample, "actions": filled_in})
-    return shown
-
-
-def _filled_in(action: Json, event: Event, limit: int) -> Json:
-    """Return a rendered action; if it would be too long, its type and the reason."""
-    try:
-        filled_in: Json = templates.render(action, event, limit)
-    except Invalid as error:
-        return {"action_type": action["action_type"], "omitted": error.problems[0].detail}
-    return filled_in
-
-
-def _utc(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
-
-
-_EVENTS = text(f"SELECT {COLUMNS} FROM events e WHERE seq = ANY(:seqs)")

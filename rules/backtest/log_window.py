@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import text
 
 from core.errors import Invalid, Problem
+from core.events import expiries
 from core.events.log import SOURCE, event_of
 from core.storage.db import Database, Tx
 from core.types import Event
@@ -58,6 +59,7 @@ class LogWindow:
     """Everything from `since` to before `until`, in event time, that may concern the rules of either side.
 
     `total`: number of events; `first_seq` and `last_seq`: positions of those in the log, when they were counted.
+    `expired`: how many of them have lost their payload by the tenant's retention.
     """
 
     db: Database
@@ -69,6 +71,7 @@ class LogWindow:
     total: int
     first_seq: int
     last_seq: int
+    expired: int
 
     def pages(self) -> Iterator[list[Met]]:
         """Yield all of it page by page, in the order in which the rules see it: that of the log."""
@@ -122,17 +125,35 @@ class LogWindow:
 def open_window(
     db: Database, tenant_id: str, since: datetime | None, until: datetime, rules: Mapping[Side, Numbered]
 ) -> LogWindow:
-    """Return the window up to `until`, without `since` from the tenant's first event on. Invalid: it is empty."""
+    """Return the window up to `until`, without `since` from where the tenant's log has no gaps.
+
+    Invalid: it is empty, or events that it should have are no longer kept.
+    """
     if since is not None and since >= until:
         raise Invalid([Problem("/to", f"must come after `from`, which is {since.isoformat()}")])
     with read_only(db, tenant_id) as tx:
         begin = since or min(tx.execute(_BEGIN).scalar_one() or until, until)
+        begin = _within_log(begin, since, expiries.newest(tx, "events"))
         types = _types(rule for rule, _ in rules.values())
         found = tx.execute(_EXTENT, {**types, "since": begin, "until": until}).one() if types else None
     ticks = _time_table(rules, begin, until)
     total = _count_ticks(db, tenant_id, ticks) + (found.total if found else 0)
     first, last = (found.first, found.last) if found and found.total else (1, 0)
-    return LogWindow(db, tenant_id, begin, until, rules, ticks, total, first, last)
+    expired = found.expired if found else 0
+    return LogWindow(db, tenant_id, begin, until, rules, ticks, total, first, last, expired)
+
+
+def _within_log(begin: datetime, since: datetime | None, left: datetime | None) -> datetime:
+    """Return the beginning, behind the newest event that has left. Invalid: an earlier one was asked for."""
+    if left is None or begin > left:
+        return begin
+    if since is not None:
+        detail = (
+            f"events up to {left.isoformat()} are no longer kept (GET /v1/tenant/retention), so that the figures would "
+            "be wrong; begin later, or leave it out"
+        )
+        raise Invalid([Problem("/from", detail)])
+    return left + MOMENT
 
 
 @contextmanager
@@ -146,8 +167,11 @@ def read_only(db: Database, tenant_id: str) -> Iterator[Tx]:
 def _types(rules: Iterable[Rule]) -> dict[str, Any] | None:
     """Return the events that the rules react to or end a wait on, as query parameters; None: no event of the log."""
     patterns = {pattern for rule in rules for pattern in _patterns(rule)}
-    if not patterns:
-        return None
+    return matching(patterns) if patterns else None
+
+
+def matching(patterns: Collection[str]) -> dict[str, Any]:
+    """Return patterns of event types as the query parameters of `OF_TYPES`."""
     return {
         "every": "*" in patterns,
         "exact": sorted(pattern for pattern in patterns if "*" not in pattern),
@@ -226,13 +250,17 @@ _READ_ONLY = text("SET TRANSACTION READ ONLY")
 
 _BEGIN = text("SELECT min(time) FROM events")
 
-_WITHIN = """
-    time >= :since AND time < :until
-    AND (cast(:every AS bool) OR event_type = ANY(cast(:exact AS text[])) OR event_type LIKE ANY(cast(:like AS text[])))
+OF_TYPES: Final = """
+    (cast(:every AS bool) OR event_type = ANY(cast(:exact AS text[])) OR event_type LIKE ANY(cast(:like AS text[])))
 """
 
-_EXTENT = text(f"SELECT count(*) AS total, min(seq) AS first, max(seq) AS last FROM events WHERE {_WITHIN}")
+_WITHIN = f"time >= :since AND time < :until AND {OF_TYPES}"
 
+_EXTENT = text(f"""
+    SELECT count(*) AS total, min(seq) AS first, max(seq) AS last,
+           count(*) FILTER (WHERE jsonb_exists(payload, 'expired')) AS expired
+    FROM events WHERE {_WITHIN}
+""")
 _PAGE = text(f"""
     SELECT seq, tenant_id, id, source, event_type, subject, time, payload, session_id, user_id, '', NULL, hop, 0,
            coalesce(lineage, '{{}}')

@@ -6,9 +6,9 @@ replayed, because the latter follow from the memories as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import text
@@ -17,20 +17,17 @@ from core.agents import EXTRACTORS
 from core.events.log import COLUMNS, SOURCE, event_of
 from core.storage.db import Database
 from core.types import Event
+from rules.backtest import redecision
 from rules.document.schema import Rule, RunAgent
-from rules.engine import lookups
 from rules.engine.ruleset import Ruleset, RuleVerdict
 from rules.engine.similarity import Meanings
-from rules.flow.simulation import SimulatedOutcome, Simulation
+from rules.flow.event_time import EventTimeFlow, Resolved
 
 PAGE: Final = 500
 """Events read at once."""
 
 ASKED: Final = ("memory.requested", "memory.stated")
 """Events that request storing a statement, independent of the rules."""
-
-END: Final = timedelta(days=365)
-"""Time at which every wait ends, after the last event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,78 +46,61 @@ class StatementRequest:
     event: Event
 
 
-@dataclass(slots=True)
-class _ReadingRule:
-    """A rule that has sessions read, with its flow control state."""
-
-    rule: Rule
-    flow: Simulation
-    sessions: dict[int, str] = field(default_factory=dict)
-
-    def readings(self, outcomes: Sequence[SimulatedOutcome], upto: int) -> Iterator[SessionReading]:
-        for outcome in outcomes:
-            met = [self.sessions.pop(seq) for seq in outcome.seqs]
-            if outcome.held_by is None:
-                links = any(a.target == "memory_consolidator" for a in _readers(self.rule))
-                yield SessionReading(met[-1], upto, links)
-
-
 def read(
     db: Database, tenant_id: str, user_id: str, rules: Sequence[tuple[Rule, int]], until: datetime, meanings: Meanings
 ) -> Iterator[SessionReading | StatementRequest]:
     """Return the readings that the rules would have started for a user's sessions, in log order, up to a time."""
     known = Ruleset(list(rules))
-    actors = {rule.name: _actor(rule) for rule, _ in rules if _readers(rule) and rule.action_mode != "shadow"}
-    clock = seq = None
+    links = {rule.name: _links(rule) for rule, _ in rules if _readers(rule) and rule.action_mode != "shadow"}
+    course = _Readings(EventTimeFlow(rule for rule, _ in rules if rule.name in links), links)
+    seq = None
     for page in _pages(db, tenant_id, user_id, until):
-        met = _decide(db, tenant_id, known, page, meanings)
+        met = redecision.decide(db, tenant_id, known, page, meanings)
         for event in page:
-            clock = max(clock or event.time, event.time)
-            yield from _step(known, actors, event, met.get(event.seq, ()), clock)
+            verdicts = met[event.seq]
+            if isinstance(verdicts, Exception):
+                raise verdicts
+            yield from course.step(event, verdicts, known)
             seq = event.seq
-    if clock is not None and seq is not None:
-        for actor in actors.values():
-            yield from actor.readings(actor.flow.advance(clock + END), seq)
+    if seq is not None:
+        yield from course.readings(course.flow.close(), seq)
 
 
-def _actor(rule: Rule) -> _ReadingRule:
-    return _ReadingRule(rule, Simulation(rule.flow.model_copy(update={"concurrency": None})))
+@dataclass(slots=True)
+class _Readings:
+    """Readings that follow from events. `links`: of each rule that has sessions read; `sessions`: of its matches."""
+
+    flow: EventTimeFlow
+    links: Mapping[str, bool]
+    sessions: dict[tuple[str, int], str] = field(default_factory=dict)
+
+    def step(
+        self, event: Event, verdicts: Sequence[RuleVerdict], known: Ruleset
+    ) -> Iterator[SessionReading | StatementRequest]:
+        """Process one event, after everything that was due before it."""
+        yield from self.readings(self.flow.before(event), event.seq - 1)
+        if event.event_type in ASKED:
+            yield StatementRequest(event)
+        if event.session_id is None:
+            fired = []
+        else:
+            fired = [verdict for verdict in verdicts if verdict.fired and verdict.name in self.links]
+            self.sessions |= {(verdict.name, event.seq): event.session_id for verdict in fired}
+        yield from self.readings(self.flow.meet(event, fired, known.flushed_by(event)).resolved, event.seq)
+
+    def readings(self, resolved: Iterable[Resolved], upto: int) -> Iterator[SessionReading]:
+        for rule, outcome in resolved:
+            met = [self.sessions.pop((rule, seq)) for seq in outcome.seqs]
+            if outcome.held_by is None:
+                yield SessionReading(met[-1], upto, self.links[rule])
 
 
 def _readers(rule: Rule) -> list[RunAgent]:
     return [a for a in rule.actions if isinstance(a, RunAgent) and a.target in EXTRACTORS]
 
 
-def _step(
-    known: Ruleset, actors: dict[str, _ReadingRule], event: Event, verdicts: Sequence[RuleVerdict], clock: datetime
-) -> Iterator[SessionReading | StatementRequest]:
-    """Process one event, after everything that was due before it."""
-    for actor in actors.values():
-        yield from actor.readings(actor.flow.advance(clock), event.seq - 1)
-    if event.event_type in ASKED:
-        yield StatementRequest(event)
-    for verdict in verdicts:
-        if verdict.fired and verdict.name in actors and event.session_id is not None:
-            actor = actors[verdict.name]
-            actor.sessions[event.seq] = event.session_id
-            yield from actor.readings(actor.flow.push(event.seq, verdict.keys, clock), event.seq)
-    for flush in known.flushed_by(event):
-        if flush.name in actors:
-            actor = actors[flush.name]
-            yield from actor.readings(actor.flow.flush(flush.key, clock), event.seq)
-
-
-def _decide(
-    db: Database, tenant_id: str, known: Ruleset, page: Sequence[Event], meanings: Meanings
-) -> dict[int, list[RuleVerdict]]:
-    """Decide each event of a page; lookups and comparisons are fetched for the whole page at once."""
-    if known.compares_meanings:
-        meanings.warm({compared for event in page for compared in known.texts(event)})
-    asked = [(event, names) for event in page if (names := known.asks(event))]
-    with db.tenant(tenant_id) as tx:
-        answers = lookups.ask(tx, asked) if asked else {}
-    decide = known.decide
-    return {e.seq: decide(e, lookups.lookup_of(answers, e), similarity=meanings.similarity) for e in page}
+def _links(rule: Rule) -> bool:
+    return any(action.target == "memory_consolidator" for action in _readers(rule))
 
 
 def _pages(db: Database, tenant_id: str, user_id: str, until: datetime) -> Iterator[list[Event]]:

@@ -59,6 +59,8 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "embedding.changed": ("model", "previous"),
     "rebuild.requested": ("user_id", "rebuild_id"),
     "rebuild.ready": ("user_id", "rebuild_id", "added", "gone", "changed"),
+    "replay.requested": ("replay_id", "mode", "events", "requested_by"),
+    "replay.completed": ("replay_id", "mode", "events", "fired", "dispatches"),
     "session.ended": ("session_id", "user_id", "group_id", "message_count", "filled_in", "reason"),
     "session.summarized": ("session_id", "user_id", "group_id", "to_position", "messages", "tokens"),
     "session.erased": ("session_id", "user_id", "by"),

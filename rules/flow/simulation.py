@@ -10,8 +10,9 @@ import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, Self
 
+from core.types import Json
 from rules.document.timing import Flow
 from rules.flow.stages import Burst, StageResult, StageState, push, release
 
@@ -47,6 +48,23 @@ class Simulation:
     _due: list[tuple[datetime, int, str]] = field(default_factory=list)
     _queued: set[str] = field(default_factory=set)
     _prune_at: int = PRUNED_FROM
+
+    @classmethod
+    def restored(cls, flow: Flow, saved: Json) -> Self:
+        """Return the simulation that `saved` has described."""
+        made = cls(flow, saved["gathered"])
+        made._keys = dict(saved["keys"])
+        for stage, key, written in saved["states"]:
+            state = made._states[stage, key] = _read_state(written)
+            if state.due_at is not None:
+                made._queue(key, state, state.due_at)
+        return made
+
+    def saved(self) -> Json:
+        """Return the state as JSON, so that another process can go on from here."""
+        states = [[*place, _write_state(state)] for place, state in self._states.items() if state is not None]
+        keys = {key: dict(keys) for key, keys in self._keys.items()}
+        return {"gathered": self.gathered, "keys": keys, "states": states}
 
     def advance(self, to: datetime) -> list[SimulatedOutcome]:
         """End every debounce that is due up to and including this moment.
@@ -125,6 +143,28 @@ class Simulation:
             if state is not None and (state.expires_at is None or state.expires_at > now)
         }
         self._prune_at = max(PRUNED_FROM, 2 * len(self._states))
+
+
+def _write_state(state: StageState) -> Json:
+    return {
+        "opened": state.opened_at.isoformat(),
+        "seqs": state.seqs,
+        "times": [time.isoformat() for time in state.times],
+        "root": state.root_seq,
+        "due": state.due_at and state.due_at.isoformat(),
+        "expires": state.expires_at and state.expires_at.isoformat(),
+    }
+
+
+def _read_state(written: Json) -> StageState:
+    return StageState(
+        datetime.fromisoformat(written["opened"]),
+        tuple(written["seqs"]),
+        tuple(map(datetime.fromisoformat, written["times"])),
+        written["root"],
+        written["due"] and datetime.fromisoformat(written["due"]),
+        written["expires"] and datetime.fromisoformat(written["expires"]),
+    )
 
 
 def _outcomes(passage: StageResult, at: datetime) -> list[SimulatedOutcome]:

@@ -18,15 +18,21 @@ from typing import Any, Final
 
 from sqlalchemy import TextClause, text
 
+from core.events import expiries
+from core.events.expiries import Kind
 from core.storage.db import Tx
 from core.types import Json
 from rules.registry import store
+
+COUNTED: Final[tuple[Kind, ...]] = ("decisions", "dispatches", "events")
+"""Kinds of rows that the figures are counted from."""
 
 
 def of(tx: Tx, name: str, since: datetime | None = None, until: datetime | None = None) -> Json:
     """Return the figures of a rule between two moments (`until` excluded), and of the other rules in its group.
 
-    Counted by the time of decisions and of the creation of dispatches. NotFound: the rule never existed.
+    Counted by the time of decisions and of the creation of dispatches. `incomplete_to`: up to when decisions and
+    dispatches of the period have left by the tenant's retention. NotFound: the rule never existed.
     """
     rules = {stored.name: stored for stored in store.in_force(tx)}
     if name not in rules and not store.versions(tx, name, limit=1):
@@ -38,6 +44,7 @@ def of(tx: Tx, name: str, since: datetime | None = None, until: datetime | None 
         **figures[name],
         "from": since,
         "to": until,
+        "incomplete_to": left if (left := expiries.newest(tx, *COUNTED)) and (since is None or since <= left) else None,
         "group": group,
         "beside": [figures[other] for other in others],
     }

@@ -10,6 +10,7 @@ from core.errors import NotFound
 from core.memory.changes import Edit
 from core.storage.db import Database
 from core.types import Json
+from tests.core.expiry.sweeping import choose, swept
 from tests.factories import a_memory, carry_out, memory_row
 from tests.samples import TENANT, accept, ended, said
 from tests.works import Works
@@ -65,3 +66,19 @@ def test_the_answer_of_a_model_is_not_shown(app: Database, works: Works) -> None
 def test_a_memory_that_is_not_there_is_not_found(app: Database) -> None:
     with pytest.raises(NotFound):
         of(app, UUID(int=7))
+
+
+def test_a_source_that_has_left_says_so_and_so_does_a_dispatch(app: Database, works: Works) -> None:
+    memory = learnt(app, works)
+    assert [one["expired"] for one in of(app, memory)["memory"]["sources"]] == [False]
+    choose(app, messages_days=1)
+    assert swept(app)["messages"] == 1
+    (source,) = of(app, memory)["memory"]["sources"]
+    assert (source["expired"], source["message_id"], source["quote"]) == (True, "m1", "I live in Lisbon.")
+    step = of(app, memory)["steps"][0]
+    assert step["event"]["payload"]["expired"] is True
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("DELETE FROM dispatches"))
+    step = of(app, memory)["steps"][0]
+    assert step["expired"] is True
+    assert "dispatch" not in step

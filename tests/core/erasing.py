@@ -148,6 +148,11 @@ BY_HAND = """
     INSERT INTO servings (tenant_id, user_id, hash) VALUES (:t, :u, 'h');
     INSERT INTO rebuilds (tenant_id, id, user_id, shadow_id, status, difference)
         VALUES (:t, :id, :u, :shadow, 'ready', jsonb_build_object('added', cast(:w AS text)));
+    INSERT INTO replays (tenant_id, id, mode, status, params, cursor, upto)
+        SELECT :t, :id, 'live', 'running', jsonb_build_object('filter', jsonb_build_object('user_id', f.u)), 0, 0
+        FROM (SELECT cast(:u AS text) AS u) AS f;
+    INSERT INTO replay_decisions (tenant_id, replay_id, event_seq, rule, version, verdict)
+        SELECT :t, :id, seq, 'r', 1, 'fired' FROM events WHERE user_id = :u;
     INSERT INTO schedules (tenant_id, rule, schedule, fired_to, due_at, page_after)
         VALUES (:t, 'r-' || cast(:id AS text), '{}', :at, :at, :u);
     INSERT INTO verdicts (tenant_id, id, user_id, kind, reason, candidate)

@@ -9,6 +9,7 @@ from core import agents, plugins
 from core.config import Settings
 from workers.agents import (
     compression,
+    expiry,
     extraction,
     forgetting,
     indexing,
@@ -18,6 +19,8 @@ from workers.agents import (
     outbound,
     rebuild,
     reflection,
+    replay,
+    restoring,
     sessions,
     summaries,
     units,
@@ -35,6 +38,7 @@ FUNCTIONS: Mapping[str, AgentFunction] = {
     "memory_decay": maintenance.archive_faded,
     "memory_cleaner": maintenance.archive_surplus,
     "memory_reinforcer": maintenance.count_uses,
+    "retention_sweeper": expiry.apply_retention,
     "memory_compressor": compression.compress_memories,
     "pattern_finder": compression.find_patterns,
     "profile_builder": reflection.build_profile,
@@ -49,6 +53,8 @@ FUNCTIONS: Mapping[str, AgentFunction] = {
     "mirror_writer": mirror.write_mirror,
     "mirror_reader": mirror.read_mirror,
     "memory_rebuilder": rebuild.rebuild_memories,
+    "archive_restorer": restoring.restore_archive,
+    "event_replayer": replay.replay_events,
     "knowledge_indexer": indexing.index_messages,
     "embedding_refresher": indexing.refresh_embeddings,
     "embedding_switcher": indexing.change_model,

@@ -175,6 +175,7 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
         overruns=row.overruns,
         seconds=ledger.seconds.get(row.target),
         embedding=tenant_embedding.parse(row.embedding),
+        replay_id=row.replay_id,
     )
 
 
@@ -220,7 +221,7 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[DispatchRef]:
         result = outcome.pending.write(tx, job.author)
         then = [_next(ledger, job, *work) for work in [*outcome.then, *outcome.then_by_result(result)]]
         then = then if outcome.at is None else [_hold_until(one, outcome.at) for one in then]
-        keys = [(job.tenant_id, job.queue), *insert_rows(tx, then)]
+        keys = [(job.tenant_id, job.queue), *insert_rows(tx, [*outcome.decided, *then])]
         values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
         if tx.execute(_DONE, values).rowcount != 1:
             raise LeaseLost
@@ -302,6 +303,7 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
         after=job.id if goes_on else None,
         lane=job.lane if goes_on else None,
         lane_limit=job.lane_limit if goes_on else None,
+        replay_id=job.replay_id,
     )
 
 
@@ -385,9 +387,10 @@ _RUNNING = text("""
 
 _DEAD_PART = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, alone, lineage, lane, lane_limit, status, attempt, error, ended_at)
+                            target, params, queue, alone, lineage, lane, lane_limit, replay_id, status, attempt, error,
+                            ended_at)
     SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, 'dead', 1,
+           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, replay_id, 'dead', 1,
            :error || ' What was answered is kept with the calls of dispatch ' || id || '.', clock_timestamp()
     FROM dispatches WHERE id = :of
 """)
@@ -395,10 +398,10 @@ _DEAD_PART = text("""
 
 _POSTPONED_PART = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, alone, lineage, lane, lane_limit, attempt, error, status, hold,
-                            wake_at, expires_at)
+                            target, params, queue, alone, lineage, lane, lane_limit, replay_id, attempt, error, status,
+                            hold, wake_at, expires_at)
     SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, :attempt, :error,
+           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, replay_id, :attempt, :error,
            cast(:status AS text), CASE WHEN cast(:status AS text) = 'held' THEN 'time' END,
            CASE WHEN cast(:status AS text) <> 'held'
                 THEN coalesce(cast(:at AS timestamptz), clock_timestamp() + make_interval(secs => :pause)) END,

@@ -36,7 +36,7 @@ class NewDispatch:
 
     `alone`: key of which one runs at a time. `after`: the dispatch that must be done first. `lane`, `lane_limit`: how
     many of that lane may run at a time. `hold`: what a held one waits for; `expires_at`: when the wait for approval, or
-    for its time, ends. `lineage`: the rules that led to it, its own last.
+    for its time, ends. `lineage`: the rules that led to it, its own last. `replay_id`: the replay that decided it.
     """
 
     tenant_id: str
@@ -59,6 +59,7 @@ class NewDispatch:
     lane_limit: int | None = None
     hold: Literal["approval", "turn", "time"] | None = None
     expires_at: datetime | None = None
+    replay_id: UUID | None = None
     id: UUID = field(default_factory=uuid7)
 
 
@@ -69,7 +70,7 @@ class Job:
     `grant`: what it may ask a model for. `model`: a client whose calls are paid from that grant; None: no model is
     configured, or the job began without it. `wait`: until when the model is not to be asked, where it began without.
     `seconds`: time limit of the attempt; None: there is none. `embedding`: the tenant's model, which the job keeps to
-    its end; None: that of the installation.
+    its end; None: that of the installation. `replay_id`: the replay that decided it.
     """
 
     tenant_id: str
@@ -91,6 +92,7 @@ class Job:
     overruns: int = 0
     seconds: float | None = None
     embedding: TenantEmbedding | None = None
+    replay_id: UUID | None = None
 
 
 FollowUps = Sequence[tuple[str, Json]]
@@ -120,7 +122,8 @@ class Outcome:
     `then`: agents that must run next; where the same agent goes on, the rule's next action waits for that too.
     `then_by_result`: further ones, which only the result of the written change tells. `at`: when `then` begins; nothing
     waits for it meanwhile. `count`: called with the result after the commit, to update metrics. `failed`: parts that
-    become dead dispatches of their own. `postponed`: parts that become dispatches of their own, which wait.
+    become dead dispatches of their own. `postponed`: parts that become dispatches of their own, which wait. `decided`:
+    dispatches on other events, which the written change has decided.
     """
 
     pending: Pending = field(default_factory=Report)
@@ -130,6 +133,7 @@ class Outcome:
     then_by_result: Callable[[Json], FollowUps] = lambda _result: ()
     failed: Sequence[FailedPart] = ()
     postponed: Sequence[PostponedPart] = ()
+    decided: Sequence[NewDispatch] = ()
 
 
 @dataclass(frozen=True, slots=True)

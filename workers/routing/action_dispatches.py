@@ -6,9 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
+from uuid import UUID
+
+import structlog
 
 from core.agents import FOR_ACTION
-from core.events import log
+from core.events import log as event_log
 from core.events.dispatches import DECIDERS
 from core.events.log import Cause, Emission
 from core.storage.db import Tx
@@ -18,6 +21,8 @@ from rules.document.schema import Action, CeleryTask, Emit, Notify, Rule, RunAge
 from rules.expressions import templates
 from workers.dispatch import sweep
 from workers.dispatch.model import NewDispatch
+
+log = structlog.get_logger()
 
 Mode = Literal["auto", "approve", "shadow"]
 
@@ -39,7 +44,7 @@ class ActionLimits:
 class FiredRule:
     """A rule that acts on an event, with its version and mode, and the ids of all events that a flow has gathered.
 
-    `lane`: rule and key by which its `concurrency` is counted.
+    `lane`: rule and key by which its `concurrency` is counted. `replay_id`: the replay that has decided it.
     """
 
     rule: Rule
@@ -48,6 +53,32 @@ class FiredRule:
     event: Event
     gathered: Sequence[str] = ()
     lane: str | None = None
+    replay_id: UUID | None = None
+
+
+def gathered_rule(
+    rule: Rule,
+    version: int,
+    mode: Mode,
+    events: Sequence[Event],
+    *,
+    root_seq: int,
+    lane_key: str | None,
+) -> FiredRule:
+    """Return a rule that acts on the last of these events, with the highest hop and the lineage of all of them.
+
+    `root_seq`: where their chains begin. `lane_key`: the key of its `concurrency`, if it has any.
+    """
+    last = replace(
+        events[-1],
+        root_seq=root_seq,
+        hop=max(event.hop for event in events),
+        lineage=tuple(dict.fromkeys(name for event in events for name in event.lineage)),
+    )
+    gathers = rule.flow.debounce is not None or rule.flow.count is not None
+    gathered = [event.id for event in events] if gathers else ()
+    lane = f"{rule.name}\n{lane_key}" if rule.flow.concurrency and lane_key is not None else None
+    return FiredRule(rule, version, mode, last, gathered, lane)
 
 
 def mode_of(rule: Rule, *, allows_high_risk: bool) -> Mode:
@@ -94,6 +125,7 @@ def _dispatch(
         lineage=(*event.lineage, rule.name),
         lane=occasion.lane,
         lane_limit=concurrency.limit if concurrency and occasion.lane is not None else None,
+        replay_id=occasion.replay_id,
     )
     return _hold(shop, occasion, dispatch, now, before)
 
@@ -146,6 +178,27 @@ def _webhook(action: Webhook) -> Json:
     }
 
 
+def dead_letter(event: Event, error: Exception, occasion: FiredRule | None = None) -> NewDispatch:
+    """Return the dead letter of an event on which the rules fail, or of a rule that cannot act on it."""
+    log.error("router.parked", event_id=event.id, tenant=event.tenant_id, exc_info=error)
+    return NewDispatch(
+        tenant_id=event.tenant_id,
+        action_type="decide",
+        target="rules",
+        queue="io",
+        params={},
+        event_seq=event.seq,
+        root_seq=event.root_seq,
+        correlation_id=event.correlation_id,
+        hop=event.hop,
+        rule=occasion.rule.name if occasion else None,
+        rule_version=occasion.version if occasion else None,
+        status=DispatchStatus.DEAD,
+        replay_id=occasion.replay_id if occasion else None,
+        error=f"The rules could not decide on this event: {type(error).__name__}: {error}",
+    )
+
+
 def ask_for_approval(tx: Tx, made: Sequence[tuple[NewDispatch, Event]]) -> None:
     """Emit `approval.requested` for dispatches that wait for an approval."""
     for dispatch, event in made:
@@ -162,7 +215,7 @@ def ask_for_approval(tx: Tx, made: Sequence[tuple[NewDispatch, Event]]) -> None:
         }
         cause = Cause(replace(event, lineage=dispatch.lineage), dispatch.id)
         emission = Emission("approval.requested", payload, subject=f"dispatch:{dispatch.id}")
-        log.emit(tx, dispatch.tenant_id, cause, [emission])
+        event_log.emit(tx, dispatch.tenant_id, cause, [emission])
 
 
 def clear_lanes(tx: Tx, occasions: Sequence[tuple[FiredRule, Sequence[NewDispatch]]]) -> None:

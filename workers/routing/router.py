@@ -169,7 +169,7 @@ def isolated(parked: list[NewDispatch], event: Event, occasion: FiredRule | None
     except Exception as error:
         if isinstance(error, DBAPIError) and not _is_about_data(error):
             raise
-        parked.append(_dead_letter(event, error, occasion))
+        parked.append(action_dispatches.dead_letter(event, error, occasion))
 
 
 def _is_about_data(error: DBAPIError) -> bool:
@@ -185,7 +185,7 @@ def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> Bat
     for event in batch:
         lookup = looked_up[event.tenant_id, event.seq]
         if isinstance(lookup, Exception):
-            decided.dispatches.append(_dead_letter(event, lookup))
+            decided.dispatches.append(action_dispatches.dead_letter(event, lookup))
             continue
         with isolated(decided.dispatches, event):
             rules = router.book.of(event.tenant_id)
@@ -269,26 +269,6 @@ def _hop_limit_letter(event: Event, verdicts: Sequence[RuleVerdict]) -> NewDispa
     )
 
 
-def _dead_letter(event: Event, error: Exception, occasion: FiredRule | None = None) -> NewDispatch:
-    """Return the dead letter of an event on which the rules fail, or of a rule that cannot act on it."""
-    log.error("router.parked", event_id=event.id, tenant=event.tenant_id, exc_info=error)
-    return NewDispatch(
-        tenant_id=event.tenant_id,
-        action_type="decide",
-        target="rules",
-        queue="io",
-        params={},
-        event_seq=event.seq,
-        root_seq=event.root_seq,
-        correlation_id=event.correlation_id,
-        hop=event.hop,
-        rule=occasion.rule.name if occasion else None,
-        rule_version=occasion.version if occasion else None,
-        status=DispatchStatus.DEAD,
-        error=f"The rules could not decide on this event: {type(error).__name__}: {error}",
-    )
-
-
 def _indexing_dispatches(router: Router, batch: Sequence[Event]) -> list[NewDispatch]:
     """Return one dispatch per tenant that indexes all messages of the batch."""
     messages: defaultdict[str, list[Event]] = defaultdict(list)
@@ -319,13 +299,13 @@ def _fired_rules(
     # An event that was erased from the log while it waited has nothing left to act on.
     left = [replace(fire, seqs=tuple(s for s in fire.seqs if (fire.tenant_id, s) in events)) for fire in fires]
     return [
-        FiredRule(
-            rule=fire.rule,
-            version=fire.version,
-            mode=_mode(router, fire.tenant_id, fire.rule),
-            event=_last_event(fire, events),
-            gathered=[events[fire.tenant_id, seq].id for seq in fire.seqs] if _gathers(fire.rule) else (),
-            lane=f"{fire.rule.name}\n{fire.keys['concurrency']}" if fire.rule.flow.concurrency else None,
+        action_dispatches.gathered_rule(
+            fire.rule,
+            fire.version,
+            _mode(router, fire.tenant_id, fire.rule),
+            [events[fire.tenant_id, seq] for seq in fire.seqs],
+            root_seq=fire.root_seq,
+            lane_key=fire.keys.get("concurrency"),
         )
         for fire in left
         if fire.seqs
@@ -343,21 +323,6 @@ def _events_of(
     rows = [{"tenant": tenant, "seq": seq, "whole": whole} for tenant, seq, whole in missing]
     read = map(event_log.event_of, tx.execute(_GATHERED, {"rows": recordset(rows)}))
     return {**known, **{(event.tenant_id, event.seq): event for event in read}}
-
-
-def _last_event(fire: Fire, events: Mapping[tuple[str, int], Event]) -> Event:
-    """Return the last event of a fire, with the highest hop and the lineage of all of its events."""
-    gathered = [events[fire.tenant_id, seq] for seq in fire.seqs]
-    return replace(
-        gathered[-1],
-        root_seq=fire.root_seq,
-        hop=max(event.hop for event in gathered),
-        lineage=tuple(dict.fromkeys(name for event in gathered for name in event.lineage)),
-    )
-
-
-def _gathers(rule: Rule) -> bool:
-    return rule.flow.debounce is not None or rule.flow.count is not None
 
 
 def _mode(router: Router, tenant_id: str, rule: Rule) -> action_dispatches.Mode:

@@ -11,6 +11,7 @@ from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
 from api.console.charts import strength_chart
+from api.console.pages.bulk import ACTIONS
 from api.console.routing import Form, Rendering, at, page
 
 Text = Annotated[str, Query(max_length=300)]
@@ -41,7 +42,9 @@ async def get_memories(
         user_id=user_id, q=q, category=category, status=status, trust=trust, order=order, after=after, limit=50,
     )  # fmt: skip
     choices = {"category": CATEGORIES, "status": STATUSES, "trust": TRUST, "order": ORDERS}
-    return pages.page(request, "memories.html", memories=found["items"], following=found["next"], choices=choices)
+    return pages.page(
+        request, "memories.html", memories=found["items"], following=found["next"], choices=choices, actions=ACTIONS
+    )
 
 
 @page("/memories/{memory_id}")

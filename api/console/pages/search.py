@@ -8,7 +8,7 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
-from api.console.routing import Rendering, page
+from api.console.routing import Form, Rendering, page
 
 Text = Annotated[str, Query(max_length=2_000)]
 
@@ -33,3 +33,11 @@ async def get_search(
         found = await api.post("/v1/search", body)
     best = max((abs(one["score"]) for one in found["results"]), default=1.0) if found else 1.0
     return pages.page(request, "search.html", found=found, best=best or 1.0, methods=METHODS)
+
+
+@page("/search/why", method="POST")
+async def post_why(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+    """Say why a memory is not among the results, or where it stands."""
+    names = ("query", "user_id", "group_id", "method", "id")
+    body = {name: form[name].strip() for name in names if form.get(name, "").strip()}
+    return pages.page(request, "why_not.html", why=await api.post("/v1/search/why", body))

@@ -8,7 +8,7 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
-from api.console.routing import Rendering, page
+from api.console.routing import Form, Rendering, at, page
 
 Text = Annotated[str, Query(max_length=300)]
 
@@ -17,12 +17,13 @@ Text = Annotated[str, Query(max_length=300)]
 async def get_service(
     request: Request, api: ApiCalls, pages: Rendering, by: Literal["rule", "agent", "user", "model"] = "rule"
 ) -> Response:
-    costs, endpoints, limits, embedding, webhooks = await together(
+    costs, endpoints, limits, embedding, webhooks, deliveries = await together(
         api.get("/v1/costs", by=by, limit=50),
         api.get("/v1/endpoints"),
         api.get("/v1/tenant/limits"),
         api.get("/v1/tenant/embedding"),
         api.get("/v1/tenant/webhooks"),
+        api.get("/v1/endpoints/deliveries", limit=20),
     )
     return pages.page(
         request,
@@ -33,7 +34,14 @@ async def get_service(
         limits=limits,
         embedding=embedding,
         webhooks=webhooks,
+        deliveries=deliveries["items"],
     )
+
+
+@page("/service/redeliver", method="POST")
+async def post_redeliver(api: ApiCalls, form: Form) -> Response:
+    await api.post(f"{at('endpoints', 'deliveries', form.get('id', ''))}/redeliver")
+    return Response(status_code=204, headers={"HX-Refresh": "true"})
 
 
 @page("/documents")

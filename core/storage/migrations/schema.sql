@@ -4,6 +4,9 @@
 -- Vectors stay in the row: a scan over one user's rows must not fetch each from elsewhere.
 ALTER TABLE search_index ALTER COLUMN terms SET STORAGE MAIN, ALTER COLUMN embedding SET STORAGE MAIN;
 
+-- An upload is packed already.
+ALTER TABLE import_parts ALTER COLUMN data SET STORAGE EXTERNAL;
+
 -- The application sees its own tenant, and deletes only one in which memories are rebuilt.
 ALTER TABLE tenants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 

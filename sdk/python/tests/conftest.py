@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
+import string
 import subprocess
 import time
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
+
+pytest.register_assert_rewrite("echoes")
 
 IMPRINT = Path(__file__).parents[3] / ".venv/bin/imprint"
 SECONDS = 120
@@ -36,8 +39,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str
 
 @pytest.fixture
 def user() -> str:
-    """A user whom nobody knows."""
-    return uuid.uuid4().hex
+    """A user whom nobody knows. Of letters: digits in a name may look like a phone number in a standing instruction."""
+    return "".join(secrets.choice(string.ascii_lowercase) for _ in range(20))
 
 
 def _await(url: str) -> None:

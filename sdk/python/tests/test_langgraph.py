@@ -71,3 +71,38 @@ def test_the_asynchronous_methods_do_the_same(store: ImprintStore) -> None:
         return item.value if item else None
 
     assert asyncio.run(put_and_get()) == VALUE
+
+
+def test_a_search_reads_what_it_returns_and_not_everything(
+    store: ImprintStore, service: tuple[str, str], user: str
+) -> None:
+    asked: list[str] = []
+    with Imprint(*service) as client:
+        for number in range(5):
+            store.put(("ada", "cats"), f"k{number}", {"content": f"Cat {number} purrs."})
+        for number in range(150):
+            client.save_document(f"Cat {number} purrs in the handbook.", user_id=user, uri=f"cats-{number}")
+            if number < 20:
+                store.put(("adas", "cats"), f"k{number}", {"content": f"Cat {number} of the neighbours purrs."})
+        send = client.request
+        client.request = lambda method, path, **more: (asked.append(path), send(method, path, **more))[1]
+        counting = ImprintStore(client, user_id=user)
+        found = counting.search(("ada",), query="Which cat purrs?", limit=2)
+        assert {item.namespace for item in found} == {("ada", "cats")}
+        assert asked == ["/v1/search", *(path for path in asked if path.startswith("/v1/documents/"))]
+        assert len(asked) == 3
+        asked.clear()
+        assert [item.key for item in counting.search(("ada",), limit=2, offset=1)] == ["k3", "k2"]
+        assert asked == ["/v1/documents"]
+        assert len(counting.search(("ada", "cats"), query="purrs", limit=10)) == 5
+
+
+def test_what_was_recalled_and_put_again_becomes_no_memory(
+    store: ImprintStore, service: tuple[str, str], user: str
+) -> None:
+    with Imprint(*service) as client:
+        stated = client.remember("Ada is allergic to peanuts.", user_id=user)["memory"]
+        (known,) = client.search("peanuts", user_id=user, include=["memories"])
+        store.put(SPACE, "note", {"content": known["content"]})
+        assert client.memories(user_id=user)[0]["version"] == stated["version"]
+        assert len(client.memories(user_id=user)) == 1

@@ -29,9 +29,9 @@ def test_with_json_an_error_is_json_on_standard_error(imprint: Imprint, monkeypa
     missing = imprint("memory", "show", "01a201d5-e5cb-7040-9e09-b43e1d5743a6", "--json")
     assert (missing.code, missing.out) == (1, "")
     assert "There is no memory" in json.loads(missing.err)["error"]["detail"]
-    wrong = imprint("memory", "show", "01a201d5", "--json")
+    wrong = imprint("memory", "show", "01a", "--json")
     assert wrong.code == 2
-    assert "is not a whole id" in json.loads(wrong.err)["error"]["detail"]
+    assert "last four or more characters" in json.loads(wrong.err)["error"]["detail"]
     monkeypatch.setenv("IMPRINT_HTTP_PORT", "many")
     assert "IMPRINT_HTTP_PORT" in json.loads(imprint("rules", "list", "--json").err)["error"]["detail"]
 

@@ -27,7 +27,13 @@ def test_each_comparison_shows_what_was_wanted_and_what_was_there() -> None:
 
 def test_a_missing_value_and_one_that_does_not_fit_are_said_so() -> None:
     assert "is missing" in drawn(a_node(reason="missing"))
-    assert "is 'red', which does not fit" in drawn(a_node(actual="red", reason="mismatch"))
+    assert 'is "red", which does not fit' in drawn(a_node(actual="red", reason="mismatch"))
+
+
+def test_a_backslash_is_shown_once() -> None:
+    assert r'payload.x matches "C:\dir" is "C:\dir"' in drawn(
+        a_node(op="matches", expected="C:\\dir", actual="C:\\dir")
+    )
 
 
 def test_a_meaning_is_shown_with_its_similarity() -> None:

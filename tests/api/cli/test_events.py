@@ -95,7 +95,10 @@ def test_a_trace_shows_rules_with_actual_values_and_what_came_of_them(
     assert "“I live in Turin. [laughs]”" in shown.out
     for word in ("extract_important_now v1 no match", "✗ payload.importance > 0.7 is missing", "gathered"):
         assert word in shown.out
-    assert "✓ payload.role in ['user', 'assistant'] is 'user'" in shown.out
+    assert '✓ payload.role in ["user", "assistant"] is "user"' in shown.out
+    place = imprint("events", "trace", "m1", "--json").json["event"]["seq"]
+    assert imprint("events", "trace", str(place)).out == shown.out
+    assert "There is no event" in imprint("events", "trace", str(place + 1_000)).err
 
 
 def test_a_trace_of_what_was_never_published_fails(imprint: Imprint) -> None:

@@ -15,6 +15,7 @@ def test_what_was_forgotten_is_listed_and_brought_back(imprint: Imprint, app: Da
     accept_all(app, [said("My PIN is 671498."), said("Please forget 671498.")])
     works.settle()
     (one,) = imprint("memory", "forgettings", "--user", "ada", "--json").json["items"]
-    assert "ada 2 messages" in imprint("memory", "forgettings").out
-    assert "Brought back: 2 messages" in imprint("memory", "unforget", one["id"]).out
+    listed = imprint("memory", "forgettings").out
+    assert [listed.startswith(f"{one['id'][-8:]}  ada "), "2 messages" in listed] == [True, True]
+    assert "Brought back: 2 messages" in imprint("memory", "unforget", one["id"][-8:]).out
     assert imprint("memory", "unforget", one["id"]).code == 1

@@ -89,17 +89,6 @@ def test_notes_become_documents_once(imprint: Imprint, door: Doors, tmp_path: Pa
     assert len(door.get("/v1/documents").json()["items"]) == 1
 
 
-def test_an_archive_of_imprint_is_read(imprint: Imprint, door: Doors, works: Works, tmp_path: Path) -> None:
-    door.post("/v1/memories", {"user_id": "ada", "content": "Ada owns a boat."})
-    path = tmp_path / "ada.zip"
-    assert imprint("user", "export", "ada", "-o", str(path)).code == 0
-    assert imprint("import", str(path), "--user", "eve", "--yes").code == 0
-    works.settle()
-    found = door.get("/v1/memories", params={"user_id": "eve"}).json()["items"]
-    assert [one["content"] for one in found] == ["Ada owns a boat."]
-    assert "unreviewed" not in found[0]["tags"]
-
-
 @pytest.mark.parametrize(
     ("words", "reason"), [(("none.json",), "no file or folder"), (("x", "--only", "y"), "no format")]
 )

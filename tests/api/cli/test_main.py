@@ -6,15 +6,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 
 import pytest
-import typer
 from sqlalchemy import text
 
 from api.cli.main import COMMANDS
+from bench import commands
 from core.config import Settings
 from core.storage.db import Database
 from tests.commands import Imprint
@@ -202,18 +201,10 @@ def test_what_does_not_settle_is_named_with_its_reason(imprint: Imprint, app: Da
     assert "The model is away." in again.err
 
 
-def leaves() -> Iterator[list[str]]:
-    """Every command, with those within a group."""
-    for name, (place, _) in COMMANDS.items():
-        module, _, attribute = place.partition(":")
-        found = getattr(import_module(module), attribute)
-        if isinstance(found, typer.Typer):
-            yield from ([name, one] for one in typer.main.get_group(found).commands)
-        else:
-            yield [name]
+LEAVES = [words for words, _ in commands.leaves()]
 
 
-@pytest.mark.parametrize("words", list(leaves()), ids=" ".join)
+@pytest.mark.parametrize("words", LEAVES, ids=" ".join)
 def test_every_help_has_an_example_that_is_a_command(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,3 +213,20 @@ def test_every_help_has_an_example_that_is_a_command(
     assert said.code == 0
     assert "Example" in said.out
     assert f"imprint {' '.join(words)}" in said.out.partition("Example")[2]
+
+
+WITHOUT_JSON = {"up", "serve", "router", "worker", "clock", "mcp", "hook", "completion"}
+"""Processes, protocols of others, and a script for a shell."""
+
+
+@pytest.mark.parametrize("words", [words for words in LEAVES if words[0] not in WITHOUT_JSON], ids=" ".join)
+def test_every_command_answers_in_json_where_it_is_asked_to(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert "--json" in Imprint(monkeypatch, capsys)(*words, "--help").out
+
+
+def test_the_page_of_all_commands_is_that_of_these_commands() -> None:
+    written = (Path(__file__).parents[3] / "docs" / "cli.md").read_text()
+    assert written == commands.page(), "Run `python -m bench.commands > docs/cli.md`."

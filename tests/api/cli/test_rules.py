@@ -169,7 +169,7 @@ def test_a_draft_is_tried_from_its_file(imprint: Imprint, tmp_path: Path) -> Non
     order = {"event_type": "order.placed", "payload": {"items": [{"sku": "b"}, {"sku": "a"}], "n": 5}}
     said = imprint("rules", "test", str(draft), "--event", "-", stdin=json.dumps(order))
     assert "held back by disabled" in said.out
-    assert ["✗ item.sku == 'a' is 'b'" in said.out, "✓ item.sku == 'a' is 'a'" in said.out] == [True, True]
+    assert ['✗ item.sku == "a" is "b"' in said.out, '✓ item.sku == "a" is "a"' in said.out] == [True, True]
     assert "cooldown for the key of the tenant" in said.out
     assert '"template": 5' in said.out
     answer = imprint("rules", "test", str(draft), "--event", "-", "--json", stdin=json.dumps(order)).json

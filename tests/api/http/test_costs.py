@@ -18,7 +18,7 @@ def test_costs_are_told_by_each_kind(door: Doors, app: Database) -> None:
     for by, key in expected.items():
         told = door.get("/v1/costs", params={"by": by}).json()
         figures = {"calls": 1, "input_tokens": 100, "output_tokens": 10, "cost": 0.25, "latency_ms_p95": 50.0}
-        assert told == {"items": [{"key": key, **figures}], "total": figures}
+        assert told == {"items": [{"key": key, **figures}], "total": figures, "next": None}
 
 
 def test_they_are_told_between_two_moments(door: Doors, app: Database) -> None:

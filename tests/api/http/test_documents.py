@@ -180,6 +180,20 @@ def test_documents_are_listed_newest_first_and_shown_one_by_one(door: Doors) -> 
     assert cut == [{"passage": 1, "headings": [], "content": "Text 0.", "from": 0, "to": 7, "served": True}]
 
 
+def test_documents_below_a_prefix_are_listed_and_searched_alone(door: Doors) -> None:
+    below = [sent(door, f"Tea is brewed at {n} degrees.", uri=f"notes/%_{n}", user_id="ada")["id"] for n in range(3)]
+    sent(door, "Tea is brewed by Bob.", uri="notes/x", user_id="ada")
+    sent(door, "Tea is brewed at noon.", user_id="ada")
+    asked = {"user_id": "ada", "uri_prefix": "notes/%_", "limit": 2}
+    first = door.get("/v1/documents", params=asked).json()
+    rest = door.get("/v1/documents", params=asked | {"after": first["next"]}).json()
+    assert [one["id"] for one in first["items"] + rest["items"]] == below[::-1]
+    hits = found(door, "When is tea brewed?", include=["documents"], uri_prefix="notes/%_")
+    assert {one["id"].partition("#")[0] for one in hits} == set(below)
+    assert found(door, "When is tea brewed?", include=["documents"], uri_prefix="%") == []
+    assert refused(door.get("/v1/documents", params={"uri_prefix": "a" * 601})) == ["/uri_prefix"]
+
+
 def test_a_hostile_passage_is_said_and_not_served(door: Doors) -> None:
     answer = sent(door, f"# A\n\nA dinner costs ten.\n\n# B\n\n{HOSTILE}")
     ((one),) = answer["apart"]

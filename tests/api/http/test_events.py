@@ -62,3 +62,28 @@ def test_settle_can_hurry_what_waits(door: Doors, works: Works) -> None:
         assert pending == waits
         works.settle(flush=False)
     assert door.get("/v1/settle", params={"token": token, "timeout": 0}).json()["settled"] is True
+
+
+TRACED = {"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "partitionkey": "shop-7"}
+
+
+def test_trace_context_and_partition_key_are_shown_wherever_an_event_is(door: Doors) -> None:
+    native = event("order.placed", {"n": 1}, id="native", **TRACED)
+    cloud = {"specversion": "1.0", "id": "cloud", "source": "shop", "type": "order.placed", "data": {}, **TRACED}
+    assert door.post("/v1/events", [native]).status_code == 202
+    headers = {"Content-Type": "application/cloudevents+json"}
+    assert door.ask("POST", "/v1/events", json=cloud, headers=headers).status_code == 202
+    assert door.post("/v1/events", [event("order.placed", id="plain")]).status_code == 202
+    stream = door.get("/v1/stream", params={"after": "0", "follow": False, "types": "order.*"}).text
+    sent = [json.loads(line.removeprefix("data: ")) for line in stream.splitlines() if line.startswith("data: ")]
+    listed = door.get("/v1/events", params={"type": "order.*"}).json()["items"]
+    single = [door.get(f"/v1/events/{name}").json() for name in ("native", "cloud", "plain")]
+    traced = [door.get(f"/v1/events/{name}/trace").json()["event"] for name in ("native", "cloud", "plain")]
+    for shown in (sent, listed[::-1], single, traced):
+        assert [{name: one[name] for name in TRACED} for one in shown] == [TRACED, TRACED, dict.fromkeys(TRACED)]
+
+
+def test_what_the_service_keeps_with_an_event_is_not_shown(door: Doors) -> None:
+    door.ask("POST", "/v1/memories", json={"user_id": "ada", "content": "Tea."}, headers={"Idempotency-Key": "k"})
+    [stated] = door.get("/v1/events", params={"type": "memory.stated"}).json()["items"]
+    assert "fingerprint" not in json.dumps(stated)

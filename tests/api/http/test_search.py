@@ -179,6 +179,8 @@ def test_pages_of_sessions_hold_each_session_no_more_often_than_one_page_would(d
         ({"include": ["messages"], "min_importance": 0.5}, "/min_importance"),
         ({"include": ["messages"], "trust": ["confirmed"]}, "/trust"),
         ({"include": ["documents"], "session_id": "s1"}, "/session_id"),
+        ({"uri_prefix": "a"}, "/uri_prefix"),
+        ({"include": ["documents"], "uri_prefix": ""}, "/uri_prefix"),
         ({"time": {"from": "2026-02-01T00:00:00Z", "to": "2026-01-01T00:00:00Z"}}, "/time/from"),
         ({"method": "keyword", "min_similarity": 0.5}, "/min_similarity"),
         ({"min_similarity": 1.5}, "/min_similarity"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import text
 
 from api.ingress import following
 from core.config import Settings
@@ -19,6 +20,7 @@ from core.sessions import ingest
 from core.storage.db import Database
 from core.tenancy import limits, tenants
 from tests.commands import served
+from tests.core.expiry.sweeping import choose, swept
 from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT, accept, accept_all, event, said
 
@@ -195,3 +197,29 @@ def test_many_followers_cost_one_reader(server: tuple[str, str], app: Database) 
         thread.join(60)
     assert all(one == [f"e{n}" for n in range(1_000)] for one in found.values())
     assert len(found) == 30
+
+
+@pytest.mark.parametrize("follow", ["true", "false"])
+def test_a_follower_is_told_first_that_events_behind_its_position_have_left(
+    server: tuple[str, str], app: Database, follow: str
+) -> None:
+    accept_all(app, [event(id="old"), event(id="young")])
+    with following_at(server, after="0", follow="false") as stream:
+        places = [position for position, one in stream if one]
+    with app.tenant(TENANT) as tx:
+        old = "received_at = now() - interval '40 days', routed_at = now()"
+        tx.execute(text(f"UPDATE events SET {old} WHERE id = 'old'"))
+    choose(app, events_days=30)
+    assert swept(app)["events"] == 1
+    asked = {"Authorization": f"Bearer {server[1]}"}
+    for after, missing in (("0", True), (places[0], False)):
+        url = f"{server[0]}/v1/stream"
+        with httpx.stream("GET", url, params={"after": after, "follow": follow}, headers=asked, timeout=20) as answer:
+            lines = answer.iter_lines()
+            first = next(lines)
+            if missing:
+                assert first == "event: stream.gap"
+                told = json.loads(next(lines).removeprefix("data: "))
+                assert (told["after"], told["to"]) == ("0-0", places[0])
+            else:
+                assert first.startswith("id: ")

@@ -44,6 +44,7 @@ class Belongings:
     dispatch: str
     held: str
     rebuild: str
+    replay: str
     receipt: str
     token: str
     document: str
@@ -54,7 +55,16 @@ class Belongings:
     @property
     def ids(self) -> list[str]:
         mine = [self.event, self.session, self.user, self.rule, self.memory, self.change, self.dispatch, self.held]
-        return [*mine, self.rebuild, self.receipt, self.document, self.unit, self.forgetting, self.key]
+        return [
+            *mine,
+            self.rebuild,
+            self.replay,
+            self.receipt,
+            self.document,
+            self.unit,
+            self.forgetting,
+            self.key,
+        ]
 
 
 Case = Callable[[Belongings], Json]
@@ -68,6 +78,11 @@ def _tool(tool: str, **arguments: Any) -> Json:
 
 
 CASES: Mapping[tuple[str, str], list[Case]] = {
+    ("post", "/v1/events/replay"): [
+        lambda _: {"json": {"filter": {"types": ["*"], "source": "test"}}},
+        lambda a: {"json": {"filter": {"session_id": a.session, "event_ids": [a.event]}}},
+        lambda a: {"json": {"filter": {"user_id": a.user}, "mode": "shadow"}},
+    ],
     ("get", "/healthz"): [lambda _: {}],
     ("get", "/readyz"): [lambda _: {}],
     # Before all else that makes something: what these tools find would be the stranger's own.
@@ -126,6 +141,9 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("get", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
     ("post", "/v1/rebuilds/{rebuild_id}/apply"): [lambda a: {"rebuild_id": a.rebuild}],
     ("delete", "/v1/rebuilds/{rebuild_id}"): [lambda a: {"rebuild_id": a.rebuild}],
+    ("get", "/v1/events/replays"): [lambda _: {}],
+    ("get", "/v1/events/replays/{replay_id}"): [lambda a: {"replay_id": a.replay}],
+    ("post", "/v1/events/replays/{replay_id}/cancel"): [lambda a: {"replay_id": a.replay}],
     ("get", "/v1/endpoints"): [lambda _: {}],
     ("get", "/v1/endpoints/deliveries"): [lambda _: {}, lambda a: {"params": {"rule": a.rule}}],
     ("post", "/v1/endpoints/deliveries/{dispatch_id}/redeliver"): [lambda a: {"dispatch_id": a.dispatch}],
@@ -215,6 +233,11 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
                 "evidence": [{"session_id": f"{a.session}-1", "message_id": "m2"}],
             }
         },
+    ],
+    ("get", "/v1/ids"): [
+        lambda a: {"params": {"type": "memory", "ends_with": a.memory[-8:]}},
+        lambda a: {"params": {"type": "dispatch", "ends_with": a.dispatch[-4:]}},
+        lambda a: {"params": {"type": "document", "ends_with": a.document[-8:]}},
     ],
     ("post", "/v1/memories/fetch"): [lambda a: {"json": {"ids": [a.memory]}}],
     ("post", "/v1/memories/batch"): [
@@ -450,7 +473,7 @@ A token of another is refused before anything is read.
 MAKES = {
     *(("post", "/v1/rules"), ("post", "/v1/rules/import"), ("post", "/v1/events")),
     *(("post", "/v1/memories"), ("post", "/v1/memories/batch"), ("post", "/v1/rebuilds")),
-    *(("post", "/v1/documents"), ("post", "/v1/keys"), ("post", "/mcp")),
+    *(("post", "/v1/documents"), ("post", "/v1/keys"), ("post", "/mcp"), ("post", "/v1/events/replay")),
     *(("post", f"/compat/mem0/{path}") for path in ("v3/memories/add/", "v1/memories/", "oss/memories")),
 }
 """Routes that make things of the caller's own."""
@@ -482,6 +505,8 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     with at_work(settings) as works:
         works.settle()
         rebuild = doors.post("/v1/rebuilds", {"user_id": user}).json()["id"]
+        again = {"filter": {"user_id": user}, "rules": [f"{rule}-2"], "mode": "live"}
+        replay = doors.post("/v1/events/replay", again).json()["id"]
         works.settle()
         waiting = [
             said(f"{word} waits", session=session, user=user),
@@ -520,6 +545,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         dead[0]["id"],
         held[0]["id"],
         rebuild,
+        replay,
         receipt,
         token,
         document,

@@ -10,8 +10,13 @@ from tests.doors import Doors
 MACHINE_MADE = re.compile(r"^(Get|Post|Put|Patch|Delete)( [A-Z][a-z]*)+$")
 
 
+def document(door: Doors) -> Json:
+    found: Json = door.client.get("/openapi.json").json()
+    return found
+
+
 def operations(door: Doors) -> dict[str, Json]:
-    paths = door.client.get("/openapi.json").json()["paths"]
+    paths = document(door)["paths"]
     return {f"{method} {path}": one for path, methods in paths.items() for method, one in methods.items()}
 
 
@@ -23,7 +28,9 @@ def test_every_summary_is_a_sentence(door: Doors) -> None:
 def test_publishing_has_a_body_with_an_example(door: Doors) -> None:
     body = operations(door)["post /v1/events"]["requestBody"]
     one, several = body["content"]["application/json"]["schema"]["oneOf"]
-    assert {"event_type", "source"} <= set(one["required"])
-    assert several["items"]["properties"]["payload"]
+    assert several["items"] == one
+    event = document(door)["components"]["schemas"][one["$ref"].rpartition("/")[2]]
+    assert {"event_type", "source"} <= set(event["required"])
+    assert event["properties"]["payload"]
     example = body["content"]["application/json"]["example"]
     assert door.post("/v1/events", example).status_code == 202

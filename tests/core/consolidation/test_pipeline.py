@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.consolidation import dedup_sweep, echo, pipeline
+from core.consolidation.candidate_screening import MOST_IMPORTANCE_OF_QUARANTINED
 from core.consolidation.echo import Served
 from core.consolidation.judge import OpinionKind, Pair
 from core.consolidation.pipeline import Consolidation
@@ -100,7 +101,7 @@ def test_what_would_command_the_agent_is_set_apart_and_says_why(consolidation: C
     (add,) = learn(consolidation, stated(STEERS, importance=1, pinned=True))
     (row,) = kept(consolidation)
     assert isinstance(add, Add)
-    assert (row.trust, row.importance, row.pinned) == ("quarantined", pipeline.MOST_IMPORTANCE_OF_QUARANTINED, False)
+    assert (row.trust, row.importance, row.pinned) == ("quarantined", MOST_IMPORTANCE_OF_QUARANTINED, False)
     assert add.vector is None
     assert add.reason.startswith("Set apart until someone has looked at it: ")
     assert "previous" not in add.reason, "reasons are passed on, and must not carry what they warn of"

@@ -12,6 +12,13 @@ SCOPES: dict[str, tuple[ErasurePart, ...]] = {
     "passage": (ErasurePart.PASSAGES, ErasurePart.MEMORIES, ErasurePart.EVENTS),
     "session": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.SESSION),
     "user": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.USER, ErasurePart.NAMES),
+    "expiry": (
+        ErasurePart.QUOTES,
+        ErasurePart.EXPIRED_EVENTS,
+        ErasurePart.EXPIRED_MESSAGES,
+        ErasurePart.EXPIRED_PARTS,
+        ErasurePart.EXPIRED_SESSIONS,
+    ),
 }
 """Parts that may be erased with a memory, a session (episodes of it are memories) or a user (so are others' that rest
 on their word)."""
@@ -19,6 +26,7 @@ on their word)."""
 UNTOUCHED: dict[str, str] = {
     "api_keys": "belong to services; users have none",
     "endpoints": "addresses that a tenant's rules post to",
+    "expiries": "counts and times of what retention has removed",
     "prompt_versions": "a tenant's policy, written by people",
     "receipts": "say what was erased, with a salted hash of whom alone",
     "secrets": "credentials of a tenant's receivers, encrypted",
@@ -40,6 +48,8 @@ UNTOUCHED_BY_SCOPE: dict[str, dict[str, str]] = {
         "documents": "a memory cites messages; the knowledge base is erased document by document",
         "mirrors": "the file is written again without the memory, after the transaction",
         "passages": "go with their document",
+        "replay_decisions": "names of rules and why they held an event back",
+        "replays": "of its filter ids and times alone; keys of flow control are digests",
         "schedules": _NO_TEXT,
         "search_changes": _NO_TEXT,
         "sessions": "the conversation remains",
@@ -51,6 +61,8 @@ UNTOUCHED_BY_SCOPE: dict[str, dict[str, str]] = {
         "documents": "a request is about what was said; the knowledge base is erased document by document",
         "mirrors": "the file is written again without the memory, after the transaction",
         "passages": "go with their document",
+        "replay_decisions": "names of rules and why they held an event back",
+        "replays": "of its filter ids and times alone; keys of flow control are digests",
         "schedules": _NO_TEXT,
         "search_changes": _NO_TEXT,
         "sweeps": _NO_TEXT,
@@ -60,10 +72,24 @@ UNTOUCHED_BY_SCOPE: dict[str, dict[str, str]] = {
         "documents": "belong to users and groups, not to sessions",
         "mirrors": "what was learnt from the session is long-term memory and stays",
         "passages": "go with their document",
+        "replay_decisions": "names of rules and why they held an event back",
+        "replays": "of its filter ids and times alone; keys of flow control are digests",
         "schedules": _NO_TEXT,
         "sweeps": _NO_TEXT,
     },
     "user": {},
+    "expiry": {
+        "decisions": "names of rules and why they held an event back; they leave with the log",
+        "documents": "belong to users and groups, and have no time of retention",
+        "memories": "what was learnt is long-term memory and stays",
+        "mirrors": "likewise",
+        "passages": "go with their document",
+        "profiles": "built from memories, which stay",
+        "relations": "between memories, which stay",
+        "schedules": _NO_TEXT,
+        "servings": "hashes of what was handed out",
+        "sweeps": _NO_TEXT,
+    },
 }
 """Tables without a step in one scope, and why."""
 

@@ -50,6 +50,13 @@ def test_what_a_person_made_and_what_was_drawn_from_others_is_left_alone() -> No
     assert (found.added, found.gone, found.changed) == ([], [], [])
 
 
+def test_what_rests_on_messages_that_have_left_is_left_alone_and_counted() -> None:
+    old = [stand(lives_in("Lisbon", 1), expired=True), stand(a_candidate("Ada sings.", 5), expired=True)]
+    found = shadow.difference(old, [stand(lives_in("Porto", 2))])
+    assert (found.added, found.gone, found.changed) == ([], [], [])
+    assert (found.as_json()["kept"], found.as_json()["expired"]) == (1, 2)
+
+
 def test_a_set_beside_is_seen_by_nobody_and_goes_without_a_trace(app: Database) -> None:
     carry_out(app, [an_add(a_candidate("Ada has a cat."))])
     with app.tenant(TENANT) as tx:

@@ -3,9 +3,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from core.config import Settings
 from core.errors import Invalid
+from core.events import expiries
+from core.events.expiries import Removed
 from core.inference.embedders import HashEmbedder
 from core.storage.db import Database
 from rules.backtest.backtest import Backtest, BacktestRequest, Result
@@ -58,3 +61,28 @@ def test_no_transaction_is_open_while_the_caller_has_its_turn(app: Database, set
     ).run()
     for _ in running:
         assert app.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+def test_a_range_of_which_events_have_left_is_refused_and_without_a_beginning_it_starts_behind_them(
+    app: Database,
+) -> None:
+    install(app)
+    accept(app, *(event(id=f"e{n}", time=at(n)) for n in range(5)))
+    with app.tenant(TENANT) as tx:
+        expiries.record(tx, TENANT, Removed("events", 1, NOON + timedelta(seconds=1), 1, 1))
+    with pytest.raises(Invalid) as refused:
+        tried(app, a_rule(event_type="*"), since=NOON)
+    assert [problem.pointer for problem in refused.value.problems] == ["/from"]
+    assert "no longer kept" in refused.value.problems[0].detail
+    result = tried(app, a_rule(event_type="*"), since=None)
+    assert [ids for _, ids in acts(result)] == [["e2"], ["e3"], ["e4"]]
+    assert tried(app, a_rule(event_type="*"), since=NOON + timedelta(seconds=2))["events"] == 3
+
+
+def test_events_that_have_lost_their_words_are_counted_apart(app: Database) -> None:
+    install(app)
+    accept(app, *(said("hello", id=f"e{n}", time=at(n)) for n in range(3)))
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE events SET payload = payload || '{\"expired\": true}' WHERE id = 'e0'"))
+    result = tried(app, a_rule(event_type="*"))
+    assert (result["events"], result["expired"]) == (3, 1)

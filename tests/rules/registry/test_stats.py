@@ -8,6 +8,8 @@ import pytest
 from sqlalchemy import text
 
 from core.errors import NotFound
+from core.events import expiries
+from core.events.expiries import Removed
 from core.storage.db import Database
 from core.types import Json
 from rules.engine.ruleset import is_sampled
@@ -119,3 +121,12 @@ def test_one_tenant_has_no_figures_of_another(app: Database, works: Works) -> No
     with app.tenant("globex") as tx:
         store.save(tx, "globex", a_document(name="acts"), author="test")
         assert stats.of(tx, "acts")["matched"] == 0
+
+
+def test_figures_say_up_to_when_they_are_incomplete(app: Database) -> None:
+    left = datetime(2026, 11, 1, tzinfo=UTC)
+    assert figures(app, "consolidate_on_session_end")["incomplete_to"] is None
+    with app.tenant(TENANT) as tx:
+        expiries.record(tx, TENANT, Removed("decisions", 3, left))
+    assert figures(app, "consolidate_on_session_end")["incomplete_to"] == left
+    assert figures(app, "consolidate_on_session_end", since=left + timedelta(days=1))["incomplete_to"] is None

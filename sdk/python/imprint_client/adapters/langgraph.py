@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import islice, takewhile
 from typing import Any
 
 from langgraph.store.base import (
@@ -25,13 +26,14 @@ from langgraph.store.base import (
     SearchOp,
 )
 
-from imprint_client import Imprint
+from imprint_client import Imprint, ImprintError
 
 Json = dict[str, Any]
 
 PREFIX = "langgraph:"
-CONSIDERED = 100
-"""Passages that are asked for to rank the items of a namespace."""
+NOT_FOUND = 404
+PAGE = 200
+"""Documents, or passages, of one request."""
 
 COMPARISONS: Mapping[str, Any] = {
     "$eq": lambda held, value: held == value,
@@ -64,7 +66,8 @@ class ImprintStore(BaseStore):
         if isinstance(op, SearchOp):
             return self._search(op)
         if isinstance(op, PutOp):
-            return self._put(op)
+            self._put(op)
+            return None
         if isinstance(op, ListNamespacesOp):
             return self._namespaces(op)
         raise TypeError(f"Unknown operation: {type(op).__name__}")
@@ -91,19 +94,15 @@ class ImprintStore(BaseStore):
         self._client.save_document(f"{words}\n\n{json.dumps(held['value'])}", metadata=held, **body)
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
-        rows = [row for row in self._rows() if _is_within(row, op.namespace_prefix) and _passes(row, op.filter)]
-        scores: dict[str, float] = {}
-        if op.query:
-            asked = {"include": ["documents"], "limit": CONSIDERED}
-            for hit in self._client.search(op.query, user_id=self._user_id, **asked):
-                scores.setdefault(hit["id"].partition("#")[0], hit["score"])
-            rows = sorted((row for row in rows if row["id"] in scores), key=lambda row: -scores[row["id"]])
-        chosen = rows[op.offset : op.offset + op.limit]
-        return [SearchItem(**_item(row), score=scores.get(row["id"])) for row in chosen]
+        below = _below(op.namespace_prefix)
+        ranked = self._ranked(op.query, below) if op.query else ((row, None) for row in self._rows(below))
+        passing = (SearchItem(**_item(row), score=score) for row, score in ranked if _passes(row, op.filter))
+        return list(islice(passing, op.offset, op.offset + op.limit))
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        found = {tuple(row["metadata"]["namespace"]) for row in self._rows()}
-        matching = {one for one in found if all(_matches(one, condition) for condition in op.match_conditions or ())}
+        conditions = op.match_conditions or ()
+        found = {tuple(row["metadata"]["namespace"]) for row in self._rows(_below(_shared_prefix(conditions)))}
+        matching = {one for one in found if all(_matches(one, condition) for condition in conditions)}
         cut = sorted({one[: op.max_depth] for one in matching})
         return cut[op.offset : op.offset + op.limit]
 
@@ -111,9 +110,54 @@ class ImprintStore(BaseStore):
         rows = self._client.documents(user_id=self._user_id, uri=_uri(namespace, key))
         return rows[0] if rows else None
 
-    def _rows(self) -> list[Json]:
-        rows = self._client.documents(user_id=self._user_id)
-        return [row for row in rows if (row["uri"] or "").startswith(PREFIX)]
+    def _ranked(self, query: str, below: str) -> Iterator[tuple[Json, float]]:
+        """Yield the items whose words answer a question, best first; an item is read when it is asked for."""
+        asked: Json = {"query": query, "user_id": self._user_id, "include": ["documents"], "uri_prefix": below}
+        seen: set[str] = set()
+        while True:
+            page = self._client.request("POST", "/v1/search", json={**asked, "limit": PAGE})
+            for hit in page["results"]:
+                document_id = hit["id"].partition("#")[0]
+                row = None if document_id in seen else self._row(document_id)
+                seen.add(document_id)
+                if row is not None:
+                    yield row, hit["score"]
+            if page["next"] is None:
+                return
+            asked["after"] = page["next"]
+
+    def _row(self, document_id: str) -> Json | None:
+        try:
+            row: Json = self._client.request("GET", f"/v1/documents/{document_id}")
+        except ImprintError as error:
+            if error.status != NOT_FOUND:
+                raise
+            return None
+        return row if row["user_id"] == self._user_id else None
+
+    def _rows(self, below: str) -> Iterator[Json]:
+        """Yield the documents of items, newest first; a page is read when it is asked for."""
+        asked: Json = {"user_id": self._user_id, "uri_prefix": below, "limit": PAGE}
+        while True:
+            page = self._client.request("GET", "/v1/documents", params=asked)
+            yield from page["items"]
+            if page["next"] is None:
+                return
+            asked["after"] = page["next"]
+
+
+def _below(namespace: tuple[str, ...]) -> str:
+    """Return how the uris of all items begin whose namespace begins with this one."""
+    if not namespace:
+        return PREFIX
+    return _uri(namespace[:-1], namespace[-1])[:-1] + ","
+
+
+def _shared_prefix(conditions: Sequence[MatchCondition]) -> tuple[str, ...]:
+    """Return labels with which every namespace begins that meets the conditions."""
+    paths = [tuple(one.path) for one in conditions if one.match_type == "prefix"]
+    plain = [tuple(takewhile(lambda label: label != "*", path)) for path in paths]
+    return max(plain, key=len, default=())
 
 
 def _uri(namespace: tuple[str, ...], key: str) -> str:
@@ -131,10 +175,6 @@ def _words(value: object) -> str:
         return value
     parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     return "\n".join(filter(None, map(_words, parts)))
-
-
-def _is_within(row: Json, prefix: tuple[str, ...]) -> bool:
-    return tuple(row["metadata"]["namespace"][: len(prefix)]) == prefix
 
 
 def _passes(row: Json, wanted: Mapping[str, Any] | None) -> bool:

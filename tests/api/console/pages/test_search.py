@@ -16,3 +16,12 @@ def test_a_result_shows_the_parts_of_its_score(browser: Browser, app: Database) 
 
 def test_without_an_owner_nothing_is_asked(browser: Browser) -> None:
     assert "Ask a question" in browser.get("/search?query=cello").text
+
+
+def test_the_page_says_where_a_memory_stands_and_shows_the_arms(browser: Browser, app: Database) -> None:
+    memory = a_memory("Ada plays the cello.")
+    carry_out(app, memory)
+    shown = browser.get("/search?user_id=ada&query=cello").text
+    assert "The list of each arm" in shown
+    why = browser.press("/search/why", user_id="ada", query="cello", method="hybrid", id=str(memory.id)).text
+    assert "at place 1" in why

@@ -1,4 +1,4 @@
-"""What a console asks: what is held, which memories need a person, what went out, when each key was used last."""
+"""Retention: sessions know how old their contents are and how long to keep them; what has left is counted."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0021"
-down_revision = "0017"
+revision = "0019"
+down_revision = "0018"
 
 
 def upgrade() -> None:

@@ -1,0 +1,33 @@
+"""`imprint rules defaults`: the rules that a new tenant has."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from api.cli import rule_lines, tables
+from api.cli.client import AsJson, show_items
+from api.terminal import escape, out
+from core.errors import NotFound
+from rules.registry import defaults
+
+
+def list_defaults(
+    name: Annotated[str | None, typer.Argument(help="One rule, with its description.")] = None, as_json: AsJson = False
+) -> None:
+    """Show the rules that a new tenant has, or describe one; what is in force here says `imprint rules list`.
+
+    Example: imprint rules defaults forget_nightly
+    """
+    documents = sorted(defaults.load(), key=lambda one: str(one["name"]))
+    found = [one for one in documents if name in {None, one["name"]}]
+    if not found:
+        raise NotFound(f"There is no default rule {name!r}; `imprint rules defaults` lists them.")
+    if as_json:
+        show_items(found)
+    elif name is None:
+        tables.rows(rule_lines.PURPOSES, map(rule_lines.of_default, found))
+    else:
+        out.print(f"[bold]{escape(name)}[/] {escape(rule_lines.when_and_what(found[0]))}", highlight=False)
+        out.print(escape(rule_lines.description(found[0])), highlight=False)

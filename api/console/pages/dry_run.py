@@ -1,0 +1,44 @@
+"""Dry run: what a pasted conversation would become. Nothing is stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from fastapi import Request
+from fastapi.responses import Response
+
+from api.console.calls import ApiCalls
+from api.console.routing import Form, Rendering, page
+from core.types import Json
+
+ROLES: Final = {"user": "user", "assistant": "assistant", "system": "system", "tool": "tool", "ai": "assistant"}
+
+_SAID: Final = re.compile(r"(?P<who>[^\s:：][^:：]{0,40})\s*[:：]\s*(?P<text>\S.*)", re.DOTALL)
+"""A line with its speaker in front: `Ada: I like tea.`"""
+
+
+@page("/try")
+async def get_try(request: Request, pages: Rendering) -> Response:
+    return pages.page(request, "try.html")
+
+
+@page("/try", method="POST")
+async def post_try(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+    messages = list(messages_of(form.get("text", "")))
+    body = {"user_id": form.get("user_id", ""), "messages": messages}
+    found = await api.post("/v1/extraction/preview", body)
+    return pages.page(request, "tried.html", found=found, messages=messages)
+
+
+def messages_of(text: str) -> Iterator[Json]:
+    """Yield a message for each line; `assistant: …` names its role, another name before a colon its speaker."""
+    for line in filter(None, map(str.strip, text.splitlines())):
+        said = _SAID.fullmatch(line)
+        if said is None:
+            yield {"role": "user", "content": line}
+        elif role := ROLES.get(said["who"].lower()):
+            yield {"role": role, "content": said["text"]}
+        else:
+            yield {"role": "user", "speaker": said["who"], "content": said["text"]}

@@ -1,0 +1,30 @@
+"""The memories of a user as a graph of their relations, laid out on the server."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Query, Request
+from fastapi.responses import Response
+
+from api.console.calls import ApiCalls
+from api.console.graphs import laid_out
+from api.console.routing import Rendering, page
+
+Text = Annotated[str, Query(max_length=300)]
+
+
+@page("/graph")
+async def get_graph(
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    user_id: Text = "",
+    limit: Annotated[int, Query(ge=1, le=200)] = 80,
+) -> Response:
+    found = (
+        await api.get("/v1/memories/graph", user_id=user_id, limit=limit, include_archived="true") if user_id else None
+    )
+    return pages.page(
+        request, "graph.html", graph=laid_out(found) if found else None, more=bool(found and found["more"])
+    )

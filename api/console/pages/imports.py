@@ -1,0 +1,35 @@
+"""Imports: what was brought along, how far it is, and bringing more."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Query, Request
+from fastapi.responses import Response
+
+from api.console.calls import ApiCalls
+from api.console.routing import Rendering, page, router
+from api.http import imports
+from api.ingress.dependencies import Body, any_key
+from api.ingress.route_bounds import Bounds, with_bounds
+
+Text = Annotated[str, Query(max_length=300)]
+
+UPLOADED = Bounds(body=lambda _settings: imports.LARGEST, counted="pages")
+
+
+@page("/imports")
+async def get_imports(request: Request, api: ApiCalls, pages: Rendering, after: Text = "") -> Response:
+    found = await api.get("/v1/imports", after=after, limit=50)
+    return pages.page(request, "imports.html", jobs=found["items"], following=found["next"])
+
+
+@router.post("/imports", dependencies=[Depends(any_key)])
+@with_bounds(UPLOADED)
+async def post_import(
+    request: Request, api: ApiCalls, pages: Rendering, raw: Body, user_id: Text, dry_run: bool = True
+) -> Response:
+    """Report what a file holds, or import it."""
+    query: dict[str, Any] = {"user_id": user_id, "dry_run": str(dry_run).lower()}
+    found = await api.send("/v1/import", raw, **query)
+    return pages.page(request, "import_report.html", found=found, dry_run=dry_run)

@@ -1,0 +1,34 @@
+"""Keys of the tenant: who may do what, when each was used last."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from fastapi import Query, Request
+from fastapi.responses import Response
+
+from api.console.calls import ApiCalls
+from api.console.routing import Form, FormLists, Rendering, at, page
+
+SCOPES: Final = ("read", "write", "publish", "rules", "raw", "admin")
+
+Text = Annotated[str, Query(max_length=300)]
+
+
+@page("/keys")
+async def get_keys(request: Request, api: ApiCalls, pages: Rendering, after: Text = "") -> Response:
+    found = await api.get("/v1/keys", after=after)
+    return pages.page(request, "keys.html", keys=found["items"], following=found["next"], scopes=SCOPES)
+
+
+@page("/keys", method="POST")
+async def post_key(request: Request, api: ApiCalls, pages: Rendering, form: FormLists) -> Response:
+    name = form.get("name", [""])[0].strip()
+    created = await api.post("/v1/keys", {"scopes": form.get("scope", []), "name": name or None})
+    return pages.page(request, "key_created.html", created=created)
+
+
+@page("/keys/revoke", method="POST")
+async def post_revoke(api: ApiCalls, form: Form) -> Response:
+    await api.delete(at("keys", form.get("id", "")))
+    return Response(status_code=204, headers={"HX-Refresh": "true"})

@@ -1,0 +1,1 @@
+"""What the operations below `/v1` answer: one module for each router."""

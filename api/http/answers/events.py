@@ -1,0 +1,100 @@
+"""Answers about events."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import Field
+
+from api.http.answers.dispatches import Dispatch
+from api.ingress.answers import Answer, Page
+from core.types import Json
+
+
+class AcceptedEvent(Answer):
+    """An accepted event."""
+
+    id: str
+    duplicate: bool = Field(description="Whether it was known already, by its source and id")
+
+
+class AcceptedBatch(Answer):
+    """Result of a batch, sent after the commit."""
+
+    accepted: int
+    duplicates: int
+    events: list[AcceptedEvent]
+    settle_token: str = Field(description="Position in the log, for `GET /v1/settle`")
+
+
+class Settled(Answer):
+    """Whether everything up to a position, and all that follows from it, is done."""
+
+    settled: bool
+    pending: int
+
+
+class LoggedEvent(Answer):
+    """An event with its place in the log and in its chain."""
+
+    seq: int = Field(description="Position in the log")
+    id: str
+    event_type: str
+    source: str
+    subject: str | None
+    time: datetime
+    payload: Json
+    correlation_id: str = Field(description="Id of the first event of the chain")
+    causation_id: str | None = Field(description="Id of the event that it follows from")
+    hop: int = Field(description="Number of events between it and the first of the chain")
+
+
+class EventPage(Page):
+    """A page of events."""
+
+    items: list[LoggedEvent]
+
+
+class TracedRule(Answer):
+    """A rule with its verdict on the event."""
+
+    rule: str
+    version: int
+    verdict: str = Field(description="`fired`, `gathered`, `held`, `unmatched`, …")
+    reason: str | None = Field(description="What held it back")
+    tree: Json | None = Field(description="The conditions with their results and the actual values")
+
+
+class TracedChange(Answer):
+    """A change of a memory that followed from an event."""
+
+    memory_id: UUID
+    version: int
+    change: str
+    reason: str
+    content: str | None
+    dispatch_id: UUID | None
+
+
+class EventTrace(Answer):
+    """What followed from an event."""
+
+    event: LoggedEvent
+    rules: list[TracedRule]
+    dispatches: list[Dispatch]
+    changes: list[TracedChange]
+    followed_by: list[LoggedEvent]
+
+
+class HookContext(Answer):
+    """Context for the model, as the hook expects it."""
+
+    hook_event_name: str = Field(alias="hookEventName")
+    additional_context: str = Field(alias="additionalContext")
+
+
+class HookAnswer(Answer):
+    """Answer to a hook; without a body if there is nothing to say."""
+
+    hook_specific_output: HookContext = Field(alias="hookSpecificOutput")

@@ -1,0 +1,259 @@
+"""Answers about memories: one, lists, verdicts, history, origins, relations."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from pydantic import Field
+
+from api.http.answers.dispatches import Dispatch
+from api.http.answers.events import LoggedEvent
+from api.ingress.answers import Answer, Page, optional
+from core.types import Category, Json, Kind, Relation, Status, Topic, Trust
+
+
+class Source(Answer):
+    """Evidence: a quote from a message, or the event that stated something."""
+
+    session_id: str = Field(description="Empty: the evidence is no message")
+    message_id: str = Field(description="Id of the message, or of the event")
+    event_id: str
+    quote: str
+
+
+class Memory(Answer):
+    """A long-term statement with its evidence."""
+
+    id: UUID
+    user_id: str | None
+    group_id: str | None
+    session_id: str | None = Field(description="Session in which it was learnt")
+    subject: str = Field(description="Person or thing that it is about")
+    kind: Kind
+    category: Category
+    topic: Topic
+    content: str
+    structured: Json = Field(description="Parts of the statement; `typed` has the value of the slot with its type")
+    attribute: str | None = Field(description="A slot, such as `home.city`")
+    value: str | None = Field(description="Value of the slot")
+    importance: float = Field(description="From 0 to 1")
+    confidence: float = Field(description="From 0 to 1")
+    trust: Trust
+    status: Status
+    occurred_at: datetime = Field(description="When it happened or was said")
+    valid_from: datetime | None = Field(description="Since when it is true")
+    valid_to: datetime | None = Field(description="Until when it is true")
+    recorded_at: datetime = Field(description="When it was first stored")
+    updated_at: datetime
+    expires_at: datetime | None
+    half_life_days: float | None = Field(description="Of its own; null: that of its category")
+    last_used_at: datetime | None
+    uses: int
+    fade_at: datetime | None = Field(description="When its strength falls below the threshold if it is not used")
+    pinned: bool
+    tags: list[str]
+    audience_labels: list[str] = Field(description="A reader must hold all of them")
+    level: int = Field(description="0: a statement; above: drawn from that many levels of other memories")
+    version: int
+    strength: float = Field(description="How alive it is now")
+    source_type: str | None = Field(description="`conversation`, `event` or `derived`; null: its evidence was erased")
+    sources: list[Source]
+
+
+class MemoryWithUnits(Memory):
+    """A memory, and the units of conversations that it rests on."""
+
+    unit_ids: list[UUID]
+
+
+class MemoryPage(Page):
+    """A page of memories."""
+
+    items: list[Memory]
+
+
+class FetchedMemories(Page):
+    """Memories by their ids."""
+
+    items: list[Memory]
+    missing: list[UUID] = Field(description="Ids of those that are not there")
+
+
+class KeptStatement(Answer):
+    """What became of a statement."""
+
+    memory: Memory | None = Field(description="The memory that has it; null: it was not stored")
+    verdict: str = Field(description="`add`, `confirm`, `merge`, `replace`, `supersede`, `predates`, `contradict`, …")
+    reason: str
+    decision_id: UUID = Field(description="Id of the change, for its undo")
+
+
+class KeptStatements(Page):
+    """What became of several statements, in their order."""
+
+    items: list[KeptStatement]
+
+
+class Authorship(Answer):
+    """Who changed something: a key or an agent, and the rule that it acted for."""
+
+    name: str | None
+    rule: str | None = optional()
+    rule_version: int | None = optional()
+
+
+class MemoryChange(Answer):
+    """A version of a memory: what was done to it, by whom and why."""
+
+    version: int
+    change: str = Field(description="`add`, `edit`, `confirm`, `merge`, `archive`, `restore`, `pin`, …")
+    reason: str
+    author: Authorship
+    at: datetime
+    change_id: UUID | None = Field(description="Id of the change, for its undo")
+
+
+class HistoricVersion(MemoryChange):
+    """A version of a memory with its content."""
+
+    snapshot: Json = Field(description="The memory as it was after the change")
+    dispatch_id: UUID | None
+
+
+class MemoryHistory(Page):
+    """Versions of a memory, oldest first."""
+
+    items: list[HistoricVersion]
+
+
+class RuleVersion(Answer):
+    """A version of a rule."""
+
+    name: str | None
+    version: int | None
+
+
+class ModelCall(Answer):
+    """A call of a language model."""
+
+    id: UUID
+    dispatch_id: UUID
+    model: str
+    prompt: str = Field(description="Name and version of the prompt")
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    latency_ms: float
+    outcome: str
+    at: datetime
+
+
+class OriginStep(MemoryChange):
+    """A change of a memory; by a rule also with the event, the dispatch and the calls that led to it."""
+
+    dispatch: Dispatch = optional()
+    rule: RuleVersion = optional()
+    event: LoggedEvent = optional()
+    model_calls: list[ModelCall] = optional()
+
+
+class MemoryOrigin(Answer):
+    """Why a memory exists."""
+
+    memory: Memory
+    steps: list[OriginStep] = Field(description="Its versions, oldest first")
+
+
+class ConcernedMemory(Answer):
+    """A memory that a verdict is about."""
+
+    id: UUID
+    content: str
+    status: Status
+    trust: Trust
+
+
+class Decision(Answer):
+    """A verdict on a statement."""
+
+    change_id: UUID
+    kind: str
+    reason: str
+    user_id: str | None
+    group_id: str | None
+    said: str | None = Field(description="The statement")
+    sources: list[Source]
+    memories: list[ConcernedMemory]
+    author: str | None
+    rule: RuleVersion | None
+    dispatch_id: UUID | None
+    at: datetime
+    undoes: UUID | None = Field(description="The change that this one undid")
+    undo: str | None = Field(description="Path that undoes it; null: it was undone")
+    undone_by: UUID | None
+
+
+class DecisionPage(Page):
+    """A page of verdicts."""
+
+    items: list[Decision]
+
+
+class UndoneChange(Answer):
+    """An undone change."""
+
+    change_id: UUID = Field(description="Id of the undo, which is a change itself")
+    undoes: UUID
+    undo: str = Field(description="Path that takes the undo back")
+    memories: list[Memory] = Field(description="The memories as they are now")
+
+
+class MergedMemories(Answer):
+    """Memories merged by hand."""
+
+    memory: Memory = Field(description="The one that was kept")
+    absorbed: list[UUID]
+    change_id: UUID
+    undo: str = Field(description="Path that undoes it")
+    warnings: list[str] = Field(description="Objections of the judge")
+
+
+class PathHop(Answer):
+    """A step of the path from one memory to another."""
+
+    source: str = Field(alias="from")
+    by: str = Field(description="A relation, or what they share: evidence, a slot, a subject")
+    to: str
+    outward: bool | None = Field(description="Whether the relation starts at `from`; null: it is no relation")
+    strength: float
+
+
+class RelatedMemory(Memory):
+    """A memory related to another one."""
+
+    score: float
+    path: list[PathHop]
+
+
+class RelatedPage(Page):
+    """Related memories, closest first."""
+
+    items: list[RelatedMemory]
+
+
+class WrittenRelation(Answer):
+    """A relation between two memories."""
+
+    from_id: UUID
+    relation: Relation
+    to_id: UUID
+    strength: float = Field(description="Share of the weight of its kind")
+    at: datetime
+    change_id: UUID | None
+
+
+class RelationPage(Page):
+    """Relations from and to a memory."""
+
+    items: list[WrittenRelation]

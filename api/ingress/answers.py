@@ -1,0 +1,88 @@
+"""Declaring what an operation answers: base of the models, and how a route names one.
+
+A model describes an answer in the OpenAPI document. Nothing is validated with it while the service runs: see
+`docs/decisions/0032-answers-are-declared-and-checked-by-tests.md`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Responses = dict[int | str, dict[str, Any]]
+"""What a route declares about its answers, by status."""
+
+COMPONENTS: Final = "#/components/responses/"
+
+REFUSALS: Final[dict[int, tuple[str, str]]] = {
+    401: ("Unauthorized", "The key is missing, unknown or revoked."),
+    403: ("Forbidden", "The key lacks the scope that this operation needs."),
+    404: ("NotFound", "The tenant has nothing by this id or name."),
+    408: ("TooSlow", "The body did not arrive in time."),
+    409: ("Conflict", "What is stored now contradicts the request; read it again."),
+    413: ("TooLarge", "The body is larger than this operation takes."),
+    415: ("UnknownMediaType", "The body is of a kind that this operation does not take."),
+    422: ("Invalid", "The request is malformed; `errors` names each place by its JSON pointer."),
+    429: ("Overloaded", "A limit of the tenant is reached; send again after `Retry-After` seconds."),
+    431: ("HeadersTooLarge", "The headers are too many or too long."),
+    502: ("Refused", "A service that this operation needs refused."),
+    503: (
+        "Unavailable",
+        "Not now, and nothing was changed; send again after `Retry-After` seconds.",
+    ),
+}
+"""Name and meaning of each refusal, by status; all have the form of `Problem`."""
+
+
+class Answer(BaseModel):
+    """Base of answers. A field without a default is always there."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class Page(Answer):
+    """A page of a list; its items are in `items`."""
+
+    next: str | None = Field(description="What to send as `after` for the next page; null: this is the last one")
+
+
+class ProblemPlace(Answer):
+    """A fault of a request."""
+
+    pointer: str = Field(description="JSON pointer to what is wrong; empty: the request as a whole")
+    detail: str = Field(description="What is wrong, and what to send instead")
+
+
+class LimitName(Answer):
+    """A limit of the tenant."""
+
+    name: str
+    value: float
+
+
+def optional(description: str | None = None) -> Any:
+    """Return the default of a field that is left out where it does not apply."""
+    return Field(default_factory=lambda: None, description=description)
+
+
+class Problem(Answer):
+    """A refusal (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str = Field(description="What went wrong, and what to do")
+    errors: list[ProblemPlace] = optional("Faults of the request, with 422")
+    limit: LimitName = optional("The limit that was reached, with 429")
+
+
+def answers(model: Any, status: int = 200, description: str = "", *, refusals: tuple[int, ...] = ()) -> Responses:
+    """Return the declaration of a route's answer; `refusals`: those that not every operation has."""
+    told: dict[str, Any] = {"model": model} | ({"description": description} if description else {})
+    return {status: told} | refuses(*refusals)
+
+
+def refuses(*statuses: int) -> Responses:
+    """Return the declaration of refusals that not every operation has."""
+    return {status: {"$ref": COMPONENTS + REFUSALS[status][0]} for status in statuses}

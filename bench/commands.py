@@ -1,0 +1,89 @@
+"""`python -m bench.commands > docs/cli.md`: every command with its purpose and an example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any, Final
+
+import typer
+
+from api.cli.main import COMMANDS
+
+HEAD: Final = """# Commands
+
+Every command has `--help` with its options. This page is made from the commands by
+`python -m bench.commands > docs/cli.md`.
+
+- **Where.** Commands talk to the stack of `IMPRINT_HOME` (`.imprint` in the current folder), or to the service at
+  `IMPRINT_URL` with the key in `IMPRINT_API_KEY`. `db`, `keys`, `mirror`, `bench`, `memory reembed`, `tenant limits`
+  and `tenant secrets reseal` need access to the database.
+- **Ids.** Lists print the last eight characters of an id. Every command takes those, as few as four of them, or the
+  whole id; where several ids end alike, it lists them. Events are named by their place in the log, which `events tail`
+  and `events trace` print, or by their id ([decision 0033](decisions/0033-the-end-of-an-id.md)).
+- **Lists** have one row a thing and fit the width of the terminal; texts are cut behind a word, ids never. Into a pipe,
+  rows are written in full.
+- **`--json`** prints what the API answers, with whole ids: a list is `{"items": […], "next": cursor or null}`; `search`
+  has the answer of `POST /v1/search`. An error is `{"error": {"detail": …, "errors": […]}}` on standard error.
+- **Exit codes**: 0 success, 1 failure, 2 usage. An unexpected error is one sentence; `IMPRINT_LOG_LEVEL=debug` shows
+  its traceback.
+- **Completion**: `eval "$(imprint completion bash)"` in `~/.bashrc`, the same with `zsh` in `~/.zshrc` after
+  `compinit`, or the output of `imprint completion fish` in `~/.config/fish/completions/imprint.fish`. It completes
+  commands, options, formats, sessions, and names of rules and prompts; the last three ask the service, for a second at
+  most.
+
+"""
+
+
+def page() -> str:
+    """Return the page in Markdown."""
+    rows = [f"| `imprint {' '.join(words)}` | {purpose} | `{example}` |" for words, purpose, example in commands()]
+    table = ["| command | purpose | example |", "| --- | --- | --- |", *rows]
+    return HEAD + "\n".join(table) + "\n"
+
+
+def commands() -> Iterator[tuple[list[str], str, str]]:
+    """Yield the words, first sentence and first example of every command, as `imprint --help` orders them."""
+    for words, command in leaves():
+        purpose, _, rest = (command.help or "").replace("\b", "").partition("Example")
+        example = rest.lstrip("s: ").splitlines()[0]
+        yield words, _cell(_first_sentence(" ".join(purpose.split()))), _cell(example)
+
+
+def leaves() -> Iterator[tuple[list[str], Any]]:
+    """Yield every command with the words that call it, those within groups as well."""
+    for name, (place, line) in COMMANDS.items():
+        yield from _within([name], _loaded(place, line))
+
+
+def _within(words: list[str], command: Any) -> Iterator[tuple[list[str], Any]]:
+    within = getattr(command, "commands", None)
+    if within is None:
+        yield words, command
+        return
+    table = getattr(command, "table", {})
+    for name, one in within.items():
+        yield from _within([*words, name], _loaded(*table[name]) if name in table else one)
+
+
+def _loaded(place: str, line: str) -> Any:
+    module, _, attribute = place.partition(":")
+    found = getattr(import_module(module), attribute)
+    if isinstance(found, typer.Typer):
+        return typer.main.get_group(found)
+    single = typer.Typer(add_completion=False)
+    single.command(help=found.__doc__ or line)(found)
+    return typer.main.get_command(single)
+
+
+def _first_sentence(text: str) -> str:
+    first, dot, _ = text.strip().partition(". ")
+    return first if dot else first.removesuffix(".")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").strip()
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,1 @@
+"""Removes what has been kept for as long as its tenant wants."""

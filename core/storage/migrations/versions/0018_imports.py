@@ -1,0 +1,24 @@
+"""Imports: their rows, their uploads, and what the ordinals of an archive stand for while it is restored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0018"
+down_revision = "0017"
+
+OWN_ROWS = "tenant_id = current_setting('imprint.tenant', true)"
+
+TENANT_TABLES = ("imports", "import_parts", "import_places")
+
+
+def upgrade() -> None:
+    for statement in Path(__file__).with_suffix(".sql").read_text(encoding="utf-8").split(";\n\n"):
+        op.execute(statement)
+    for table in TENANT_TABLES:
+        op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+        op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+        op.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO imprint_app")
+        op.execute(f"CREATE POLICY own_rows ON {table} TO imprint_app USING ({OWN_ROWS}) WITH CHECK ({OWN_ROWS})")

@@ -1,0 +1,1 @@
+"""Restores an uploaded archive, file by file, in bounded transactions."""

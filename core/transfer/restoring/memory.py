@@ -1,0 +1,233 @@
+"""Memories, relations and the profile of an archive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from core.consolidation import candidate_screening
+from core.memory import memories, restoration, retention, tombstones, updates
+from core.memory.restoration import RestoredMemory, RestoredVersion
+from core.reflection import profile
+from core.reflection.profile import ProfileOwner
+from core.screening import masking, screen
+from core.sessions.restoration import Fate
+from core.storage.db import Tx, recordset
+from core.transfer import imports
+from core.transfer.archive_reader import ReadLine
+from core.transfer.restoring import memory_lines
+from core.transfer.restoring.context import ERASED, Context, is_erased
+from core.transfer.restoring.memory_lines import Cited
+from core.types import Candidate, Status
+
+REFUSED: Final = "holds a secret, and this installation refuses secrets"
+LEFT_OUT: Final = "names memories that were left out"
+HOSTILE: Final = "tries to instruct its reader"
+
+SLOT_TAKEN: Final = "Another memory filled its slot when this one was restored from an archive."
+BLANKED: Final = "What it was about has been erased."
+
+Prepared = Sequence[tuple[Candidate, RestoredMemory | str]]
+"""Memories as statements, and ready to be stored or why one is left out."""
+
+
+def prepare(context: Context, batch: Sequence[ReadLine]) -> Prepared:
+    """Screen the memories and compute the vectors of those that are not there, outside of any transaction."""
+    with context.db.tenant(context.tenant_id) as tx:
+        cited = _cited(tx, context.import_id, batch)
+    made: list[tuple[Candidate, RestoredMemory | str]] = []
+    for line in batch:
+        seen = candidate_screening.screened(memory_lines.candidate(line.checked, cited))
+        is_refused = seen.secret and context.settings.secrets == "refuse"
+        one = REFUSED if is_refused else memory_lines.restored(line, seen, context.import_id, cited)
+        made.append((seen.candidate, one))
+    asked = [one for _, one in made if not isinstance(one, str)]
+    with context.db.tenant(context.tenant_id) as tx:
+        known = restoration.find(tx, context.user_id, asked).same
+    vectors = _vectors(context, [one for one in asked if one.id not in known])
+    return [(said, one if isinstance(one, str) else replace(one, vector=vectors.get(one.id))) for said, one in made]
+
+
+def write(
+    tx: Tx, context: Context, batch: Sequence[ReadLine], until: datetime | None, prepared: Prepared
+) -> Iterator[Fate | str]:
+    """Store the memories that are not there; one that is there gets the evidence that it lacks."""
+    restoration.lock(tx, context.tenant_id, context.user_id)
+    erased = tombstones.are_erased(tx, context.tenant_id, context.user_id, [said for said, _ in prepared])
+    wanted = [
+        ERASED if gone or is_erased(line.checked.recorded_at, until) else one
+        for line, (_, one), gone in zip(batch, prepared, erased, strict=True)
+    ]
+    standing = _Standing.of(tx, context, [one for one in wanted if not isinstance(one, str)])
+    there: dict[tuple[str, int], str] = {}
+    for line, one in zip(batch, wanted, strict=True):
+        if isinstance(one, str):
+            yield one
+            continue
+        known = standing.claim(one)
+        there["", line.checked.ordinal] = str(known or one.id)
+        yield "known" if known else "restored"
+    buried = _buried_versions(tx, context, standing.fresh)
+    fresh = [standing.fitted(one, buried) for one in standing.fresh]
+    origin = {"import": str(context.import_id)}
+    restoration.restore(tx, context.tenant_id, context.user_id, fresh, origin, context.author)
+    if restoration.cite(tx, context.tenant_id, {known: one.evidence for known, one in standing.claimed.items()}):
+        retention.plan(tx, context.tenant_id, standing.claimed)
+    imports.put_places(tx, context.tenant_id, context.import_id, "memories", there)
+
+
+def write_relations(
+    tx: Tx, context: Context, batch: Sequence[ReadLine], _until: datetime | None
+) -> Iterator[Fate | str]:
+    """Store the relations that are not there, between memories that are."""
+    restoration.lock(tx, context.tenant_id, context.user_id)
+    lines = [one.checked for one in batch]
+    ids = _ids(tx, context, [n for one in lines for n in (one.from_, one.to)])
+    asked = [
+        (ids[one.from_], one.relation, ids[one.to], one.strength, one.at)
+        for one in lines
+        if one.from_ in ids and one.to in ids and ids[one.from_] != ids[one.to]
+    ]
+    stored = restoration.relate(tx, context.tenant_id, asked)
+    yield from ["restored"] * stored
+    yield from ["known"] * (len(asked) - stored)
+    yield from [LEFT_OUT] * (len(batch) - len(asked))
+
+
+def write_profile(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: datetime | None) -> Iterator[Fate | str]:
+    """Store the profile of a user who has none, if all memories that it names are there."""
+    for line in batch:
+        document = masking.mask(line.plain["attributes"])
+        named = set(_named(document))
+        ids = _ids(tx, context, sorted(named))
+        if ids.keys() != named:
+            yield LEFT_OUT
+        elif any(screen.screen(said).hostile for _, said in masking.texts(document)):
+            yield HOSTILE
+        else:
+            owner, version = ProfileOwner(context.user_id), line.checked.version
+            stored = profile.restore(tx, context.tenant_id, owner, version, _with_ids(document, ids))
+            yield "restored" if stored else "known"
+
+
+@dataclass(slots=True)
+class _Standing:
+    """What is stored already of a batch of memories. A stored memory stands for one line of an archive alone."""
+
+    same: Mapping[UUID, Sequence[UUID]]
+    said: Mapping[UUID, Sequence[UUID]]
+    slot: Mapping[UUID, Sequence[UUID]]
+    claimed: dict[UUID, RestoredMemory] = field(default_factory=dict)
+    fresh: list[RestoredMemory] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, tx: Tx, context: Context, asked: Sequence[RestoredMemory]) -> _Standing:
+        found = restoration.find(tx, context.user_id, asked)
+        several = (found.same, found.said, found.slot)
+        ids = {one for by_id in several for ones in by_id.values() for one in ones}
+        own = imports.taken(tx, context.import_id, sorted(ids))
+        same, said, slot = (
+            {name: [one for one in ones if one not in own] for name, ones in by_id.items()} for by_id in several
+        )
+        return cls(same, said, slot)
+
+    def claim(self, memory: RestoredMemory) -> UUID | None:
+        """Return the stored memory that this one is; None: it is new."""
+        for one in (*self.same.get(memory.id, ()), *self.said.get(memory.id, ())):
+            if one not in self.claimed:
+                self.claimed[one] = memory
+                return one
+        self.fresh.append(memory)
+        return None
+
+    def fitted(self, memory: RestoredMemory, buried: Mapping[UUID, set[int]]) -> RestoredMemory:
+        """Return a memory as it can be stored: without erased wordings, and archived if its slot is taken."""
+        gone = buried.get(memory.id, set())
+        blank = {"content": "", "structured": {}}
+        kept = [
+            replace(one, reason=BLANKED, snapshot=one.snapshot | blank) if one.version in gone else one
+            for one in memory.versions
+        ]
+        if not self.slot.get(memory.id):
+            return replace(memory, versions=kept)
+        version, now = memory.fields["version"] + 1, datetime.now(UTC)
+        fields = memory.fields | {"status": Status.ARCHIVED, "version": version, "updated_at": now}
+        snapshot = {name: memories.plain(value) for name, value in fields.items() if name != "version"}
+        archived = RestoredVersion(version, "archive", now, "import", None, SLOT_TAKEN, snapshot)
+        return replace(memory, fields=fields, versions=[*kept, archived])
+
+
+def _vectors(context: Context, wanted: Sequence[RestoredMemory]) -> dict[UUID, Any]:
+    served = [one for one in wanted if one.fields["trust"] not in updates.UNBELIEVED]
+    contents = list(dict.fromkeys(one.fields["content"] for one in served))
+    found = dict(zip(contents, context.embedder.embed(contents), strict=True)) if contents else {}
+    return {one.id: found[one.fields["content"]] for one in served}
+
+
+def _buried_versions(tx: Tx, context: Context, fresh: Sequence[RestoredMemory]) -> dict[UUID, set[int]]:
+    """Return the versions of memories whose statements were erased."""
+    said = [
+        (one.id, version)
+        for one in fresh
+        for version in one.versions
+        if version.snapshot.keys() >= memory_lines.NEEDED and version.snapshot["content"] != one.fields["content"]
+    ]
+    asked = [memory_lines.as_candidate(version.snapshot) for _, version in said]
+    gone = tombstones.are_erased(tx, context.tenant_id, context.user_id, asked)
+    buried: dict[UUID, set[int]] = {}
+    for (memory_id, version), is_gone in zip(said, gone, strict=True):
+        if is_gone:
+            buried.setdefault(memory_id, set()).add(version.version)
+    return buried
+
+
+def _ids(tx: Tx, context: Context, ordinals: Sequence[int]) -> dict[int, UUID]:
+    """Return the memories that ordinals stand for."""
+    found = imports.places(tx, context.import_id, "memories", [("", n) for n in ordinals])
+    return {n: UUID(ref) for (_, n), ref in found.items()}
+
+
+def _cited(tx: Tx, import_id: UUID, batch: Sequence[ReadLine]) -> Cited:
+    """Return id and event of the messages that memories cite."""
+    wanted = {(e.session_id, e.ordinal) for one in batch for e in one.checked.evidence if e.session_id}
+    asked = recordset([{"session_id": session, "ordinal": n} for session, n in sorted(wanted)])
+    rows = tx.execute(_CITED, {"id": import_id, "rows": asked})
+    return {(row.session_id, row.ordinal): (row.message_id, row.event_id) for row in rows}
+
+
+def _named(value: Any) -> Iterator[int]:
+    """Yield the ordinals that a part of a profile names."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from inner if _is_list_of_ordinals(key, inner) else _named(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _named(inner)
+
+
+def _with_ids(value: Any, ids: Mapping[int, UUID]) -> Any:
+    """Return a part of a profile that names memories by their ids."""
+    if isinstance(value, dict):
+        return {
+            key: [str(ids[n]) for n in inner] if _is_list_of_ordinals(key, inner) else _with_ids(inner, ids)
+            for key, inner in value.items()
+        }
+    return [_with_ids(inner, ids) for inner in value] if isinstance(value, list) else value
+
+
+def _is_list_of_ordinals(key: str, value: Any) -> bool:
+    return key == "memories" and isinstance(value, list) and all(isinstance(one, int) for one in value)
+
+
+_CITED = text("""
+    SELECT p.session_id, p.ordinal, m.id AS message_id, m.event_id
+    FROM json_to_recordset(cast(:rows AS json)) AS r (session_id text, ordinal int)
+    JOIN import_places p ON p.import_id = :id AND p.file = 'messages' AND p.session_id = r.session_id
+                        AND p.ordinal = r.ordinal
+    JOIN messages m ON m.session_id = p.session_id AND m.id = p.ref
+""")

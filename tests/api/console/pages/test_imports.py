@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import json
+
+from tests.api.console.browser import Browser
+from tests.doors import Doors
+
+TALK = json.dumps({"role": "user", "content": "I play the cello.", "session_id": "s1"}).encode()
+
+
+def send(browser: Browser, *, dry_run: bool) -> str:
+    headers = {"x-csrf-token": browser.token, "hx-request": "true", "content-type": "application/octet-stream"}
+    query = {"user_id": "ada", "dry_run": str(dry_run).lower()}
+    return browser.client.post("/console/imports", params=query, content=TALK, headers=headers).text
+
+
+def test_a_file_is_looked_at_and_then_imported(browser: Browser, door: Doors) -> None:
+    assert "What is in it" in send(browser, dry_run=True)
+    assert not door.get("/v1/events").json()["items"]
+    assert "Imported" in send(browser, dry_run=False)
+    assert door.get("/v1/events?type=message.added").json()["items"]
+    assert "messages" in browser.get("/imports").text

@@ -1,0 +1,124 @@
+"""Agent that restores the archive of a user."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from core.errors import Conflict, Invalid, Never, NotFound, Problem
+from core.events import publishing
+from core.events.log import Cause, Emission
+from core.events.pending import Report
+from core.events.publishing import Author
+from core.reflection import profile
+from core.reflection.profile import ProfileOwner
+from core.storage.db import Tx
+from core.tenancy import limits
+from core.transfer import imports
+from core.transfer.opened import Unreadable
+from core.transfer.restoring import restorer
+from core.transfer.restoring.context import Context, Tally
+from core.transfer.restoring.restorer import Restorer
+from core.types import Json
+from workers.dispatch.model import FollowUps, Job, Outcome
+from workers.tools import Tools
+
+TURN_SECONDS: Final = 20.0
+"""Time for which one dispatch restores before it makes room for others."""
+
+EMBEDDED: Final = 100
+"""Sessions and documents whose vectors one dispatch computes."""
+
+GONE: Final = Outcome(Report({"import": "gone"}))
+
+
+def restore_archive(tools: Tools, job: Job) -> Outcome:
+    """Restore the archive that the event names, from where an earlier attempt has stopped.
+
+    A broken archive ends the import, with the places that are wrong. One that was cancelled is left alone.
+    """
+    work = _begin(tools, job)
+    if work is None:
+        return GONE
+    until = time.monotonic() + TURN_SECONDS
+    try:
+        is_done = work.run(lambda: time.monotonic() < until)
+    except Invalid as error:
+        return Outcome(_Broken(job.tenant_id, work.row, error.problems))
+    except Unreadable as error:
+        return Outcome(_Broken(job.tenant_id, work.row, [Problem("", str(error))]))
+    except (Conflict, NotFound):
+        if _begin(tools, job) is None:  # Cancelled, or erased with its user, while it was restored.
+            return GONE
+        raise
+    if not is_done:
+        return Outcome(Report(work.tally.as_json()), [(job.target, job.params)])
+    with tools.db.tenant(job.tenant_id) as tx:
+        waiting = restorer.find_unembedded(tx, work.row.user_id)
+    pages = [waiting[start : start + EMBEDDED] for start in range(0, len(waiting), EMBEDDED)]
+    then = [("embedding_refresher", {"sessions": page}) for page in pages]
+    return Outcome(_Restored(job.tenant_id, work.row), then, then_by_result=_follow_up)
+
+
+def _begin(tools: Tools, job: Job) -> Restorer | None:
+    """Mark the import as running; None: it has ended, or is gone."""
+    named = job.params.get("import_id") or job.event.payload.get("import_id")
+    try:
+        import_id = UUID(str(named))
+    except ValueError:
+        raise Never(f"{job.target} needs `import_id`, not {named!r:.100}.") from None
+    with tools.db.tenant(job.tenant_id) as tx:
+        row = imports.begin(tx, import_id)
+        allowed = limits.effective(tx, job.tenant_id, tools.settings.tenant_limits)
+    if row is None:
+        return None
+    cause = Cause(job.event, job.id)
+    context = Context(
+        tools.db, tools.embedder, tools.settings, job.tenant_id, row.user_id, import_id, job.author, cause, allowed
+    )
+    return Restorer(context, row)
+
+
+@dataclass(frozen=True, slots=True)
+class _Restored:
+    """The end of an import of which all lines are restored."""
+
+    tenant_id: str
+    row: Any
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        if not imports.finish(tx, self.row.id, "done", None):
+            raise Conflict(f"Import {self.row.id} was stopped in the meantime.")
+        tally = Tally.of(self.row.report)
+        about = {"user_id": self.row.user_id}
+        payload = {**about, "import_id": str(self.row.id), "restored": dict(tally.restored)}
+        told = [Emission(imports.COMPLETED, payload)]
+        if tally.restored["memories"]:
+            told.append(Emission("mirror.requested", about))
+        publishing.publish(tx, self.tenant_id, author, told)
+        has_profile = profile.get(tx, ProfileOwner(self.row.user_id)) is not None
+        is_stale = has_profile and tally.restored["memories"] and not tally.restored["profile"]
+        return {**tally.as_json(), "profile_is_stale": bool(is_stale)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Broken:
+    """The end of an import whose archive is broken."""
+
+    tenant_id: str
+    row: Any
+    problems: Sequence[Problem]
+
+    def write(self, tx: Tx, author: Author) -> Json:
+        imports.finish(tx, self.row.id, "failed", None, self.problems)
+        payload = {"user_id": self.row.user_id, "import_id": str(self.row.id), "problems": len(self.problems)}
+        publishing.publish(tx, self.tenant_id, author, [Emission(imports.FAILED, payload)])
+        return {"import": "failed", "problems": len(self.problems)}
+
+
+def _follow_up(done: Json) -> FollowUps:
+    """Build a profile anew that stood before the memories came."""
+    return [("profile_builder", {})] if done["profile_is_stale"] else []
