@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from bench.stand import Stand
 
@@ -18,11 +18,42 @@ addEventListener('securitypolicyviolation', (e) => console.error(
   'policy violated:', e.effectiveDirective, e.blockedURI, e.sourceFile, e.lineNumber, e.sample));
 """
 
+RULE = "consolidate_on_session_end"
+
 AREAS = (
     "", "/events", "/rules", "/memories", "/search", "/people", "/context", "/documents", "/work", "/service",
 )  # fmt: skip
 
+TOO_WIDE = """
+() => {
+  if (document.documentElement.scrollWidth <= innerWidth) return [];
+  const wide = ['the page is wider than its window'];
+  const walk = (root) => {
+    for (const one of root.querySelectorAll('*')) {
+      if (one.shadowRoot) walk(one.shadowRoot);
+      const { right } = one.getBoundingClientRect();
+      if (right > innerWidth + 1 && !one.closest('.scroll, dialog, pre')) wide.push(`${one.tagName}.${one.className}`);
+    }
+  };
+  walk(document);
+  return wide.slice(0, 6);
+}
+"""
+
 GRAVE = {"serious", "critical"}
+
+
+def all_pages(stand: Stand) -> list[str]:
+    """A path of every page and of every kind of thing in the conversation of the demo."""
+    event = stand.call("GET", "/v1/events?type=session.ended&limit=1")["items"][0]
+    memory = stand.call("GET", "/v1/memories?limit=1&order=uses")["items"][0]["id"]
+    place = quote(event["id"], safe="")
+    return [
+        *AREAS, "/events?type=memory.*", f"/rules/{RULE}", f"/rules/{RULE}?event={place}", f"/memories/{memory}",
+        f"/events/{place}", f"/sessions/{event['payload']['session_id']}", "/people/maya",
+        "/search?user_id=maya&query=Where+does+she+live%3F",
+        f"/context?user_id=maya&session_id={event['payload']['session_id']}",
+    ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +94,10 @@ class Watched:
         self.page.locator("[data-waiting], .htmx-request").first.wait_for(state="detached")
 
     def overflow(self) -> list[str]:
-        """What is wider than the window."""
-        found: list[str] = self.page.evaluate(
-            """() => {
-              if (document.documentElement.scrollWidth <= innerWidth) return [];
-              const wide = [...document.querySelectorAll('body *')].filter(
-                (one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.scroll, dialog, pre'));
-              const named = wide.map((one) => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 60)}`);
-              return [...named.slice(0, 5), 'the page is wider than its window'];
-            }"""
-        )
+        """What is wider than the window, and still is when scripts have laid out what they draw."""
+        if self.page.evaluate(TOO_WIDE):
+            self.page.wait_for_timeout(500)
+        found: list[str] = self.page.evaluate(TOO_WIDE)
         return found
 
     def barriers(self) -> list[str]:
@@ -122,8 +147,3 @@ class Chromium:
             yield context
         finally:
             context.close()
-
-
-def axe_of(packages: Path) -> str:
-    """The text of axe-core, as the wheel of axe-playwright-python carries it."""
-    return next(packages.glob("axe_playwright_python/**/axe.min.js")).read_text(encoding="utf-8")

@@ -2,51 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from bench.stand import Stand
-from tests.browser.pages import DESK, PHONE, Chromium, Look, Watched
+from tests.browser.pages import DESK, PHONE, Chromium, Look, Watched, all_pages
 
 pytestmark = [pytest.mark.browser]
 
-PAGES = (
-    "", "/events", "/events?type=memory.*", "/rules", "/rules/consolidate_on_session_end", "/memories", "/search",
-    "/search?user_id=maya&query=Where+does+she+live%3F", "/people", "/people/maya", "/context", "/documents", "/work",
-    "/service", "/memories/{memory}", "/events/{event}", "/sessions/{session}",
-    "/rules/consolidate_on_session_end?event={event}",
-)  # fmt: skip
 
-
-@pytest.fixture(scope="module", params=[DESK, PHONE], ids=lambda look: look.name)
-def window(request: pytest.FixtureRequest, chromium: Chromium, stand: Stand) -> Iterator[Watched]:
-    look: Look = request.param
+@pytest.mark.parametrize("look", [DESK, PHONE], ids=lambda look: look.name)
+def test_every_page_is_whole_and_open_to_all(chromium: Chromium, stand: Stand, look: Look) -> None:
+    found: dict[str, list[str]] = {}
     with chromium.logged_in(stand.key, look) as watched:
-        yield watched
+        for path in all_pages(stand):
+            watched.faults.clear()
+            assert watched.open(path) == 200
+            found[path] = [*watched.overflow(), *watched.barriers(), *watched.faults]
+    assert {path: faults for path, faults in found.items() if faults} == {}
 
 
-@pytest.fixture(scope="module")
-def ids(stand: Stand) -> dict[str, str]:
-    event = stand.call("GET", "/v1/events?type=session.ended&limit=1")["items"][0]
-    return {
-        "memory": stand.call("GET", "/v1/memories?limit=1&order=uses")["items"][0]["id"],
-        "event": event["id"],
-        "session": event["payload"]["session_id"],
-    }
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_a_page_is_whole_and_open_to_all(window: Watched, ids: dict[str, str], path: str) -> None:
-    assert window.open(path.format(**ids)) == 200
-    found = [*window.overflow(), *window.barriers(), *window.faults]
-    window.faults.clear()
-    assert found == []
-
-
-def test_the_login_is_whole_and_open_to_all(chromium: Chromium) -> None:
+def test_the_login_and_a_page_that_is_not_there_are_whole_too(chromium: Chromium, stand: Stand) -> None:
     for look in (DESK, PHONE):
         with chromium.window(look) as context:
             login = Watched(context.new_page(), chromium.axe)
             assert login.open("/login") == 200
             assert [*login.overflow(), *login.barriers(), *login.faults] == []
+        with chromium.logged_in(stand.key, look) as watched:
+            assert watched.open("/rules/nothing") == 404
+            assert [*watched.overflow(), *watched.barriers()] == []
+
+
+def test_pages_in_chinese_fit_and_are_open_to_all(chromium: Chromium, stand: Stand) -> None:
+    with chromium.logged_in(stand.key, PHONE, "zh-CN") as watched:
+        for path in ("", "/rules", "/search", "/service"):
+            assert watched.open(path) == 200
+            assert watched.page.locator("html").get_attribute("lang") == "zh-CN"
+            assert [*watched.overflow(), *watched.barriers(), *watched.faults] == []

@@ -42,7 +42,7 @@ def test_what_the_server_finds_is_chosen_with_arrows(start: Watched) -> None:
     page = start.page
     page.keyboard.press("/")
     page.keyboard.type("consolidate")
-    page.locator("[role=option]", has_text="consolidate_on_session_end").wait_for()
+    page.locator("#palette-rule-1", has_text="consolidate_on_session_end").wait_for()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
     assert chosen(start).startswith("consolidate_on_session_end")

@@ -58,9 +58,13 @@ localise(document);
 /** Let modules improve what asks for them: `data-editor` an editor of rules, `data-plot` a chart. */
 async function improve() {
   for (const one of document.querySelectorAll("[data-editor]:not([data-improved]), [data-plot]:not([data-improved])")) {
-    one.dataset.improved = "";
-    if (one.dataset.editor) await (await import(one.dataset.editor)).enhance(one);
-    else await (await import(one.dataset.plot)).draw(one);
+    one.dataset.improved = one.dataset.waiting = "";
+    try {
+      const module = await import(one.dataset.editor ?? one.dataset.plot);
+      await (one.dataset.editor ? module.enhance(one) : module.draw(one));
+    } finally {
+      delete one.dataset.waiting;
+    }
   }
 }
 
