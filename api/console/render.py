@@ -93,7 +93,7 @@ def load() -> Renderer:
         lstrip_blocks=True,
     )
     templates.filters |= {"moment": moment, "pretty": pretty, "short": short, "count": count, "decimal": decimal}
-    templates.globals["asset"] = asset
+    templates.globals["asset"] = partial(asset, _digests())
     catalogues = {
         name: json.loads((HERE / "locales" / f"{name}.json").read_text(encoding="utf-8")) for name in LANGUAGES
     }
@@ -123,18 +123,15 @@ def term(catalogue: Mapping[str, str], kind: str, word: str) -> str:
     return catalogue.get(f"{kind}.{word}", word)
 
 
-def asset(name: str) -> str:
+def asset(digests: Mapping[str, str], name: str) -> str:
     """Return the address of a file in `static/`, which changes with its content and may be kept by browsers."""
-    return f"/console/static/{name}?{_digest(name)}"
+    return f"/console/static/{name}?{digests[name]}"
 
 
-def _digest(name: str) -> str:
-    if name not in _DIGESTS:
-        _DIGESTS[name] = hashlib.sha256((HERE / "static" / name).read_bytes()).hexdigest()[:12]
-    return _DIGESTS[name]
-
-
-_DIGESTS: Final[dict[str, str]] = {}
+def _digests() -> Mapping[str, str]:
+    folder = HERE / "static"
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()[:12] for path in files}
 
 
 def moment(value: str | None) -> Markup | str:

@@ -16,6 +16,7 @@ from api.http import erasure, memories
 from api.http.memory_requests import Content, Reason, Version
 from api.http.memory_writes import IdempotencyKey
 from api.ingress import error_responses
+from api.ingress.answers import refuses
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Writer, author
 from api.ingress.large_json import Route
@@ -153,7 +154,7 @@ class _TakenBack(Exception):
         self.result = result
 
 
-@router.post("/bulk")
+@router.post("/bulk", operation_id="changeMemories", responses=refuses(409))
 def post_bulk(deps: Deps, caller: Writer, asked: BulkRequest, idempotency_key: IdempotencyKey = None) -> BulkAnswer:
     """Pin, unpin, archive, restore, merge or erase up to 500 memories; each row has a result of its own.
 

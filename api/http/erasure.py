@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import Annotated, Final
 from uuid import UUID
 
 import structlog
 from fastapi import APIRouter, Query
 
 from api.http import retrying
-from api.http.answers.erasure import ReceiptKey, SignedReceipt
+from api.http.answers.erasure import ErasureRehearsal, ReceiptKey, SignedReceipt
 from api.ingress.answers import answers
 from api.ingress.dependencies import Admin, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -32,6 +32,8 @@ log = structlog.get_logger()
 WithEvidence = Annotated[bool, Query(description="Also blank the text of the cited messages")]
 Rehearsal = Annotated[bool, Query(description="Only count what would be erased; nothing is, and nothing is signed")]
 
+ERASED: Final = answers(SignedReceipt | ErasureRehearsal, refusals=(409,))
+
 
 class _Rehearsed(Exception):
     """Ends the transaction of a rehearsal, so that everything it has erased is there again."""
@@ -40,7 +42,11 @@ class _Rehearsed(Exception):
         self.done = done
 
 
-@router.delete("/memories/{memory_id}", operation_id="eraseMemory", responses=answers(SignedReceipt, refusals=(409,)))
+@router.delete(
+    "/memories/{memory_id}",
+    operation_id="eraseMemory",
+    responses=ERASED,
+)
 def delete_memory(
     deps: Deps, caller: Writer, memory_id: UUID, evidence: WithEvidence = False, dry_run: Rehearsal = False
 ) -> Json:
@@ -49,13 +55,15 @@ def delete_memory(
     Repeated: 404, which names the receipt. `dry_run`: the answer is what would be erased, as counts of rows.
     """
     if dry_run:
-        return _rehearse(
-            deps, caller, lambda tx: memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
-        )
+        return _rehearsal_json(rehearse_memory(deps, caller, memory_id, evidence=evidence))
     return erase_memory(deps, caller, memory_id, evidence=evidence)[1].as_json()
 
 
-@router.delete("/users/{user_id:path}", operation_id="eraseUser", responses=answers(SignedReceipt, refusals=(409,)))
+@router.delete(
+    "/users/{user_id:path}",
+    operation_id="eraseUser",
+    responses=ERASED,
+)
 def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = False) -> Json:
     """Erase everything stored about a user permanently; the answer is a signed receipt.
 

@@ -109,7 +109,7 @@ class PreviewedStatement(BaseModel):
     against: list[KnownStatement]
 
 
-class LeftOut(BaseModel):
+class LeftOutWindows(BaseModel):
     """Windows of messages that no statement was read from, with the reason."""
 
     windows: int
@@ -133,12 +133,12 @@ class ExtractionPreview(BaseModel):
 
     extractor: str
     items: list[PreviewedStatement]
-    left_out: LeftOut
+    left_out: LeftOutWindows
     rules: list[ReadingRule]
     model: ModelUse
 
 
-@router.post("/preview")
+@router.post("/preview", operation_id="previewExtraction")
 @with_bounds(Bounds(counted="backtests"))
 def post_preview(deps: Deps, caller: Reader, asked: PreviewRequest) -> ExtractionPreview:
     """Show what a conversation would become: statements with verdict and reason, what is dropped, and by which rules.
@@ -210,9 +210,9 @@ def _shown(verdict: Verdict) -> PreviewedStatement:
     )
 
 
-def _left_out(found: Preview) -> LeftOut:
+def _left_out(found: Preview) -> LeftOutWindows:
     read = found.read
-    return LeftOut(
+    return LeftOutWindows(
         windows=read.windows,
         skipped=dict(read.skipped),
         refused=read.refused,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
+from api.ingress.answers import refuses
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Admin, Dependencies, Deps, Limit, require_scope
 from api.ingress.large_json import Route
@@ -64,7 +65,7 @@ class Keys(BaseModel):
     next: str | None
 
 
-@router.get("")
+@router.get("", operation_id="listKeys")
 def get_keys(
     deps: Deps,
     caller: Admin,
@@ -79,7 +80,7 @@ def get_keys(
     return Keys(items=items, next=found[-1].id if len(found) == limit else None)
 
 
-@router.post("", status_code=201)
+@router.post("", status_code=201, operation_id="createKey", responses=refuses(409))
 def post_key(deps: Deps, caller: Admin, asked: KeyRequest) -> CreatedKey:
     """Create a key; the answer is the only one that shows it.
 
@@ -94,7 +95,7 @@ def post_key(deps: Deps, caller: Admin, asked: KeyRequest) -> CreatedKey:
     return CreatedKey(id=key_id, key=key, name=asked.name, scopes=sorted(set(asked.scopes)), labels=labels)
 
 
-@router.delete("/{key_id}", status_code=204)
+@router.delete("/{key_id}", status_code=204, operation_id="revokeKey", responses=refuses(404, 409))
 def delete_key(deps: Deps, caller: Admin, key_id: str) -> Response:
     """Revoke a key; all processes refuse it within 5 seconds. 409: it is the key of this request."""
     if key_id == caller.key_id:

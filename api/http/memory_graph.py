@@ -73,7 +73,7 @@ class Graph(BaseModel):
     more: bool
 
 
-@router.get("/graph")
+@router.get("/graph", operation_id="getMemoryGraph")
 def get_graph(deps: Deps, caller: Reader, asked: Annotated[GraphRequest, Query()]) -> Graph:
     """Return the memories of a user, or group, and their relations as nodes and edges.
 

@@ -12,7 +12,7 @@ from core.maintenance.glance import Glance
 router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
 
-@router.get("/now")
+@router.get("/now", operation_id="getNow")
 def get_now(deps: Deps, caller: Reader) -> Glance:
     """Show lag, work under way, freshness, processes, and what needs a person.
 

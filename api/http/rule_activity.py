@@ -68,7 +68,7 @@ class ActivityChart(BaseModel):
     left_out: int
 
 
-@router.get("/activity", response_model_by_alias=True)
+@router.get("/activity", response_model_by_alias=True, operation_id="getRuleActivity")
 def get_activity(deps: Deps, caller: Reader, asked: Annotated[ActivityRequest, Query()]) -> ActivityChart:
     """Count what each rule decided in equal parts of a time span: fired, gathered by flow control, held back.
 

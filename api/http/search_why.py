@@ -70,7 +70,7 @@ class WhyAnswer(BaseModel):
     arms: dict[str, list[ListedHit]]
 
 
-@router.post("/search/why")
+@router.post("/search/why", operation_id="explainSearch")
 def post_why(deps: Deps, caller: Reader, asked: WhyRequest) -> WhyAnswer:
     """Explain why a memory or message is not among the results of a search, or at which place it is.
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from api.http.answers.service import EnabledEndpoint, EndpointPage
 from api.ingress import paging
-from api.ingress.answers import answers
+from api.ingress.answers import answers, refuses
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Limit, Reader, RuleEditor, Writer
 from api.ingress.large_json import Route
@@ -68,7 +68,7 @@ class Deliveries(BaseModel):
     next: str | None
 
 
-@router.get("/endpoints/deliveries")
+@router.get("/endpoints/deliveries", operation_id="listDeliveries")
 def get_deliveries(
     deps: Deps,
     caller: Reader,
@@ -86,7 +86,7 @@ def get_deliveries(
     return Deliveries(items=[_delivery(row) for row in rows], next=str(following) if following else None)
 
 
-@router.post("/endpoints/deliveries/{dispatch_id}/redeliver")
+@router.post("/endpoints/deliveries/{dispatch_id}/redeliver", operation_id="redeliver", responses=refuses(404, 409))
 def post_redeliver(deps: Deps, caller: Writer, dispatch_id: UUID) -> Delivery:
     """Send a delivery again under the same id, whether it arrived or was given up; workers send it within a second.
 

@@ -56,6 +56,7 @@ PARAMETERS: Final = {
     "import_id": "Id of the import",
     "include_archived": "Also archived memories",
     "key": "Key in the working memory",
+    "key_id": "Id of the key",
     "kind": "Only those of this kind",
     "limit": "Number of items of a page",
     "memory_id": "Id of the memory",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from pydantic import Field
@@ -34,6 +35,16 @@ class SignedReceipt(Answer):
 
     receipt: ReceiptBody
     signature: str = Field(description="Of `receipt` as canonical JSON; `GET /v1/receipts/key` verifies it")
+
+
+class ErasureRehearsal(Answer):
+    """What an erasure would do; nothing was erased."""
+
+    dry_run: Literal[True]
+    user_id: str
+    memory_ids: list[UUID] = Field(description="Memories that would go together")
+    sessions: int = Field(description="Conversations in which messages would lose their text")
+    counts: dict[str, int] = Field(description="Rows by table")
 
 
 class ReceiptKey(Answer):

@@ -62,10 +62,20 @@ class Memory(Answer):
     sources: list[Source]
 
 
+class FadingCurve(Answer):
+    """Strength of a memory that nobody uses: `floor + height · 0.5^(days since / half_life_days)`."""
+
+    since: datetime
+    height: float
+    floor: float
+    half_life_days: float | None = Field(description="null: it does not fade")
+
+
 class MemoryWithUnits(Memory):
-    """A memory, and the units of conversations that it rests on."""
+    """A memory, the units of conversations that it rests on, and the curve by which it fades."""
 
     unit_ids: list[UUID]
+    curve: FadingCurve
 
 
 class MemoryPage(Page):

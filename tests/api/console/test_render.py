@@ -58,4 +58,4 @@ def test_an_id_is_shown_by_its_end_and_escaped() -> None:
 
 
 def test_an_asset_is_addressed_by_its_content() -> None:
-    assert re.fullmatch(r"/console/static/console\.css\?[0-9a-f]{12}", render.asset("console.css"))
+    assert re.fullmatch(r"/console/static/console\.css\?[0-9a-f]{12}", render.asset(render._digests(), "console.css"))
