@@ -172,8 +172,8 @@ def now() -> datetime:
 
 
 def snapshot(row: MemoryRow) -> Json:
-    """Return a memory's row as JSON for its history, without its curve, which follows from the rest."""
-    return {name: plain(value) for name, value in row._mapping.items() if not name.startswith("fade_")}
+    """Return a memory's row as JSON for its history, without what follows from the rest: its curve, its id's end."""
+    return {name: plain(value) for name, value in row._mapping.items() if not name.startswith(("fade_", "id_tail"))}
 
 
 def plain(value: object) -> Any:

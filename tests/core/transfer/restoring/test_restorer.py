@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import Any
-
 import pytest
 
 from core.config import Settings
 from core.errors import Conflict, NotFound
-from core.events import log
-from core.events.log import Cause
-from core.events.publishing import Author
-from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.transfer import imports
-from core.transfer.imports import PART_BYTES
 from core.transfer.restoring import restorer
-from core.transfer.restoring.context import Context
 from core.transfer.restoring.restorer import Restorer
+from tests.core.transfer.restoring import contexts
 from tests.core.transfer.rich import a_past, archive_of, lines, made
-from tests.factories import EMBEDDER, PERSON
 from tests.samples import TENANT
 
 PAST = a_past("s1", 1_200, 150)
@@ -28,19 +19,7 @@ PAST = a_past("s1", 1_200, 150)
 
 def begun(app: Database, settings: Settings, archive: bytes) -> Restorer:
     """The restorer of an upload that was started, or is under way."""
-    with app.tenant(TENANT) as tx:
-        digest = hashlib.sha256(archive).hexdigest()
-        row: Any = next((one for one in imports.find(tx, "ada") if one.ended_at is None), None)
-        if row is None:
-            row = imports.open_upload(tx, TENANT, "ada", len(archive), digest, PERSON, TenantLimits())
-            for number in imports.missing_parts(tx, row):
-                imports.add_part(tx, TENANT, row.id, number, archive[number * PART_BYTES :][:PART_BYTES])
-            imports.start(tx, TENANT, row.id)
-        row = imports.begin(tx, row.id)
-        cause = Cause(log.at(tx, row.event_seq))
-    author = Author("archive_restorer", cause)
-    context = Context(app, EMBEDDER, settings, TENANT, "ada", row.id, author, cause, TenantLimits())
-    return Restorer(context, row)
+    return Restorer(*contexts.begun(app, settings, archive))
 
 
 def test_it_stops_after_any_batch_and_goes_on_behind_it(app: Database, settings: Settings) -> None:
