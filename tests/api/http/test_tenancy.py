@@ -640,8 +640,9 @@ def leaks(doors: Doors, app: Database, theirs: Belongings) -> list[str]:
 
 def _late(route: tuple[str, str]) -> int:
     """Reading first; what makes things of the stranger's own, under the same names, last."""
-    method, _ = route
-    return 2 if method == "put" or route in MAKES else int(method in WRITES)
+    method, path = route
+    makes = route in MAKES or (method == "put" and not path.endswith("/retention"))
+    return 2 if makes else int(method in WRITES)
 
 
 def tried(doors: Doors, method: str, path: str, given: Json, theirs: Belongings) -> Iterator[str]:
