@@ -57,8 +57,6 @@ WITHOUT_A_TEST_OF_ITS_OWN = {
     "core/memory/changes": "types without behaviour",
     "api/http/answers/*": "types; each answer in a test is compared with them (tests/declared.py)",
     "api/compat/answers": "types; each answer in a test is compared with them (tests/declared.py)",
-    "api/ingress/answers": "types; tests/house/test_answers.py reads the document that is made of them",
-    "api/ingress/schemas": "schemas; tests/house/test_answers.py reads the document that is made of them",
     "api/cli/serve": "entry point, run by the tests of the stack",
     "imprint/plugins": "re-exports; the example package is tested against them",
     "api/stack/launch": "entry point, run by the tests of the stack",
