@@ -37,7 +37,7 @@ def list_prompts(as_json: AsJson = False) -> None:
 
     Example: imprint prompts list
     """
-    items = finish_if_json(as_json, read("/v1/tenant/prompts")["items"])
+    items = finish_if_json(as_json, read("/v1/tenant/prompts"))["items"]
     tables.rows([Column(name) for name in ("name", "packaged", "own version", "share")], map(_row, items))
 
 

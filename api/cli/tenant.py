@@ -124,7 +124,7 @@ def list_secrets(as_json: AsJson = False) -> None:
 
     Example: imprint tenant secrets list
     """
-    items = finish_if_json(as_json, read("/v1/tenant/secrets")["items"])
+    items = finish_if_json(as_json, read("/v1/tenant/secrets"))["items"]
     columns = [Column(name, flexible=name == "by") for name in ("name", "value", "stored", "by")]
     found = ([one["name"], one["value"], moment(one["updated_at"])[:16], one["updated_by"]] for one in items)
     tables.rows(columns, found)

@@ -47,7 +47,9 @@ def _instruction_risk(candidate: Candidate) -> str:
     """Return why a person has to release a standing instruction; empty for other statements."""
     if candidate.category is not Category.INSTRUCTION:
         return ""
-    risks = (risky_instructions.risk(text) for text in (candidate.content, *(e.quote for e in candidate.evidence)))
+    # Without the name of its subject, which may be an id with as many digits as a telephone number.
+    wish = candidate.content.removeprefix(candidate.subject)
+    risks = (risky_instructions.risk(text) for text in (wish, *(e.quote for e in candidate.evidence)))
     return next((f"a standing instruction that {risk}" for risk in risks if risk), "")
 
 

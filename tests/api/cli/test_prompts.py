@@ -19,7 +19,7 @@ def test_a_prompt_is_stored_shown_previewed_and_reset(imprint: Imprint, tmp_path
     packaged = imprint("prompts", "show", "judge", "--packaged").out
     assert packaged.strip() == prompts.load("judge.v1").strip()
     assert imprint("prompts", "reset", "judge").code == 0
-    by_name = {one["name"]: one["version"] for one in imprint("prompts", "list", "--json").json}
+    by_name = {one["name"]: one["version"] for one in imprint("prompts", "list", "--json").json["items"]}
     assert by_name["judge"] is None
 
 

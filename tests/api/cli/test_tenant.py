@@ -9,7 +9,7 @@ def test_a_secret_is_stored_listed_without_its_value_and_deleted(imprint: Imprin
     assert "crm-token" in listed.out
     assert "hunter2" not in listed.out
     assert imprint("tenant", "secrets", "delete", "crm-token").code == 0
-    assert imprint("tenant", "secrets", "list", "--json").json == []
+    assert imprint("tenant", "secrets", "list", "--json").json["items"] == []
 
 
 def test_an_empty_secret_is_refused(imprint: Imprint) -> None:
