@@ -64,6 +64,15 @@ def remove_decisions(tx: Tx, tenant_id: str, retention: Retention, after: str | 
     return _page(read, sum(row.decisions for row in read), "seq", counts)
 
 
+def remove_replays(tx: Tx, tenant_id: str, retention: Retention, _after: str | None) -> Page:
+    """Remove replays that have ended, after their decisions."""
+    cutoff = _now(tx) - timedelta(days=retention.traces_days or 0)
+    decided = tx.execute(_DELETE_REPLAYED, {"cutoff": cutoff, "rows": ROWS}).all()
+    if len(decided) < ROWS:
+        tx.execute(_DELETE_REPLAYS, {"cutoff": cutoff})
+    return Page(_record(tx, tenant_id, "decisions", decided), "" if len(decided) == ROWS else None)
+
+
 def remove_events(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> Page:
     """Remove events behind a position in the log, with the finished dispatches and the decisions that they led to."""
     now = _now(tx)
@@ -107,7 +116,7 @@ def _remove_events(tx: Tx, tenant_id: str, gone: Sequence[Any], values: dict[str
     seqs = {"seqs": [row.seq for row in gone], "cutoff": None}
     tx.execute(_SIGN_CALLS, ids)
     dispatches = tx.execute(_DELETE_DISPATCHES, ids).all()
-    decisions = tx.execute(_DELETE_DECISIONS, seqs).all()
+    decisions = [*tx.execute(_DELETE_DECISIONS, seqs).all(), *tx.execute(_DELETE_REPLAYED_EVENTS, seqs).all()]
     tx.execute(_DELETE_EVENTS, seqs)
     return (
         _record(tx, tenant_id, "dispatches", dispatches)
@@ -184,6 +193,25 @@ _DECISIONS = text("""
 _DELETE_DECISIONS = text("""
     DELETE FROM decisions WHERE event_seq = ANY(cast(:seqs AS bigint[]))
       AND (cast(:cutoff AS timestamptz) IS NULL OR at < :cutoff) RETURNING at
+""")
+
+_DELETE_REPLAYED = text("""
+    WITH gone AS (
+        DELETE FROM replay_decisions WHERE (replay_id, event_seq, rule) IN (
+            SELECT c.replay_id, c.event_seq, c.rule FROM replays r JOIN replay_decisions c ON c.replay_id = r.id
+            WHERE r.ended_at < :cutoff LIMIT :rows)
+        RETURNING replay_id)
+    SELECT r.ended_at AS at FROM gone JOIN replays r ON r.id = gone.replay_id
+""")
+
+_DELETE_REPLAYED_EVENTS = text("""
+    WITH gone AS (DELETE FROM replay_decisions WHERE event_seq = ANY(cast(:seqs AS bigint[])) RETURNING replay_id)
+    SELECT r.created_at AS at FROM gone JOIN replays r ON r.id = gone.replay_id
+""")
+
+_DELETE_REPLAYS = text("""
+    DELETE FROM replays r
+    WHERE r.ended_at < :cutoff AND NOT EXISTS (SELECT FROM replay_decisions c WHERE c.replay_id = r.id)
 """)
 
 _SPOKEN_AND_KEPT: Final = """

@@ -185,3 +185,46 @@ def test_calls_of_models_keep_rule_and_agent_of_a_dispatch_that_has_left(app: Da
     assert swept(app)["dispatches"] == 1
     ((rule, target),) = rows(app, "SELECT rule, target FROM model_calls")
     assert (rule, target) == ("answers", "event_emitter")
+
+
+def test_replays_that_ended_long_ago_leave_with_their_decisions_page_by_page(
+    app: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_rows, "ROWS", 2)
+    ordered(app, 5)
+    works.settle()
+    with app.tenant(TENANT) as tx:
+        for days, name in ((40, "old"), (1, "young")):
+            values = {"id": UUID(int=days), "tenant": TENANT, "days": days, "request": name}
+            tx.execute(_REPLAY, values)
+            tx.execute(_REPLAYED, values)
+    choose(app, dispatches_days=30)
+    assert swept(app)["decisions"] == 5
+    assert left(app, "replays") == 1
+    assert left(app, "replay_decisions") == 5
+
+
+def test_decisions_of_a_replay_leave_with_their_events(app: Database, works: Works) -> None:
+    ordered(app, 2)
+    works.settle()
+    with app.tenant(TENANT) as tx:
+        values = {"id": UUID(int=1), "tenant": TENANT, "days": 1, "request": "young"}
+        tx.execute(_REPLAY, values)
+        tx.execute(_REPLAYED, values)
+    set_back(app, 40)
+    choose(app, events_days=30)
+    swept(app)
+    assert left(app, "replay_decisions") == 0
+    assert left(app, "replays") == 1
+
+
+_REPLAY = text("""
+    INSERT INTO replays (tenant_id, id, request, mode, status, cursor, upto, created_at, ended_at)
+    SELECT :tenant, :id, :request, 'shadow', 'done', 0, 0, at, at
+    FROM (SELECT now() - make_interval(days => :days)) AS a (at)
+""")
+
+_REPLAYED = text("""
+    INSERT INTO replay_decisions (tenant_id, replay_id, event_seq, rule, version, verdict)
+    SELECT :tenant, :id, seq, 'answers', 1, 'fired' FROM events WHERE event_type = 'order.placed'
+""")
