@@ -18,7 +18,7 @@ from tests.samples import said
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-HARMLESS = ("/validate", "/backtest", "/test", "/logout")
+HARMLESS = ("/validate", "/backtest", "/test", "/try", "/logout")
 """Ends of requests that change nothing, and that a key may send which only reads."""
 
 BUTTONS = """
