@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from api.console.render import NAVIGATION
 from bench.stand import Stand
 
 if TYPE_CHECKING:
@@ -20,9 +21,7 @@ addEventListener('securitypolicyviolation', (e) => console.error(
 
 RULE = "consolidate_on_session_end"
 
-AREAS = (
-    "", "/events", "/rules", "/memories", "/search", "/people", "/context", "/documents", "/work", "/service",
-)  # fmt: skip
+AREAS = tuple(path.removeprefix("/console") for _, path in NAVIGATION)
 
 TOO_WIDE = """
 () => {
@@ -50,7 +49,7 @@ def all_pages(stand: Stand) -> list[str]:
     place = quote(event["id"], safe="")
     return [
         *AREAS, "/events?type=memory.*", f"/rules/{RULE}", f"/rules/{RULE}?event={place}", f"/memories/{memory}",
-        f"/events/{place}", f"/sessions/{event['payload']['session_id']}", "/people/maya",
+        f"/events/{place}", f"/sessions/{event['payload']['session_id']}", "/people/maya", "/graph?user_id=maya",
         "/search?user_id=maya&query=Where+does+she+live%3F",
         f"/context?user_id=maya&session_id={event['payload']['session_id']}",
     ]  # fmt: skip

@@ -21,6 +21,13 @@ function trim(list) {
   while (list.children.length > Number(list.dataset.keep)) list.lastElementChild.remove();
 }
 
+/** Let the keyboard reach every text that scrolls. */
+function reach() {
+  for (const text of document.querySelectorAll("main pre:not([tabindex])")) {
+    if (text.scrollHeight > text.clientHeight || text.scrollWidth > text.clientWidth) text.tabIndex = 0;
+  }
+}
+
 function toggle(button) {
   const part = document.getElementById(button.dataset.toggle);
   if (part.tagName === "NAV") part.classList.toggle("open");
@@ -49,11 +56,15 @@ document.addEventListener("change", (event) => {
 
 document.addEventListener("htmx:after:swap", () => {
   localise(document);
+  reach();
   improve();
   document.querySelectorAll("[data-keep]").forEach(trim);
 });
 
+document.addEventListener("toggle", reach, true); // A text behind a summary has no height until it is opened.
+
 localise(document);
+reach();
 
 /** Let modules improve what asks for them: `data-editor` an editor of rules, `data-plot` a chart. */
 async function improve() {
