@@ -136,7 +136,7 @@ def apply(
         if not as_json:
             _show_plan(answer["plan"])
         if todo and not yes and not as_json:
-            confirming.ask(f"Put this in force ({len(todo)} {_rules(len(todo))})?", Unconfirmed())
+            _ask(f"Put this in force ({len(todo)} {_rules(len(todo))})?")
         if todo and (yes or not as_json):
             shown = {step["name"]: step["version"] for step in answer["plan"]}
             answer = _import(client, files, asked | {"expect": shown})
@@ -239,7 +239,7 @@ def rollback(name: Name, version: int, yes: Yes = False, comment: Comment = None
         if not as_json:
             _show_diff(difference)
         if not yes:
-            confirming.ask(f"Put version {version} of {name} in force again?", Unconfirmed())
+            _ask(f"Put version {version} of {name} in force again?")
         body = {"version": version, "comment": comment}
         in_force = found["version"] if found["rule"] is not None else 0
         saved = client.post(f"/v1/rules/{name}/rollback", body, if_version=in_force)
@@ -437,3 +437,10 @@ def _show_beside(found: Sequence[Json]) -> None:
 
 def _rules(count: int) -> str:
     return "rule" if count == 1 else "rules"
+
+
+def _ask(question: str) -> None:
+    """Ask a person. Without a terminal the command is incomplete: a script has to say that it means it."""
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("There is no terminal to ask for confirmation: add --yes.")
+    confirming.ask(question, Unconfirmed())

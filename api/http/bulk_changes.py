@@ -154,7 +154,7 @@ class _TakenBack(Exception):
         self.result = result
 
 
-@router.post("/bulk", operation_id="changeMemories", responses=refuses(409))
+@router.post("/bulk", operation_id="changeMemories", responses=refuses(404, 409))
 def post_bulk(deps: Deps, caller: Writer, asked: BulkRequest, idempotency_key: IdempotencyKey = None) -> BulkAnswer:
     """Pin, unpin, archive, restore, merge or erase up to 500 memories; each row has a result of its own.
 

@@ -13,6 +13,7 @@ from api.http import search_results
 from api.http.search import question_of
 from api.http.search_request import SearchRequest, problems
 from api.ingress import audience
+from api.ingress.answers import refuses
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
 from core.errors import Invalid, Problem
@@ -70,7 +71,7 @@ class WhyAnswer(BaseModel):
     arms: dict[str, list[ListedHit]]
 
 
-@router.post("/search/why", operation_id="explainSearch")
+@router.post("/search/why", operation_id="explainSearch", responses=refuses(404))
 def post_why(deps: Deps, caller: Reader, asked: WhyRequest) -> WhyAnswer:
     """Explain why a memory or message is not among the results of a search, or at which place it is.
 

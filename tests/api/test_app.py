@@ -85,6 +85,7 @@ def test_a_memory_says_what_it_is_and_what_it_rests_on(door: Doors, remembered: 
     assert [(s["event_id"], s["message_id"]) for s in remembered["sources"]] == [("e1", "m1")]
     one = door.get(f"/v1/memories/{remembered['id']}").json()
     assert len(one.pop("unit_ids")) == 1
+    assert one.pop("curve")["half_life_days"] > 0
     assert {**one, "strength": 0} == {**remembered, "strength": 0}
     (version,) = door.get(f"/v1/memories/{remembered['id']}/history").json()["items"]
     assert (version["version"], version["change"]) == (1, "add")

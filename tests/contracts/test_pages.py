@@ -96,6 +96,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/audience.md": Page(),
     "docs/coding-agents.md": Page(),
     "docs/context.md": Page(),
+    "docs/retention.md": Page(),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
     "docs/extraction.md": Page(),
     "docs/forgetting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
@@ -212,7 +213,7 @@ class Reader:
             trust = {"trust": "quarantined"} if "/review" in command else {}
             memory = self._first("/v1/memories", user_id="ada", **trust)["id"]
             self.ids["ID"] = memory
-            command = re.sub(r"(?<=\s)ID\b|01a2…", memory, command)
+            command = re.sub(r"(?<=\s)ID\b|01a2…|1d5743a6", memory, command)
         if "$OTHER" in command:
             ids = [one["id"] for one in self._api("GET", "/v1/memories", params={"user_id": "ada"})["items"]]
             self.ids["OTHER"] = next(one for one in ids if one != self.ids["ID"])
@@ -221,8 +222,10 @@ class Reader:
         if "$NEXT" in command:
             asked = {"user_id": "ada", "query": "tea", "limit": 1}
             self.ids["NEXT"] = self._api("POST", "/v1/search", json=asked)["next"]
-        if "rebuild --" in command and "01a2…" in command:
-            return command.replace("01a2…", self._rebuilt())
+        if "rebuild --" in command:
+            return re.sub(r"01a2…|1d5743a6", lambda _: self._rebuilt(), command)
+        if "imprint approvals" in command:
+            return command.replace("1d5743a6", self._first("/v1/dispatches", hold="approval")["id"][-8:])
         if "DISPATCH_ID" in command:
             return command.replace("DISPATCH_ID", self._first("/v1/dispatches", hold="approval")["id"])
         if "EVENT_ID" in command:

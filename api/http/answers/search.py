@@ -138,14 +138,25 @@ class RecipePage(Page):
     items: list[SearchRecipe]
 
 
+class ArmHit(Answer):
+    """A candidate in the list of one arm."""
+
+    rank: int
+    type: str
+    id: str
+    session_id: str | None = Field(description="Of a message")
+    score: float
+
+
 class SearchExplanation(Answer):
-    """The recipe and filters in effect, and how many rows passed."""
+    """The recipe and filters in effect, how many rows passed, and what each arm found."""
 
     recipe: SearchRecipe
     method: str
     now: datetime
     filters: Json
     considered: dict[str, int] = Field(description="Rows that passed the filters, by type")
+    arms: dict[str, list[ArmHit]] = Field(description="The best of each arm: by words, by vectors, by time, …")
 
 
 class SearchAnswer(Answer):

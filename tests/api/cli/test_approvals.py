@@ -82,7 +82,7 @@ def test_yes_and_no_are_kept_with_their_comment(imprint: Imprint, app: Database,
         said = imprint("approvals", word, one["id"][-8:], "--comment", "as agreed")
         assert (said.code, said.err) == (0, f"{one['id'][-8:]} is {verdict}.\n")
         assert waiting(imprint) == []
-        after = imprint("dead", "show", one["id"][-6:], "--json").json
+        after = imprint("dead", "show", one["id"], "--json").json
         assert (after["status"], after["approval"]["verdict"], after["approval"]["comment"]) == (
             status,
             verdict,

@@ -11,7 +11,7 @@ from core.types import Json
 from tests.core.inference.calls import call, dispatch
 from tests.doors import Doors
 from tests.rules.samples import a_document
-from tests.samples import TENANT, ended, said
+from tests.samples import TENANT, ended, event, said
 from tests.works import Works
 
 LISTS: Final[dict[str, Json]] = {
@@ -19,10 +19,12 @@ LISTS: Final[dict[str, Json]] = {
     "/v1/dispatches": {},
     "/v1/documents": {"user_id": "ada"},
     "/v1/endpoints": {},
+    "/v1/endpoints/deliveries": {},
     "/v1/events": {"type": "message.*"},
     "/v1/events/replays": {},
     "/v1/forgettings": {},
     "/v1/imports": {},
+    "/v1/keys": {},
     "/v1/memories": {"user_id": "ada"},
     "/v1/memories/decisions": {},
     "/v1/memories/{memory_id}/history": {},
@@ -91,6 +93,9 @@ def furnished(door: Doors, app: Database, works: Works) -> dict[str, str]:
     """Something of everything that is listed; the names that paths need."""
     for version in range(3):
         assert door.post("/v1/rules", a_document(name="mine", description=f"v{version}")).is_success
+    tell = {"action_type": "notify", "channel": "log", "template": "An order."}
+    assert door.post("/v1/rules", a_document(name="tells", event_type="order.placed", actions=[tell])).is_success
+    door.post("/v1/events", [event(id=one) for one in ("o1", "o2")])
     for session in ("s1", "s2"):
         talk = [said(f"I live in {town}.", session=session) for town in ("Rome", "Turin", "Lisbon")]
         door.post("/v1/events", [*talk, ended(session, message_count=3)])
@@ -103,6 +108,7 @@ def furnished(door: Doors, app: Database, works: Works) -> dict[str, str]:
         related = {"relation": "about", "to": other}
         assert door.ask("PUT", f"/v1/memories/{memories[0]}/relations", json=related).is_success
     for name in ("one", "two"):
+        assert door.post("/v1/keys", {"name": name, "scopes": ["read"]}).is_success
         assert door.post("/v1/documents", {"user_id": "ada", "title": name, "content": f"# {name}"}).is_success
         assert door.ask("PUT", f"/v1/sessions/s1/working/{name}", json={"value": 1}).is_success
         assert door.ask("PUT", f"/v1/tenant/secrets/{name}", json={"value": "x"}).is_success
