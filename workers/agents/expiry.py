@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import Final
+from typing import Final, get_args
 
 from core import metrics
 from core.errors import Invalid, Never
+from core.events import expiries
 from core.events.pending import Report
 from core.expiry import sweep
 from core.expiry.sweep import Step
@@ -17,6 +18,9 @@ from workers.tools import Tools
 
 SECONDS: Final = 20.0
 """Time after which a sweep goes on in a dispatch of its own: no worker is kept from others' work for longer."""
+
+for _kind in get_args(expiries.Kind):
+    metrics.EXPIRED.labels(_kind)  # From zero on: a rate needs a value before the first row leaves.
 
 
 def apply_retention(tools: Tools, job: Job) -> Outcome:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, get_args
 from uuid import UUID
 
 from sqlalchemy import text
@@ -47,6 +47,9 @@ MOST_OPEN: Final = 400
 """Unfinished dispatches of a replay from which it waits: what happens meanwhile in the tenant queues behind them."""
 
 PAUSE: Final = timedelta(seconds=1)
+
+for _mode in get_args(replays.Mode):
+    metrics.REPLAYED.labels(_mode)  # From zero on: a rate needs a value before the first replay.
 
 
 def replay_events(tools: Tools, job: Job) -> Outcome:
