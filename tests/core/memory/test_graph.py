@@ -7,11 +7,13 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from core.config import Settings
 from core.memory import graph
 from core.memory.changes import Link, Owner
 from core.memory.graph import MemoryGraph
 from core.storage.db import Database
 from core.types import Relation
+from tests import databases
 from tests.factories import a_memory, carry_out, many_memories
 from tests.samples import TENANT
 
@@ -45,9 +47,10 @@ def test_a_group_has_the_memories_of_all_its_members(app: Database) -> None:
     assert [node.id for node in graph_of(app, "bob", "g").nodes] == theirs
 
 
-def test_others_memories_are_not_read(app: Database) -> None:
+def test_others_memories_are_not_read(app: Database, settings: Settings) -> None:
     many_memories(app, 5_000, due=0)
     made(app, 2)
+    databases.analyzed(settings, "memories")
     with mock.patch.object(graph, "LOOKED_AT", 100), app.tenant(TENANT) as tx:
         values = {"user": "ada", "group": None, "statuses": ["active"], "trusts": ["candidate"], "most": 101}
         plan = tx.execute(text(f"EXPLAIN (FORMAT JSON) {graph._LATEST.text}"), values).scalar_one()

@@ -9,10 +9,12 @@ from unittest import mock
 import pytest
 from sqlalchemy import text
 
+from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import activity, store
 from rules.registry.activity import RuleActivity, Steps
+from tests import databases
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, event
 from tests.works import Works
@@ -114,7 +116,7 @@ def test_a_step_that_is_read_from_both_ends_is_still_counted_once(app: Database)
     assert (some.fired, some.estimated) == ([0, 0, 0, 14], [])
 
 
-def test_no_more_decisions_are_read_than_the_chart_may_read(app: Database) -> None:
+def test_no_more_decisions_are_read_than_the_chart_may_read(app: Database, settings: Settings) -> None:
     save(app, name="flood")
     fill = """
         INSERT INTO decisions (tenant_id, event_seq, rule, version, verdict, at)
@@ -123,6 +125,7 @@ def test_no_more_decisions_are_read_than_the_chart_may_read(app: Database) -> No
     """
     with app.tenant(TENANT) as tx:
         tx.execute(text(fill), {"tenant": TENANT, "now": NOW})
+    databases.analyzed(settings, "decisions")
     values = {"rules": ["flood"], "since": HOUR.since, "seconds": HOUR.seconds, "steps": HOUR.count, "cap": 10}
     with app.tenant(TENANT) as tx:
         explain = text(f"EXPLAIN (ANALYZE, FORMAT JSON) {activity._CELLS.text}")
