@@ -183,9 +183,9 @@ def test_who_waited_for_one_that_was_called_off_is_called(door: Doors, app: Data
     assert second in swept(queue, replace(POLICY, resend=600))
 
 
-def test_every_agent_has_a_limit_far_below_ten_minutes_but_the_one_that_says_why(settings: Settings) -> None:
+def test_every_agent_has_a_limit_far_below_ten_minutes_but_those_that_read_a_whole_history(settings: Settings) -> None:
     limits = table.seconds(settings)
-    assert {name for name, most in limits.items() if most > 180} == {"memory_rebuilder"}
+    assert {name for name, most in limits.items() if most > 180} == {"archive_restorer", "memory_rebuilder"}
     assert (limits["plan_tracker"], limits["webhook_sender"], limits["memory_deduplicator"]) == (60, 120, 180)
     with_model = settings.model_copy(update={"llm_base_url": "http://127.0.0.1:1/v1"})
     assert table.seconds(with_model)["memory_extractor"] == 180
