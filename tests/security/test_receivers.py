@@ -286,6 +286,6 @@ def test_commands_set_and_show_all_of_it(settings: Settings, monkeypatch: Any, c
         assert "crm-token" in listed.out
         assert "CANARY" not in listed.out
         assert imprint("tenant", "secrets", "delete", "crm-token").code == 0
-        assert imprint("tenant", "secrets", "list", "--json").json == []
+        assert imprint("tenant", "secrets", "list", "--json").json["items"] == []
         refused = imprint("tenant", "webhooks", "set", "--host", "evil.org")
         assert (refused.code, "/hosts/2" in refused.err) == (1, True)
