@@ -19,6 +19,7 @@ from core.events import log
 from core.events.log import Cause
 from core.events.parsing import SERVICE, Incoming
 from core.language.terms import token_estimate
+from core.sessions.sessions import INSERT_MESSAGES
 from core.storage.db import Tx, recordset
 from core.types import Json
 
@@ -127,7 +128,7 @@ def _append(
         session = standing[message.session_id]
         session.add(message)
         rows.append(_row(user_id, message, session, event.id, seqs[event.id]))
-    tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset(rows)})
+    tx.execute(INSERT_MESSAGES, {"tenant": tenant_id, "rows": recordset(rows)})
     grown = [
         {"id": name, "count": one.messages, "tokens": one.tokens, "extracted": one.is_extracted, "first": one.first,
          "last": one.last}
@@ -216,17 +217,6 @@ _LOCK = text("""
 _KNOWN = text("""
     SELECT session_id, id, user_id FROM messages
     WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
-""")
-
-_INSERT = text("""
-    INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-                          role, speaker, content, token_count, occurred_at, importance, extras, audience_labels)
-    SELECT :tenant, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-           role, speaker, content, token_count, occurred_at, importance, extras, audience_labels
-    FROM json_to_recordset(cast(:rows AS json)) AS m (
-        session_id text, position int, id text, event_seq bigint, event_id text, user_id text, group_id text,
-        agent_id text, role text, speaker text, content text, token_count int, occurred_at timestamptz,
-        importance float8, extras jsonb, audience_labels text[])
 """)
 
 _GROW = text("""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import text
 from uuid_utils import uuid7
@@ -119,7 +119,7 @@ def project(
             one.go_on(event.time)
             rows.append(_row(seq, event, one))
     if rows:
-        tx.execute(_INSERT, {"tenant": tenant_id, "rows": recordset_of_json(rows)})
+        tx.execute(INSERT_MESSAGES, {"tenant": tenant_id, "rows": recordset_of_json(rows)})
     if counts:
         tx.execute(_FILL_IN, {"rows": recordset(counts)})
     _write(tx, opened)
@@ -310,7 +310,7 @@ _KNOWN = text("""
     WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
 """)
 
-_INSERT = text("""
+INSERT_MESSAGES: Final = text("""
     INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
                           role, speaker, content, token_count, occurred_at, importance, extras, audience_labels)
     SELECT :tenant, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
@@ -320,6 +320,7 @@ _INSERT = text("""
         agent_id text, role text, speaker text, content text, token_count int, occurred_at timestamptz,
         importance float8, extras jsonb, audience_labels text[])
 """)
+"""Insert messages, whether they were said now or come from an archive."""
 
 _STAND = text("""
     UPDATE sessions SET message_count = h.count, token_count = token_count + h.tokens, ended_at = h.ended_at
