@@ -40,8 +40,7 @@ async def _renderer(request: Request) -> Renderer:
 
 async def _form(request: Request) -> dict[str, str]:
     """Return the fields of a form; of a repeated one the last."""
-    body = await dependencies.body(request)
-    return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=FIELDS))
+    return {name: values[-1] for name, values in (await _form_lists(request)).items()}
 
 
 async def _form_lists(request: Request) -> dict[str, list[str]]:

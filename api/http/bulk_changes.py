@@ -12,7 +12,7 @@ from uuid import UUID
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from api.http import erasure, memories
+from api.http import decisions, erasure, memories, retrying
 from api.http.memory_requests import Content, Reason, Version
 from api.http.memory_writes import IdempotencyKey
 from api.ingress import error_responses
@@ -147,13 +147,6 @@ class _Run:
         )
 
 
-class _TakenBack(Exception):
-    """Ends the transaction of a preview, so that nothing of it is stored; carries its result."""
-
-    def __init__(self, result: object) -> None:
-        self.result = result
-
-
 @router.post("/bulk", operation_id="changeMemories", responses=refuses(404, 409))
 def post_bulk(deps: Deps, caller: Writer, asked: BulkRequest, idempotency_key: IdempotencyKey = None) -> BulkAnswer:
     """Pin, unpin, archive, restore, merge or erase up to 500 memories; each row has a result of its own.
@@ -198,17 +191,15 @@ def _refused(memory_id: UUID, error: ImprintError) -> BulkRow:
 
 def _changed(run: _Run, memory_id: UUID, work: Callable[[Tx], Change | None]) -> BulkRow:
     """Carry out a change of one memory; of a preview in a transaction that is taken back."""
-    change = None
-    try:
-        with run.deps.db.tenant(run.caller.tenant_id) as tx:
-            change = work(tx)
-            if run.asked.dry_run:
-                raise _TakenBack(change)
-    except _TakenBack as taken:
-        return BulkRow(id=memory_id, outcome="unchanged" if taken.result is None else "done")
+    db, tenant_id = run.deps.db, run.caller.tenant_id
+    if run.asked.dry_run:
+        would = retrying.rehearse(db, tenant_id, work)
+        return BulkRow(id=memory_id, outcome="unchanged" if would is None else "done")
+    with db.tenant(tenant_id) as tx:
+        change = work(tx)
     if change is None:
         return BulkRow(id=memory_id, outcome="unchanged")
-    return BulkRow(id=memory_id, outcome="done", change_id=change.change_id, undo=_undo(change.change_id))
+    return BulkRow(id=memory_id, outcome="done", change_id=change.change_id, undo=decisions.undo_path(change.change_id))
 
 
 def _pin(run: _Run, memory_id: UUID) -> BulkRow:
@@ -283,12 +274,8 @@ def _merge(run: _Run) -> None:
         change_id = joined.change_id
     for place, memory_id in enumerate(asked.ids):
         told = "Absorbed by the first." if place else "Kept, with the evidence of all."
-        undo = _undo(change_id) if change_id else None
+        undo = decisions.undo_path(change_id) if change_id else None
         run.rows.append(BulkRow(id=memory_id, outcome="done", detail=told, change_id=change_id, undo=undo))
-
-
-def _undo(change_id: UUID) -> str:
-    return f"/v1/memories/decisions/{change_id}/undo"
 
 
 def _record(deps: Dependencies, caller: Caller, event_id: str, print_: str, answer: BulkAnswer) -> None:

@@ -129,7 +129,7 @@ def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
         "memory": memory,
         "absorbed": joined.absorbed,
         "change_id": joined.change_id,
-        "undo": _undo_path(joined.change_id),
+        "undo": undo_path(joined.change_id),
         "warnings": joined.warnings,
     }
 
@@ -182,12 +182,12 @@ def _undo(deps: Dependencies, caller: Caller, change_id: UUID, *, reason: str, k
     return {
         "change_id": done.change_id,
         "undoes": done.undoes,
-        "undo": _undo_path(done.change_id),
+        "undo": undo_path(done.change_id),
         "memories": _memories_json(deps, caller, done.memory_ids),
     }
 
 
-def _undo_path(change_id: UUID) -> str:
+def undo_path(change_id: UUID) -> str:
     return f"/v1/memories/decisions/{change_id}/undo"
 
 
@@ -220,6 +220,6 @@ def _decision_json(row: Any, concerned: list[Any]) -> Json:
         "dispatch_id": row.dispatch_id,
         "at": row.at,
         "undoes": row.candidate.get("undoes"),
-        "undo": None if row.undone_by else _undo_path(row.id),
+        "undo": None if row.undone_by else undo_path(row.id),
         "undone_by": row.undone_by,
     }

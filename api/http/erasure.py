@@ -35,13 +35,6 @@ Rehearsal = Annotated[bool, Query(description="Only count what would be erased; 
 ERASED: Final = answers(SignedReceipt | ErasureRehearsal, refusals=(409,))
 
 
-class _Rehearsed(Exception):
-    """Ends the transaction of a rehearsal, so that everything it has erased is there again."""
-
-    def __init__(self, done: Erased) -> None:
-        self.done = done
-
-
 @router.delete(
     "/memories/{memory_id}",
     operation_id="eraseMemory",
@@ -78,7 +71,7 @@ def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = Fa
         return done
 
     if dry_run:
-        return _rehearsal_json(_rehearse(deps, caller, carry_out))
+        return _rehearsal_json(retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True))
     return _erase(deps, caller, "user", user_id, carry_out)[1].as_json()
 
 
@@ -113,7 +106,7 @@ def rehearse_memory(deps: Dependencies, caller: Caller, memory_id: UUID, *, evid
     def carry_out(tx: Tx) -> Erased:
         return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
 
-    return _rehearse(deps, caller, carry_out)
+    return retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True)
 
 
 def _erase(
@@ -147,18 +140,6 @@ def _erase(
     deps.recent.forget(caller.tenant_id, done.sessions)
     deps.bell.notify()
     return done, receipt
-
-
-def _rehearse(deps: Dependencies, caller: Caller, carry_out: Callable[[Tx], Erased]) -> Erased:
-    """Return what an erasure would do: it is carried out, counted, and rolled back."""
-
-    def work(tx: Tx) -> Erased:
-        raise _Rehearsed(carry_out(tx))
-
-    try:
-        return retrying.run_with_retries(deps.db, caller.tenant_id, work)
-    except _Rehearsed as rehearsed:
-        return rehearsed.done
 
 
 def _rehearsal_json(done: Erased) -> Json:
