@@ -1,4 +1,4 @@
-"""What a failed command says: one sentence and the way out, never a traceback."""
+"""Messages of failed commands: one sentence and the way out, never a traceback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HINTS: Final = (
     ("/v1/forgettings", "`imprint memory forgettings` prints ids."),
     ("/v1/rebuilds", "`imprint memory rebuild --list` prints ids."),
 )
-"""What prints the ids of what was not found, by the beginning of the request's path."""
+"""Commands that print the ids of a kind, by the beginning of the path that was not found."""
 
 COMMANDS: Final = (
     ("`GET /v1/rules` lists", "`imprint rules list` lists"),

@@ -21,13 +21,13 @@ class Mem0Ping(Answer):
 
 
 class Mem0Message(Answer):
-    """What was done."""
+    """Message that confirms a request."""
 
     message: str
 
 
 class Mem0DeletedMemories(Mem0Message):
-    """How many memories were erased."""
+    """Message with the number of erased memories."""
 
     count: int
     event_id: str | None
@@ -40,7 +40,7 @@ class Mem0Data(Answer):
 
 
 class Mem0Kept(Answer):
-    """What became of a message that is kept as a memory."""
+    """Result for a message that is stored as a memory."""
 
     id: UUID | None
     memory: str

@@ -136,7 +136,7 @@ class LaneChart:
 
 
 VERDICTS: Final = ("held", "gathered", "fired")
-"""Of several kinds in one bucket the last is shown: what was done matters more than what was not."""
+"""Kinds of decisions in ascending priority: a bucket shows the last one that occurs in it."""
 
 STRENGTHS: Final = (1, 5, 25)
 """Counts above which a mark is stronger."""

@@ -1,4 +1,4 @@
-"""What the command palette finds for a few characters, from answers of the API."""
+"""Entries of the command palette for a few characters, built from answers of the API."""
 
 from __future__ import annotations
 

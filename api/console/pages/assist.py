@@ -1,4 +1,4 @@
-"""What scripts of the pages ask for: the schema and the words of the rule editor, and finds of the command palette."""
+"""Data for the scripts of the pages: schema and words of the rule editor, entries of the command palette."""
 
 from __future__ import annotations
 

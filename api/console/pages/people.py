@@ -84,7 +84,7 @@ async def get_person(
 
 @dataclass(frozen=True, slots=True)
 class _First:
-    """When the first memory of a user was true, and when it was recorded."""
+    """Earliest times of a user's memories: of validity, and of recording."""
 
     valid: datetime
     known: datetime

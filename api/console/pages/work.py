@@ -1,4 +1,4 @@
-"""What needs a person: approvals, dead letters and conflicts; and one dispatch."""
+"""Approvals, dead letters and questioned memories, which need a person; and the page of one dispatch."""
 
 from __future__ import annotations
 
