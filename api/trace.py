@@ -46,7 +46,7 @@ def _consequences(tx: Tx, event: Event) -> Json:
 
 @dataclass(frozen=True, slots=True)
 class _Consequences:
-    """What followed from an event, in the order of its occurrence."""
+    """Consequences of an event, in the order of their occurrence."""
 
     dispatches: list[Json] = field(default_factory=list)
     changes: list[Json] = field(default_factory=list)

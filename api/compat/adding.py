@@ -27,7 +27,7 @@ SOURCE: Final = "mem0"
 """Source of the events."""
 
 EVENTS: Final[Mapping[str, str]] = {"merge": "UPDATE", "replace": "UPDATE", "confirm": "NONE", "ignore": "NONE"}
-"""What mem0 calls a verdict; every other one is an ADD."""
+"""Verdicts by their names in mem0; every other one is an ADD."""
 
 
 def add(deps: Dependencies, caller: Caller, asked: AddRequest) -> Json:

@@ -1,4 +1,4 @@
-"""What mem0 keeps of a memory beside its words: metadata, ids, custom categories, dates. Pure.
+"""The fields that mem0 keeps of a memory beside its words: metadata, ids, custom categories, dates. Pure.
 
 A written memory has it in `structured`, a message in its metadata, from where the memories that cite it take it.
 """
@@ -19,7 +19,7 @@ FIELD: Final = "mem0"
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What a memory is annotated with. `expiration_date`: its last day; `timestamp`: what it counts as created at."""
+    """Annotations of a memory. `expiration_date`: its last day; `timestamp`: what it counts as created at."""
 
     metadata: Json = field(default_factory=dict)
     agent_id: str | None = None

@@ -87,7 +87,7 @@ class BulkRequest(RequestBody):
 
 
 class BulkRow(BaseModel):
-    """What became of one memory, or would.
+    """Outcome for one memory, or of a dry run.
 
     `status`: what the single route would have answered. `undo`: the path that takes it back. `erased`: memories that go
     together, `counts` the rows of each table.

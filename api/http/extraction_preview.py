@@ -61,7 +61,7 @@ class PreviewRequest(RequestBody):
 
 
 class Quote(BaseModel):
-    """What a statement rests on: the message by its place in the request, from 0."""
+    """Evidence of a statement: the message by its place in the request, from 0."""
 
     message: int
     quote: str

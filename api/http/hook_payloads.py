@@ -1,4 +1,4 @@
-"""What coding agents send to their hooks, and the events that follow from it. Pure.
+"""Payloads of coding agents' hooks, and the events that they turn into. Pure.
 
 Claude Code sends `snake_case`; GitHub Copilot CLI sends the same to hooks with names in PascalCase, and `camelCase` to
 others.

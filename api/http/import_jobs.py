@@ -52,7 +52,7 @@ class Progress(BaseModel):
 
 
 class ImportProblem(BaseModel):
-    """What is wrong with an archive: file, line and pointer."""
+    """A fault of an archive: file, line and pointer."""
 
     pointer: str
     detail: str

@@ -60,7 +60,7 @@ UPLOAD: Final[Json] = {
 
 
 class Imported(BaseModel):
-    """What was found, accepted, or is to be restored by the job `id`; nothing by a dry run."""
+    """Counts of what was found and accepted, or the job `id` that restores it; a dry run accepts nothing."""
 
     formats: list[str]
     conversations: int

@@ -1,4 +1,4 @@
-"""What the rules decided over time, for a chart."""
+"""Decisions of the rules over time, for a chart."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def group_of(found: SearchResult) -> str | None:
 
 
 KEYS: Final[Mapping[str, Callable[[SearchResult], str | None]]] = {"session": session_of, "group": group_of}
-"""What results can be grouped by."""
+"""Fields by which results can be grouped."""
 
 
 def groups_json(found: Sequence[SearchResult], by: str = "session") -> list[Json]:

@@ -1,4 +1,4 @@
-"""What is sent to the outside: deliveries, sending one again, and addresses that fail."""
+"""Webhooks: deliveries, sending one again, and addresses that fail."""
 
 from __future__ import annotations
 

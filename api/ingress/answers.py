@@ -11,7 +11,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 Responses = dict[int | str, dict[str, Any]]
-"""What a route declares about its answers, by status."""
+"""Declarations of a route about its answers, by status."""
 
 COMPONENTS: Final = "#/components/responses/"
 

@@ -50,7 +50,7 @@ HEARTBEAT_SECONDS: Final = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a follower wants: types by pattern, a session, a user; what is empty does not restrict."""
+    """Filter of a follower: types by pattern, a session, a user; an empty one does not restrict."""
 
     types: Sequence[re.Pattern[str]] = ()
     session_id: str | None = None

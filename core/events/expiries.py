@@ -1,4 +1,4 @@
-"""What a tenant's retention has removed: how much of each kind, when, and up to when the record has gaps."""
+"""Record of what a tenant's retention has removed: how much of each kind, when, and up to when the record has gaps."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """What a follower has missed: events up to a position have left, the newest of them as old as `newest`."""
+    """Gap of a follower: events up to a position have left, the newest of them as old as `newest`."""
 
     to: Position
     newest: datetime

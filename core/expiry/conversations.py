@@ -32,7 +32,7 @@ EVENTS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What has left, by kind, and whether that was all that could leave of these sessions."""
+    """Rows removed, by kind, and whether that was all that could leave of these sessions."""
 
     counts: Counter[str]
     is_last: bool
@@ -171,7 +171,7 @@ _DUE_MESSAGES = text(f"""
       AND NOT {has_work("m.event_seq")}
     ORDER BY m.session_id, m.position LIMIT :most
 """)
-"""What has not been read yet stays: the end of the session will have it read."""
+"""Keeps messages that no extraction has read: the end of the session will have them read."""
 
 _NAMING = text("""
     SELECT seq FROM events

@@ -26,7 +26,7 @@ ROWS: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What has left, by kind, and the last row that was read; None: there is nothing more to read."""
+    """Rows removed, by kind, and the last row that was read; None: there is nothing more to read."""
 
     counts: Counter[str]
     last: str | None

@@ -22,7 +22,7 @@ BEGINNING: Final[Json] = {"stage": 0}
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What left in one transaction, by kind, and where the sweep goes on; None: it has ended."""
+    """Rows removed in one transaction, by kind, and where the sweep goes on; None: it has ended."""
 
     counts: Counter[str]
     after: Json | None

@@ -42,7 +42,7 @@ CALL_TOKENS: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What a dry run works with. `model`: the configured one; None: there is none."""
+    """Dependencies of a dry run. `model`: the configured one; None: there is none."""
 
     db: Database
     embedder: Embedder
@@ -52,7 +52,7 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What would become of one statement, and why; `against`: known memories that it was judged against."""
+    """Verdict that one statement would get, and why; `against`: known memories that it was judged against."""
 
     owner: Owner
     verdict: str

@@ -246,7 +246,7 @@ def preview(
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What is read at once: new messages, those before them, who is known to their speakers, and their tags."""
+    """Batch that is read at once: new messages, those before them, who is known to their speakers, and their tags."""
 
     before: Sequence[Message]
     fresh: Sequence[Message]

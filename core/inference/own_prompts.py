@@ -32,7 +32,7 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
     "packaged": "the packaged prompt of the same name",
     "schema": "the JSON Schema of the answer",
 }
-"""What a prompt may contain in double braces, and what stands there when the model is asked."""
+"""Placeholders of a prompt in double braces, and their values when the model is asked."""
 
 _PLACEHOLDER: Final = re.compile(r"\{\{(.*?)(\}\}|$)", re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""What a live page shows at a glance: lag, work under way, freshness, processes, and what needs a person.
+"""Figures of a live page: lag, work under way, freshness, processes, and what needs a person.
 
 It is asked every few seconds on installations of any size: every figure comes from an index, and counts end at `MOST`.
 """
@@ -76,7 +76,7 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class NeedsPerson:
-    """What waits for a person. `endpoints`: addresses that are disabled because they failed for days."""
+    """Counts of what waits for a person. `endpoints`: addresses that are disabled because they failed for days."""
 
     approvals: Count
     dead: Count

@@ -162,7 +162,7 @@ _REWARD: Final = """
               AND abs(cast(m.structured ->> 'reward' AS numeric)) < 1e100
          THEN cast(m.structured ->> 'reward' AS float8) ELSE '-infinity' END
 """
-"""What the session of an episode was rewarded with; memories without a reward come last."""
+"""Reward of the session of an episode; memories without a reward come last."""
 
 _VALUE: Final = "m.structured -> 'typed' -> 'value'"
 

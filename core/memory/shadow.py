@@ -222,7 +222,7 @@ _STANDING = text(f"""
     FROM memories m WHERE m.user_id = :user AND m.status = 'active' AND m.trust NOT IN ('rejected', 'quarantined')
     ORDER BY m.recorded_at, m.id
 """)
-"""What was restored from an archive is not read again: the log has no end of session for it."""
+"""Excludes what was restored from an archive: the log has no end of session for it."""
 
 _PUT_AWAY = text(f"""
     SELECT m.statement_key FROM memories m JOIN memory_versions v ON v.memory_id = m.id AND v.version = m.version

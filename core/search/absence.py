@@ -30,7 +30,7 @@ Verdict = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is looked for: a memory, or a message of a session."""
+    """Target of the question: a memory, or a message of a session."""
 
     id: str
     session_id: str | None = None

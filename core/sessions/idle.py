@@ -41,10 +41,10 @@ def _announcement(row: Any, now: datetime) -> Announcement:
 _IDLE = text("""
     WITH idle AS (
         SELECT id FROM sessions
-        WHERE ended_at IS NULL AND last_at <= clock_timestamp() - make_interval(secs => :seconds)
+        WHERE ended_at IS NULL AND last_at <= statement_timestamp() - make_interval(secs => :seconds)
         ORDER BY last_at LIMIT :page FOR UPDATE SKIP LOCKED
     )
     UPDATE sessions s SET ended_at = s.last_at FROM idle WHERE s.id = idle.id
     RETURNING s.id, s.user_id, s.group_id, s.message_count, s.last_at AT TIME ZONE 'UTC' AS last_at
 """)
-"""Uses an index of open sessions only, so that ended ones cost nothing."""
+"""Reads only idle sessions, by an index of open ones, which the volatile `clock_timestamp()` cannot search."""

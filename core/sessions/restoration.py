@@ -26,7 +26,7 @@ from core.types import Json
 IMPORTED: Final = "message.imported"
 
 Fate = Literal["restored", "known", "of another"]
-"""What became of a line: it is stored, was there already, or would stand in what belongs to another user."""
+"""Outcome of a line: it is stored, was there already, or would stand in what belongs to another user."""
 
 
 @dataclass(frozen=True, slots=True)

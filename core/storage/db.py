@@ -42,7 +42,7 @@ UNLABELLED: Final = ""
 
 
 class Sight(NamedTuple):
-    """What a tenant's transactions see.
+    """Scope of a tenant's transactions.
 
     `reader`: labels that the reader holds, joined by commas; rows with others are invisible (policy `readers`).
     `schema`: first on the search path, that of a vector space (`core.storage.vector_spaces`).

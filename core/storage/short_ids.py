@@ -13,7 +13,7 @@ from core.storage import tables
 from core.storage.db import Tx
 
 Kind = Literal["memory", "change", "document", "dispatch", "forgetting", "rebuild", "receipt"]
-"""What an id can name. A change is what `memory decisions` lists; dispatches are those that are held or dead."""
+"""Kinds of things that an id can name. A change is what `memory decisions` lists; dispatches only if held or dead."""
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 

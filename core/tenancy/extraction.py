@@ -1,4 +1,4 @@
-"""What a tenant keeps of the statements that extraction finds."""
+"""Choice of a tenant which of the statements that extraction finds are kept."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ LABELS: Final = 256
 STATE_BYTES: Final = 64 * 1024
 
 CLOCK_AHEAD: Final = timedelta(days=1)
-"""What was recorded later than that from now was recorded by a wrong clock, or by nobody."""
+"""Latest plausible time of recording from now; a later one comes from a wrong clock, or from nobody."""
 
 
 def _within_reach(time: datetime) -> datetime:

@@ -21,7 +21,7 @@ PROBLEMS: Final = 20
 """Faults of an archive that are listed."""
 
 BROKEN: Final = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError)
-"""What zipfile raises for a zip that is broken, or made to look like one."""
+"""Errors of zipfile for a zip that is broken, or only looks like one."""
 
 
 @dataclass(frozen=True, slots=True)

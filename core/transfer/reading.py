@@ -120,7 +120,7 @@ _SIGNS: Final[tuple[tuple[str, tuple[Callable[[Any], bool], ...]], ...]] = (
     ("locomo", (messages.is_locomo,)),
     ("messages", (messages.is_event, messages.is_message)),
 )
-"""What an object of each format has; the first that fits decides."""
+"""Fields that tell the formats apart; the first that fits decides."""
 
 
 def _by_line(values: Iterator[Object], read: Callable[[Object, int], tuple[str, Turn | None]]) -> Iterator[Record]:

@@ -14,7 +14,7 @@ from core.types import Json
 
 @dataclass(slots=True)
 class Report:
-    """What a reading found."""
+    """Result of a reading."""
 
     formats: list[str] = field(default_factory=list)
     conversations: set[str] = field(default_factory=set)

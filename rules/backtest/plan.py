@@ -26,7 +26,7 @@ SHOWN_EVENTS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """What is to be planned: the events and their number, the rules, and how much to show.
+    """Request of a plan: the events and their number, the rules, and how much to show.
 
     `samples`: firings to show of each rule, from its first and from its last. `characters`: maximum size of all sample
     actions of a rule as JSON.

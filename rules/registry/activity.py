@@ -1,4 +1,4 @@
-"""What each rule decided over time: counts of fired, gathered and held decisions in equal steps of a time span.
+"""Decisions of each rule over time: counts of fired, gathered and held decisions in equal steps of a time span.
 
 A page draws this every few seconds, so that the rows read do not depend on how many decisions there are. Each step of
 each rule reads at most so many of its first and last decisions, by the index on rule and time; what lies between them

@@ -10,10 +10,27 @@ from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import Engine, text
 
 from bench.stand import Stand
 
 PATIENCE_SECONDS = 60
+
+IMPATIENT = {
+    "embedding": "hash",
+    "lease_seconds": "2",
+    "resend_seconds": "1",
+    "sweep_seconds": "0.2",
+    "retry_base_seconds": "0.2",
+    "rules_poll_seconds": "0.1",
+    "schedule_page": "20",
+}
+"""Settings of a stack that notices within seconds that a process has died."""
+
+
+def found(rows: Engine, query: str, **values: Any) -> list[Any]:
+    with rows.connect() as tx:
+        return list(tx.execute(text(query), values))
 
 
 def pid(stand: Stand, name: str) -> int:

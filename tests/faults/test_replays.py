@@ -8,25 +8,16 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine
 
 from bench.stand import Stand, stack
 from core.types import Json
-from tests.faults.stand import eventually, kill_group, pid
+from tests.faults.stand import IMPATIENT, eventually, found, kill_group, pid
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
 
-IMPATIENT = {
-    "embedding": "hash",
-    "lease_seconds": "2",
-    "resend_seconds": "1",
-    "sweep_seconds": "0.2",
-    "retry_base_seconds": "0.2",
-    "rules_poll_seconds": "0.1",
-}
 EVENTS = 500
 USERS = 7
 EMIT: Json = {"action_type": "emit", "event_type": "order.seen", "payload": {"n": "{{payload.n}}"}}
@@ -45,18 +36,6 @@ RULES: list[Json] = [
 def stand() -> Iterator[Stand]:
     with stack(**IMPATIENT) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def rows(stand: Stand) -> Iterator[Engine]:
-    engine = create_engine(stand.admin_url.replace("postgresql:", "postgresql+psycopg:"), pool_pre_ping=True)
-    yield engine
-    engine.dispose()
-
-
-def found(rows: Engine, query: str, **values: Any) -> list[Any]:
-    with rows.connect() as tx:
-        return list(tx.execute(text(query), values))
 
 
 def happened(stand: Stand) -> None:

@@ -19,23 +19,14 @@ from typing import Any
 
 import pytest
 import redis
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine
 
 from bench.stand import Stand, stack
 from core.types import Json
-from tests.faults.stand import eventually, kill_group, pid
+from tests.faults.stand import IMPATIENT, eventually, found, kill_group, pid
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
 
-IMPATIENT = {
-    "embedding": "hash",
-    "lease_seconds": "2",
-    "resend_seconds": "1",
-    "sweep_seconds": "0.2",
-    "retry_base_seconds": "0.2",
-    "rules_poll_seconds": "0.1",
-    "schedule_page": "20",
-}
 BATCHES, BATCH = 30, 50
 KEYS = 5
 BURST = timedelta(seconds=1)
@@ -46,19 +37,6 @@ BURST = timedelta(seconds=1)
 def stand() -> Iterator[Stand]:
     with stack(**IMPATIENT) as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def rows(stand: Stand) -> Iterator[Engine]:
-    """The tables themselves: what is exact must not be read through lists that end somewhere."""
-    engine = create_engine(stand.admin_url.replace("postgresql:", "postgresql+psycopg:"), pool_pre_ping=True)
-    yield engine
-    engine.dispose()
-
-
-def found(rows: Engine, query: str, **values: Any) -> list[Any]:
-    with rows.connect() as tx:
-        return list(tx.execute(text(query), values))
 
 
 @contextmanager

@@ -71,7 +71,7 @@ def replay_events(tools: Tools, job: Job) -> Outcome:
 
 @dataclass(slots=True)
 class _Tally:
-    """What a rule has done in a replay so far."""
+    """Figures of a rule in a replay so far."""
 
     matched: int = 0
     fired: int = 0

@@ -95,7 +95,7 @@ _CANCEL_WAITING = text("""
 _EXPIRE = text("""
     WITH due AS (
         SELECT tenant_id, id FROM dispatches
-        WHERE status = 'held' AND hold = 'approval' AND expires_at <= clock_timestamp()
+        WHERE status = 'held' AND hold = 'approval' AND expires_at <= statement_timestamp()
         ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED
     )
     UPDATE dispatches d SET
@@ -111,7 +111,7 @@ _EXPIRE = text("""
 _RELEASE = text("""
     WITH due AS (
         SELECT tenant_id, id FROM dispatches
-        WHERE status = 'held' AND hold = 'time' AND expires_at <= clock_timestamp()
+        WHERE status = 'held' AND hold = 'time' AND expires_at <= statement_timestamp()
         ORDER BY expires_at LIMIT :limit FOR UPDATE SKIP LOCKED
     )
     UPDATE dispatches d SET status = 'pending', hold = NULL, turn = 'ready', wake_at = NULL

@@ -1,1 +1,1 @@
-"""What the operations below `/v1` answer: one module for each router."""
+"""Answers of the operations below `/v1`: one module for each router."""

@@ -12,7 +12,7 @@ from api.ingress.answers import Answer, Page, optional
 
 
 class ReceiptBody(Answer):
-    """What was erased; the part of a receipt that is signed."""
+    """Extent of an erasure; the part of a receipt that is signed."""
 
     id: UUID
     tenant: str
@@ -38,7 +38,7 @@ class SignedReceipt(Answer):
 
 
 class ErasureRehearsal(Answer):
-    """What an erasure would do; nothing was erased."""
+    """Plan of an erasure; nothing was erased."""
 
     dry_run: Literal[True]
     user_id: str

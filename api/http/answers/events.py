@@ -81,7 +81,7 @@ class TracedChange(Answer):
 
 
 class ReplayedDecision(Answer):
-    """What a replay decided on the event."""
+    """Decision of a replay on the event."""
 
     rule: str
     version: int
@@ -90,7 +90,7 @@ class ReplayedDecision(Answer):
 
 
 class Consequences(Answer):
-    """What followed from an event, in the order of its occurrence."""
+    """Consequences of an event, in the order of their occurrence."""
 
     dispatches: list[Dispatch]
     changes: list[TracedChange]
@@ -108,7 +108,7 @@ class TracedReplay(Consequences):
 
 
 class EventTrace(Consequences):
-    """What followed from an event as it came, and from its replays."""
+    """Consequences of an event as it came, and of its replays."""
 
     event: LoggedEvent
     rules: list[TracedRule]

@@ -92,7 +92,7 @@ class FetchedMemories(Page):
 
 
 class KeptStatement(Answer):
-    """What became of a statement."""
+    """Verdict on a statement."""
 
     memory: Memory | None = Field(description="The memory that has it; null: it was not stored")
     verdict: str = Field(description="`add`, `confirm`, `merge`, `replace`, `supersede`, `predates`, `contradict`, …")
@@ -101,7 +101,7 @@ class KeptStatement(Answer):
 
 
 class KeptStatements(Page):
-    """What became of several statements, in their order."""
+    """Verdicts on several statements, in their order."""
 
     items: list[KeptStatement]
 

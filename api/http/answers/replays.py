@@ -13,7 +13,7 @@ from api.ingress.answers import Answer, Page, optional
 
 
 class PlannedFirings(Answer):
-    """What a rule would do in a replay."""
+    """Planned decisions of a rule in a replay."""
 
     rule: str
     version: int
@@ -39,7 +39,7 @@ class ReplayCost(Answer):
 
 
 class ReplayPlan(Answer):
-    """What a replay would do; nothing was written."""
+    """Plan of a replay; nothing was written."""
 
     mode: str = Field(description="`plan`")
     events: int
@@ -67,7 +67,7 @@ class EventSelected(Answer):
 
 
 class ReplayedRule(Answer):
-    """What a rule has done in a replay; without figures: no event has matched it yet."""
+    """Figures of a rule in a replay; none: no event has matched it yet."""
 
     rule: str
     version: int

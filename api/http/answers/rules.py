@@ -49,7 +49,7 @@ class RuleFiles(Answer):
 
 
 class PlannedRule(Answer):
-    """What an import does with a rule."""
+    """Effect of an import on a rule."""
 
     name: str
     does: str = Field(description="`create`, `update`, `delete` or `keep`")
@@ -83,7 +83,7 @@ class ValidRule(Answer):
 
 
 class RuleTest(Answer):
-    """What a rule would do with an event."""
+    """Decision that a rule would take on an event."""
 
     rule: str
     matched: bool
@@ -224,7 +224,7 @@ class BacktestEstimate(Answer):
 
 
 class BacktestResult(Answer):
-    """What a draft would have done with the stored log."""
+    """Result of a backtest: the decisions of a draft on the stored log."""
 
     rule: str
     since: datetime = Field(alias="from")

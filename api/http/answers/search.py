@@ -188,7 +188,7 @@ class ModelMessage(Answer):
 
 
 class LeftOut(Answer):
-    """What found no room in a section."""
+    """Items that found no room in a section."""
 
     ref: str
     why: str

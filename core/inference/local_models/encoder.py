@@ -24,7 +24,7 @@ BATCH_TOKENS: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """What a model's files hold.
+    """Contents of a model's files.
 
     `tokens`: the tokens of a text, at most as many as the model takes. `embed`: the input vectors of an array of token
     ids. `weights`: by the names in the graph.

@@ -16,7 +16,7 @@ from core.inference.local_models import quantisation
 from core.inference.local_models.encoder import Floats, Ids, ModelFiles
 
 MAX_TOKENS: Final = 256
-"""What the model was trained on; longer texts are cut there."""
+"""Tokens of the texts that the model was trained on; longer ones are cut there."""
 
 LAYERS: Final = 6
 

@@ -1,4 +1,4 @@
-"""What the restoring of every file needs: the import, its user, and what has become of the lines so far."""
+"""Context of the restoring of every file: the import, its user, and what has become of the lines so far."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Context:
 
 @dataclass(slots=True)
 class Tally:
-    """What has become of the lines so far. `lines`: of each file."""
+    """Tally of the lines so far. `lines`: of each file."""
 
     lines: dict[str, int] = field(default_factory=dict)
     restored: Counter[str] = field(default_factory=Counter)

@@ -117,7 +117,7 @@ def write_profile(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: d
 
 @dataclass(slots=True)
 class _Standing:
-    """What is stored already of a batch of memories. A stored memory stands for one line of an archive alone."""
+    """Stored memories that a batch of lines stands for. A stored memory stands for one line of an archive alone."""
 
     same: Mapping[UUID, Sequence[UUID]]
     said: Mapping[UUID, Sequence[UUID]]

@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from threading import Barrier, Thread
 
 import pytest
 from sqlalchemy import text
 
+from core.config import Settings
 from core.sessions import idle, sessions, transcripts, working_memory
 from core.sessions.sessions import Session
 from core.sessions.transcripts import SessionFilter
 from core.storage.db import Database
 from core.types import Event
+from tests import databases
 from tests.core.erasing import rows
 from tests.doors import OTHER, key_of
 from tests.samples import TENANT, accept, accept_all, ended, event, said
@@ -170,3 +173,20 @@ def test_open_and_ended_sessions_are_listed_apart_and_page_by_page(app: Database
         ):
             paged += page
     assert paged == every
+
+
+def test_open_sessions_that_are_not_idle_are_not_read(app: Database, settings: Settings) -> None:
+    with app.tenant(TENANT) as tx:
+        tx.execute(
+            text("""
+            INSERT INTO sessions (tenant_id, id, started_at, last_at)
+            SELECT :t, 's' || n, now(), now() FROM generate_series(1, 5000) AS n"""),
+            {"t": TENANT},
+        )
+    databases.analyzed(settings, "sessions")
+    with app.tenant(TENANT) as tx:
+        explain = text(f"EXPLAIN (ANALYZE, FORMAT JSON) {idle._IDLE.text}")
+        plan = str(tx.execute(explain, {"seconds": DAY, "page": 100}).scalar_one())
+    assert "'Index Name': 'sessions_open'" in plan
+    assert "last_at <= (statement_timestamp()" in plan.split("'Index Cond':", 1)[1]
+    assert set(re.findall(r"'Rows Removed by Filter': (\d+)", plan)) <= {"0"}

@@ -1,4 +1,4 @@
-"""What a console asks: what is held, which memories need a person, what went out, when each key was used last."""
+"""Indexes for a console: what is held, which memories need a person, what went out, when each key was used last."""
 
 from __future__ import annotations
 
