@@ -52,7 +52,7 @@ def test_a_rule_is_paused_and_resumed_with_one_press(browser: Browser, door: Doo
 
 
 def test_what_a_rule_decided_lately_is_a_chart_over_a_table(browser: Browser, door: Doors, works: Works) -> None:
-    assert "met no event" in browser.get("/rules/nothing/activity").text
+    assert "No event has reached it" in browser.get("/rules/nothing/activity").text
     door.post("/v1/events", [said("One.", id="m1"), ended(id="e1")])
     works.settle()
     shown = browser.get(f"/rules/{NAME}/activity").text

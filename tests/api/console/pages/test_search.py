@@ -22,6 +22,6 @@ def test_the_page_says_where_a_memory_stands_and_shows_the_arms(browser: Browser
     memory = a_memory("Ada plays the cello.")
     carry_out(app, memory)
     shown = browser.get("/search?user_id=ada&query=cello").text
-    assert "The list of each arm" in shown
+    assert "Ranking of each arm" in shown
     why = browser.press("/search/why", user_id="ada", query="cello", method="hybrid", id=str(memory.id)).text
-    assert "at place 1" in why
+    assert "ranks 1" in why
