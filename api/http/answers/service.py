@@ -193,6 +193,31 @@ class Costs(Page):
     total: Spending
 
 
+class DailySpending(Answer):
+    """Model calls by day: one number for each of `days`."""
+
+    calls: list[int]
+    input_tokens: list[int]
+    output_tokens: list[int]
+    cost: list[float]
+
+
+class DailySpendingOf(DailySpending):
+    """Model calls by day of one rule, agent, user, model or prompt."""
+
+    key: str | None = Field(description="Null: calls that belong to none")
+
+
+class CostsByDay(Answer):
+    """Cost of model calls by day."""
+
+    since: datetime = Field(alias="from")
+    until: datetime = Field(alias="to")
+    days: list[date] = Field(description="Days in UTC, also those without calls")
+    items: list[DailySpendingOf] = Field(description="The most expensive ones")
+    rest: DailySpending = Field(description="All others together")
+
+
 class FailingEndpoint(Answer):
     """An address whose last call failed."""
 

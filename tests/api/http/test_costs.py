@@ -30,6 +30,23 @@ def test_they_are_told_between_two_moments(door: Doors, app: Database) -> None:
     assert told["total"]["calls"] == 1
 
 
+def test_costs_are_told_by_day(door: Doors, app: Database) -> None:
+    call(app, at=NOW - timedelta(days=2), model="small")
+    call(app, at=NOW, model="small")
+    told = door.get("/v1/costs/days", params={"to": (NOW + timedelta(hours=1)).isoformat()}).json()
+    small = told["items"][0]
+    assert len(told["days"]) in {30, 31}
+    assert (small["key"], sum(small["calls"]), sum(small["cost"])) == ("small", 2, 0.5)
+    assert told["days"][small["calls"].index(1)] == (NOW - timedelta(days=2)).date().isoformat()
+    assert door.get("/v1/costs/days", tenant=OTHER).json()["items"] == []
+
+
+@pytest.mark.parametrize("begins", ["2026-01-01T00:00:00Z", "2026-11-02T00:00:00Z"])
+def test_days_are_a_quarter_at_most(door: Doors, begins: str) -> None:
+    refused = door.get("/v1/costs/days", params={"from": begins, "to": "2026-11-01T00:00:00Z"})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/from")
+
+
 @pytest.mark.parametrize(
     ("params", "pointer"),
     [
