@@ -40,6 +40,7 @@ NAVIGATION: Final = (
     ("documents", "/console/documents"),
     ("imports", "/console/imports"),
     ("work", "/console/work"),
+    ("costs", "/console/costs"),
     ("keys", "/console/keys"),
     ("service", "/console/service"),
 )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
 from pydantic import AwareDatetime, Field
 
-from api.http.answers.service import Costs, CostsByDay
+from api.http.answers.service import Costs, CostsByDay, SpendingToday
 from api.http.memory_requests import Time
 from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
@@ -75,3 +76,12 @@ def get_costs_by_day(deps: Deps, caller: Reader, asked: Annotated[DaysRequest, Q
     since, until = asked.span(datetime.now(UTC))
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"from": since, "to": until, **costs.by_day(tx, asked.by, since, until, asked.limit)}
+
+
+@router.get("/costs/today", operation_id="getSpendingToday", responses=answers(SpendingToday))
+def get_spending_today(deps: Deps, caller: Reader) -> Json:
+    """Return what model calls have used since midnight UTC, and what they may use in a day."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        spent = costs.spent_today(tx)
+    budget = {"tokens_per_day": deps.settings.llm_tokens_per_day, "cost_per_day": deps.settings.llm_cost_per_day}
+    return {**asdict(spent), **budget}

@@ -235,6 +235,15 @@ class DisplacedRule(Answer):
     samples: list[str]
 
 
+class SampledEvent(Answer):
+    """An event on which only one of two versions acts."""
+
+    id: str
+    event_type: str
+    user_id: str | None
+    time: datetime
+
+
 class VersionComparison(Answer):
     """Events on which the draft and the version in force act."""
 
@@ -242,6 +251,9 @@ class VersionComparison(Answer):
     both: int
     only_draft: int
     only_in_force: int
+    by_day: list[FiredDay] = Field(description="Firings of the version in force")
+    only_draft_samples: list[SampledEvent] = Field(description="The last of them, newest first")
+    only_in_force_samples: list[SampledEvent] = Field(description="The last of them, newest first")
 
 
 class ActionEstimate(Answer):

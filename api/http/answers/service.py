@@ -218,6 +218,16 @@ class CostsByDay(Answer):
     rest: DailySpending = Field(description="All others together")
 
 
+class SpendingToday(Answer):
+    """What model calls have used today, and the budgets of a day."""
+
+    tokens: int
+    cost: float
+    ends_at: datetime = Field(description="When the day ends: midnight UTC")
+    tokens_per_day: int | None = Field(description="IMPRINT_LLM_TOKENS_PER_DAY; null: no limit")
+    cost_per_day: float | None = Field(description="IMPRINT_LLM_COST_PER_DAY; null: no limit")
+
+
 class FailingEndpoint(Answer):
     """An address whose last call failed."""
 

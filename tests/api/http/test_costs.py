@@ -9,7 +9,7 @@ import pytest
 from core.config import Settings
 from core.storage.db import Database
 from tests.core.inference.calls import NOW, call, dispatch
-from tests.doors import OTHER, Doors, key_of
+from tests.doors import OTHER, Doors, key_of, opened
 
 
 def test_costs_are_told_by_each_kind(door: Doors, app: Database) -> None:
@@ -39,6 +39,16 @@ def test_costs_are_told_by_day(door: Doors, app: Database) -> None:
     assert (small["key"], sum(small["calls"]), sum(small["cost"])) == ("small", 2, 0.5)
     assert told["days"][small["calls"].index(1)] == (NOW - timedelta(days=2)).date().isoformat()
     assert door.get("/v1/costs/days", tenant=OTHER).json()["items"] == []
+
+
+def test_today_stands_beside_what_a_day_may_cost(door: Doors, app: Database, settings: Settings) -> None:
+    call(app)
+    told = door.get("/v1/costs/today").json()
+    assert (told["tokens"], told["cost"], told["tokens_per_day"], told["cost_per_day"]) == (110, 0.25, None, None)
+    assert door.get("/v1/costs/today", tenant=OTHER).json()["tokens"] == 0
+    with opened(settings.model_copy(update={"llm_tokens_per_day": 500, "llm_cost_per_day": 1.5})) as bounded:
+        told = bounded.get("/v1/costs/today").json()
+    assert (told["tokens_per_day"], told["cost_per_day"]) == (500, 1.5)
 
 
 @pytest.mark.parametrize("begins", ["2026-01-01T00:00:00Z", "2026-11-02T00:00:00Z"])

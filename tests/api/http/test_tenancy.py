@@ -380,6 +380,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("get", "/v1/documents"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     ("get", "/v1/documents/{document_id}"): [lambda a: {"document_id": a.document, "params": {"passages": True}}],
     ("delete", "/v1/documents/{document_id}"): [lambda a: {"document_id": a.document}],
+    ("get", "/v1/costs/today"): [lambda _: {}],
     ("get", "/v1/costs/days"): [lambda _: {"params": {"by": "user"}}],
     ("get", "/v1/costs"): [lambda _, by=by: {"params": {"by": by}} for by in ("rule", "agent", "user", "model")],
     ("get", "/v1/dispatches"): [
