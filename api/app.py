@@ -23,6 +23,7 @@ from api.http import (
     dispatches,
     documents,
     erasure,
+    event_chain,
     events,
     exports,
     extraction_preview,
@@ -88,6 +89,7 @@ from core.storage.db import Database
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     replays.router,
     events.router,
+    event_chain.router,
     stream.router,
     hooks.router,
     imports.router,

@@ -125,6 +125,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ],
     ("get", "/v1/events/{event_id}"): [lambda a: {"event_id": a.event}],
     ("get", "/v1/events/{event_id}/trace"): [lambda a: {"event_id": a.event}],
+    ("get", "/v1/events/{event_id}/chain"): [lambda a: {"event_id": a.event}],
     ("get", "/v1/settle"): [
         lambda a: {"params": {"token": a.token, "timeout": 0}},
         lambda a: {"params": {"token": a.token, "timeout": 0, "flush": "true"}},
