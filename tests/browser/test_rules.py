@@ -115,13 +115,12 @@ def test_an_edit_is_backtested_run_in_shadow_compared_and_put_in_force(
 
 def test_a_trace_leads_to_a_test_with_an_edited_value(watched: Watched, stand: Stand, rule: Json) -> None:
     page = watched.page
+    card = page.locator(".lanes article", has_text=rule["name"])
     end = time.monotonic() + SECONDS
-    place = ""
-    while rule["name"] not in page.locator("main").inner_text() and time.monotonic() < end:
+    while not card.count() and time.monotonic() < end:  # Until the router knows the rule.
         place = f"trace{time.monotonic_ns()}"
         publish(stand, place, 2)
         watched.open(f"/events/{place}%3A2")
-    card = page.locator(".lanes article", has_text=rule["name"])
     assert card.locator(".badge").first.inner_text() == "no match"
     assert card.locator(".leaf.no .actual").inner_text() == "2"
     card.get_by_role("link", name="Test this rule with an edited value").click()
