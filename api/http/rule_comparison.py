@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
 from api.http.answers.rules import RuleComparison
@@ -41,7 +41,11 @@ class ComparisonRequest(RequestBody):
 
 @router.get("/{name}/beside/{other}", operation_id="compareRules", responses=answers(RuleComparison, refusals=(404,)))
 def get_comparison(
-    deps: Deps, caller: Reader, name: str, other: str, asked: Annotated[ComparisonRequest, Query()]
+    deps: Deps,
+    caller: Reader,
+    name: str,
+    other: Annotated[str, Path(description="The rule that it is compared with")],
+    asked: Annotated[ComparisonRequest, Query()],
 ) -> Json:
     """Compare what two rules decided on the same events, such as a rule in shadow mode and the live one.
 
