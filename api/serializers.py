@@ -105,3 +105,9 @@ def dispatch_json(row: Any) -> Json:
     told: Json = {name: getattr(row, name) for name in names} | {"params": masking.action(row.params)}
     masked: Json = output.value({name: told[name] for name in ("params", "error", "result")})
     return told | masked
+
+
+def sent_to(params: Json) -> str | None:
+    """Return where an action sends something; an address without its query, which may hold a secret."""
+    found = params.get("url") or params.get("channel") or params.get("task")
+    return str(found).partition("?")[0] if found else None

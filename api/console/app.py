@@ -12,6 +12,7 @@ from api.console.pages import (
     assist,
     bulk,
     context,
+    costs,
     dry_run,
     entry,
     events,
@@ -21,6 +22,9 @@ from api.console.pages import (
     memories,
     now,
     people,
+    rule,
+    rule_shadow,
+    rule_trials,
     rules,
     search,
     service,
@@ -30,7 +34,24 @@ from core.config import Settings
 from core.storage import service_key
 
 PAGES = (
-    *(entry, assist, now, events, rules, bulk, memories, graph, search, dry_run, people, context),
+    *(
+        entry,
+        assist,
+        now,
+        events,
+        rules,
+        rule,
+        rule_trials,
+        rule_shadow,
+        costs,
+        bulk,
+        memories,
+        graph,
+        search,
+        dry_run,
+        people,
+        context,
+    ),
     *(imports, work, keys, service),
 )
 """Modules whose routes stand in `router`, in the order in which they are matched."""

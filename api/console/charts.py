@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from core.memory import decay
@@ -71,42 +71,6 @@ def _line(points: Sequence[tuple[float, float]]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Bar:
-    """One bar of a chart: its place and size, what it stands for, and its number."""
-
-    x: float
-    width: float
-    height: float
-    label: str
-    value: int
-
-
-@dataclass(frozen=True, slots=True)
-class DayChart:
-    """Bars of days side by side, in a box as wide as `width` and BAR_HEIGHT high."""
-
-    width: float
-    bars: Sequence[Bar]
-
-
-BAR_HEIGHT: Final = 80
-
-
-def day_chart(by_day: Sequence[Json], field: str) -> DayChart:
-    """Return a bar for each day from the first to the last, also for those on which nothing happened."""
-    if not by_day:
-        return DayChart(0, [])
-    numbers = {date.fromisoformat(one["day"]): one[field] for one in by_day}
-    first, last, most = min(numbers), max(numbers), max(1, *numbers.values(), 1)
-    days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
-    bars = [
-        Bar(index * 10.0, 9.0, round(BAR_HEIGHT * numbers.get(day, 0) / most, 1), day.isoformat(), numbers.get(day, 0))
-        for index, day in enumerate(days)
-    ]
-    return DayChart(len(days) * 10.0, bars)
-
-
-@dataclass(frozen=True, slots=True)
 class Mark:
     """Decisions of one kind in one bucket of a lane: where, how strong (1 to 4), and how many."""
 
@@ -156,3 +120,47 @@ def _lane(one: Json) -> Lane:
             if number:
                 marks[place] = Mark(place, verdict, 1 + sum(number > least for least in STRENGTHS), number)
     return Lane(one["rule"], sum(sum(one[verdict]) for verdict in VERDICTS), list(marks.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class SparkBar:
+    """Decisions of one kind in one step."""
+
+    x: int
+    y: float
+    height: float
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sparkline:
+    """Decisions of a rule in stacked bars of width 1, in a box SPARK_HEIGHT high; totals, and when most of them were.
+
+    `estimated`: whether a bar holds an estimate.
+    """
+
+    steps: int
+    bars: Sequence[SparkBar]
+    totals: Mapping[str, int]
+    most_at: str | None
+    estimated: bool
+
+
+SPARK_HEIGHT: Final = 20
+
+
+def sparkline(lane: Json, since: datetime, step: timedelta) -> Sparkline:
+    """Return the bars of a rule in `GET /v1/rules/activity`, the highest of them as high as the box."""
+    steps = len(lane["fired"])
+    sums = [sum(lane[verdict][place] for verdict in VERDICTS) for place in range(steps)]
+    most, bars = max(sums, default=0), list[SparkBar]()
+    for place in range(steps):
+        top = float(SPARK_HEIGHT)
+        for verdict in reversed(VERDICTS):
+            if number := lane[verdict][place]:
+                height = round(SPARK_HEIGHT * number / most, 2)
+                top = round(top - height, 2)
+                bars.append(SparkBar(place, top, height, verdict))
+    totals = {verdict: sum(lane[verdict]) for verdict in VERDICTS}
+    most_at = (since + step * sums.index(most)).isoformat() if most else None
+    return Sparkline(steps, bars, totals, most_at, bool(lane["estimated"]))

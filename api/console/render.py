@@ -40,6 +40,7 @@ NAVIGATION: Final = (
     ("documents", "/console/documents"),
     ("imports", "/console/imports"),
     ("work", "/console/work"),
+    ("costs", "/console/costs"),
     ("keys", "/console/keys"),
     ("service", "/console/service"),
 )
@@ -156,7 +157,9 @@ def short(value: str, characters: int = 8) -> Markup:
 
 def count(value: float | None) -> str:
     """Show a number with thousands."""
-    return "–" if value is None else f"{value:,}"
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,}"
 
 
 def decimal(value: float | None, digits: int = 2) -> str:

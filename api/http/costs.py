@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, Field
 
-from api.http.answers.service import Costs
+from api.http.answers.service import Costs, CostsByDay, SpendingToday
+from api.http.memory_requests import Time
 from api.ingress.answers import answers
+from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader
 from api.ingress.large_json import Route
+from core.errors import Invalid, Problem
 from core.inference import costs
 from core.types import Json, SpendKey
 
@@ -23,6 +28,26 @@ Until = Annotated[AwareDatetime | None, Query(alias="to", description="End of th
 Limit = Annotated[
     int, Query(ge=1, le=500, description="Maximum number of items, most expensive first; `total` covers all")
 ]
+
+LONGEST: Final = timedelta(days=92)
+"""Time span of costs by day: a quarter."""
+
+
+class DaysRequest(RequestBody):
+    """Time span and grouping of costs by day."""
+
+    by: Annotated[SpendKey, Field(description="Dimension by which calls are aggregated")] = "model"
+    since: Annotated[Time | None, Field(alias="from", description="Default: 30 days before `to`")] = None
+    until: Annotated[Time | None, Field(alias="to", description="Exclusive; default: now")] = None
+    limit: Annotated[int, Field(ge=1, le=20, description="Groups, most expensive first; `rest` has the others")] = 5
+
+    def span(self, now: datetime) -> tuple[datetime, datetime]:
+        """Return the beginning and the end. Invalid: there is nothing between them, or too much."""
+        until = self.until or now
+        since = self.since or until - timedelta(days=30)
+        if not timedelta() < until - since <= LONGEST:
+            raise Invalid([Problem("/from", f"must be before `to`, and at most {LONGEST.days} days")])
+        return since, until
 
 
 @router.get("/costs", operation_id="getCosts", responses=answers(Costs))
@@ -43,3 +68,20 @@ def get_costs(
         found = costs.of(tx, by, since, until, after + limit + 1)
     more = len(found["items"]) > after + limit
     return found | {"items": found["items"][after : after + limit], "next": str(after + limit) if more else None}
+
+
+@router.get("/costs/days", operation_id="getCostsByDay", responses=answers(CostsByDay))
+def get_costs_by_day(deps: Deps, caller: Reader, asked: Annotated[DaysRequest, Query()]) -> Json:
+    """List model calls with tokens and cost by day (UTC), of the most expensive groups and of all others together."""
+    since, until = asked.span(datetime.now(UTC))
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return {"from": since, "to": until, **costs.by_day(tx, asked.by, since, until, asked.limit)}
+
+
+@router.get("/costs/today", operation_id="getSpendingToday", responses=answers(SpendingToday))
+def get_spending_today(deps: Deps, caller: Reader) -> Json:
+    """Return what model calls have used since midnight UTC, and what they may use in a day."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        spent = costs.spent_today(tx)
+    budget = {"tokens_per_day": deps.settings.llm_tokens_per_day, "cost_per_day": deps.settings.llm_cost_per_day}
+    return {**asdict(spent), **budget}

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
 
 from api.http.memory_requests import Time
 from api.ingress.bodies import RequestBody
@@ -23,6 +23,10 @@ router = APIRouter(prefix="/v1/rules", tags=["rules"], route_class=Route)
 SHORTEST: Final = timedelta(minutes=15)
 LONGEST: Final = timedelta(days=7)
 
+SHOWN: Final = 100
+"""Rules of one chart."""
+
+RuleName = Annotated[str, StringConstraints(max_length=100)]
 Counts = Annotated[list[int], Field(description="One number for each bucket, the oldest first")]
 
 
@@ -32,7 +36,10 @@ class ActivityRequest(RequestBody):
     since: Annotated[Time | None, Field(alias="from", description="Default: 24 hours before `to`")] = None
     until: Annotated[Time | None, Field(alias="to", description="Exclusive; default: now")] = None
     buckets: Annotated[int, Field(ge=1, le=200, description="Equal parts of the time span")] = 96
-    limit: Annotated[int, Field(ge=1, le=100, description="Rules, those first that met an event last")] = 50
+    rule: list[RuleName] = Field(
+        default_factory=list, max_length=SHOWN, description="Only these; repeat it for several"
+    )
+    limit: Annotated[int, Field(ge=1, le=SHOWN, description="Rules, those first that met an event last")] = 50
 
     def steps(self, now: datetime) -> Steps:
         """Return the span in steps. Invalid: it is too short or too long."""
@@ -76,7 +83,7 @@ def get_activity(deps: Deps, caller: Reader, asked: Annotated[ActivityRequest, Q
     """
     steps = asked.steps(datetime.now(UTC))
     with deps.db.tenant(caller.tenant_id) as tx:
-        found, left_out = activity.of(tx, steps, asked.limit)
+        found, left_out = activity.of(tx, steps, max(asked.limit, len(asked.rule)), asked.rule or None)
     return ActivityChart(
         from_=steps.since,
         to=steps.until,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import AwareDatetime, BaseModel, Field, StringConstraints
@@ -57,6 +57,11 @@ TRIED: Final = 100
 IfMatch = Annotated[str | None, Header(description="ETag of the version you edited")]
 Comment = Annotated[str | None, Query(max_length=1_000, description="Reason, stored in the rule's history")]
 RuleName = Annotated[str, StringConstraints(max_length=100)]
+Contains = Annotated[str | None, Query(max_length=100, description="Only rules whose name contains this")]
+State = Annotated[
+    Literal["live", "shadow", "paused"] | None,
+    Query(description="`paused`: not enabled; `shadow`: decided and recorded only; `live`: all others"),
+]
 
 FOLDER_BYTES = 8 * 1024 * 1024
 """Maximum size of a folder of rules: as many as a tenant may have, at 8 kB each."""
@@ -92,10 +97,19 @@ class Rollback(RequestBody):
 
 
 @router.get("", operation_id="listRules", responses=answers(RulePage))
-def get_rules(deps: Deps, caller: Reader, after: After = None, limit: WholeLimit = paging.MOST) -> Json:
+def get_rules(
+    deps: Deps,
+    caller: Reader,
+    q: Contains = None,
+    state: State = None,
+    after: After = None,
+    limit: WholeLimit = paging.MOST,
+) -> Json:
     """List the rules in force by name."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return paging.cut(store.in_force(tx), _rule_json, attrgetter("name"), after, limit)
+        in_force = store.in_force(tx)
+    found = [one for one in in_force if (q or "").lower() in one.name and state in (None, _state(one.document))]
+    return paging.cut(found, _rule_json, attrgetter("name"), after, limit)
 
 
 @router.get("/schema", operation_id="getRuleSchema", responses=answers(RuleSchema))
@@ -285,6 +299,12 @@ def get_stats(
     """Return the statistics and cost of a rule; `beside` has the same figures for the other rules of its group."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return stats.of(tx, name, since, until)
+
+
+def _state(document: Json) -> str:
+    if not document.get("enabled", True):
+        return "paused"
+    return "shadow" if document.get("action_mode") == "shadow" else "live"
 
 
 def _save(

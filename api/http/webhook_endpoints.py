@@ -17,7 +17,7 @@ from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Limit, Reader, RuleEditor, Writer
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
-from api.serializers import dispatch_json
+from api.serializers import dispatch_json, sent_to
 from core.events import dispatch_queries, dispatch_retries
 from core.events.parsing import Name
 from core.tenancy import endpoints
@@ -103,7 +103,7 @@ def _delivery(row: Any) -> Delivery:
     return Delivery(
         dispatch_id=row.id,
         kind=row.action_type,
-        to=_to(shown["params"]),
+        to=sent_to(shown["params"]),
         rule=row.rule,
         event_id=row.event_id,
         event_type=row.event_type,
@@ -116,12 +116,6 @@ def _delivery(row: Any) -> Delivery:
         ended_at=row.ended_at,
         next_at=row.wake_at,
     )
-
-
-def _to(params: Json) -> str | None:
-    """Return where an action sends something; an address without its query, which may hold a secret."""
-    found = params.get("url") or params.get("channel") or params.get("task")
-    return str(found).partition("?")[0] if found else None
 
 
 @router.post("/endpoints/enable", operation_id="enableEndpoint", responses=answers(EnabledEndpoint, refusals=(404,)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -67,6 +67,32 @@ def of(tx: Tx, by: SpendKey, since: datetime | None, until: datetime | None, lim
     return {"items": items, "total": next(one for row, one in zip(rows, figures, strict=True) if row["is_total"])}
 
 
+def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int) -> Json:
+    """Return what each day (UTC) of a period has used; `until` is excluded.
+
+    `items`: the most expensive groups, each with a number for each day; `rest`: all others together.
+    """
+    days = _days(since, until)
+    rows = tx.execute(_BY_DAY, {"by": by, "since": since, "until": until, "limit": limit}).all()
+    empty = {name: [0] * len(days) for name in DAY_FIGURES}
+    groups: dict[int, Json] = {}
+    for row in rows:
+        group = groups.setdefault(row.place, {"key": row.key, **{name: [*zeros] for name, zeros in empty.items()}})
+        for name in DAY_FIGURES:
+            group[name][days.index(row.day)] = getattr(row, name)
+    rest = groups.pop(limit + 1, {"key": None, **empty})
+    return {
+        "days": days,
+        "items": [groups[place] for place in sorted(groups)],
+        "rest": {name: rest[name] for name in DAY_FIGURES},
+    }
+
+
+def _days(since: datetime, until: datetime) -> list[date]:
+    first, last = since.astimezone(UTC).date(), (until - timedelta(microseconds=1)).astimezone(UTC).date()
+    return [first + timedelta(days=number) for number in range((last - first).days + 1)]
+
+
 TOKENS_PRICED: Final = 1_000_000
 """Tokens that a price is for."""
 
@@ -81,6 +107,8 @@ _CALL = text("""
 
 FIGURES: Final = ("calls", "input_tokens", "output_tokens", "cost", "latency_ms_p95")
 
+DAY_FIGURES: Final = ("calls", "input_tokens", "output_tokens", "cost")
+
 _TODAY = text("""
     SELECT cast(coalesce(sum(cast(input_tokens AS bigint) + output_tokens), 0) AS bigint) AS tokens,
            coalesce(sum(cost), 0) AS cost,
@@ -90,9 +118,8 @@ _TODAY = text("""
 """)
 """Uses the index on tenant and time: only the calls of the day are read."""
 
-_COSTS = text("""
-    WITH calls AS (
-        SELECT c.input_tokens, c.output_tokens, c.cost, c.latency_ms,
+_CALLS: Final = """
+        SELECT c.at, c.input_tokens, c.output_tokens, c.cost, c.latency_ms,
                CASE :by WHEN 'rule' THEN coalesce(d.rule, c.rule) WHEN 'agent' THEN coalesce(d.target, c.target)
                         WHEN 'user' THEN e.user_id WHEN 'prompt' THEN c.prompt ELSE c.model END AS key
         FROM model_calls c
@@ -100,7 +127,10 @@ _COSTS = text("""
         LEFT JOIN events e ON :by = 'user' AND e.tenant_id = d.tenant_id AND e.seq = d.event_seq
         WHERE (cast(:since AS timestamptz) IS NULL OR c.at >= :since)
           AND (cast(:until AS timestamptz) IS NULL OR c.at < :until)
-    )
+"""
+
+_COSTS = text(f"""
+    WITH calls AS ({_CALLS})
     SELECT key, grouping(key) = 1 AS is_total, count(*) AS calls,
            cast(coalesce(sum(input_tokens), 0) AS bigint) AS input_tokens,
            cast(coalesce(sum(output_tokens), 0) AS bigint) AS output_tokens,
@@ -113,3 +143,23 @@ _COSTS = text("""
     LIMIT :limit + 1
 """)
 """The total, then the most expensive groups; the total includes groups beyond the limit."""
+
+_BY_DAY = text(f"""
+    WITH calls AS MATERIALIZED (
+        SELECT key, cast(date_trunc('day', at, 'UTC') AT TIME ZONE 'UTC' AS date) AS day, count(*) AS calls,
+               sum(cast(input_tokens AS bigint)) AS input_tokens, sum(cast(output_tokens AS bigint)) AS output_tokens,
+               sum(cost) AS cost
+        FROM ({_CALLS}) AS c GROUP BY 1, 2
+    ), whole AS (
+        SELECT *, sum(cost) OVER same AS dear, sum(input_tokens) OVER same AS large
+        FROM calls WINDOW same AS (PARTITION BY key)
+    ), ranked AS (
+        SELECT *, dense_rank() OVER (ORDER BY dear DESC, large DESC, key NULLS LAST) AS place FROM whole
+    )
+    SELECT least(place, :limit + 1) AS place, CASE WHEN place <= :limit THEN key END AS key, day,
+           cast(sum(calls) AS bigint) AS calls, cast(sum(input_tokens) AS bigint) AS input_tokens,
+           cast(sum(output_tokens) AS bigint) AS output_tokens, sum(cost) AS cost
+    FROM ranked
+    GROUP BY 1, 2, 3
+""")
+"""Each of the most expensive groups by day, and all others as one group behind them."""

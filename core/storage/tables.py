@@ -202,6 +202,7 @@ events = _tenant_table(
     Column("lineage", ARRAY(Text), comment="Rules that acted on the way from the root of the chain to this event."),
     _time("received_at", now=True),
     _time("routed_at"),
+    _time("rules_as_of", comment="When the router had read the rules by which it decided; null: when it was routed."),
     Column(
         "written_in",
         BigInteger,

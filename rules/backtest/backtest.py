@@ -152,7 +152,7 @@ class Backtest:
         self._characters = asked.characters
         self._stretch = log_window.open_window(db, tenant_id, asked.since, asked.until, rules)
         self._clock = self._stretch.since
-        self._comparison = Comparison()
+        self._comparison = Comparison(asked.samples)
         self._displaced, self._released = Shift(asked.samples), Shift(asked.samples)
 
     def run(self) -> Iterator[Progress | Result]:
@@ -264,6 +264,7 @@ class Backtest:
         with log_window.read_only(self._db, self._tenant_id) as tx:
             samples = shown.firings(tx, rule, tally.samples.all(), self._characters)
             costs = estimate.of(tx, rule, tally.fired)
+            compared = self._comparison_json(tx)
         return {
             "rule": rule.name,
             "from": shown.utc(self._stretch.since),
@@ -275,19 +276,19 @@ class Backtest:
             "held": dict(tally.held.most_common()),
             "gathered": flow.gathered,
             "open": flow.open,
-            "by_day": [{"day": day.isoformat(), "fired": tally.days[day]} for day in sorted(tally.days)],
+            "by_day": _by_day(tally),
             "keys": len(tally.keys),
             "users": len(tally.users),
             "samples": samples,
             "displaces": self._displaced.as_json(),
             "releases": self._released.as_json(),
-            "compared": self._comparison_json(),
+            "compared": compared,
             "estimate": costs,
             "not_simulated": ["concurrency"] if rule.flow.concurrency else [],
             "took_ms": round(1000 * (time.perf_counter() - self._began)),
         }
 
-    def _comparison_json(self) -> Json | None:
+    def _comparison_json(self, tx: Tx) -> Json | None:
         if self._old is None:
             return None
         return {
@@ -295,7 +296,14 @@ class Backtest:
             "both": self._comparison.both,
             "only_draft": self._comparison.alone["draft"],
             "only_in_force": self._comparison.alone["in_force"],
+            "by_day": _by_day(self._old.tally),
+            "only_draft_samples": shown.events(tx, self._comparison.last["draft"]),
+            "only_in_force_samples": shown.events(tx, self._comparison.last["in_force"]),
         }
+
+
+def _by_day(tally: Tally) -> list[Json]:
+    return [{"day": day.isoformat(), "fired": tally.days[day]} for day in sorted(tally.days)]
 
 
 def _in_force(tx: Tx) -> list[Numbered]:

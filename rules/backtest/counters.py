@@ -109,11 +109,14 @@ class Tally:
 class Comparison:
     """Firings of a draft and of the rule in force, which are equal if their last event is.
 
-    Either may come first: firings of one side wait for the other, as long as that may still fire on them.
+    Either may come first: firings of one side wait for the other, as long as that may still fire on them. `last`: the
+    positions of the last `limit` events on which only one of the two has fired.
     """
 
+    limit: int = 5
     both: int = 0
     alone: Counter[Side] = field(default_factory=Counter)
+    last: dict[Side, list[int]] = field(default_factory=lambda: {"draft": [], "in_force": []})
     _waiting: dict[int, Side] = field(default_factory=dict)
     _settle_at: int = SETTLED_FROM
 
@@ -135,13 +138,18 @@ class Comparison:
         for seq, side in list(self._waiting.items()):
             if seq not in may_follow[side]:
                 del self._waiting[seq]
-                self.alone[side] += 1
+                self._give_up(seq, side)
         self._settle_at = max(SETTLED_FROM, 2 * len(self._waiting))
 
     def close(self) -> None:
         """End the comparison: no more firings follow."""
-        self.alone.update(self._waiting.values())
+        for seq, side in self._waiting.items():
+            self._give_up(seq, side)
         self._waiting.clear()
+
+    def _give_up(self, seq: int, side: Side) -> None:
+        self.alone[side] += 1
+        self.last[side] = sorted([*self.last[side], seq])[-self.limit :] if self.limit else []
 
 
 @dataclass(slots=True)

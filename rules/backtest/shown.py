@@ -34,6 +34,15 @@ def firings(tx: Tx, rule: Rule, acts: Sequence[Act], characters: int) -> list[Js
     return shown
 
 
+def events(tx: Tx, seqs: Sequence[int]) -> list[Json]:
+    """Return the events at these positions for display, newest first; due times of a schedule are not in the log."""
+    found = [event_of(row) for row in tx.execute(_EVENTS, {"seqs": list(seqs)})]
+    return [
+        {"id": one.id, "event_type": one.event_type, "user_id": one.user_id, "time": utc(one.time)}
+        for one in sorted(found, key=lambda one: -one.seq)
+    ]
+
+
 def _rendered_action(action: Json, event: Event, limit: int) -> Json:
     """Return a rendered action; if it would be too long, its type and the reason."""
     try:

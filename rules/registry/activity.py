@@ -62,9 +62,10 @@ class RuleActivity:
     estimated: list[int] = field(default_factory=list)
 
 
-def of(tx: Tx, steps: Steps, limit: int) -> tuple[list[RuleActivity], int]:
-    """Return the activity of the rules that met an event last, and how many others there are."""
-    rows = tx.execute(_RULES, {"since": steps.since, "limit": limit, "deleted": DELETED, "back": LOOKED_BACK}).all()
+def of(tx: Tx, steps: Steps, limit: int, names: Sequence[str] | None = None) -> tuple[list[RuleActivity], int]:
+    """Return the activity of the rules that met an event last, of all or of these, and how many others there are."""
+    chosen = {"names": None if names is None else list(names), "limit": limit, "deleted": DELETED}
+    rows = tx.execute(_RULES, {**chosen, "since": steps.since, "back": LOOKED_BACK}).all()
     found = {row.name: _nothing(row, steps.count) for row in rows}
     cap = max(LEAST_ROWS, ROWS // max(1, len(found) * steps.count))
     values = {"rules": list(found), "since": steps.since, "seconds": steps.seconds, "steps": steps.count, "cap": cap}
@@ -101,7 +102,7 @@ _RULES = text("""
     ), met AS MATERIALIZED (
         SELECT k.*, (SELECT d.at FROM decisions d WHERE d.tenant_id = k.tenant_id AND d.rule = k.name
                      ORDER BY d.at DESC LIMIT 1) AS met_at
-        FROM known k
+        FROM known k WHERE cast(:names AS text[]) IS NULL OR k.name = ANY (cast(:names AS text[]))
     ), shown AS (
         SELECT *, count(*) OVER () AS several FROM met WHERE NOT deleted OR met_at >= :since
         ORDER BY met_at DESC NULLS LAST, name LIMIT :limit

@@ -59,10 +59,10 @@ class Consideration:
 
 
 def read(tx: Tx, event: Event) -> Consideration:
-    """Read every rule for this type of event as it was when the event was decided, and the decisions recorded."""
-    routed_at = tx.execute(_ROUTED, {"seq": event.seq}).scalar_one()
+    """Read every rule for this type of event as the router knew it that decided, and the decisions recorded."""
+    routed_at, rules_as_of = tx.execute(_ROUTED, {"seq": event.seq}).one()
     decided = {row.rule: row for row in tx.execute(_DECISIONS, {"seq": event.seq})}
-    in_force = {row.name: row for row in tx.execute(_IN_FORCE, {"at": routed_at})}
+    in_force = {row.name: row for row in tx.execute(_IN_FORCE, {"at": rules_as_of})}
     rules = [
         _as_decided(tx, event, name, in_force.get(name), decided.get(name)) for name in sorted({*in_force, *decided})
     ]
@@ -90,7 +90,7 @@ def _trace(one: _Considered, known: Facts, undecided: str) -> TracedRule:
 
 
 def _as_decided(tx: Tx, event: Event, name: str, row: Any, decision: Any) -> _Considered:
-    """Return the version that decided; for moments after an edit it is not yet the newest one."""
+    """Return the version that decided: the one recorded, else the one that the router knew."""
     version = row.version if decision is None else decision.version
     if row is not None and row.version == version:
         return _Considered(name, version, decision, _parse(row.document))
@@ -113,7 +113,8 @@ def _may_apply(rule: Rule | Invalid | None, event: Event) -> bool:
     return any(matches_type(pattern, event.event_type) for pattern in rule.event_types)
 
 
-_ROUTED = text("SELECT routed_at FROM events WHERE seq = :seq")
+_ROUTED = text("SELECT routed_at, coalesce(rules_as_of, routed_at) FROM events WHERE seq = :seq")
+"""A router looks for edits once a second, and decides by what it read then."""
 
 _IN_FORCE = text("""
     SELECT name, version, document FROM (

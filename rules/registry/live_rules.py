@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 
 import structlog
 from sqlalchemy import text
@@ -37,6 +38,7 @@ class LiveRules:
         self._high_risk: frozenset[str] = frozenset()
         self._compares_meanings = False
         self._embeddings: Mapping[str, EmbeddingModel] = {}
+        self._as_of: datetime | None = None
 
     def of(self, tenant_id: str) -> Ruleset:
         """Return the rules in force for a tenant, as of the last refresh."""
@@ -46,6 +48,11 @@ class LiveRules:
     def sets(self) -> Mapping[str, Ruleset]:
         """Return the rules in force by tenant, as of the last refresh; a new mapping after each edit."""
         return self._sets
+
+    @property
+    def as_of(self) -> datetime | None:
+        """Return when the rules were read, by the clock of the database; None: not yet."""
+        return self._as_of
 
     @property
     def compares_meanings(self) -> bool:
@@ -90,7 +97,7 @@ class LiveRules:
             return
         self._looked_at = time.monotonic()
         # The sums change with every save even where two of them commit in another order than they were numbered.
-        rules, revisions, high_risk, embeddings = tx.execute(_STAND).one()
+        rules, revisions, high_risk, embeddings, self._as_of = tx.execute(_STAND).one()
         self._high_risk = frozenset(high_risk)
         self._embeddings = {tenant: EmbeddingModel(*model) for tenant, model in (embeddings or {}).items()}
         if (rules, revisions) != self._stand:
@@ -128,7 +135,8 @@ def _readable(document: Json, tenant_id: str, name: str) -> Rule | None:
 
 _STAND = text("""
     SELECT count(*), coalesce(sum(revision), 0)::bigint, array(SELECT id FROM tenants WHERE allows_high_risk),
-           (SELECT json_object_agg(tenant_id, value -> 'model') FROM tenant_settings WHERE name = 'embedding')
+           (SELECT json_object_agg(tenant_id, value -> 'model') FROM tenant_settings WHERE name = 'embedding'),
+           statement_timestamp()
     FROM rules
 """)
 

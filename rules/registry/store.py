@@ -273,6 +273,9 @@ _OTHERS = text("""
 """)
 
 _VERSION = text("""
-    INSERT INTO rule_versions (tenant_id, name, version, document, author, comment)
-    VALUES (:tenant, :name, :version, cast(:document AS jsonb), :author, :comment)
+    INSERT INTO rule_versions (tenant_id, name, version, document, author, comment, at)
+    VALUES (:tenant, :name, :version, cast(:document AS jsonb), :author, :comment, clock_timestamp())
 """)
+"""The time is that of the statement, not of the transaction, which may have waited for another edit: by it a trace
+tells which version a router knew.
+"""

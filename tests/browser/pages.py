@@ -48,7 +48,8 @@ def all_pages(stand: Stand) -> list[str]:
     memory = stand.call("GET", "/v1/memories?limit=1&order=uses")["items"][0]["id"]
     place = quote(event["id"], safe="")
     return [
-        *AREAS, "/events?type=memory.*", f"/rules/{RULE}", f"/rules/{RULE}?event={place}", f"/memories/{memory}",
+        *AREAS, "/events?type=memory.*", "/rules?q=memory&state=live", "/costs?by=user&span=7d",
+        f"/rules/{RULE}", f"/rules/{RULE}?event={place}", f"/memories/{memory}",
         f"/events/{place}", f"/sessions/{event['payload']['session_id']}", "/people/maya", "/graph?user_id=maya",
         "/search?user_id=maya&query=Where+does+she+live%3F",
         f"/context?user_id=maya&session_id={event['payload']['session_id']}",

@@ -383,9 +383,9 @@ def _claim(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, lis
     Raises _UnseenTenants: there are no rules yet to decide on some of them.
     """
     if seqs is None:
-        claim: BoundStatement = _CLAIM, {"limit": router.batch}
+        claim: BoundStatement = _CLAIM, {"limit": router.batch, "as_of": router.book.as_of}
     else:
-        claim = _CLAIM_THESE, {"seqs": list(seqs)}
+        claim = _CLAIM_THESE, {"seqs": list(seqs), "as_of": router.book.as_of}
     with router.db.asking_queues(claim, (_NOW, {})) as (tx, (rows, ((now,),))):
         batch = [event_log.event_of(row) for row in sorted(rows, key=itemgetter(0))]
         if unseen := router.book.unseen(event.tenant_id for event in batch):
@@ -471,7 +471,7 @@ the age of their oldest events, those with the longest backlogs would always com
 
 _CLAIM = text(f"""
     {_NEXT.format(lock="FOR UPDATE SKIP LOCKED")}
-    UPDATE events e SET routed_at = clock_timestamp() FROM fresh
+    UPDATE events e SET routed_at = clock_timestamp(), rules_as_of = :as_of FROM fresh
     WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
     RETURNING {event_log.COLUMNS}
 """)
@@ -487,7 +487,7 @@ _CLAIM_THESE = text(f"""
     WITH fresh AS (
         SELECT tenant_id, seq FROM events WHERE routed_at IS NULL AND seq = ANY(:seqs) FOR UPDATE SKIP LOCKED
     )
-    UPDATE events e SET routed_at = clock_timestamp() FROM fresh
+    UPDATE events e SET routed_at = clock_timestamp(), rules_as_of = :as_of FROM fresh
     WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
     RETURNING {event_log.COLUMNS}
 """)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Annotated, Final
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls
+from api.console.calls import ApiCalls, together
 from api.console.routing import Rendering, at, page
 from core.types import Json
 
 Text = Annotated[str, Query(max_length=300)]
+
+VERDICTS: Final = ("fired", "gathered", "held", "unreadable", "not decided yet", "no match")
+"""Order of the rules of a trace: what acted, what was held back and by what, the others."""
 
 
 @page("/events")
@@ -30,8 +35,31 @@ async def get_events(
 
 @page("/events/{event_id:path}")
 async def get_event(request: Request, api: ApiCalls, pages: Rendering, event_id: str) -> Response:
-    trace = await api.get(f"{at('events', event_id)}/trace")
-    changes: dict[str, list[Json]] = {one["id"]: [] for one in trace["dispatches"]}
-    for change in trace["changes"]:
-        changes.setdefault(change["dispatch_id"], []).append(change)
-    return pages.page(request, "event.html", trace=trace, changes=changes)
+    place = at("events", event_id)
+    trace, chain = await together(api.get(f"{place}/trace"), api.get(f"{place}/chain"))
+    return pages.page(
+        request,
+        "event.html",
+        trace=trace,
+        rules=sorted(trace["rules"], key=lambda rule: (VERDICTS.index(rule["verdict"]), rule["rule"])),
+        changes=_by_dispatch(trace["changes"]),
+        chain=_below(chain["items"], event_id),
+        truncated=chain["truncated"],
+    )
+
+
+def _by_dispatch(changes: Sequence[Json]) -> dict[str, list[Json]]:
+    found: defaultdict[str, list[Json]] = defaultdict(list)
+    for change in changes:
+        found[change["dispatch_id"]].append(change)
+    return found
+
+
+def _below(items: Sequence[Json], event_id: str) -> list[Json]:
+    """Return the events that followed directly from one, each with those below it."""
+    causes: defaultdict[str, list[Json]] = defaultdict(list)
+    for one in items:
+        causes[one["causation_id"]].append(one)
+    for one in items:
+        one["below"] = causes[one["id"]]
+    return causes[event_id]

@@ -1,8 +1,8 @@
-"""The installation as its tenant sees it: costs, webhooks, documents, models, limits."""
+"""The installation as its tenant sees it: webhooks, documents, models, limits."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Query, Request
 from fastapi.responses import Response
@@ -14,11 +14,8 @@ Text = Annotated[str, Query(max_length=300)]
 
 
 @page("/service")
-async def get_service(
-    request: Request, api: ApiCalls, pages: Rendering, by: Literal["rule", "agent", "user", "model"] = "rule"
-) -> Response:
-    costs, endpoints, limits, embedding, webhooks, deliveries = await together(
-        api.get("/v1/costs", by=by, limit=50),
+async def get_service(request: Request, api: ApiCalls, pages: Rendering) -> Response:
+    endpoints, limits, embedding, webhooks, deliveries = await together(
         api.get("/v1/endpoints"),
         api.get("/v1/tenant/limits"),
         api.get("/v1/tenant/embedding"),
@@ -28,8 +25,6 @@ async def get_service(
     return pages.page(
         request,
         "service.html",
-        costs=costs,
-        by=by,
         endpoints=endpoints["items"],
         limits=limits,
         embedding=embedding,

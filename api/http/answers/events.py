@@ -9,7 +9,7 @@ from pydantic import Field
 
 from api.http.answers.dispatches import Dispatch
 from api.ingress.answers import Answer, Page
-from core.types import Json
+from core.types import DispatchStatus, Json
 
 
 class AcceptedEvent(Answer):
@@ -113,6 +113,43 @@ class EventTrace(Consequences):
     event: LoggedEvent
     rules: list[TracedRule]
     replays: list[TracedReplay]
+
+
+class ChainedDispatch(Answer):
+    """An action of a chain."""
+
+    id: UUID
+    rule: str | None = Field(description="Null: the service asked for it")
+    rule_version: int | None
+    action_type: str
+    target: str
+    to: str | None = Field(description="Where it sends something: an address without its query, a channel, a task")
+    status: DispatchStatus
+    hold: str | None = Field(description="What it waits for: `approval`, `turn`, …")
+    attempt: int
+    error: str | None
+    wake_at: datetime | None = Field(description="When it is due")
+
+
+class ChainedEvent(Answer):
+    """An event of a chain, with the actions that it caused."""
+
+    depth: int = Field(description="Steps from the event whose chain this is; 1: it followed from it directly")
+    id: str
+    event_type: str
+    subject: str | None
+    time: datetime
+    causation_id: str = Field(description="Id of the event that it follows from")
+    dispatch_id: UUID | None = Field(description="The action whose effect it reports")
+    dispatches: list[ChainedDispatch]
+
+
+class EventChain(Answer):
+    """What followed from an event."""
+
+    dispatches: list[ChainedDispatch] = Field(description="Actions of the event itself")
+    items: list[ChainedEvent] = Field(description="Events that followed, the nearest first")
+    truncated: bool = Field(description="Whether there are more")
 
 
 class HookContext(Answer):

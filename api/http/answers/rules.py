@@ -151,6 +151,50 @@ class RuleStats(RuleFigures):
     )
 
 
+class ComparedRule(Answer):
+    """Decisions of one of two rules that are compared."""
+
+    rule: str
+    version: int
+    mode: str = Field(description="`auto`, `approve` or `shadow`")
+    fired: int
+    gathered: int
+    held: dict[str, int] = Field(description="Matches that were held back, by what")
+
+
+class ComparedVerdict(Answer):
+    """Decision of a rule on an event."""
+
+    verdict: str = Field(description="`fired`, `gathered`, `held` or `no match`")
+    reason: str | None = Field(description="What held it back")
+
+
+class DifferentEvent(Answer):
+    """An event on which only one of two rules acted."""
+
+    event_id: str
+    event_type: str
+    user_id: str | None
+    at: datetime = Field(description="When it was decided")
+    rule: ComparedVerdict
+    beside: ComparedVerdict
+
+
+class RuleComparison(Answer):
+    """Two rules on the same events. A rule acts if it fires or gathers."""
+
+    rule: ComparedRule
+    beside: ComparedRule
+    since: datetime = Field(alias="from", description="Where the comparison begins")
+    until: datetime = Field(alias="to")
+    truncated: bool = Field(description="Whether there are older decisions than those compared")
+    both: int = Field(description="Events on which both acted")
+    only_rule: int
+    only_beside: int
+    neither: int = Field(description="Events that one of them matched and on which none acted")
+    differences: list[DifferentEvent] = Field(description="Events on which only one acted, newest first")
+
+
 class EmittedEvent(Answer):
     """An event that was emitted."""
 
@@ -191,6 +235,15 @@ class DisplacedRule(Answer):
     samples: list[str]
 
 
+class SampledEvent(Answer):
+    """An event on which only one of two versions acts."""
+
+    id: str
+    event_type: str
+    user_id: str | None
+    time: datetime
+
+
 class VersionComparison(Answer):
     """Events on which the draft and the version in force act."""
 
@@ -198,6 +251,9 @@ class VersionComparison(Answer):
     both: int
     only_draft: int
     only_in_force: int
+    by_day: list[FiredDay] = Field(description="Firings of the version in force")
+    only_draft_samples: list[SampledEvent] = Field(description="The last of them, newest first")
+    only_in_force_samples: list[SampledEvent] = Field(description="The last of them, newest first")
 
 
 class ActionEstimate(Answer):

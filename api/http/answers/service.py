@@ -193,6 +193,41 @@ class Costs(Page):
     total: Spending
 
 
+class DailySpending(Answer):
+    """Model calls by day: one number for each of `days`."""
+
+    calls: list[int]
+    input_tokens: list[int]
+    output_tokens: list[int]
+    cost: list[float]
+
+
+class DailySpendingOf(DailySpending):
+    """Model calls by day of one rule, agent, user, model or prompt."""
+
+    key: str | None = Field(description="Null: calls that belong to none")
+
+
+class CostsByDay(Answer):
+    """Cost of model calls by day."""
+
+    since: datetime = Field(alias="from")
+    until: datetime = Field(alias="to")
+    days: list[date] = Field(description="Days in UTC, also those without calls")
+    items: list[DailySpendingOf] = Field(description="The most expensive ones")
+    rest: DailySpending = Field(description="All others together")
+
+
+class SpendingToday(Answer):
+    """What model calls have used today, and the budgets of a day."""
+
+    tokens: int
+    cost: float
+    ends_at: datetime = Field(description="When the day ends: midnight UTC")
+    tokens_per_day: int | None = Field(description="IMPRINT_LLM_TOKENS_PER_DAY; null: no limit")
+    cost_per_day: float | None = Field(description="IMPRINT_LLM_COST_PER_DAY; null: no limit")
+
+
 class FailingEndpoint(Answer):
     """An address whose last call failed."""
 

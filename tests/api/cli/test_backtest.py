@@ -64,7 +64,8 @@ def test_a_rule_in_force_is_tried_by_its_name(imprint: Imprint, file: str) -> No
     answer = imprint("rules", "backtest", "draft", "--to", "2026-11-23T00:00:00Z", "--json", "--samples", "1")
     assert answer.code == 0
     assert answer.json["fired"] == 4
-    assert answer.json["compared"] == {"version": 1, "both": 4, "only_draft": 0, "only_in_force": 0}
+    compared = answer.json["compared"]
+    assert [compared[name] for name in ("version", "both", "only_draft", "only_in_force")] == [1, 4, 0, 0]
     assert len(answer.json["samples"]) == 2
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
-from api.console.charts import HEIGHT, WIDTH, day_chart, lane_chart, strength_chart
+from api.console.charts import HEIGHT, SPARK_HEIGHT, WIDTH, lane_chart, sparkline, strength_chart
 
 NOW = datetime(2026, 11, 26, 12, tzinfo=UTC)
 
@@ -34,15 +34,23 @@ def test_what_does_not_fade_is_a_level_line() -> None:
     assert {y for _, y in points(chart.future)} == {0.0}
 
 
-def test_days_without_anything_have_their_place() -> None:
-    chart = day_chart([{"day": "2026-03-01", "fired": 4}, {"day": "2026-03-04", "fired": 2}], "fired")
-    assert [(bar.label, bar.value, bar.height) for bar in chart.bars] == [
-        ("2026-03-01", 4, 80.0),
-        ("2026-03-02", 0, 0.0),
-        ("2026-03-03", 0, 0.0),
-        ("2026-03-04", 2, 40.0),
+def test_a_sparkline_stacks_the_decisions_of_each_step_and_its_highest_is_as_high_as_the_box() -> None:
+    lane = {"fired": [2, 0, 1], "gathered": [0, 0, 1], "held": [2, 0, 0], "estimated": []}
+    found = sparkline(lane, NOW, timedelta(hours=12))
+    shown = [(bar.x, bar.verdict, bar.y, bar.height) for bar in found.bars]
+    assert shown == [
+        (0, "fired", SPARK_HEIGHT / 2, SPARK_HEIGHT / 2),
+        (0, "held", 0, SPARK_HEIGHT / 2),
+        (2, "fired", SPARK_HEIGHT * 3 / 4, SPARK_HEIGHT / 4),
+        (2, "gathered", SPARK_HEIGHT / 2, SPARK_HEIGHT / 4),
     ]
-    assert day_chart([], "fired").bars == []
+    assert (found.steps, found.totals) == (3, {"fired": 3, "gathered": 1, "held": 2})
+    assert (found.most_at, found.estimated) == (NOW.isoformat(), False)
+
+
+def test_a_rule_that_met_nothing_has_an_empty_sparkline() -> None:
+    found = sparkline({"fired": [0], "gathered": [0], "held": [0], "estimated": []}, NOW, timedelta(hours=12))
+    assert (found.bars, found.most_at) == ([], None)
 
 
 def test_a_lane_shows_the_strongest_kind_of_decision_in_each_bucket() -> None:

@@ -9,7 +9,7 @@ import pytest
 from core.config import Settings
 from core.storage.db import Database
 from tests.core.inference.calls import NOW, call, dispatch
-from tests.doors import OTHER, Doors, key_of
+from tests.doors import OTHER, Doors, key_of, opened
 
 
 def test_costs_are_told_by_each_kind(door: Doors, app: Database) -> None:
@@ -28,6 +28,33 @@ def test_they_are_told_between_two_moments(door: Doors, app: Database) -> None:
     told = door.get("/v1/costs", params={"by": "model", **between}).json()
     assert [one["key"] for one in told["items"]] == ["m3"]
     assert told["total"]["calls"] == 1
+
+
+def test_costs_are_told_by_day(door: Doors, app: Database) -> None:
+    call(app, at=NOW - timedelta(days=2), model="small")
+    call(app, at=NOW, model="small")
+    told = door.get("/v1/costs/days", params={"to": (NOW + timedelta(hours=1)).isoformat()}).json()
+    small = told["items"][0]
+    assert len(told["days"]) in {30, 31}
+    assert (small["key"], sum(small["calls"]), sum(small["cost"])) == ("small", 2, 0.5)
+    assert told["days"][small["calls"].index(1)] == (NOW - timedelta(days=2)).date().isoformat()
+    assert door.get("/v1/costs/days", tenant=OTHER).json()["items"] == []
+
+
+def test_today_stands_beside_what_a_day_may_cost(door: Doors, app: Database, settings: Settings) -> None:
+    call(app)
+    told = door.get("/v1/costs/today").json()
+    assert (told["tokens"], told["cost"], told["tokens_per_day"], told["cost_per_day"]) == (110, 0.25, None, None)
+    assert door.get("/v1/costs/today", tenant=OTHER).json()["tokens"] == 0
+    with opened(settings.model_copy(update={"llm_tokens_per_day": 500, "llm_cost_per_day": 1.5})) as bounded:
+        told = bounded.get("/v1/costs/today").json()
+    assert (told["tokens_per_day"], told["cost_per_day"]) == (500, 1.5)
+
+
+@pytest.mark.parametrize("begins", ["2026-01-01T00:00:00Z", "2026-11-02T00:00:00Z"])
+def test_days_are_a_quarter_at_most(door: Doors, begins: str) -> None:
+    refused = door.get("/v1/costs/days", params={"from": begins, "to": "2026-11-01T00:00:00Z"})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, "/from")
 
 
 @pytest.mark.parametrize(

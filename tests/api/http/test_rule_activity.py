@@ -28,6 +28,14 @@ def test_the_last_day_is_shown_in_quarters_of_an_hour(door: Doors, works: Works)
     assert "r" not in [one["rule"] for one in stranger["items"]]
 
 
+def test_the_chart_of_chosen_rules_has_no_others(door: Doors) -> None:
+    for name in ("one", "two", "three"):
+        assert door.post("/v1/rules", a_document(name=name, event_type="order.placed")).status_code == 201
+    chart = door.get("/v1/rules/activity", params={"rule": ["one", "two"], "limit": 1}).json()
+    assert sorted(one["rule"] for one in chart["items"]) == ["one", "two"]
+    assert chart["left_out"] == 0
+
+
 @pytest.mark.parametrize(
     ("params", "pointer"),
     [
@@ -38,7 +46,7 @@ def test_the_last_day_is_shown_in_quarters_of_an_hour(door: Doors, works: Works)
         ({"to": "9999-12-31T23:59:59Z"}, "/to"),
         ({"buckets": 201}, "/buckets"),
         ({"limit": 101}, "/limit"),
-        ({"rule": "r"}, "/rule"),
+        ({"rules": "r"}, "/rules"),
     ],
 )
 def test_a_span_that_cannot_be_drawn_is_refused(door: Doors, params: dict[str, str], pointer: str) -> None:

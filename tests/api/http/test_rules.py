@@ -49,6 +49,19 @@ def test_every_way_of_saving_answers_warnings_and_cost(door: Doors) -> None:
     assert [answer.get("version") for answer in answers] == [None, 1, 2, 3, 4]
 
 
+def test_the_list_is_narrowed_by_name_and_state(door: Doors) -> None:
+    for name, more in (("alert_a", {}), ("alert_b", {"enabled": False}), ("alert_c", {"action_mode": "shadow"})):
+        assert door.post("/v1/rules", a_document(name=name, **more)).status_code == 201
+
+    def names(**params: str) -> list[str]:
+        return [one["name"] for one in door.get("/v1/rules", params={"q": "ALERT", **params}).json()["items"]]
+
+    assert names() == ["alert_a", "alert_b", "alert_c"]
+    assert [names(state=one) for one in ("live", "paused", "shadow")] == [["alert_a"], ["alert_b"], ["alert_c"]]
+    assert names(limit="1", after="alert_a") == ["alert_b"]
+    assert door.get("/v1/rules", params={"state": "asleep"}).status_code == 422
+
+
 def test_a_circle_through_rules_in_force_is_named(door: Doors) -> None:
     there = {"action_type": "emit", "event_type": "b"}
     back = {"action_type": "emit", "event_type": "a"}

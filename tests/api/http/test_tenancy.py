@@ -125,6 +125,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ],
     ("get", "/v1/events/{event_id}"): [lambda a: {"event_id": a.event}],
     ("get", "/v1/events/{event_id}/trace"): [lambda a: {"event_id": a.event}],
+    ("get", "/v1/events/{event_id}/chain"): [lambda a: {"event_id": a.event}],
     ("get", "/v1/settle"): [
         lambda a: {"params": {"token": a.token, "timeout": 0}},
         lambda a: {"params": {"token": a.token, "timeout": 0, "flush": "true"}},
@@ -206,6 +207,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("patch", "/v1/rules/{name}"): [lambda a: {"name": a.rule, "json": {"enabled": False}}],
     ("get", "/v1/rules/{name}/versions"): [lambda a: {"name": a.rule}],
     ("get", "/v1/rules/{name}/stats"): [lambda a: {"name": a.rule}],
+    ("get", "/v1/rules/{name}/beside/{other}"): [lambda a: {"name": a.rule, "other": a.rule}],
     ("post", "/v1/rules/{name}/rollback"): [lambda a: {"name": a.rule, "json": {"version": 1}}],
     ("post", "/v1/rules/{name}/run"): [lambda a: {"name": a.rule}],
     ("get", "/v1/rules/export"): [lambda _: {}],
@@ -379,6 +381,8 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("get", "/v1/documents"): [lambda _: {}, lambda a: {"params": {"user_id": a.user}}],
     ("get", "/v1/documents/{document_id}"): [lambda a: {"document_id": a.document, "params": {"passages": True}}],
     ("delete", "/v1/documents/{document_id}"): [lambda a: {"document_id": a.document}],
+    ("get", "/v1/costs/today"): [lambda _: {}],
+    ("get", "/v1/costs/days"): [lambda _: {"params": {"by": "user"}}],
     ("get", "/v1/costs"): [lambda _, by=by: {"params": {"by": by}} for by in ("rule", "agent", "user", "model")],
     ("get", "/v1/dispatches"): [
         lambda _: {},

@@ -70,6 +70,26 @@ def test_of_a_hundred_calls_five_took_longer_than_is_said(app: Database) -> None
     assert told(app, "model")["items"][0]["latency_ms_p95"] == pytest.approx(95.1, abs=0.1)
 
 
+def test_each_day_is_told_of_the_dearest_and_of_all_others_together(app: Database) -> None:
+    noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    for model, days, cost in (("a", 0, 3.0), ("a", 2, 1.0), ("b", 0, 2.0), ("c", 1, 1.0), ("d", 1, 0.5), ("a", 4, 9.0)):
+        call(app, model=model, cost=cost, at=noon - timedelta(days=days))
+    with app.tenant(TENANT) as tx:
+        found = costs.by_day(tx, "model", noon - timedelta(days=3), noon + timedelta(hours=12), 2)
+    assert [day.day for day in found["days"]] == [17, 18, 19, 20]
+    assert [(one["key"], one["cost"]) for one in found["items"]] == [("a", [0, 1.0, 0, 3.0]), ("b", [0, 0, 0, 2.0])]
+    assert (found["rest"]["cost"], found["rest"]["calls"]) == ([0, 0, 1.5, 0], [0, 0, 2, 0])
+
+
+def test_calls_that_belong_to_no_rule_are_a_group_of_their_own(app: Database) -> None:
+    call(app, dispatch(app, "memory_extractor", "on_end", "ada"))
+    call(app)
+    with app.tenant(TENANT) as tx:
+        found = costs.by_day(tx, "rule", NOW - timedelta(days=1), NOW + timedelta(days=1), 5)
+    assert {one["key"]: sum(one["calls"]) for one in found["items"]} == {"on_end": 1, None: 1}
+    assert sum(found["rest"]["calls"]) == 0
+
+
 def test_a_sum_does_not_overflow(app: Database) -> None:
     for _ in range(3):
         call(app, input=2_000_000_000, output=2_000_000_000)

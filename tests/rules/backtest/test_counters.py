@@ -79,6 +79,14 @@ def test_what_the_other_may_still_act_on_is_waited_for_and_nothing_else(monkeypa
     assert (compared.both, dict(compared.alone)) == (1, {"draft": 1, "in_force": 1})
 
 
+def test_of_the_acts_of_one_side_alone_the_last_are_named() -> None:
+    compared = Comparison(limit=2)
+    compared.add("draft", [5, 1, 4, 2, 3])
+    compared.add("in_force", [4])
+    compared.close()
+    assert compared.last == {"draft": [3, 5], "in_force": []}
+
+
 def test_rules_that_are_displaced_most_come_first() -> None:
     shift = Shift(1)
     shift.add(["a", "b"], "e1")

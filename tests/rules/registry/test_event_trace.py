@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 from sqlalchemy import text
 
@@ -87,3 +88,23 @@ def test_a_rule_that_this_version_cannot_read_says_so(app: Database) -> None:
     found = traced(app, placed(app, 9))["r"]
     assert (found.verdict, found.tree) == ("unreadable", None)
     assert "from" in (found.reason or "")
+
+
+def test_a_router_that_does_not_know_an_edit_yet_is_traced_with_the_version_it_knew(
+    app: Database, works: Works
+) -> None:
+    save(app, LARGE)
+    works.settle()
+    book = works.router.book
+    with mock.patch.object(type(book), "is_due", False):
+        save(app, LARGE | {"conditions": a_leaf(">", 1, field="payload.total")})
+        save(app, LARGE | {"name": "younger", "conditions": a_leaf(">", 1, field="payload.total")})
+        early = placed(app, 3)
+        works.settle()
+    book.expect([TENANT])
+    late = placed(app, 3)
+    works.settle()
+    old, new = (traced(app, one) for one in (early, late))
+    assert (old["r"].verdict, old["r"].version, old["r"].tree and old["r"].tree["result"]) == ("no match", 1, False)
+    assert "younger" not in old
+    assert (new["r"].verdict, new["r"].version, new["younger"].verdict) == ("fired", 2, "fired")

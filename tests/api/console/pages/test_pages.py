@@ -16,6 +16,8 @@ PAGES = (
     "/events",
     "/events?type=message.added&user_id=ada",
     "/rules",
+    "/rules?q=write&state=live",
+    "/rules?q=nothing",
     "/rules/write_episodes",
     "/memories",
     "/memories?user_id=ada&q=cello&category=fact&status=active&trust=candidate&order=uses",
@@ -33,13 +35,14 @@ PAGES = (
     "/graph",
     "/graph?user_id=ada",
     "/service",
-    "/service?by=user",
+    "/costs",
+    "/costs?by=user&span=7d",
     "/documents",
     "/context",
     "/context?user_id=ada&query=cello&max_tokens=800",
 )
 
-PARTS = ("/people/ada/erasure",)
+PARTS = ("/people/ada/erasure", "/rules/write_episodes/beside", "/rules/write_episodes/figures")
 
 
 @pytest.fixture

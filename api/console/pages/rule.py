@@ -1,0 +1,93 @@
+"""One rule: its text and versions, what it did lately, saving and rolling back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final
+
+from fastapi import Query, Request
+from fastapi.responses import Response
+
+from api.console import drafts, rule_names
+from api.console.calls import ApiCalls, together
+from api.console.diffs import side_by_side
+from api.console.routing import Form, Rendering, at, page
+from rules.document import formatting
+
+Text = Annotated[str, Query(max_length=300)]
+
+SPAN: Final = timedelta(days=7)
+STEP: Final = timedelta(hours=6)
+"""Time that the chart of a rule shows, and that one of its bars stands for."""
+
+VERSIONS: Final = 20
+"""Versions of a page."""
+
+
+@page("/rules/{name}")
+async def get_rule(
+    request: Request, api: ApiCalls, pages: Rendering, name: str, event: Text = "", before: int | None = None
+) -> Response:
+    place = at("rules", name)
+    rule, history = await together(api.get(place), api.get(f"{place}/versions", limit=VERSIONS, after=before))
+    sample = await drafts.sample(api, event) if event else None
+    tested = await drafts.test(api, name, sample) if sample else None
+    return pages.page(
+        request,
+        "rule.html",
+        rule=rule,
+        versions=[{**one, "rows": side_by_side(one["diff"])} for one in history["items"]],
+        older=history["next"],
+        shadow=rule_names.shadow_of(name),
+        tested=tested,
+        event=event,
+        sample=sample,
+        fault=None,
+    )
+
+
+@page("/rules/{name}/activity")
+async def get_activity(request: Request, api: ApiCalls, pages: Rendering, name: str) -> Response:
+    """Show what a rule decided over the last days, as a part of its page."""
+    until = datetime.now(UTC)
+    span = {"from": (until - SPAN).isoformat(), "to": until.isoformat()}
+    found = await api.get("/v1/rules/activity", rule=name, buckets=SPAN // STEP, **span)
+    begins = datetime.fromisoformat(found["from"])
+    lane = next(iter(found["items"]), None)
+    times = [(begins + step * STEP).isoformat() for step in range(found["buckets"])]
+    return pages.page(request, "rule_activity.html", lane=lane, times=times)
+
+
+@page("/rules/{name}/figures")
+async def get_figures(request: Request, api: ApiCalls, pages: Rendering, name: str) -> Response:
+    """Show what came of a rule in the last days, as a part of its page: counting takes longer than the page may."""
+    since = (datetime.now(UTC) - SPAN).isoformat()
+    stats = await api.get(f"{at('rules', name)}/stats", **{"from": since})
+    return pages.page(request, "rule_figures.html", stats=stats)
+
+
+@page("/rules/{name}/save", method="POST")
+async def post_save(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+    rule, fault = drafts.read(form.get("rule", ""))
+    if fault is not None:
+        return pages.notice_of(request, {"detail": fault})
+    await api.put(at("rules", name), rule, comment=form.get("comment", ""))
+    return Response(status_code=204, headers={"HX-Refresh": "true"})
+
+
+@page("/rules/{name}/rollback/{version}")
+async def get_rollback(request: Request, api: ApiCalls, pages: Rendering, name: str, version: int) -> Response:
+    """Show what going back to a version would change, before it is done."""
+    place = at("rules", name)
+    rule, history = await together(api.get(place), api.get(f"{place}/versions", limit=1, after=version + 1))
+    earlier = history["items"][0]
+    labels = f"v{rule['version']}", f"v{earlier['version']}"
+    rows = side_by_side(formatting.diff(rule["rule"], earlier["rule"], *labels))
+    return pages.page(request, "rule_rollback.html", rule=rule, earlier=earlier, rows=rows)
+
+
+@page("/rules/{name}/rollback", method="POST")
+async def post_rollback(api: ApiCalls, form: Form, name: str) -> Response:
+    asked = {"version": int(form["version"]), "comment": form.get("comment") or None}
+    await api.post(f"{at('rules', name)}/rollback", asked)
+    return Response(status_code=204, headers={"HX-Refresh": "true"})

@@ -1,0 +1,86 @@
+"""A rule in shadow mode beside the live one: running an edit there, comparing the two, and putting it in force."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Final, Literal
+from urllib.parse import quote
+
+from fastapi import Query, Request
+from fastapi.responses import Response
+
+from api.console import drafts, rule_names
+from api.console.calls import Api, ApiCalls, together
+from api.console.routing import Form, Rendering, at, page
+from core.types import Json
+
+Text = Annotated[str, Query(max_length=100)]
+
+OFFERED: Final = 200
+"""Rules to compare with that are offered."""
+
+Span = Literal["1d", "7d", "30d"]
+
+SPANS: Final[Mapping[Span, timedelta]] = {
+    "1d": timedelta(days=1),
+    "7d": timedelta(days=7),
+    "30d": timedelta(days=30),
+}
+"""Time spans of a comparison."""
+
+
+@page("/rules/{name}/beside")
+async def get_beside(
+    request: Request, api: ApiCalls, pages: Rendering, name: str, other: Text = "", span: Span = "7d"
+) -> Response:
+    """Show what a rule and one of the other mode made of the same events, as a part of its page."""
+    rule = await api.get(at("rules", name))
+    others = await _others(api, rule)
+    chosen = other or next(iter(others), "")
+    until = datetime.now(UTC)
+    between = {"from": (until - SPANS[span]).isoformat(), "to": until.isoformat()}
+    found = await api.get(f"{at('rules', name, 'beside', chosen)}", **between) if chosen else None
+    return pages.page(
+        request,
+        "rule_beside.html",
+        name=name,
+        others=others,
+        chosen=chosen,
+        found=found,
+        spans=list(SPANS),
+        span=span,
+        replaces=rule_names.original_of(name) in others,
+    )
+
+
+async def _others(api: Api, rule: Json) -> list[str]:
+    state = "live" if rule["rule"].get("action_mode") == "shadow" else "shadow"
+    found = await api.get("/v1/rules", state=state, limit=OFFERED)
+    return rule_names.counterparts_first(rule["name"], (one["name"] for one in found["items"]))
+
+
+@page("/rules/{name}/shadow", method="POST")
+async def post_shadow(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+    """Run an edited text beside the rule in force, in shadow mode: decided and recorded, not done."""
+    rule, fault = drafts.read(form.get("rule", ""))
+    shadow = rule_names.shadow_of(name)
+    if fault is not None or not isinstance(rule, dict) or shadow is None:
+        return pages.notice(request, "shadow.impossible", bad=True)
+    document = {**rule, "name": shadow, "action_mode": "shadow", "enabled": True}
+    await api.put(at("rules", shadow), document, comment=form.get("comment") or f"beside {name}")
+    return Response(status_code=204, headers={"HX-Redirect": f"/console/rules/{quote(shadow, safe='')}"})
+
+
+@page("/rules/{name}/promote", method="POST")
+async def post_promote(request: Request, api: ApiCalls, pages: Rendering, name: str) -> Response:
+    """Put the text of a rule in shadow mode in force in place of the rule beside which it ran, and delete it."""
+    original = rule_names.original_of(name)
+    if original is None:
+        return pages.notice(request, "shadow.impossible", bad=True)
+    shadow, live = await together(api.get(at("rules", name)), api.get(at("rules", original)))
+    mode = live["rule"].get("action_mode", "auto")
+    said = f"from {name} v{shadow['version']}"
+    await api.put(at("rules", original), {**shadow["rule"], "name": original, "action_mode": mode}, comment=said)
+    await api.delete(at("rules", name), comment=said)
+    return Response(status_code=204, headers={"HX-Redirect": f"/console/rules/{quote(original, safe='')}"})

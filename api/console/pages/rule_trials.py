@@ -1,0 +1,69 @@
+"""Trying a rule before it is saved: while it is typed, on one event, on the stored log."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Final
+
+from fastapi import Request
+from fastapi.responses import Response
+
+from api.console import drafts
+from api.console.calls import ApiCalls
+from api.console.routing import Form, Rendering, page
+from core.types import Json
+
+SAMPLES: Final = 10
+"""Events of each kind that a backtest lists."""
+
+DAYS: Final = 400
+"""Days of a chart; of a longer backtest it shows the last ones."""
+
+
+@page("/rules/{name}/validate", method="POST")
+async def post_validate(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+    """Say what is wrong with an edited rule, while it is typed."""
+    rule, fault = drafts.read(form.get("rule", ""))
+    report, problems = (None, ()) if fault is not None else await drafts.validate(api, rule)
+    return pages.page(request, "rule_report.html", report=report, problems=problems, fault=fault)
+
+
+@page("/rules/{name}/backtest", method="POST")
+async def post_backtest(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+    """Show what the edited rule would have done with the stored log, before it is saved."""
+    rule, fault = drafts.read(form.get("rule", ""))
+    if fault is not None:
+        return pages.page(request, "backtest.html", fault=fault)
+    result = await api.post("/v1/rules/backtest", {"rule": rule, "limit_samples": SAMPLES})
+    days = _days(result)
+    fired = {side: _by_day(of, days) for side, of in (("draft", result), ("in_force", result["compared"] or {}))}
+    times = [datetime(day.year, day.month, day.day, tzinfo=UTC).isoformat() for day in days]
+    return pages.page(request, "backtest.html", result=result, times=times, fired=fired, fault=None)
+
+
+def _days(result: Json) -> list[date]:
+    """Return the days of a backtest from the first on which a version fires to the last."""
+    both = [*result["by_day"], *(result["compared"] or {"by_day": []})["by_day"]]
+    found = sorted({date.fromisoformat(one["day"]) for one in both})
+    if not found:
+        return []
+    first = max(found[0], found[-1] - timedelta(days=DAYS))
+    return [first + timedelta(days=number) for number in range((found[-1] - first).days + 1)]
+
+
+def _by_day(of: Json, days: list[date]) -> list[int]:
+    numbers = {one["day"]: one["fired"] for one in of.get("by_day", ())}
+    return [numbers.get(day.isoformat(), 0) for day in days]
+
+
+@page("/rules/{name}/test", method="POST")
+async def post_test(request: Request, api: ApiCalls, pages: Rendering, form: Form, name: str) -> Response:
+    """Test the rule in force, or an edited text of it, on an event whose values a person may have edited."""
+    event, fault = drafts.read(form.get("event", ""))
+    tested: Any = None
+    if fault is None and form.get("rule"):
+        rule, fault = drafts.read(form["rule"])
+        tested = None if fault is not None else await api.post("/v1/rules/test", {"rule": rule, "event": event})
+    elif fault is None:
+        tested = await drafts.test(api, name, event)
+    return pages.page(request, "rule_test.html", tested=tested, fault=fault)

@@ -1,0 +1,15 @@
+"""By which rules an event was decided: when the router had read them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from alembic import op
+
+revision = "0026"
+down_revision = "0022"
+
+
+def upgrade() -> None:
+    for statement in Path(__file__).with_suffix(".sql").read_text(encoding="utf-8").split(";\n\n"):
+        op.execute(statement)
