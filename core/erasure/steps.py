@@ -589,6 +589,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         _delete("memories", "user_id = :user"),
+        _delete("owners", "kind = 'user' AND id = :user", "deleted"),
         _delete("servings", "user_id = :user"),
         _delete("mirrors", "user_id = :user", "deleted, and the files with them"),
         _delete("sweeps", "user_id = :user"),
