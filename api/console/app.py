@@ -9,6 +9,7 @@ from api.console.calls import ApiProblem
 from api.console.cookie import Sealer
 from api.console.gate import Gate
 from api.console.pages import (
+    add,
     assist,
     bulk,
     context,
@@ -16,6 +17,7 @@ from api.console.pages import (
     entry,
     events,
     graph,
+    health,
     imports,
     keys,
     memories,
@@ -31,7 +33,7 @@ from core.storage import service_key
 
 PAGES = (
     *(entry, assist, now, events, rules, bulk, memories, graph, search, dry_run, people, context),
-    *(imports, work, keys, service),
+    *(add, imports, work, keys, service, health),
 )
 """Modules whose routes stand in `router`, in the order in which they are matched."""
 

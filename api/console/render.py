@@ -38,10 +38,12 @@ NAVIGATION: Final = (
     ("people", "/console/people"),
     ("context", "/console/context"),
     ("documents", "/console/documents"),
+    ("add", "/console/add"),
     ("imports", "/console/imports"),
     ("work", "/console/work"),
     ("keys", "/console/keys"),
     ("service", "/console/service"),
+    ("health", "/console/health"),
 )
 """Areas in the order of the sidebar: the name of each in the catalogues (`nav.…`), and its first page."""
 
@@ -93,6 +95,7 @@ def load() -> Renderer:
         lstrip_blocks=True,
     )
     templates.filters |= {"moment": moment, "pretty": pretty, "short": short, "count": count, "decimal": decimal}
+    templates.filters |= {"bytes": size}
     templates.globals["asset"] = partial(asset, _digests())
     catalogues = {
         name: json.loads((HERE / "locales" / f"{name}.json").read_text(encoding="utf-8")) for name in LANGUAGES
@@ -157,6 +160,21 @@ def short(value: str, characters: int = 8) -> Markup:
 def count(value: float | None) -> str:
     """Show a number with thousands."""
     return "–" if value is None else f"{value:,}"
+
+
+def size(value: int) -> str:
+    """Show a number of bytes in the largest unit of which there is one."""
+    number, unit = float(value), "B"
+    for bigger in ("kB", "MB", "GB", "TB"):
+        if number < THOUSAND:
+            break
+        number, unit = number / THOUSAND, bigger
+    return f"{number:.0f} {unit}" if unit == "B" or number >= WHOLE else f"{number:.1f} {unit}"
+
+
+THOUSAND: Final = 1_000
+WHOLE: Final = 100
+"""From here on a decimal says nothing."""
 
 
 def decimal(value: float | None, digits: int = 2) -> str:

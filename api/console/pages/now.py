@@ -14,6 +14,7 @@ from fastapi.responses import Response, StreamingResponse
 
 from api.console.calls import Api, ApiCalls, together
 from api.console.charts import lane_chart
+from api.console.pages.add import url_of
 from api.console.render import Renderer, language_of, translate
 from api.console.routing import Rendering, page, router
 from api.demo import conversations
@@ -50,7 +51,14 @@ async def get_now(request: Request, api: ApiCalls, pages: Rendering, span: Span 
     )
     chart = lane_chart(activity)
     return pages.page(
-        request, "now.html", glance=glance, chart=chart, spans=list(SPANS), span=span, events=events["items"]
+        request,
+        "now.html",
+        glance=glance,
+        chart=chart,
+        spans=list(SPANS),
+        span=span,
+        events=events["items"],
+        url=url_of(request),
     )
 
 
@@ -126,4 +134,4 @@ async def post_demo(api: ApiCalls) -> Response:
     """Publish the conversation that `imprint demo` shows; published again, it changes nothing."""
     for batch in conversations.events(conversations.shipped_conversation()):
         await api.post("/v1/events", batch)
-    return Response(status_code=204, headers={"HX-Refresh": "true"})
+    return Response(status_code=204, headers={"HX-Redirect": "/console"})
