@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from core.types import Json
+
+
+ORDER: Final = (
+    *("slots", "lists", "preferences", "instructions", "habits", "goals", "topics", "people"),
+    *("decisions", "shared_topics", "facts", "events", "members"),
+)
+"""Sections in the order in which they are read; those of users, then those of groups."""
+
+STRUCTURE: Final = frozenset({"slots", "lists", "statements"})
+"""Names of levels that say nothing by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +42,8 @@ class Section:
 
 def sections_of(attributes: Json) -> list[Section]:
     """Return the sections that have lines, in their order."""
-    found = [Section(name, list(_lines(value, ""))) for name, value in attributes.items()]
+    names = sorted(attributes, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    found = [Section(name, list(_lines(attributes[name], ""))) for name in names]
     return [one for one in found if one.lines]
 
 
@@ -49,10 +60,6 @@ def _lines(value: Any, label: str) -> Iterator[Line]:
             yield from _lines(inner, label)
     elif value not in (None, ""):
         yield Line(label, str(value))
-
-
-STRUCTURE = frozenset({"slots", "lists", "statements"})
-"""Names of levels that say nothing by themselves."""
 
 
 def _line(one: Mapping[str, Any], label: str) -> Line:

@@ -65,7 +65,7 @@ def _write(
     author: Author,
 ) -> None:
     stored = tx.execute(_ADD, {"tenant": tenant_id, "rows": recordset(rows)}).all()
-    said = max(o.candidate.occurred_at for o in wanted)
+    said = max(o.candidate.told_at for o in wanted)
     known_owners.note(tx, tenant_id, known_owners.of(owner.user_id, owner.group_id, said))
     asked = {one.id: one for one in wanted}
     versions.record(

@@ -143,7 +143,7 @@ def restore(
     owners = (
         owner
         for one in memories
-        for owner in known_owners.of(user_id, one.fields["group_id"], one.fields["occurred_at"])
+        for owner in known_owners.of(user_id, one.fields["group_id"], one.fields["recorded_at"])
     )
     known_owners.note(tx, tenant_id, owners)
     versions = [_version(tenant_id, user_id, one, version, origin) for one in memories for version in one.versions]

@@ -40,6 +40,13 @@ async def post_paste(request: Request, api: ApiCalls, pages: Rendering, form: Fo
     )
 
 
+@page("/add/result")
+async def get_result(request: Request, api: ApiCalls, pages: Rendering, session_id: Text) -> Response:
+    """Show what is remembered of a conversation so far."""
+    found = await api.get("/v1/memories", session_id=session_id, limit=20)
+    return pages.page(request, "add_result.html", memories=found["items"], added=session_id)
+
+
 def read(text: str, session: str) -> tuple[bytes, list[dict[str, Any]]]:
     """Return a pasted text as an import takes it, and its messages where it is a conversation in plain lines.
 

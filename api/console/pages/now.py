@@ -7,9 +7,9 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from fastapi import Request
+from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from api.console.calls import Api, ApiCalls, together
@@ -45,7 +45,13 @@ SPANS: Final[Mapping[Span, timedelta]] = {
 
 
 @page("")
-async def get_now(request: Request, api: ApiCalls, pages: Rendering, span: Span = "1h") -> Response:
+async def get_now(
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    span: Span = "1h",
+    added: Annotated[str, Query(max_length=300)] = "",
+) -> Response:
     glance, activity, events = await together(
         api.get("/v1/now"), _activity(api, span), api.get("/v1/events", limit=ROWS)
     )
@@ -59,6 +65,7 @@ async def get_now(request: Request, api: ApiCalls, pages: Rendering, span: Span 
         span=span,
         events=events["items"],
         url=url_of(request),
+        added=added,
     )
 
 

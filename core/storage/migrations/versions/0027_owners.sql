@@ -17,9 +17,9 @@ SELECT tenant_id, kind, id, min(first_at), least(max(last_at), clock_timestamp()
     SELECT tenant_id, 'user', user_id, min(occurred_at), max(occurred_at) FROM messages
     WHERE group_id IS NOT NULL GROUP BY tenant_id, user_id
     UNION ALL
-    SELECT tenant_id, 'user', user_id, min(recorded_at), max(occurred_at) FROM memories GROUP BY tenant_id, user_id
+    SELECT tenant_id, 'user', user_id, min(recorded_at), max(coalesce(said_at, recorded_at)) FROM memories GROUP BY tenant_id, user_id
     UNION ALL
-    SELECT tenant_id, 'group', group_id, min(recorded_at), max(occurred_at) FROM memories GROUP BY tenant_id, group_id
+    SELECT tenant_id, 'group', group_id, min(recorded_at), max(coalesce(said_at, recorded_at)) FROM memories GROUP BY tenant_id, group_id
     UNION ALL
     SELECT tenant_id, 'user', user_id, min(created_at), max(updated_at) FROM documents GROUP BY tenant_id, user_id
     UNION ALL
