@@ -13,6 +13,7 @@ from api.console.pages import (
     assist,
     bulk,
     context,
+    documents,
     dry_run,
     entry,
     events,
@@ -33,7 +34,7 @@ from core.storage import service_key
 
 PAGES = (
     *(entry, assist, now, events, rules, bulk, memories, graph, search, dry_run, people, context),
-    *(add, imports, work, keys, service, health),
+    *(documents, add, imports, work, keys, service, health),
 )
 """Modules whose routes stand in `router`, in the order in which they are matched."""
 

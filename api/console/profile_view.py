@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from core.types import Json
 
-
 ORDER: Final = (
     *("slots", "lists", "preferences", "instructions", "habits", "goals", "topics", "people"),
     *("decisions", "shared_topics", "facts", "events", "members"),

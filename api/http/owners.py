@@ -30,7 +30,9 @@ class OwnerListRequest(RequestBody):
     prefix: Annotated[Name | None, Field(description="Only ids that begin with this; they are listed by id")] = None
     order: Annotated[
         Literal["recent", "id"] | None,
-        Field(description="`recent`: who was active last comes first, the default; `id`: by id, the default of `prefix`"),
+        Field(
+            description="`recent`: who was active last comes first, the default; `id`: by id, the default of `prefix`"
+        ),
     ] = None
     after: Annotated[str | None, Field(max_length=400, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=200)] = 50
@@ -48,7 +50,9 @@ def get_groups(deps: Deps, caller: Reader, asked: Annotated[OwnerListRequest, Qu
     return _page(deps, caller, "group", asked)
 
 
-@router.get("/users/{user_id:path}/activity", operation_id="getUserActivity", responses=answers(UserRow, refusals=(404,)))
+@router.get(
+    "/users/{user_id:path}/activity", operation_id="getUserActivity", responses=answers(UserRow, refusals=(404,))
+)
 def get_user(deps: Deps, caller: Reader, user_id: str) -> Json:
     """Return since when a user is known, when they were active last, and how many sessions and memories there are."""
     return _one(deps, caller, "user", user_id)
@@ -94,7 +98,9 @@ def _one(deps: Dependencies, caller: Caller, kind: Kind, name: str) -> Json:
 
 
 def _unknown(kind: Kind, name: str) -> NotFound:
-    return NotFound(f"Nothing is held of a {kind} {name!r} in this tenant. `GET /v1/{kind}s` lists those that there are.")
+    return NotFound(
+        f"Nothing is held of a {kind} {name!r} in this tenant. `GET /v1/{kind}s` lists those that there are."
+    )
 
 
 def _json(kind: Kind, one: KnownOwner) -> Json:

@@ -16,7 +16,7 @@ from sqlalchemy import TextClause, text
 from core.storage.db import Tx, recordset
 
 SEEN_SECONDS: Final = 60
-"""Seconds for which the time of an owner is left as it is: otherwise each batch of a busy group would wait for its row."""
+"""Seconds for which the time of an owner is left as it is; otherwise each batch of a busy group waits for its row."""
 
 MOST: Final = 200
 """Sessions and memories of one owner that are counted in a list; there may be more."""

@@ -36,7 +36,14 @@ async def post_paste(request: Request, api: ApiCalls, pages: Rendering, form: Fo
         return Response(status_code=204, headers={"HX-Redirect": f"/console?added={session}"})
     found = await api.send("/v1/import", raw, dry_run="true", **query)
     return pages.page(
-        request, "add_preview.html", found=found, messages=messages, shown=SHOWN, text=text, user_id=user_id, session=session
+        request,
+        "add_preview.html",
+        found=found,
+        messages=messages,
+        shown=SHOWN,
+        text=text,
+        user_id=user_id,
+        session=session,
     )
 
 

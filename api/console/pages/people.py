@@ -86,7 +86,12 @@ async def get_person(
 
 @page("/groups/{group_id:path}/memories")
 async def get_memories_of_group(
-    request: Request, api: ApiCalls, pages: Rendering, group_id: str, true_then: Percent = 100, known_then: Percent = 100
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    group_id: str,
+    true_then: Percent = 100,
+    known_then: Percent = 100,
 ) -> Response:
     """Show the memories of a group again, as of the moments that the sliders name."""
     return await _memories(request, api, pages, "group", group_id, true_then, known_then)
@@ -94,7 +99,12 @@ async def get_memories_of_group(
 
 @page("/groups/{group_id:path}")
 async def get_group(
-    request: Request, api: ApiCalls, pages: Rendering, group_id: str, true_then: Percent = 100, known_then: Percent = 100
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    group_id: str,
+    true_then: Percent = 100,
+    known_then: Percent = 100,
 ) -> Response:
     """Show a group: its profile, who speaks in it, its sessions and its memories."""
     return await _owner(request, api, pages, "group", group_id, true_then, known_then)

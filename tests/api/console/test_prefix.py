@@ -25,5 +25,7 @@ def test_a_section_that_is_new_or_gone_ends_what_is_reused() -> None:
 
 
 def test_a_text_that_has_grown_is_kept_up_to_where_it_grew() -> None:
-    (one, two) = prefix.shared([section("recent", "ab"), section("focus", "x")], [section("recent", "abc"), section("focus", "x")])
+    (one, two) = prefix.shared(
+        [section("recent", "ab"), section("focus", "x")], [section("recent", "abc"), section("focus", "x")]
+    )
     assert (one.kept, one.new, two.kept) == ("ab", "c", "")

@@ -15,7 +15,9 @@ def test_every_line_of_a_profile_has_the_memories_behind_it() -> None:
             }
         },
         "lists": {"allergy": [{"value": "peanuts", "memories": ["m3"], "negated": True}]},
-        "people": {"Ada's sister": {"slots": {"age": {"value": "30", "memories": ["m5"]}}, "lists": {}, "statements": []}},
+        "people": {
+            "Ada's sister": {"slots": {"age": {"value": "30", "memories": ["m5"]}}, "lists": {}, "statements": []}
+        },
         "facts": [{"content": "We ship on Friday.", "by": "bob", "memories": ["m6"]}],
         "habits": [],
     }
@@ -28,7 +30,14 @@ def test_every_line_of_a_profile_has_the_memories_behind_it() -> None:
     assert sections["lists"][0].negated
     assert (sections["people"][0].label, sections["people"][0].text) == ("Ada's sister · age", "30")
     assert sections["facts"][0].by == ["bob"]
-    assert [line.memories for lines in sections.values() for line in lines] == [["m1"], ["m2"], ["m3"], ["m4"], ["m5"], ["m6"]]
+    assert [line.memories for lines in sections.values() for line in lines] == [
+        ["m1"],
+        ["m2"],
+        ["m3"],
+        ["m4"],
+        ["m5"],
+        ["m6"],
+    ]
 
 
 def test_a_value_without_memories_is_shown_as_it_is() -> None:

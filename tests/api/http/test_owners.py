@@ -33,7 +33,9 @@ def test_pages_follow_each_other_in_both_orders(door: Doors) -> None:
         whole = door.get("/v1/users", params={"order": order}).json()["items"]
         seen, after = [], None
         while len(seen) < len(whole):
-            page = door.get("/v1/users", params={"order": order, "limit": 1} | ({"after": after} if after else {})).json()
+            page = door.get(
+                "/v1/users", params={"order": order, "limit": 1} | ({"after": after} if after else {})
+            ).json()
             seen, after = seen + page["items"], page["next"]
         assert seen == whole
 

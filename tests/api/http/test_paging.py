@@ -23,6 +23,7 @@ LISTS: Final[dict[str, Json]] = {
     "/v1/events": {"type": "message.*"},
     "/v1/events/replays": {},
     "/v1/forgettings": {},
+    "/v1/groups": {},
     "/v1/imports": {},
     "/v1/keys": {},
     "/v1/memories": {"user_id": "ada"},
@@ -43,6 +44,7 @@ LISTS: Final[dict[str, Json]] = {
     "/v1/sessions/{session_id}/working": {},
     "/v1/tenant/prompts": {},
     "/v1/tenant/secrets": {},
+    "/v1/users": {},
 }
 """All lists of the service's own interface, with what to ask for."""
 
@@ -99,6 +101,7 @@ def furnished(door: Doors, app: Database, works: Works) -> dict[str, str]:
     for session in ("s1", "s2"):
         talk = [said(f"I live in {town}.", session=session) for town in ("Rome", "Turin", "Lisbon")]
         door.post("/v1/events", [*talk, ended(session, message_count=3)])
+    door.post("/v1/events", [said("Hello.", session=one, user=f"of-{one}", group_id=one) for one in ("g1", "g2")])
     works.settle()
     door.post("/v1/events", said("I am back.", session="s1"))  # Working memory ends with its session.
     memories = [remembered(door, f"Ada likes {food}.") for food in ("tea", "bread", "figs")]

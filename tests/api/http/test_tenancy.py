@@ -118,6 +118,12 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
             ]
         },
     ],
+    ("get", "/v1/health"): [lambda _: {}],
+    ("get", "/v1/users"): [lambda _: {}, lambda a: {"params": {"prefix": a.user[:2]}}],
+    ("get", "/v1/groups"): [lambda _: {}],
+    ("get", "/v1/users/{user_id}/activity"): [lambda a: {"user_id": a.user}],
+    ("get", "/v1/groups/{group_id}/activity"): [lambda _: {"group_id": "g"}],
+    ("get", "/v1/groups/{group_id}/members"): [lambda _: {"group_id": "g"}],
     ("get", "/v1/events"): [
         lambda _: {},
         lambda a: {"params": {"session_id": a.session}},
