@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 
 from core.types import Json
 
@@ -28,10 +27,16 @@ def shared(before: Sequence[Json], after: Sequence[Json]) -> list[Shared]:
     for place, one in enumerate([one for one in after if one["text"]]):
         text: str = one["text"]
         whole = whole and place < len(order) and order[place] == one["name"]
-        kept = commonprefix([old[one["name"]], text]) if whole else ""
+        kept = _common(old[one["name"]], text) if whole else ""
         found.append(Shared(one["name"], kept, text[len(kept) :], _share(one["tokens"], kept, text), one["tokens"]))
         whole = whole and kept == text == old[one["name"]]
     return found
+
+
+def _common(one: str, other: str) -> str:
+    """Return what both texts begin with."""
+    length = next((place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1]), None)
+    return min(one, other, key=len) if length is None else one[:length]
 
 
 def _share(tokens: int, kept: str, text: str) -> int:

@@ -1,4 +1,4 @@
-"""`GET /v1/health`: processes, queues and schedules; for the operator also the database, its tables, broker and disk."""
+"""`GET /v1/health`: processes, queues and schedules; for the operator also database, tables, broker and disk."""
 
 from __future__ import annotations
 

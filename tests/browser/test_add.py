@@ -69,7 +69,7 @@ def test_a_file_that_cannot_be_read_is_refused_with_a_word(watched: Watched, tmp
     broken.write_text('{"role": ')
     watched.page.locator("#file").set_input_files(broken)
     watched.page.get_by_role("button", name="Look only").click()
-    watched.page.locator("[data-answer], #notices", has_text="the upload").first.wait_for()
+    watched.page.locator("[data-answer], #notices", has_text="is not JSON at character 9").first.wait_for()
     watched.faults.clear()
 
 
