@@ -101,7 +101,6 @@ def furnished(door: Doors, app: Database, works: Works) -> dict[str, str]:
     for session in ("s1", "s2"):
         talk = [said(f"I live in {town}.", session=session) for town in ("Rome", "Turin", "Lisbon")]
         door.post("/v1/events", [*talk, ended(session, message_count=3)])
-    door.post("/v1/events", [said("Hello.", session=one, user=f"of-{one}", group_id=one) for one in ("g1", "g2")])
     works.settle()
     door.post("/v1/events", said("I am back.", session="s1"))  # Working memory ends with its session.
     memories = [remembered(door, f"Ada likes {food}.") for food in ("tea", "bread", "figs")]
@@ -141,6 +140,9 @@ BY_HAND: Final = """
                        started_at, ended_at)
         SELECT :t, uuidv7(), 's1', n + 1, n + 1, 'gap', 's', 's', 's', '2026-11-20', '2026-11-20'
         FROM generate_series(1, 3) AS n;
+    INSERT INTO owners (tenant_id, kind, id, last_at)
+        SELECT :t, kind, kind || n, '2026-11-20'
+        FROM generate_series(1, 3) AS n, unnest(ARRAY['user', 'group']) AS kind;
     INSERT INTO forgettings (tenant_id, id, event_id, user_id, session_id, message_id, final_at)
         SELECT :t, uuidv7(), 'e', 'ada', 's1', 'm', '2999-01-01' FROM generate_series(1, 3) AS n
 """

@@ -594,6 +594,7 @@ def _write_down(settings: Settings, word: str, session: str, user: str) -> str:
         tx.execute(text("INSERT INTO endpoints (tenant_id, address) VALUES (:tenant, :address)"), values)
         tx.execute(_SUMMARY, values)
         tx.execute(_CALL, values)
+        tx.execute(_SCHEDULE, values)
         tx.execute(_FORGETTING, values)
         tx.execute(_EXPIRY, values)
     app.close()
@@ -602,6 +603,10 @@ def _write_down(settings: Settings, word: str, session: str, user: str) -> str:
 
 _SUMMARY = text("""
     INSERT INTO summaries (tenant_id, session_id, to_position, content) VALUES (:tenant, :session, 2, :word)
+""")
+
+_SCHEDULE = text("""
+    INSERT INTO schedules (tenant_id, rule, schedule, fired_to) VALUES (:tenant, :word, '{"every_seconds": 60}', now())
 """)
 
 _FORGETTING = text("""
