@@ -93,7 +93,9 @@ def queues(tx: Tx) -> list[QueueState]:
     return [
         QueueState(
             name,
-            *(counted.get((name, status), 0) for status in ("pending", "running", "retrying")),
+            waiting=counted.get((name, "pending"), 0),
+            running=counted.get((name, "running"), 0),
+            retrying=counted.get((name, "retrying"), 0),
             more=more,
             oldest_at=oldest.get(name),
             processes=serving.get(name, 0),

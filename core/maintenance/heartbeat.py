@@ -48,7 +48,7 @@ class Heartbeat:
     ) -> None:
         self._db = db
         cores = processes and min(processes, os.cpu_count() or 1)
-        self._said = {"process": process, "queue": queue, "processes": processes, "cores": cores}
+        self._said: dict[str, object] = {"process": process, "queue": queue, "processes": processes, "cores": cores}
         self._said |= {"since": datetime.now(UTC), "version": VERSION}
         self._tenants = tenants
         self._loop = Loop("heartbeat", self._beat, BEAT_SECONDS, expected=(DBAPIError,))

@@ -179,10 +179,15 @@ _BY_NAME: Final = "WITH page AS (SELECT * FROM owners WHERE kind = :kind AND id 
 
 KINDS: Final[tuple[Kind, ...]] = ("user", "group")
 
+_ORDERS: Final[Mapping[Order, tuple[str, str]]] = {
+    "id": (_BY_ID, "p.id"),
+    "recent": (_BY_TIME, "p.last_at DESC, p.id DESC"),
+}
+
 PAGES: Final[Mapping[tuple[Kind, Order], TextClause]] = {
     (kind, order): text(f"{page} {_WITH_COUNTS.format(kind=kind)} ORDER BY {columns}")
     for kind in KINDS
-    for order, page, columns in (("id", _BY_ID, "p.id"), ("recent", _BY_TIME, "p.last_at DESC, p.id DESC"))
+    for order, (page, columns) in _ORDERS.items()
 }
 """Each is a range of one index, and a range that ends at `MOST` for each figure of a row."""
 
