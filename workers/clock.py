@@ -11,7 +11,7 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import structlog
 from celery.beat import Scheduler, Service
@@ -216,17 +216,32 @@ def _stop(*_: object) -> None:
     raise SystemExit(0)
 
 
+STATUSES: Final = ("pending", "running", "retrying", "dead")
+"""Statuses of dispatches that are counted for the whole installation."""
+
+
 def gauge(database: Database) -> None:
-    """Set the gauges that only the database knows."""
+    """Set the gauges that only the database knows, and keep them for `GET /v1/health`."""
     with database.queue() as tx:
         waiting = tx.execute(_UNROUTED).one()
         statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
         oldest = tx.execute(_OLDEST).scalar_one()
         tenants = Counter(queue for _, queue in fair_share.ready(tx))
         processes = heartbeat.processes_by_queue(tx)
+        heartbeat.keep_gauges(
+            tx,
+            {
+                "at": waiting.at.isoformat(),
+                "events": waiting.events,
+                "lag_seconds": round(waiting.lag, 3),
+                "dispatches": {status: statuses.get(status, 0) for status in STATUSES},
+                "oldest_seconds": round(oldest, 3),
+                "tenants": {queue: tenants[queue] for queue in celery_app.QUEUES},
+            },
+        )
     metrics.LOG_UNROUTED.set(waiting.events)
     metrics.LOG_LAG.set(waiting.lag)
-    for status in ("pending", "running", "retrying", "dead"):
+    for status in STATUSES:
         metrics.DISPATCHES_OPEN.labels(status).set(statuses.get(status, 0))
     metrics.DISPATCH_OLDEST.set(oldest)
     for queue in celery_app.QUEUES:
@@ -235,7 +250,8 @@ def gauge(database: Database) -> None:
 
 
 _UNROUTED = text("""
-    SELECT count(*) AS events, coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
+    SELECT now() AS at, count(*) AS events,
+           coalesce(extract(epoch FROM now() - min(received_at)), 0)::float8 AS lag
     FROM (SELECT received_at FROM events WHERE routed_at IS NULL LIMIT 100000) AS waiting
 """)
 

@@ -9,14 +9,17 @@ from api.console.calls import ApiProblem
 from api.console.cookie import Sealer
 from api.console.gate import Gate
 from api.console.pages import (
+    add,
     assist,
     bulk,
     context,
     costs,
+    documents,
     dry_run,
     entry,
     events,
     graph,
+    health,
     imports,
     keys,
     memories,
@@ -34,25 +37,8 @@ from core.config import Settings
 from core.storage import service_key
 
 PAGES = (
-    *(
-        entry,
-        assist,
-        now,
-        events,
-        rules,
-        rule,
-        rule_trials,
-        rule_shadow,
-        costs,
-        bulk,
-        memories,
-        graph,
-        search,
-        dry_run,
-        people,
-        context,
-    ),
-    *(imports, work, keys, service),
+    *(entry, assist, now, events, rules, rule, rule_trials, rule_shadow, costs, bulk, memories, graph, search),
+    *(dry_run, people, context, documents, add, imports, work, keys, service, health),
 )
 """Modules whose routes stand in `router`, in the order in which they are matched."""
 

@@ -38,11 +38,13 @@ NAVIGATION: Final = (
     ("people", "/console/people"),
     ("context", "/console/context"),
     ("documents", "/console/documents"),
+    ("add", "/console/add"),
     ("imports", "/console/imports"),
     ("work", "/console/work"),
     ("costs", "/console/costs"),
     ("keys", "/console/keys"),
     ("service", "/console/service"),
+    ("health", "/console/health"),
 )
 """Areas in the order of the sidebar: the name of each in the catalogues (`nav.…`), and its first page."""
 
@@ -94,6 +96,7 @@ def load() -> Renderer:
         lstrip_blocks=True,
     )
     templates.filters |= {"moment": moment, "pretty": pretty, "short": short, "count": count, "decimal": decimal}
+    templates.filters |= {"bytes": size}
     templates.globals["asset"] = partial(asset, _digests())
     catalogues = {
         name: json.loads((HERE / "locales" / f"{name}.json").read_text(encoding="utf-8")) for name in LANGUAGES
@@ -160,6 +163,21 @@ def count(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,}"
+
+
+def size(value: int) -> str:
+    """Show a number of bytes in the largest unit of which there is one."""
+    number, unit = float(value), "B"
+    for bigger in ("kB", "MB", "GB", "TB"):
+        if number < THOUSAND:
+            break
+        number, unit = number / THOUSAND, bigger
+    return f"{number:.0f} {unit}" if unit == "B" or number >= WHOLE else f"{number:.1f} {unit}"
+
+
+THOUSAND: Final = 1_000
+WHOLE: Final = 100
+"""From here on a decimal says nothing."""
 
 
 def decimal(value: float | None, digits: int = 2) -> str:

@@ -22,7 +22,7 @@ from core.extraction import extractor_setting, preview
 from core.extraction.preview import Bench, Preview, Verdict
 from core.extraction.session import FailedWindow, PostponedWindow
 from core.inference.client import Call
-from core.screening import output
+from core.screening import output, screen
 from core.types import Category, Json, Kind, Message, Topic, Trust
 from rules.engine.similarity import Meanings
 from rules.registry import extraction_rules
@@ -109,6 +109,15 @@ class PreviewedStatement(BaseModel):
     against: list[KnownStatement]
 
 
+class ScreenedMessage(BaseModel):
+    """What screening finds in a message. `hostile`: a statement from it would be quarantined. No secret is quoted."""
+
+    message: int
+    kind: str
+    detail: str
+    hostile: bool
+
+
 class LeftOutWindows(BaseModel):
     """Windows of messages that no statement was read from, with the reason."""
 
@@ -133,6 +142,7 @@ class ExtractionPreview(BaseModel):
 
     extractor: str
     items: list[PreviewedStatement]
+    screened: list[ScreenedMessage]
     left_out: LeftOutWindows
     rules: list[ReadingRule]
     model: ModelUse
@@ -164,6 +174,7 @@ def post_preview(deps: Deps, caller: Reader, asked: PreviewRequest) -> Extractio
     return ExtractionPreview(
         extractor=found.extractor,
         items=[_shown(verdict) for verdict in found.verdicts],
+        screened=list(_screened(messages)),
         left_out=_left_out(found),
         rules=extraction_rules.explain(conversation, meanings),
         model=_model_use(found.calls),
@@ -208,6 +219,13 @@ def _shown(verdict: Verdict) -> PreviewedStatement:
             KnownStatement(id=known.id, content=known.content, similarity=known.similarity) for known in verdict.against
         ],
     )
+
+
+def _screened(messages: Sequence[Message]) -> Iterator[ScreenedMessage]:
+    for place, one in enumerate(messages):
+        for found in screen.screen(one.content).findings:
+            hostile = found.kind in screen.HOSTILE
+            yield ScreenedMessage(message=place, kind=found.kind, detail=found.detail, hostile=hostile)
 
 
 def _left_out(found: Preview) -> LeftOutWindows:

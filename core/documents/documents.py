@@ -22,6 +22,7 @@ from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.index import passages as shelf
+from core.sessions import known_owners
 from core.storage.db import Tx, recordset
 from core.types import Json
 
@@ -62,6 +63,7 @@ def save(tx: Tx, tenant_id: str, draft: DocumentDraft, author: Author) -> SavedD
         return SavedDocument(known, "unchanged", len(draft.pieces), apart)
     document_id = known.id if known is not None else uuid7()
     row = tx.execute(_WRITE, _values(tenant_id, document_id, draft)).one()
+    known_owners.note(tx, tenant_id, known_owners.of(row.user_id, row.group_id, row.updated_at))
     _put_passages(tx, tenant_id, document_id, draft)
     _publish(tx, tenant_id, author, ADDED if known is None else UPDATED, row, len(draft.pieces))
     return SavedDocument(row, "added" if known is None else "updated", len(draft.pieces), apart)
@@ -80,6 +82,7 @@ def restore(tx: Tx, tenant_id: str, draft: DocumentDraft, past: DocumentPast) ->
     if sent.uri is None and tx.execute(_SAME_TEXT, values | {"created_at": past.created_at}).first() is not None:
         return False
     row = tx.execute(_WRITE, values).one()
+    known_owners.note(tx, tenant_id, known_owners.of(row.user_id, row.group_id, past.updated_at))
     stamps = {"version": past.version, "created_at": past.created_at, "updated_at": past.updated_at}
     tx.execute(_STAMP, stamps | {"id": row.id})
     _put_passages(tx, tenant_id, row.id, draft)

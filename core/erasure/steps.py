@@ -588,6 +588,20 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
                 UNION SELECT 'group:' || group_id FROM sessions WHERE id = ANY(:shared) AND group_id IS NOT NULL))
             """,
         ),
+        _delete(
+            "owners",
+            """
+                (kind = 'user' AND id = :user) OR (kind = 'group' AND id IN (
+                    SELECT group_id FROM sessions WHERE id = ANY(:alone) AND group_id IS NOT NULL
+                    UNION SELECT group_id FROM memories WHERE user_id = :user AND group_id IS NOT NULL)
+                AND NOT EXISTS (SELECT FROM sessions s WHERE s.group_id = owners.id COLLATE "default"
+                                                         AND s.id <> ALL(:alone))
+                AND NOT EXISTS (SELECT FROM memories m WHERE m.group_id = owners.id COLLATE "default"
+                                                         AND m.user_id IS DISTINCT FROM :user)
+                AND NOT EXISTS (SELECT FROM documents d WHERE d.group_id = owners.id COLLATE "default"))
+            """,
+            "deleted, with groups of which nobody else has anything",
+        ),
         _delete("memories", "user_id = :user"),
         _delete("servings", "user_id = :user"),
         _delete("mirrors", "user_id = :user", "deleted, and the files with them"),

@@ -47,6 +47,18 @@ class Doorbell:
         """Publish a hint that there is something new; returns at once."""
         self._loop.wake()
 
+    def ping(self) -> float:
+        """Return the seconds that a new connection takes. One of BROKER_ERRORS: the broker does not answer."""
+        began = time.monotonic()
+        with Connection(self._url, connect_timeout=1) as connection:
+            connection.connect()
+        return time.monotonic() - began
+
+    @property
+    def kind(self) -> str:
+        """Return which broker it is: `redis`, `amqp`."""
+        return self._url.partition(":")[0]
+
     def close(self) -> None:
         self._loop.close()
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Final
 
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from core.loop import Loop
 from core.storage.db import Database, Tx
+from core.types import Json
+
+VERSION: Final = metadata.version("imprint-server")
+"""Version of this process."""
+
+STARTED: Final = datetime.now(UTC)
+"""When this process read its code, which is when it started to within a second."""
 
 BEAT_SECONDS = 1.0
 STALE_SECONDS = 10
@@ -36,7 +48,8 @@ class Heartbeat:
     ) -> None:
         self._db = db
         cores = processes and min(processes, os.cpu_count() or 1)
-        self._said = {"process": process, "queue": queue, "processes": processes, "cores": cores}
+        self._said: dict[str, object] = {"process": process, "queue": queue, "processes": processes, "cores": cores}
+        self._said |= {"since": datetime.now(UTC), "version": VERSION}
         self._tenants = tenants
         self._loop = Loop("heartbeat", self._beat, BEAT_SECONDS, expected=(DBAPIError,))
         self._loop.start()
@@ -60,16 +73,54 @@ def processes_by_queue(tx: Tx) -> dict[str, int]:
     return {row.queue: row.processes for row in tx.execute(_PROCESSES, {"seconds": STALE_SECONDS})}
 
 
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A kind of process, or one worker: when it last said that it works, since when it does, and its version."""
+
+    name: str
+    alive: bool
+    seen_at: datetime | None
+    since: datetime | None
+    version: str | None
+    queue: str | None = None
+    processes: int | None = None
+
+
+def beats(tx: Tx) -> Sequence[Beat]:
+    """Return the heartbeats of today, also of what has stopped, by name."""
+    return [Beat(*row) for row in tx.execute(_ALL, {"seconds": STALE_SECONDS})]
+
+
+def keep_gauges(tx: Tx, gauges: Json) -> None:
+    """Keep what the clock has counted in the whole installation, for those who may be told."""
+    tx.execute(_KEEP, {"gauges": json.dumps(gauges)})
+
+
+def gauges(tx: Tx) -> Json | None:
+    """Return what the clock counted last; None: no clock has yet."""
+    found: Json | None = tx.execute(text("SELECT gauges FROM heartbeats WHERE process = 'clock'")).scalar_one_or_none()
+    return found
+
+
 def delete_all(tx: Tx) -> None:
     """Delete all heartbeats: those of an earlier run say nothing about this one."""
     tx.execute(text("DELETE FROM heartbeats"))
 
 
 _BEAT = text("""
-    INSERT INTO heartbeats (process, at, queue, processes, cores, tenants)
-    VALUES (:process, clock_timestamp(), :queue, :processes, :cores, :tenants)
-    ON CONFLICT (process) DO UPDATE SET at = excluded.at, tenants = excluded.tenants
+    INSERT INTO heartbeats (process, at, queue, processes, cores, tenants, since, version)
+    VALUES (:process, clock_timestamp(), :queue, :processes, :cores, :tenants, :since, :version)
+    ON CONFLICT (process) DO UPDATE SET at = excluded.at, tenants = excluded.tenants, since = excluded.since,
+                                        version = excluded.version
 """)
+
+_ALL = text("""
+    SELECT process, at > clock_timestamp() - make_interval(secs => :seconds) AS alive, at, since, version,
+           queue, processes
+    FROM heartbeats WHERE at > clock_timestamp() - interval '1 day' ORDER BY process
+""")
+
+_KEEP = text("UPDATE heartbeats SET gauges = cast(:gauges AS jsonb) WHERE process = 'clock'")
 
 _BEATING = text("SELECT process FROM heartbeats WHERE at > clock_timestamp() - make_interval(secs => :seconds)")
 

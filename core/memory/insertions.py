@@ -17,6 +17,7 @@ from core.memory import decay, identity, retention, updates, versions
 from core.memory.changes import Add, Archive, Derive, Link, Owner
 from core.memory.retention import FadingPolicy
 from core.memory.versions import Citation, VersionEntry
+from core.sessions import known_owners
 from core.storage.db import Tx, recordset
 from core.types import Candidate, Json, Relation, Status
 
@@ -64,6 +65,8 @@ def _write(
     author: Author,
 ) -> None:
     stored = tx.execute(_ADD, {"tenant": tenant_id, "rows": recordset(rows)}).all()
+    said = max(o.candidate.told_at for o in wanted)
+    known_owners.note(tx, tenant_id, known_owners.of(owner.user_id, owner.group_id, said))
     asked = {one.id: one for one in wanted}
     versions.record(
         tx, [VersionEntry(row, change, asked[row.id].reason, asked[row.id].change_id) for row in stored], author

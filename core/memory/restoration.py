@@ -19,6 +19,7 @@ from core.index import search_index
 from core.memory import decay, identity, retention, updates, writer
 from core.memory.changes import Vector
 from core.memory.retention import FadingPolicy
+from core.sessions import known_owners
 from core.storage.db import Tx, recordset
 from core.types import Json, Relation, Status
 
@@ -139,6 +140,12 @@ def restore(
     policy = retention.policy(tx, tenant_id)
     rows = [_row(user_id, one, policy) for one in memories]
     tx.execute(_ADD, {"tenant": tenant_id, "rows": recordset(rows)})
+    owners = (
+        owner
+        for one in memories
+        for owner in known_owners.of(user_id, one.fields["group_id"], one.fields["recorded_at"])
+    )
+    known_owners.note(tx, tenant_id, owners)
     versions = [_version(tenant_id, user_id, one, version, origin) for one in memories for version in one.versions]
     dispatch = author.cause and author.cause.dispatch_id
     tx.execute(_VERSIONS, {"tenant": tenant_id, "dispatch": dispatch, "rows": recordset(versions)})

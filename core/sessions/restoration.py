@@ -19,6 +19,7 @@ from core.events import log
 from core.events.log import Cause
 from core.events.parsing import SERVICE, Incoming
 from core.language.terms import token_estimate
+from core.sessions import known_owners
 from core.sessions.sessions import INSERT_MESSAGES
 from core.storage.db import Tx, recordset
 from core.types import Json
@@ -83,6 +84,9 @@ def restore_sessions(tx: Tx, tenant_id: str, user_id: str, sessions: Sequence[Re
         for s in sorted(sessions, key=lambda one: one.id)
     ]
     created = set(tx.execute(_CREATE, {"tenant": tenant_id, "user": user_id, "rows": recordset(rows)}).scalars())
+    known_owners.note(
+        tx, tenant_id, (o for s in sessions for o in known_owners.of(user_id, s.group_id, s.ended_at or s.started_at))
+    )
     open_to_user = _open_to(tx, user_id, [s.id for s in sessions if s.id not in created])
     return ["restored" if s.id in created else "known" if s.id in open_to_user else "of another" for s in sessions]
 
@@ -129,6 +133,7 @@ def _append(
         session.add(message)
         rows.append(_row(user_id, message, session, event.id, seqs[event.id]))
     tx.execute(INSERT_MESSAGES, {"tenant": tenant_id, "rows": recordset(rows)})
+    known_owners.note(tx, tenant_id, (o for m in fresh for o in known_owners.of(user_id, m.group_id, m.occurred_at)))
     grown = [
         {"id": name, "count": one.messages, "tokens": one.tokens, "extracted": one.is_extracted, "first": one.first,
          "last": one.last}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -13,8 +13,9 @@ from uuid_utils import uuid7
 from core.errors import NotFound
 from core.events.parsing import Incoming
 from core.language.terms import token_estimate
+from core.sessions import known_owners, working_memory
 from core.sessions import state as sessions_state
-from core.sessions import working_memory
+from core.sessions.known_owners import Seen
 from core.storage.db import Tx, recordset, recordset_of_json
 from core.types import Json, Message
 
@@ -123,6 +124,7 @@ def project(
     if counts:
         tx.execute(_FILL_IN, {"rows": recordset(counts)})
     _write(tx, opened)
+    known_owners.note(tx, tenant_id, _owners(e for _, e in session_events))
     _apply_starts_and_ends(tx, [e for _, e in session_events])
 
 
@@ -211,6 +213,12 @@ def _extend_span(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
     span["last_at"] = max(span["last_at"], event.time)
     if event.event_type == TOOL_RESULT or payload.get("role") == TOOL:
         span["tool_at"] = min(span["tool_at"] or event.time, event.time)
+
+
+def _owners(events: Iterable[Incoming]) -> Iterator[Seen]:
+    """Yield whose session events these are."""
+    for event in events:
+        yield from known_owners.of(event.payload["user_id"], event.payload.get("group_id"), event.time)
 
 
 def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:

@@ -123,6 +123,9 @@ heartbeats = Table(
     Column("processes", Integer, comment="Of one worker: how many of them."),
     Column("cores", Integer, comment="Of one worker: how many of them can compute at once."),
     Column("tenants", Integer, comment="Of the router: how many tenants had events within a minute."),
+    _time("since", comment="When it started; of several of a kind, the one that said so last."),
+    Column("version", Text, comment="Its version of Imprint."),
+    _json("gauges", comment="Of the clock: what waits in the whole installation, as it counted last."),
     comment="When each kind of process last said that it works.",
 )
 
@@ -244,6 +247,7 @@ sessions = _tenant_table(
     _time("oldest_tool_at", comment="Likewise of the results of tools alone."),
     _flag("is_remnant", comment="Left are the places of messages that memories of others cite, and nothing else."),
     Index("sessions_of_user", "tenant_id", "user_id"),
+    _index("sessions_of_group", "tenant_id", "group_id", "last_at", "id", where="group_id IS NOT NULL"),
     _index("sessions_open", "tenant_id", "last_at", where="ended_at IS NULL"),
     _index("sessions_unindexed", "tenant_id", "user_id", where="indexed_to < message_count"),
     _index("sessions_oldest", "tenant_id", "oldest_at", "id", where="oldest_at IS NOT NULL"),
@@ -279,6 +283,16 @@ messages = _tenant_table(
     _json("extras"),
     _texts("audience_labels", comment="A reader must hold all of them."),
     UniqueConstraint("tenant_id", "session_id", "id"),
+)
+
+owners = _tenant_table(
+    "owners",
+    Column("kind", Text, primary_key=True, comment="user or group"),
+    Column("id", Text(collation="C"), primary_key=True),
+    _time("known_at", now=True, comment="Since when something is held of it."),
+    _time("last_at", null=False, comment="When something of it was said or sent last, to within a minute."),
+    Index("owners_by_last", "tenant_id", "kind", "last_at", "id"),
+    comment="Users and groups of whom something is or was held, until they are erased.",
 )
 
 expiries = _tenant_table(

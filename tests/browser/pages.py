@@ -50,9 +50,11 @@ def all_pages(stand: Stand) -> list[str]:
     return [
         *AREAS, "/events?type=memory.*", "/rules?q=memory&state=live", "/costs?by=user&span=7d",
         f"/rules/{RULE}", f"/rules/{RULE}?event={place}", f"/memories/{memory}",
-        f"/events/{place}", f"/sessions/{event['payload']['session_id']}", "/people/maya", "/graph?user_id=maya",
+        f"/events/{place}", f"/sessions/{event['payload']['session_id']}", "/people/maya",
+        "/people/maya?true_then=40&known_then=70", "/people?kind=group", "/people?kind=session", "/graph?user_id=maya",
         "/search?user_id=maya&query=Where+does+she+live%3F",
         f"/context?user_id=maya&session_id={event['payload']['session_id']}",
+        "/context?user_id=maya&query=Where+does+she+live%3F&then=What+does+she+eat%3F",
     ]  # fmt: skip
 
 

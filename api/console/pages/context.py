@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from fastapi import Query, Request
 from fastapi.responses import Response
 
+from api.console import prefix
 from api.console.calls import ApiCalls
 from api.console.routing import Rendering, page
 
@@ -24,14 +25,26 @@ async def get_context(
     group_id: Text = "",
     session_id: Text = "",
     query: Text = "",
+    then: Text = "",
     max_tokens: Annotated[int, Query(ge=64, le=200_000)] = TOKENS,
 ) -> Response:
     found: dict[str, Any] | None = None
+    before: dict[str, Any] | None = None
     if user_id or group_id:
         asked = {"user_id": user_id, "group_id": group_id, "session_id": session_id, "query": query}
         body = {name: value for name, value in asked.items() if value} | {"max_tokens": max_tokens}
         found = await api.post("/v1/context", body)
-    return pages.page(request, "context.html", found=found, max_tokens=max_tokens, begins=_cached(found))
+        if then:  # After the first, which leaves a selection that the second begins with again.
+            before, found = found, await api.post("/v1/context", body | {"query": then})
+    return pages.page(
+        request,
+        "context.html",
+        found=found,
+        max_tokens=max_tokens,
+        begins=_cached(found),
+        shared=prefix.shared(before["sections"], found["sections"]) if before and found else None,
+        same_prefix=bool(before and found and before["prefix_hash"] == found["prefix_hash"]),
+    )
 
 
 def _cached(found: dict[str, Any] | None) -> int:

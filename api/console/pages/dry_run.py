@@ -27,7 +27,8 @@ async def get_try(request: Request, pages: Rendering) -> Response:
 @page("/try", method="POST")
 async def post_try(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
     messages = list(messages_of(form.get("text", "")))
-    body = {"user_id": form.get("user_id", ""), "messages": messages}
+    asked = {name: form[name] for name in ("group_id", "extractor") if form.get(name)}
+    body = {"user_id": form.get("user_id", ""), "messages": messages, **asked}
     found = await api.post("/v1/extraction/preview", body)
     return pages.page(request, "tried.html", found=found, messages=messages)
 

@@ -8,7 +8,7 @@ from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls
-from api.console.routing import Rendering, page, router
+from api.console.routing import Form, Rendering, at, page, router
 from api.http import imports
 from api.ingress.dependencies import Body, any_key
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -22,6 +22,19 @@ UPLOADED = Bounds(body=lambda _settings: imports.LARGEST, counted="pages")
 async def get_imports(request: Request, api: ApiCalls, pages: Rendering, after: Text = "") -> Response:
     found = await api.get("/v1/imports", after=after, limit=50)
     return pages.page(request, "imports.html", jobs=found["items"], following=found["next"])
+
+
+@page("/imports/jobs")
+async def get_jobs(request: Request, api: ApiCalls, pages: Rendering, after: Text = "") -> Response:
+    """Show the imports again, as long as one is under way."""
+    found = await api.get("/v1/imports", after=after, limit=50)
+    return pages.page(request, "import_jobs.html", jobs=found["items"])
+
+
+@page("/imports/cancel", method="POST")
+async def post_cancel(api: ApiCalls, form: Form) -> Response:
+    await api.delete(at("imports", form.get("id", "")))
+    return Response(status_code=204, headers={"HX-Refresh": "true"})
 
 
 @router.post("/imports", dependencies=[Depends(any_key)])

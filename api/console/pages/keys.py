@@ -24,7 +24,9 @@ async def get_keys(request: Request, api: ApiCalls, pages: Rendering, after: Tex
 @page("/keys", method="POST")
 async def post_key(request: Request, api: ApiCalls, pages: Rendering, form: FormLists) -> Response:
     name = form.get("name", [""])[0].strip()
-    created = await api.post("/v1/keys", {"scopes": form.get("scope", []), "name": name or None})
+    labels = form.get("labels", [""])[0].replace(",", " ").split()
+    asked = {"scopes": form.get("scope", []), "name": name or None} | ({"labels": labels} if labels else {})
+    created = await api.post("/v1/keys", asked)
     return pages.page(request, "key_created.html", created=created)
 
 

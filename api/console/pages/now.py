@@ -7,13 +7,14 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from fastapi import Request
+from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from api.console.calls import Api, ApiCalls, together
 from api.console.charts import lane_chart
+from api.console.pages.add import url_of
 from api.console.render import Renderer, language_of, translate
 from api.console.routing import Rendering, page, router
 from api.demo import conversations
@@ -44,13 +45,27 @@ SPANS: Final[Mapping[Span, timedelta]] = {
 
 
 @page("")
-async def get_now(request: Request, api: ApiCalls, pages: Rendering, span: Span = "1h") -> Response:
+async def get_now(
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    span: Span = "1h",
+    added: Annotated[str, Query(max_length=300)] = "",
+) -> Response:
     glance, activity, events = await together(
         api.get("/v1/now"), _activity(api, span), api.get("/v1/events", limit=ROWS)
     )
     chart = lane_chart(activity)
     return pages.page(
-        request, "now.html", glance=glance, chart=chart, spans=list(SPANS), span=span, events=events["items"]
+        request,
+        "now.html",
+        glance=glance,
+        chart=chart,
+        spans=list(SPANS),
+        span=span,
+        events=events["items"],
+        url=url_of(request),
+        added=added,
     )
 
 
@@ -126,4 +141,4 @@ async def post_demo(api: ApiCalls) -> Response:
     """Publish the conversation that `imprint demo` shows; published again, it changes nothing."""
     for batch in conversations.events(conversations.shipped_conversation()):
         await api.post("/v1/events", batch)
-    return Response(status_code=204, headers={"HX-Refresh": "true"})
+    return Response(status_code=204, headers={"HX-Redirect": "/console"})

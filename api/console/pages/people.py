@@ -1,16 +1,18 @@
-"""Users: the profile with the memories behind each line, sessions and conversations."""
+"""Users and groups: their profile with the memories behind each line, sessions, and their memories as of then."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
 from datetime import UTC, datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 from urllib.parse import quote
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls, together
+from api.console import lookback, profile_view
+from api.console.calls import Api, ApiCalls, together
+from api.console.lookback import Lookback, Percent
 from api.console.routing import Form, Rendering, at, page, router
 from api.http import exports
 from api.ingress.audience import ReaderDeps
@@ -18,18 +20,30 @@ from api.ingress.dependencies import Reader
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.types import Json
 
-NOW: Final = 100
-"""Percentage of the sliders that means now."""
+Text = Annotated[str, Query(max_length=400)]
+Kind = Literal["user", "group"]
 
-Text = Annotated[str, Query(max_length=300)]
-Percent = Annotated[int, Query(ge=0, le=NOW)]
+LISTS: Final = ("user", "group", "session")
+
+SESSIONS: Final = 20
+MEMORIES: Final = 20
 
 
 @page("/people")
-async def get_people(request: Request, api: ApiCalls, pages: Rendering, after: Text = "") -> Response:
-    """List the sessions of all users, the newest first: who spoke last stands on top."""
-    found = await api.get("/v1/sessions", after=after, limit=50)
-    return pages.page(request, "people.html", sessions=found["items"], following=found["next"])
+async def get_people(
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    kind: Literal["user", "group", "session"] = "user",
+    q: Text = "",
+    after: Text = "",
+) -> Response:
+    """List users, groups or sessions, who was active last first; what is looked for by its id, by id."""
+    if kind == "session":
+        found = await api.get("/v1/sessions", user_id=q, after=after, limit=50)
+    else:
+        found = await api.get(at(f"{kind}s"), prefix=q, after=after, limit=50)
+    return pages.page(request, "people.html", kind=kind, kinds=LISTS, items=found["items"], following=found["next"])
 
 
 @page("/people/{user_id:path}/erasure")
@@ -54,53 +68,102 @@ def get_export(deps: ReaderDeps, caller: Reader, user_id: Text) -> Response:
     return exports.get_export(deps, caller, user_id)
 
 
+@page("/people/{user_id:path}/memories")
+async def get_memories_of_person(
+    request: Request, api: ApiCalls, pages: Rendering, user_id: str, true_then: Percent = 100, known_then: Percent = 100
+) -> Response:
+    """Show the memories again, as of the moments that the sliders name."""
+    return await _memories(request, api, pages, "user", user_id, true_then, known_then)
+
+
 @page("/people/{user_id:path}")
 async def get_person(
     request: Request, api: ApiCalls, pages: Rendering, user_id: str, true_then: Percent = 100, known_then: Percent = 100
 ) -> Response:
     """Show a user; the two percentages are moments between the first memory and now, in which to look back."""
-    profile, sessions, oldest = await together(
-        api.find(f"{at('users', user_id)}/profile"),
-        api.get("/v1/sessions", user_id=user_id, limit=20),
-        api.get("/v1/memories", user_id=user_id, order="oldest", include_archived="true", limit=1),
+    return await _owner(request, api, pages, "user", user_id, true_then, known_then)
+
+
+@page("/groups/{group_id:path}/memories")
+async def get_memories_of_group(
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    group_id: str,
+    true_then: Percent = 100,
+    known_then: Percent = 100,
+) -> Response:
+    """Show the memories of a group again, as of the moments that the sliders name."""
+    return await _memories(request, api, pages, "group", group_id, true_then, known_then)
+
+
+@page("/groups/{group_id:path}")
+async def get_group(
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    group_id: str,
+    true_then: Percent = 100,
+    known_then: Percent = 100,
+) -> Response:
+    """Show a group: its profile, who speaks in it, its sessions and its memories."""
+    return await _owner(request, api, pages, "group", group_id, true_then, known_then)
+
+
+async def _owner(
+    request: Request, api: Api, pages: Rendering, kind: Kind, name: str, true_then: int, known_then: int
+) -> Response:
+    whose, place = {f"{kind}_id": name}, at(f"{kind}s", name)
+    activity, profile, sessions, oldest, members = await together(
+        api.find(f"{place}/activity"),
+        api.find(f"{place}/profile"),
+        api.get("/v1/sessions", limit=SESSIONS, **whose),
+        _oldest(api, whose),
+        _members(api, kind, place),
     )
-    now = datetime.now(UTC)
-    first = _first_moment(oldest["items"], now)
-    as_of, known_at = _moment(true_then, first.valid, now), _moment(known_then, first.known, now)
-    memories = await api.get("/v1/memories", user_id=user_id, as_of=as_of, known_at=known_at, limit=20)
+    looked = lookback.between(oldest["items"], true_then, known_then, datetime.now(UTC))
     return pages.page(
         request,
-        "person.html",
-        user_id=user_id,
+        "owner.html",
+        kind=kind,
+        name=name,
+        place=f"/console/{'people' if kind == 'user' else 'groups'}/{quote(name, safe='')}",
+        whose=f"{kind}_id={quote(name, safe='')}",
+        activity=activity,
         profile=profile,
-        sessions=sessions["items"],
-        memories=memories["items"],
-        true_then=true_then,
-        known_then=known_then,
-        as_of=as_of,
-        known_at=known_at,
+        sections=profile_view.sections_of(profile["attributes"]) if profile else [],
+        sessions=sessions,
+        members=members["items"] if members else [],
+        looked=looked,
+        memories=await _as_of(api, whose, looked),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _First:
-    """Earliest times of a user's memories: of validity, and of recording."""
-
-    valid: datetime
-    known: datetime
+async def _members(api: Api, kind: Kind, place: str) -> Json | None:
+    return await api.find(f"{place}/members") if kind == "group" else None
 
 
-def _first_moment(oldest: list[Json], now: datetime) -> _First:
-    if not oldest:
-        return _First(now, now)
-    known = datetime.fromisoformat(oldest[0]["recorded_at"])
-    said = oldest[0]["valid_from"] or oldest[0]["occurred_at"]
-    return _First(min(datetime.fromisoformat(said), now) if said else known, known)
+async def _oldest(api: Api, whose: Json) -> Json:
+    found: Json = await api.get("/v1/memories", order="oldest", include_archived="true", limit=1, **whose)
+    return found
 
 
-def _moment(percent: int, first: datetime, now: datetime) -> str | None:
-    """Return the moment at a share of the time since the first memory; None: now."""
-    return None if percent == NOW else (first + (now - first) * percent / NOW).isoformat()
+async def _as_of(api: Api, whose: Json, looked: Lookback) -> list[Json]:
+    found = await api.get("/v1/memories", as_of=looked.as_of, known_at=looked.known_at, limit=MEMORIES, **whose)
+    memories: list[Json] = found["items"]
+    return memories
+
+
+async def _memories(
+    request: Request, api: Api, pages: Rendering, kind: Kind, name: str, true_then: int, known_then: int
+) -> Response:
+    whose = {f"{kind}_id": name}
+    oldest = await _oldest(api, whose)
+    looked = lookback.between(oldest["items"], true_then, known_then, datetime.now(UTC))
+    memories = await _as_of(api, whose, looked)
+    answer = pages.page(request, "owner_memories.html", memories=memories, looked=looked)
+    answer.headers["HX-Replace-Url"] = f"{request.url.path.removesuffix('/memories')}{looked.query}"
+    return answer
 
 
 @page("/sessions/{session_id:path}")
@@ -110,3 +173,12 @@ async def get_session(request: Request, api: ApiCalls, pages: Rendering, session
         api.get("/v1/session/messages", session_id=session_id, after=after, limit=100),
     )
     return pages.page(request, "session.html", session=session, messages=messages["items"], following=messages["next"])
+
+
+@page("/receipts/{receipt_id}/file")
+async def get_receipt_file(api: ApiCalls, receipt_id: str) -> Response:
+    """Send a receipt as a file, with the public key that verifies it."""
+    receipt, key = await together(api.get(at("receipts", receipt_id)), api.get("/v1/receipts/key"))
+    content = json.dumps({**receipt, "public_key": key["public_key"]}, indent=2, ensure_ascii=False)
+    headers = {"Content-Disposition": f'attachment; filename="receipt-{receipt["receipt"]["id"]}.json"'}
+    return Response(content, media_type="application/json", headers=headers)

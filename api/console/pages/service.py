@@ -1,16 +1,12 @@
-"""The installation as its tenant sees it: webhooks, documents, models, limits."""
+"""The installation as its tenant sees it: webhooks, models, limits."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import Query, Request
+from fastapi import Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
 from api.console.routing import Form, Rendering, at, page
-
-Text = Annotated[str, Query(max_length=300)]
 
 
 @page("/service")
@@ -37,11 +33,3 @@ async def get_service(request: Request, api: ApiCalls, pages: Rendering) -> Resp
 async def post_redeliver(api: ApiCalls, form: Form) -> Response:
     await api.post(f"{at('endpoints', 'deliveries', form.get('id', ''))}/redeliver")
     return Response(status_code=204, headers={"HX-Refresh": "true"})
-
-
-@page("/documents")
-async def get_documents(
-    request: Request, api: ApiCalls, pages: Rendering, user_id: Text = "", after: Text = ""
-) -> Response:
-    found = await api.get("/v1/documents", user_id=user_id, after=after, limit=50)
-    return pages.page(request, "documents.html", documents=found["items"], following=found["next"])

@@ -50,10 +50,6 @@ document.addEventListener("click", (event) => {
   if (event.target.closest("[data-theme-switch]")) switchTheme();
 });
 
-document.addEventListener("change", (event) => {
-  event.target.closest("[data-asof]")?.requestSubmit();
-});
-
 document.addEventListener("htmx:after:swap", () => {
   localise(document);
   reach();
@@ -80,23 +76,6 @@ async function improve() {
 }
 
 improve();
-
-/** Send a file as it is, and show what the server found in it. */
-async function upload(form, button) {
-  const [file, place] = [form.elements.file.files[0], form.querySelector("[data-answer]")];
-  const query = new URLSearchParams({ user_id: form.elements.user_id.value, dry_run: button.value });
-  const token = JSON.parse(document.body.getAttribute("hx-headers:inherited"))["X-CSRF-Token"];
-  const headers = { "X-CSRF-Token": token, "Content-Type": "application/octet-stream", "HX-Request": "true" };
-  const answer = await fetch(`${form.dataset.upload}?${query}`, { method: "POST", headers, body: file });
-  place.innerHTML = await answer.text();
-  localise(place);
-}
-
-document.addEventListener("submit", (event) => {
-  if (!event.target.matches("[data-upload]")) return;
-  event.preventDefault();
-  upload(event.target, event.submitter);
-});
 
 document.addEventListener("change", (event) => {
   if (!event.target.matches("[data-all]")) return;

@@ -32,6 +32,60 @@ class SessionInfo(Answer):
     )
 
 
+class RowCount(Answer):
+    """A number of rows, counted up to 200."""
+
+    count: int
+    more: bool = Field(description="There may be others")
+
+
+class OwnerRow(Answer):
+    """Since when a user or a group is known, and what is held."""
+
+    known_at: datetime
+    last_at: datetime = Field(description="When something was said or sent last, to within a minute")
+    sessions: RowCount
+    memories: RowCount = Field(description="Active ones")
+
+
+class UserRow(OwnerRow):
+    """A user of whom something is held."""
+
+    user_id: str
+
+
+class GroupRow(OwnerRow):
+    """A group of which something is held."""
+
+    group_id: str
+
+
+class UserPage(Page):
+    """A page of users."""
+
+    items: list[UserRow]
+
+
+class GroupPage(Page):
+    """A page of groups."""
+
+    items: list[GroupRow]
+
+
+class Member(Answer):
+    """A user who spoke in a group."""
+
+    user_id: str
+    last_at: datetime
+    messages: int = Field(description="Among the latest 200 messages of each of the latest 50 sessions")
+
+
+class MemberList(Answer):
+    """Who spoke in a group, the last to speak first."""
+
+    items: list[Member]
+
+
 class SessionPage(Page):
     """A page of sessions."""
 

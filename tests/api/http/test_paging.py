@@ -23,6 +23,7 @@ LISTS: Final[dict[str, Json]] = {
     "/v1/events": {"type": "message.*"},
     "/v1/events/replays": {},
     "/v1/forgettings": {},
+    "/v1/groups": {},
     "/v1/imports": {},
     "/v1/keys": {},
     "/v1/memories": {"user_id": "ada"},
@@ -43,6 +44,7 @@ LISTS: Final[dict[str, Json]] = {
     "/v1/sessions/{session_id}/working": {},
     "/v1/tenant/prompts": {},
     "/v1/tenant/secrets": {},
+    "/v1/users": {},
 }
 """All lists of the service's own interface, with what to ask for."""
 
@@ -138,6 +140,9 @@ BY_HAND: Final = """
                        started_at, ended_at)
         SELECT :t, uuidv7(), 's1', n + 1, n + 1, 'gap', 's', 's', 's', '2026-11-20', '2026-11-20'
         FROM generate_series(1, 3) AS n;
+    INSERT INTO owners (tenant_id, kind, id, last_at)
+        SELECT :t, kind, kind || n, '2026-11-20'
+        FROM generate_series(1, 3) AS n, unnest(ARRAY['user', 'group']) AS kind;
     INSERT INTO forgettings (tenant_id, id, event_id, user_id, session_id, message_id, final_at)
         SELECT :t, uuidv7(), 'e', 'ada', 's1', 'm', '2999-01-01' FROM generate_series(1, 3) AS n
 """

@@ -118,6 +118,12 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
             ]
         },
     ],
+    ("get", "/v1/health"): [lambda _: {}],
+    ("get", "/v1/users"): [lambda _: {}, lambda a: {"params": {"prefix": a.user[:2]}}],
+    ("get", "/v1/groups"): [lambda _: {}],
+    ("get", "/v1/users/{user_id}/activity"): [lambda a: {"user_id": a.user}],
+    ("get", "/v1/groups/{group_id}/activity"): [lambda _: {"group_id": "g"}],
+    ("get", "/v1/groups/{group_id}/members"): [lambda _: {"group_id": "g"}],
     ("get", "/v1/events"): [
         lambda _: {},
         lambda a: {"params": {"session_id": a.session}},
@@ -592,6 +598,7 @@ def _write_down(settings: Settings, word: str, session: str, user: str) -> str:
         tx.execute(text("INSERT INTO endpoints (tenant_id, address) VALUES (:tenant, :address)"), values)
         tx.execute(_SUMMARY, values)
         tx.execute(_CALL, values)
+        tx.execute(_SCHEDULE, values)
         tx.execute(_FORGETTING, values)
         tx.execute(_EXPIRY, values)
     app.close()
@@ -600,6 +607,10 @@ def _write_down(settings: Settings, word: str, session: str, user: str) -> str:
 
 _SUMMARY = text("""
     INSERT INTO summaries (tenant_id, session_id, to_position, content) VALUES (:tenant, :session, 2, :word)
+""")
+
+_SCHEDULE = text("""
+    INSERT INTO schedules (tenant_id, rule, schedule, fired_to) VALUES (:tenant, :word, '{"every_seconds": 60}', now())
 """)
 
 _FORGETTING = text("""

@@ -195,10 +195,12 @@ def test_a_migration_keeps_the_rows_and_fills_in_what_it_adds(at_0006: Settings)
     before = {tenant: counted(app, tenant) for tenant in ("acme", "other")}
     schema.upgrade(at_0006, HASH)
     for tenant in ("acme", "other"):
-        assert counted(app, tenant) == before[tenant]
+        assert counted(app, tenant) == before[tenant] | {"owners": 1}
         with app.tenant(tenant) as tx:
             memory = tx.execute(text("SELECT said_at, attribute FROM memories")).one()
+            known = tuple(tx.execute(text("SELECT kind, id FROM owners")).one())
             dispatch = tx.execute(text("SELECT status, turn, overruns, deadline_at FROM dispatches")).one()
+        assert known == ("user", "ada")
         assert (memory.said_at.isoformat(), memory.attribute) == ("2026-06-01T10:00:00+00:00", "preference.color")
         assert tuple(dispatch) == ("pending", None, 0, None)
     app.close()

@@ -16,3 +16,10 @@ def test_a_context_shows_its_sections_with_tokens_and_sources(browser: Browser, 
 
 def test_a_limit_that_is_too_small_is_refused_with_a_word(browser: Browser) -> None:
     assert browser.get("/context?user_id=ada&max_tokens=1").status_code == 422
+
+
+def test_two_questions_show_what_a_cache_reuses(browser: Browser, app: Database) -> None:
+    carry_out(app, a_memory("Ada plays the cello."), a_memory("Ada lives in Turin."))
+    shown = browser.get("/context?user_id=ada&query=cello&then=where").text
+    assert "tokens are reused by the next prompt" in shown
+    assert "The text, with what is new marked" in shown

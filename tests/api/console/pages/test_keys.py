@@ -10,7 +10,7 @@ from tests.samples import TENANT
 
 def test_a_key_is_created_shown_once_and_revoked(browser: Browser, door: Doors) -> None:
     shown = browser.press("/keys", name="reader", scope="read").text
-    key = re.search(r"<pre>([^<]+)</pre>", shown)
+    key = re.search(r'<pre id="key">([^<]+)</pre>', shown)
     assert key
     assert door.get("/v1/memories", key=key[1]).status_code == 200
     assert key[1] not in browser.get("/keys").text

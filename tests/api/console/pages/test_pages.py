@@ -27,6 +27,14 @@ PAGES = (
     "/people/ada",
     "/people/ada?true_then=50&known_then=90",
     "/people/nobody",
+    "/people?kind=group",
+    "/people?kind=session&q=ada",
+    "/people?q=a",
+    "/groups/crew",
+    "/groups/nobody?true_then=0&known_then=0",
+    "/add",
+    "/health",
+    "?added=s1",
     "/sessions/s1",
     "/work",
     "/try",
@@ -42,12 +50,22 @@ PAGES = (
     "/context?user_id=ada&query=cello&max_tokens=800",
 )
 
-PARTS = ("/people/ada/erasure", "/rules/write_episodes/beside", "/rules/write_episodes/figures")
+PARTS = (
+    "/people/ada/erasure",
+    "/people/ada/memories?true_then=20",
+    "/groups/crew/memories?known_then=20",
+    "/health/figures",
+    "/imports/jobs",
+    "/add/result?session_id=s1",
+    "/rules/write_episodes/beside",
+    "/rules/write_episodes/figures",
+)
 
 
 @pytest.fixture
 def known(door: Doors, app: Database) -> None:
     door.post("/v1/events", [said(f"I play the cello. {HOSTILE}", speaker=HOSTILE)])
+    door.post("/v1/events", [said(f"I play the cello. {HOSTILE}", session="g1", group_id="crew", speaker=HOSTILE)])
     carry_out(app, a_memory(f"Ada plays the cello. {HOSTILE}"))
 
 

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from zipfile import ZipFile
 
+from core.memory import receipts
+from core.memory.changes import Owner
 from core.storage.db import Database
 from tests.api.console.browser import Browser
 from tests.doors import Doors
@@ -17,9 +20,11 @@ def test_a_user_is_seen_as_of_then(browser: Browser, app: Database) -> None:
     carry_out(app, a_memory("Ada lives in Lisbon.", valid_from=LONG_AGO))
     carry_out(app, a_memory("Ada plays the cello.", valid_from=datetime.now(UTC) - timedelta(hours=1)))
     assert "cello" in browser.get("/people/ada").text
-    then = browser.get("/people/ada?true_then=50").text
-    assert "Lisbon" in then
-    assert "cello" not in then
+    assert "As of then" in browser.get("/people/ada?true_then=50").text
+    then = browser.get("/people/ada/memories?true_then=50")
+    assert then.headers["hx-replace-url"] == "/console/people/ada?true_then=50&known_then=100"
+    assert "Lisbon" in then.text
+    assert "cello" not in then.text
 
 
 def test_the_archive_of_a_user_is_downloaded(browser: Browser, door: Doors) -> None:
@@ -37,3 +42,29 @@ def test_a_user_is_erased_after_a_look_at_what_would_go(browser: Browser, door: 
     answer = browser.press("/people/ada/erasure", confirm="ada")
     assert "Erased." in browser.get(answer.headers["hx-redirect"].removeprefix("/console")).text
     assert door.get("/v1/sessions/s1").status_code == 404
+
+
+def test_users_and_groups_are_found_by_the_beginning_of_their_ids(browser: Browser, door: Doors) -> None:
+    door.post("/v1/events", [said("Hello.", group_id="crew"), said("Hello.", session="s2", user="bob")])
+    assert {"ada", "bob"} <= set(re.findall(r"/console/people/(\w+)", browser.get("/people").text))
+    found = browser.get("/people?q=bo").text
+    assert "/console/people/bob" in found
+    assert "/console/people/ada" not in found
+    assert "/console/groups/crew" in browser.get("/people?kind=group").text
+
+
+def test_a_group_is_shown_with_profile_members_and_memories(browser: Browser, app: Database, door: Doors) -> None:
+    door.post("/v1/events", said("I play the cello.", group_id="crew"))
+    memory = a_memory("Ada plays the cello.")
+    carry_out(app, memory, owner=Owner("ada", "crew"))
+    shown = browser.get("/groups/crew").text
+    assert f"/console/memories/{memory.id}" in shown
+    assert "/console/people/ada" in shown
+    assert "/console/sessions/s1" in shown
+
+
+def test_the_file_of_a_receipt_can_be_verified(browser: Browser, door: Doors) -> None:
+    door.post("/v1/events", said("I play the cello."))
+    place = browser.press("/people/ada/erasure", confirm="ada").headers["hx-redirect"].removeprefix("/console")
+    told = browser.get(f"{place}/file").json()
+    assert receipts.verify(told["receipt"], told["signature"], told["public_key"])

@@ -1,0 +1,34 @@
+"""The knowledge base: its documents, and one of them with its passages."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Query, Request
+from fastapi.responses import Response
+
+from api.console.calls import ApiCalls
+from api.console.routing import Rendering, at, page
+
+Text = Annotated[str, Query(max_length=300)]
+
+
+@page("/documents")
+async def get_documents(
+    request: Request, api: ApiCalls, pages: Rendering, user_id: Text = "", group_id: Text = "", after: Text = ""
+) -> Response:
+    found = await api.get("/v1/documents", user_id=user_id, group_id=group_id, after=after, limit=50)
+    return pages.page(request, "documents.html", documents=found["items"], following=found["next"])
+
+
+@page("/documents/{document_id}")
+async def get_document(request: Request, api: ApiCalls, pages: Rendering, document_id: UUID) -> Response:
+    found = await api.get(at("documents", str(document_id)), passages="true")
+    return pages.page(request, "document.html", document=found)
+
+
+@page("/documents/{document_id}/erase", method="POST")
+async def post_erase(api: ApiCalls, document_id: UUID) -> Response:
+    await api.delete(at("documents", str(document_id)))
+    return Response(status_code=204, headers={"HX-Redirect": "/console/documents"})

@@ -1,0 +1,126 @@
+"""Users and groups: lists of them by time and by name, and who spoke in a group."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+from pydantic import Field
+
+from api.http.answers.sessions import GroupPage, GroupRow, MemberList, UserPage, UserRow
+from api.ingress.answers import answers
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Dependencies, Deps, Reader
+from api.ingress.large_json import Route
+from core.errors import Invalid, NotFound, Problem
+from core.events.parsing import Name
+from core.sessions import known_owners
+from core.sessions.known_owners import Kind, KnownOwner, OwnerFilter
+from core.tenancy.tenants import Caller
+from core.types import Json
+
+router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
+
+
+class OwnerListRequest(RequestBody):
+    """Which users or groups are listed, and in which order."""
+
+    prefix: Annotated[Name | None, Field(description="Only ids that begin with this; they are listed by id")] = None
+    order: Annotated[
+        Literal["recent", "id"] | None,
+        Field(
+            description="`recent`: who was active last comes first, the default; `id`: by id, the default of `prefix`"
+        ),
+    ] = None
+    after: Annotated[str | None, Field(max_length=400, description="`next` of the previous page")] = None
+    limit: Annotated[int, Field(ge=1, le=200)] = 50
+
+
+@router.get("/users", operation_id="listUsers", responses=answers(UserPage))
+def get_users(deps: Deps, caller: Reader, asked: Annotated[OwnerListRequest, Query()]) -> Json:
+    """List the users of whom something is held, with their sessions and active memories, each counted up to 200."""
+    return _page(deps, caller, "user", asked)
+
+
+@router.get("/groups", operation_id="listGroups", responses=answers(GroupPage))
+def get_groups(deps: Deps, caller: Reader, asked: Annotated[OwnerListRequest, Query()]) -> Json:
+    """List the groups of which something is held, with their sessions and active memories, each counted up to 200."""
+    return _page(deps, caller, "group", asked)
+
+
+@router.get(
+    "/users/{user_id:path}/activity", operation_id="getUserActivity", responses=answers(UserRow, refusals=(404,))
+)
+def get_user(deps: Deps, caller: Reader, user_id: str) -> Json:
+    """Return since when a user is known, when they were active last, and how many sessions and memories there are."""
+    return _one(deps, caller, "user", user_id)
+
+
+@router.get(
+    "/groups/{group_id:path}/activity", operation_id="getGroupActivity", responses=answers(GroupRow, refusals=(404,))
+)
+def get_group(deps: Deps, caller: Reader, group_id: str) -> Json:
+    """Return since when a group is known, when it was active last, and how many sessions and memories there are."""
+    return _one(deps, caller, "group", group_id)
+
+
+@router.get(
+    "/groups/{group_id:path}/members", operation_id="getGroupMembers", responses=answers(MemberList, refusals=(404,))
+)
+def get_members(deps: Deps, caller: Reader, group_id: str) -> Json:
+    """Return who spoke in the latest 50 sessions of a group, as far as their latest 200 messages say."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        if known_owners.get(tx, "group", group_id) is None:
+            raise _unknown("group", group_id)
+        return {"items": [asdict(one) for one in known_owners.members(tx, group_id)]}
+
+
+def _page(deps: Dependencies, caller: Caller, kind: Kind, asked: OwnerListRequest) -> Json:
+    order = asked.order or ("id" if asked.prefix else "recent")
+    if asked.prefix and order == "recent":
+        raise Invalid([Problem("/order", "must be `id` with a prefix; or leave it out")])
+    after = None if asked.after is None else _place(asked.after, order)
+    wanted = OwnerFilter(kind, asked.prefix or "", order, after, asked.limit)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        found = known_owners.find(tx, wanted)
+    more = len(found) == asked.limit
+    return {"items": [_json(kind, one) for one in found], "next": _cursor(order, found[-1]) if more else None}
+
+
+def _one(deps: Dependencies, caller: Caller, kind: Kind, name: str) -> Json:
+    with deps.db.tenant(caller.tenant_id) as tx:
+        found = known_owners.get(tx, kind, name)
+    if found is None:
+        raise _unknown(kind, name)
+    return _json(kind, found)
+
+
+def _unknown(kind: Kind, name: str) -> NotFound:
+    return NotFound(
+        f"Nothing is held of a {kind} {name!r} in this tenant. `GET /v1/{kind}s` lists those that there are."
+    )
+
+
+def _json(kind: Kind, one: KnownOwner) -> Json:
+    told = asdict(one)
+    return {f"{kind}_id": told.pop("id"), **told}
+
+
+def _cursor(order: str, last: KnownOwner) -> str:
+    return last.id if order == "id" else f"{last.last_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ},{last.id}"
+
+
+def _place(cursor: str, order: str) -> tuple[datetime, str]:
+    """Return the time and the id that a cursor names; by id the time says nothing."""
+    if order == "id":
+        return datetime.now(UTC), cursor
+    time, _, name = cursor.partition(",")
+    try:
+        at = datetime.fromisoformat(time)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None or not name:
+        raise Invalid([Problem("/after", "send the `next` of the previous page")])
+    return at, name

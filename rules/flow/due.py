@@ -1,0 +1,56 @@
+"""Schedules of a tenant as they stand: up to when the clock has dealt with each, and what comes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core.storage.db import Tx
+from rules.document.timing import Schedule
+from rules.flow import schedules
+
+MOST: Final = 1_000
+"""Rules of a tenant, of which no more may be in force."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueSchedule:
+    """A rule with a schedule. `late`: a due time has passed by more than a minute, and no clock has fired it."""
+
+    rule: str
+    enabled: bool
+    every_seconds: int | None
+    cron: str | None
+    timezone: str | None
+    fired_to: datetime
+    next_at: datetime | None
+    late: bool
+
+
+def of_tenant(tx: Tx) -> list[DueSchedule]:
+    """Return the tenant's schedules, what is due first on top."""
+    found = [_due(row.rule, dict(row.schedule), row) for row in tx.execute(_ALL, {"most": MOST})]
+    return sorted(found, key=lambda one: (one.next_at is None, one.next_at, one.rule))
+
+
+def _due(rule: str, table: dict[str, object], row: Any) -> DueSchedule:
+    enabled = bool(table.pop("enabled", True))
+    schedule = Schedule.model_validate(table)
+    next_at = row.due_at or schedules.next_due(schedule, row.fired_to)
+    late = enabled and next_at is not None and next_at < row.now - schedules.GRACE
+    return DueSchedule(
+        rule,
+        enabled,
+        schedule.every_seconds,
+        schedule.cron,
+        schedule.timezone if schedule.cron is not None else None,
+        row.fired_to,
+        next_at if enabled else None,
+        late,
+    )
+
+
+_ALL = text("SELECT *, clock_timestamp() AS now FROM schedules ORDER BY rule LIMIT :most")
