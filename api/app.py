@@ -17,6 +17,7 @@ from api.console import routing as console_routes
 from api.http import (
     backtest,
     bulk_changes,
+    bulk_jobs,
     context,
     costs,
     decisions,
@@ -102,6 +103,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     run_now.router,
     decisions.router,
     relations.router,
+    bulk_jobs.router,
     bulk_changes.router,
     memory_graph.router,
     memory_writes.router,
