@@ -24,13 +24,14 @@ from api.console.pages import (
     rules,
     search,
     service,
+    timeline,
     work,
 )
 from core.config import Settings
 from core.storage import service_key
 
 PAGES = (
-    *(entry, assist, now, events, rules, bulk, memories, graph, search, dry_run, people, context),
+    *(entry, assist, now, events, rules, bulk, memories, graph, timeline, search, dry_run, people, context),
     *(imports, work, keys, service),
 )
 """Modules whose routes stand in `router`, in the order in which they are matched."""

@@ -25,6 +25,7 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
+    TextClause,
     UniqueConstraint,
     Uuid,
     text,
@@ -84,7 +85,7 @@ def _texts(name: str, *, comment: str | None = None) -> Column[object]:
     return Column(name, ARRAY(Text), nullable=False, server_default=text("'{}'"), comment=comment)
 
 
-def _index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+def _index(name: str, *columns: str | TextClause, where: str, unique: bool = False) -> Index:
     """Define an index of the rows for which `where` holds."""
     return Index(name, *columns, unique=unique, postgresql_where=text(where))
 
@@ -684,6 +685,15 @@ memories = _tenant_table(
     ),
     _index("memories_active", "tenant_id", "user_id", "pinned", where="status = 'active'"),
     Index("memories_category", "tenant_id", "user_id", "category", "id"),
+    Index("memories_begun", "tenant_id", "user_id", text("coalesce(valid_from, occurred_at)"), "id"),
+    _index(
+        "memories_begun_in_group",
+        "tenant_id",
+        "group_id",
+        text("coalesce(valid_from, occurred_at)"),
+        "id",
+        where="group_id IS NOT NULL",
+    ),
 )
 
 memory_versions = _tenant_table(

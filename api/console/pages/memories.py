@@ -11,7 +11,7 @@ from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
 from api.console.charts import strength_chart
-from api.console.pages.bulk import ACTIONS
+from api.console.pages.bulk import ACTIONS, FILTER
 from api.console.routing import Form, Rendering, at, page
 
 Text = Annotated[str, Query(max_length=300)]
@@ -30,6 +30,7 @@ async def get_memories(
     api: ApiCalls,
     pages: Rendering,
     user_id: Text = "",
+    group_id: Text = "",
     q: Text = "",
     category: Text = "",
     status: Text = "",
@@ -39,11 +40,18 @@ async def get_memories(
 ) -> Response:
     found = await api.get(
         "/v1/memories",
-        user_id=user_id, q=q, category=category, status=status, trust=trust, order=order, after=after, limit=50,
+        user_id=user_id, group_id=group_id, q=q, category=category, status=status, trust=trust, order=order,
+        after=after, limit=50,
     )  # fmt: skip
     choices = {"category": CATEGORIES, "status": STATUSES, "trust": TRUST, "order": ORDERS}
     return pages.page(
-        request, "memories.html", memories=found["items"], following=found["next"], choices=choices, actions=ACTIONS
+        request,
+        "memories.html",
+        memories=found["items"],
+        following=found["next"],
+        choices=choices,
+        actions=ACTIONS,
+        filters=FILTER,
     )
 
 
@@ -81,6 +89,13 @@ async def post_pin(api: ApiCalls, form: Form, memory_id: str) -> Response:
 @page("/memories/{memory_id}/undo", method="POST")
 async def post_undo(api: ApiCalls, memory_id: str) -> Response:
     await api.post(f"{at('memories', memory_id)}/undo", {})
+    return _back(memory_id)
+
+
+@page("/memories/{memory_id}/changes/{change_id}/undo", method="POST")
+async def post_undo_change(api: ApiCalls, memory_id: str, change_id: str) -> Response:
+    """Take one change back, whatever memories it concerned."""
+    await api.post(f"{at('memories', 'decisions', change_id)}/undo", {})
     return _back(memory_id)
 
 

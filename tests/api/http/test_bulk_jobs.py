@@ -1,4 +1,4 @@
-"""Jobs that change many memories over HTTP: previewed, then carried out by workers, by the rules of the single routes."""
+"""Jobs that change many memories: previewed, then carried out by workers, by the rules of the single routes."""
 
 from __future__ import annotations
 

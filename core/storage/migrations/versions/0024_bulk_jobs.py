@@ -1,4 +1,4 @@
-"""Bulk jobs: one action on many memories, carried out by workers."""
+"""Bulk jobs: one action on many memories, carried out by workers; memories over time."""
 
 from __future__ import annotations
 

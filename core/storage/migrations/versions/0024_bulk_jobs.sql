@@ -71,4 +71,8 @@ COMMENT ON COLUMN bulk_rows.with_id IS 'The row with which it was erased.';
 
 COMMENT ON COLUMN bulk_rows.erased IS 'Memories that go together.';
 
-COMMENT ON COLUMN bulk_rows.counts IS 'Rows of each table that are erased.'
+COMMENT ON COLUMN bulk_rows.counts IS 'Rows of each table that are erased.';
+
+CREATE INDEX memories_begun ON memories (tenant_id, user_id, coalesce(valid_from, occurred_at), id);
+
+CREATE INDEX memories_begun_in_group ON memories (tenant_id, group_id, coalesce(valid_from, occurred_at), id) WHERE group_id IS NOT NULL
