@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 from urllib.parse import quote
@@ -9,10 +10,13 @@ from urllib.parse import quote
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls, together
+from api.console import citations, diffs
+from api.console.calls import Api, ApiCalls, together
 from api.console.charts import strength_chart
+from api.console.diffs import Part
 from api.console.pages.bulk import ACTIONS, FILTER
-from api.console.routing import Form, Rendering, at, page
+from api.console.routing import Form, Opener, Rendering, at, page
+from core.types import Json
 
 Text = Annotated[str, Query(max_length=300)]
 
@@ -21,6 +25,10 @@ CATEGORIES: Final = (
 )  # fmt: skip
 STATUSES: Final = ("active", "superseded", "archived")
 TRUST: Final = ("candidate", "confirmed", "disputed", "rejected", "quarantined")
+OF_LINEAGE: Final = frozenset({"supersedes", "derived_from"})
+"""Relations that `GET /v1/memories/{id}/lineage` tells with their change."""
+
+FETCHED: Final = 200
 ORDERS: Final = ("newest", "oldest", "updated", "strength", "importance", "uses")
 
 
@@ -56,20 +64,28 @@ async def get_memories(
 
 
 @page("/memories/{memory_id}")
-async def get_memory(request: Request, api: ApiCalls, pages: Rendering, memory_id: str) -> Response:
+async def get_memory(request: Request, api: ApiCalls, pages: Rendering, opener: Opener, memory_id: str) -> Response:
     place = at("memories", memory_id)
-    memory, why, history, relations = await together(
-        api.get(place), api.get(f"{place}/why"), api.get(f"{place}/history"), api.get(f"{place}/relations")
+    memory, why, history, relations, lineage = await together(
+        api.get(place),
+        api.get(f"{place}/why"),
+        api.get(f"{place}/history"),
+        api.get(f"{place}/relations"),
+        api.get(f"{place}/lineage"),
     )
-    versions = _with_differences(history["items"])
+    related = [one for one in relations["items"] if one["relation"] not in OF_LINEAGE]
     return pages.page(
         request,
         "memory.html",
         memory=memory,
+        evidence=await citations.read(api, memory["sources"]),
         steps={step["version"]: step for step in why["steps"]},
-        versions=versions,
-        relations=relations["items"],
+        versions=_with_differences(history["items"]),
+        lineage=lineage["items"],
+        relations=related,
+        others=await _contents(api, memory_id, related),
         chart=strength_chart(memory, datetime.now(UTC)),
+        may_reveal=opener.may("raw"),
     )
 
 
@@ -116,18 +132,36 @@ def _back(memory_id: str) -> Response:
     return Response(status_code=204, headers={"HX-Redirect": f"/console/memories/{quote(memory_id)}"})
 
 
-def _with_differences(versions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the versions, newest first, each with the fields in which it differs from the one before."""
-    before: dict[str, Any] = {}
+async def _contents(api: Api, memory_id: str, related: Sequence[Json]) -> dict[str, str]:
+    """Return the words of the memories at the other ends of relations."""
+    ends = {end for one in related for end in (one["from_id"], one["to_id"])} - {memory_id}
+    if not ends:
+        return {}
+    found = await api.post("/v1/memories/fetch", {"ids": sorted(ends)[:FETCHED]})
+    return {one["id"]: one["content"] for one in found["items"]}
+
+
+def _with_differences(versions: Sequence[Json]) -> list[Json]:
+    """Return the versions, newest first, each with the fields in which it differs from the one before.
+
+    Of words also the parts that both wordings share, and those that one of them has.
+    """
+    before: Json = {}
     found = []
     for version in versions:
         now = {name: value for name, value in version["snapshot"].items() if name not in _BOOKKEEPING}
         changed = [
-            (name, before.get(name), value) for name, value in now.items() if before and before.get(name) != value
+            {"name": name, "before": before.get(name), "after": value, "parts": _parts(before.get(name), value)}
+            for name, value in now.items()
+            if before and before.get(name) != value
         ]
         found.append({**version, "changed": changed})
         before = now
     return found[::-1]
+
+
+def _parts(before: object, after: object) -> Sequence[Part] | None:
+    return diffs.words(before, after) if isinstance(before, str) and isinstance(after, str) else None
 
 
 _BOOKKEEPING: Final = frozenset({"id", "tenant_id", "version", "statement_key", "updated_at", "recorded_at"})

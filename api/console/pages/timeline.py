@@ -35,7 +35,11 @@ async def get_timeline(
     if user_id or group_id:
         found = await api.get(
             "/v1/memories/timeline",
-            **{"user_id": user_id, "group_id": group_id, "axis": axis, "category": category, "limit": limit},
+            user_id=user_id,
+            group_id=group_id,
+            axis=axis,
+            category=category,
+            limit=limit,
             **{"from": seen.since and seen.since.isoformat(), "to": seen.until and seen.until.isoformat()},
         )
     return pages.page(

@@ -23,9 +23,7 @@ def answer(*items: Json, successions: tuple[tuple[str, str], ...] = ()) -> Json:
 
 
 def test_each_category_is_a_lane_in_which_the_oldest_stands_on_top() -> None:
-    drawing = laid_out(
-        answer(memory("b", 5), memory("a", 9), memory("p", 1, category="plan")), Window(None, None), NOW
-    )
+    drawing = laid_out(answer(memory("b", 5), memory("a", 9), memory("p", 1, category="plan")), Window(None, None), NOW)
     assert [(lane.category, [bar.memory["id"] for bar in lane.bars]) for lane in drawing.lanes] == [
         ("fact", ["a", "b"]),
         ("plan", ["p"]),
@@ -41,7 +39,7 @@ def test_bars_lie_within_the_span_and_are_never_too_narrow_to_see() -> None:
     bars = {bar.memory["id"]: bar for lane in drawing.lanes for bar in lane.bars}
     assert (bars["long"].x, bars["long"].width, bars["long"].is_open) == (0, 100, True)
     assert bars["brief"].width > 0.5
-    assert all(0 <= bar.x and bar.x + bar.width <= 100 for bar in bars.values())
+    assert all(bar.x >= 0 and bar.x + bar.width <= 100 for bar in bars.values())
     assert (bars["long"].anchor, bars["last"].anchor) == ("start", "end")
 
 

@@ -28,7 +28,8 @@ def stored(app: Database, *rows: dict[str, Any], tenant: str = TENANT) -> None:
     """Rows as the writer leaves them, of which the time alone matters here."""
     statement = text(f"""
         INSERT INTO memories ({COLUMNS}) VALUES (
-            :tenant, :id, :user, :group, 'Ada', 'semantic', 'fact', 'other', :content, :content, 0.5, 0.5, 'candidate', :status, :at, :valid_from, :valid_to, :at)
+            :tenant, :id, :user, :group, 'Ada', 'semantic', 'fact', 'other', :content, :content, 0.5, 0.5,
+            'candidate', :status, :at, :valid_from, :valid_to, :at)
     """)
     shared = {"tenant": tenant, "user": "ada", "group": None, "status": "active", "valid_from": None, "valid_to": None}
     with app.tenant(tenant) as tx:
