@@ -79,13 +79,14 @@ class Page:
         return {"left": left, "more": bool(left), "changes": {} if job.preview else dict(changes)}
 
     def _each(self, tx: Tx, job: Any, by: Author) -> Counter[str]:
-        changes, began = Counter[str](), time.monotonic()
+        changes, gone, began = Counter[str](), set[UUID](), time.monotonic()
         for row in tx.execute(_NEXT, {"job": job.id, "most": PAGE}).all():
             if time.monotonic() - began > SECONDS:
                 break
-            if tx.execute(_HAS_RESULT, {"job": job.id, "place": row.place}).scalar_one():
-                continue  # It has gone with an earlier row of this page.
+            if row.memory_id in gone:
+                continue  # Its result is stored with that of an earlier row.
             result = self._try(tx, job, row, by)
+            gone.update(result.erased)
             changes.update(result.changes)
             self._store(tx, job, row, result)
         return changes
@@ -194,8 +195,6 @@ _LOCK = text("SELECT * FROM bulk_jobs WHERE id = :id AND status = 'running' FOR 
 _NEXT = text("""
     SELECT place, memory_id, version FROM bulk_rows WHERE job_id = :job AND outcome IS NULL ORDER BY place LIMIT :most
 """)
-
-_HAS_RESULT = text("SELECT outcome IS NOT NULL FROM bulk_rows WHERE job_id = :job AND place = :place")
 
 _LEFT = text("SELECT count(*) FROM bulk_rows WHERE job_id = :job AND outcome IS NULL")
 

@@ -56,7 +56,7 @@ def test_all_that_match_the_filter_are_chosen_without_being_ticked(
     browser: Browser, door: Doors, app: Database, works: Works
 ) -> None:
     known(app)
-    carry_out(app, a_memory("Bob plays chess.", user_id="bob"))
+    door.post("/v1/memories", {"user_id": "bob", "content": "Bob plays chess."})
     job = target(post(browser, "/bulk", action="archive", scope="all", filter_user_id="ada", filter_q=""))
     works.settle()
     assert "2 memories" in browser.get(job).text
