@@ -77,7 +77,7 @@ class Standing:
 def choose(tx: Tx, wanted: MemoryFilter) -> tuple[list[ChosenRow], bool]:
     """Return the newest memories that match a filter, with their versions, and whether there are more of them."""
     found = listing.places(tx, wanted, MOST_ROWS + 1)
-    return found[:MOST_ROWS], len(found) > MOST_ROWS
+    return [*found[:MOST_ROWS]], len(found) > MOST_ROWS
 
 
 def request(tx: Tx, tenant_id: str, new: NewJob, rows: Sequence[ChosenRow], author: Author, *, limit: int) -> UUID:

@@ -14,7 +14,7 @@ from bench.stand import Stand, stack
 from core.types import Json
 from tests.faults.stand import eventually, kill_group, pid
 
-pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.fault, pytest.mark.timeout(300)]
 
 IMPATIENT = {
     "embedding": "hash",
@@ -23,7 +23,7 @@ IMPATIENT = {
     "sweep_seconds": "0.2",
     "retry_base_seconds": "0.2",
 }
-MEMORIES = 240
+MEMORIES = 150
 JOBS = "/v1/memories/bulk/jobs"
 
 
@@ -56,9 +56,9 @@ def reached(stand: Stand, job: Json) -> int:
 
 
 def test_each_row_is_changed_once_while_workers_and_the_database_are_killed(stand: Stand, rows: Engine) -> None:
-    for first in range(0, MEMORIES, 120):
+    for first in range(0, MEMORIES, 75):
         statements = [
-            {"user_id": f"u{n % 7}", "content": f"Order number {n} was paid."} for n in range(first, first + 120)
+            {"user_id": f"u{n % 7}", "content": f"Order number {n} was paid."} for n in range(first, first + 75)
         ]
         stand.call("POST", "/v1/memories/batch", {"memories": statements})
     stored = found(rows, "SELECT count(*) AS n FROM memories")[0].n
