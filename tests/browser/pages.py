@@ -50,6 +50,7 @@ def all_pages(stand: Stand) -> list[str]:
     return [
         *AREAS, "/events?type=memory.*", f"/rules/{RULE}", f"/rules/{RULE}?event={place}", f"/memories/{memory}",
         f"/events/{place}", f"/sessions/{event['payload']['session_id']}", "/people/maya", "/graph?user_id=maya",
+        "/timeline?user_id=maya", "/timeline?user_id=maya&axis=known&span=month", "/bulk",
         "/search?user_id=maya&query=Where+does+she+live%3F",
         f"/context?user_id=maya&session_id={event['payload']['session_id']}",
     ]  # fmt: skip

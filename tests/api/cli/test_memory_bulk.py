@@ -37,10 +37,10 @@ def test_a_preview_lists_rows_and_changes_nothing(imprint: Imprint, works: Works
 def test_it_does_what_it_has_shown(imprint: Imprint, works: Works, memories: list[str]) -> None:
     with working(works):
         said = imprint("memory", "bulk", "archive", "--user", "ada", "--contains", "cello", "--yes")
-        erased = imprint("memory", "bulk", "erase", "--id", memories[1][-8:], "--yes", "--json").json
+        erased = imprint("memory", "bulk", "erase", "--id", memories[1][-8:], "--yes")
     assert "archive: 1 done" in said.out
     assert statuses(memories[:1]) == ["archived"]
-    assert (erased["preview"], erased["done"], erased["status"]) == (False, 1, "done")
+    assert "erase: 1 done" in erased.out
     assert imprint("memory", "show", memories[1]).code != 0
 
 

@@ -53,8 +53,8 @@ def test_a_memory_is_erased_only_when_its_id_is_typed_and_leaves_a_receipt(
 def test_evidence_is_shown_in_its_conversation_with_the_passage_marked(
     browser: Browser, door: Doors, works: Works
 ) -> None:
-    talk = [said(f"Filler number {n}.", id=f"f{n}") for n in range(9)]
-    talk.insert(5, said("Well. I am allergic to peanuts.", id="peanuts"))
+    talk = [said(f"Filler number {n}.", message_id=f"f{n}") for n in range(9)]
+    talk.insert(5, said("Well. I am allergic to peanuts.", message_id="peanuts"))
     assert door.post("/v1/events", talk).status_code == 202
     works.settle()
     body = {
