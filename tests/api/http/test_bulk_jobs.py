@@ -257,8 +257,7 @@ def test_jobs_at_the_same_time_are_limited(door: Doors, app: Database, ids: list
 
 
 def test_a_job_that_no_rule_carries_out_says_so(door: Doors, works: Works, ids: list[str]) -> None:
-    rule = door.get("/v1/rules/change_on_request").json()["document"]
-    assert door.post("/v1/rules", rule | {"enabled": False}).is_success
+    assert door.ask("PATCH", "/v1/rules/change_on_request", json={"enabled": False}).is_success
     job = begin(door, {"action": "pin", "ids": ids})
     works.settle()
     assert "change_on_request" in standing(door, job)["error"]
