@@ -107,6 +107,18 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
         "cpu", ("message.imported", "import.completed", "import.failed", "mirror.requested"), seconds=WHOLE_HISTORY
     ),
     "event_replayer": AgentSpec("cpu", ("replay.completed",)),
+    "bulk_changer": AgentSpec(
+        "cpu",
+        (
+            "memory.archived",
+            "memory.restored",
+            "memory.updated",
+            "memory.merged",
+            "memory.erased",
+            "memory.bulk_completed",
+        ),
+        seconds=WHOLE_USER,
+    ),
     "knowledge_indexer": AgentSpec("cpu"),
     "embedding_refresher": AgentSpec("cpu"),
     "embedding_switcher": AgentSpec("cpu", ("embedding.changed",), seconds=WHOLE_USER),

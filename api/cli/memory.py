@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
-from api.cli import decisions, forgettings, ids, lazy, memory_edits, stats, tables
+from api.cli import decisions, forgettings, ids, lazy, memory_bulk, memory_edits, stats, tables
 from api.cli.client import AsJson, finish_if_json, moment, read, short
 from api.cli.ids import MemoryId
 from api.cli.lazy import CommandTable, LazyGroup
@@ -40,6 +40,7 @@ commands.command("edit")(memory_edits.edit)
 commands.command("pin")(memory_edits.pin)
 commands.command("delete")(memory_edits.delete)
 commands.command("forget", help=memory_edits.FORGET)(memory_edits.delete)
+commands.command("bulk")(memory_bulk.bulk)
 commands.command("rebuild")(rebuild)
 lazy.add_placeholders(commands, MemoryCommands.table)
 commands.command("decisions")(decisions.decisions)

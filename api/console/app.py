@@ -31,14 +31,15 @@ from api.console.pages import (
     rules,
     search,
     service,
+    timeline,
     work,
 )
 from core.config import Settings
 from core.storage import service_key
 
 PAGES = (
-    *(entry, assist, now, events, rules, rule, rule_trials, rule_shadow, costs, bulk, memories, graph, search),
-    *(dry_run, people, context, documents, add, imports, work, keys, service, health),
+    *(entry, assist, now, events, rules, rule, rule_trials, rule_shadow, costs, bulk, memories, graph, timeline),
+    *(search, dry_run, people, context, documents, add, imports, work, keys, service, health),
 )
 """Modules whose routes stand in `router`, in the order in which they are matched."""
 

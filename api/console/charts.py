@@ -21,11 +21,15 @@ LONGEST_DAYS: Final = 730.0
 
 @dataclass(frozen=True, slots=True)
 class StrengthChart:
-    """The strength of a memory over time: polylines in a box of WIDTH by HEIGHT, and where today is."""
+    """The strength of a memory over time: polylines in a box of WIDTH by HEIGHT, where today is and the day it fades.
+
+    `fades` None: it does not, or not within what is shown.
+    """
 
     past: str
     future: str
     today: float
+    fades: float | None
     threshold: float
     begins: str
     ends: str
@@ -45,16 +49,22 @@ def strength_chart(memory: Json, now: datetime) -> StrengthChart:
         past=_line([(x, y) for x, y, at in points if at <= now]),
         future=_line([(x, y) for x, y, at in points if at >= now]),
         today=today,
+        fades=_x(fades, start, end) if (fades := _moment(memory["fade_at"])) and start <= fades <= end else None,
         threshold=_y(decay.UNDER),
         begins=start.astimezone(UTC).isoformat(),
         ends=end.astimezone(UTC).isoformat(),
     )
 
 
+def _moment(written: str | None) -> datetime | None:
+    return datetime.fromisoformat(written) if written else None
+
+
 def _days_ahead(fade_at: str | None, now: datetime) -> float:
-    if fade_at is None:
+    fades = _moment(fade_at)
+    if fades is None:
         return LONGEST_DAYS / 2
-    days = (datetime.fromisoformat(fade_at) - now) / timedelta(days=1)
+    days = (fades - now) / timedelta(days=1)
     return min(LONGEST_DAYS, max(SHORTEST_DAYS, days * 1.15))
 
 

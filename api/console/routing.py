@@ -12,6 +12,7 @@ from api.console.render import Renderer
 from api.ingress import dependencies
 from api.ingress.dependencies import any_key
 from api.ingress.route_bounds import Bounds, with_bounds
+from core.tenancy.tenants import Caller
 
 router: Final = APIRouter(prefix="/console", include_in_schema=False)
 
@@ -50,6 +51,9 @@ async def _form_lists(request: Request) -> dict[str, list[str]]:
         found.setdefault(name, []).append(value)
     return found
 
+
+Opener = Annotated[Caller, Depends(any_key)]
+"""Whose key the login holds; what it may do decides which controls a page has, the API's routes decide the rest."""
 
 Rendering = Annotated[Renderer, Depends(_renderer)]
 Form = Annotated[dict[str, str], Depends(_form)]

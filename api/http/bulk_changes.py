@@ -12,7 +12,7 @@ from uuid import UUID
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from api.http import decisions, erasure, memories, retrying
+from api.http import decisions, erasure, retrying
 from api.http.memory_requests import Content, Reason, Version
 from api.http.memory_writes import IdempotencyKey
 from api.ingress import error_responses
@@ -25,8 +25,10 @@ from core.consolidation.manual_merge import MOST_MERGED
 from core.errors import Conflict, ImprintError, Invalid, NotFound, Problem
 from core.events import log, request_ids
 from core.events.log import Announcement
+from core.extraction import stated
+from core.memory import by_hand
 from core.memory import memories as stored
-from core.memory.changes import Archive, Pin, Restore
+from core.memory.by_hand import Made
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -119,8 +121,6 @@ class BulkAnswer(BaseModel):
 
 _ROWS: Final = TypeAdapter(list[BulkRow])
 
-Change = Pin | Archive | Restore
-
 
 @dataclass(slots=True)
 class _Run:
@@ -189,36 +189,25 @@ def _refused(memory_id: UUID, error: ImprintError) -> BulkRow:
     return BulkRow(id=memory_id, outcome="refused", status=status, detail=error.detail)
 
 
-def _changed(run: _Run, memory_id: UUID, work: Callable[[Tx], Change | None]) -> BulkRow:
+def _changed(run: _Run, memory_id: UUID, work: Callable[[Tx], Made | None]) -> BulkRow:
     """Carry out a change of one memory; of a preview in a transaction that is taken back."""
     db, tenant_id = run.deps.db, run.caller.tenant_id
     if run.asked.dry_run:
         would = retrying.rehearse(db, tenant_id, work)
         return BulkRow(id=memory_id, outcome="unchanged" if would is None else "done")
     with db.tenant(tenant_id) as tx:
-        change = work(tx)
-    if change is None:
+        made = work(tx)
+    if made is None:
         return BulkRow(id=memory_id, outcome="unchanged")
-    return BulkRow(id=memory_id, outcome="done", change_id=change.change_id, undo=decisions.undo_path(change.change_id))
+    stated.count_changes(made.counts)
+    return BulkRow(id=memory_id, outcome="done", change_id=made.change_id, undo=decisions.undo_path(made.change_id))
 
 
-def _pin(run: _Run, memory_id: UUID) -> BulkRow:
-    asked, pinned = run.asked, run.asked.action == "pin"
-    return _changed(
-        run,
-        memory_id,
-        lambda tx: memories.pin(tx, run.caller, memory_id, asked.reason, asked.versions.get(memory_id), pinned=pinned),
-    )
-
-
-def _archive(run: _Run, memory_id: UUID) -> BulkRow:
-    version = run.asked.versions.get(memory_id)
-    return _changed(run, memory_id, lambda tx: memories.archive(tx, run.caller, memory_id, run.asked.reason, version))
-
-
-def _restore(run: _Run, memory_id: UUID) -> BulkRow:
-    version = run.asked.versions.get(memory_id)
-    return _changed(run, memory_id, lambda tx: memories.restore(tx, run.caller, memory_id, run.asked.reason, version))
+def _by_hand(run: _Run, memory_id: UUID) -> BulkRow:
+    tenant_id, by = run.caller.tenant_id, author(run.caller)
+    reason, version = run.asked.reason, run.asked.versions.get(memory_id)
+    change = by_hand.CHANGES[run.asked.action]
+    return _changed(run, memory_id, lambda tx: change(tx, tenant_id, by, memory_id, reason, version))
 
 
 def _erase(run: _Run, memory_id: UUID) -> BulkRow:
@@ -229,7 +218,7 @@ def _erase(run: _Run, memory_id: UUID) -> BulkRow:
     version = run.asked.versions.get(memory_id)
     if version is not None:
         with run.deps.db.tenant(run.caller.tenant_id) as tx:
-            memories.require_version(stored.get(tx, memory_id), version)
+            by_hand.require_version(stored.get(tx, memory_id), version)
     evidence, receipt_id = run.asked.evidence, None
     if run.asked.dry_run:
         done = erasure.rehearse_memory(run.deps, run.caller, memory_id, evidence=evidence)
@@ -244,10 +233,7 @@ def _erase(run: _Run, memory_id: UUID) -> BulkRow:
 
 
 _ROW: Final[Mapping[str, Callable[[_Run, UUID], BulkRow]]] = {
-    "pin": _pin,
-    "unpin": _pin,
-    "archive": _archive,
-    "restore": _restore,
+    **dict.fromkeys(by_hand.CHANGES, _by_hand),
     "erase": _erase,
 }
 
@@ -257,7 +243,7 @@ def _merge(run: _Run) -> None:
     deps, caller, asked = run.deps, run.caller, run.asked
     with deps.db.tenant(caller.tenant_id) as tx:
         for memory_id, version in asked.versions.items():
-            memories.require_version(stored.get(tx, memory_id), version)
+            by_hand.require_version(stored.get(tx, memory_id), version)
         run.warnings = manual_merge.objections(tx, asked.ids)
     change_id = None
     if not asked.dry_run:

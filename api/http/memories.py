@@ -23,13 +23,14 @@ from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from api.serializers import curve_json, memory_json
-from core.errors import Conflict, Invalid, Problem
+from core.errors import Invalid, Problem
 from core.events.parsing import Content, Name
 from core.extraction import stated
 from core.memory import as_of as memory_as_of
-from core.memory import listing, memories, writer
-from core.memory.as_of import Moment
-from core.memory.changes import Archive, Edit, Owner, Pin, Restore
+from core.memory import by_hand, listing, memories, writer
+from core.memory.as_of import NOW, Moment
+from core.memory.by_hand import Made
+from core.memory.changes import Edit, Owner
 from core.memory.listing import MemoryFilter, Order
 from core.memory.typed_values import ValueType
 from core.search.filters import SERVED
@@ -65,8 +66,8 @@ FETCHED: Final = 200
 """Memories that one request may name."""
 
 
-class MemoryListRequest(RequestBody):
-    """Filter for a list of memories."""
+class MemorySelection(RequestBody):
+    """Filter of memories."""
 
     user_id: Name | None = None
     group_id: Name | None = None
@@ -96,9 +97,14 @@ class MemoryListRequest(RequestBody):
     ] = None
     status: Annotated[Status | None, Field(description="Default: active; with `as_of` also superseded")] = None
     include_archived: bool = False
+    reader_labels: ReaderLabels = None
+
+
+class MemoryListRequest(MemorySelection):
+    """Filter for a list of memories, and which page of it."""
+
     as_of: AsOf = None
     known_at: KnownAt = None
-    reader_labels: ReaderLabels = None
     order: Order = "newest"
     after: Annotated[str | None, Field(max_length=100, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=500)] = 50
@@ -131,10 +137,16 @@ class PinRequest(RequestBody):
 def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest, Query()]) -> Json:
     """List memories, newest first. An expired memory is not active, even before a sweep archives it."""
     deps = audience.for_reader(deps, caller, wanted.reader_labels)
-    if problems := list(_problems(wanted)):
+    if problems := list(filter_problems(wanted)):
         raise Invalid(problems)
     with deps.db.tenant(caller.tenant_id) as tx:
-        page = listing.page(tx, _filter(wanted), wanted.order, after=wanted.after, limit=wanted.limit)
+        page = listing.page(
+            tx,
+            filter_of(wanted, Moment(wanted.as_of, wanted.known_at)),
+            wanted.order,
+            after=wanted.after,
+            limit=wanted.limit,
+        )
         evidence = memory_as_of.evidence(tx, [row.id for row in page.rows], wanted.known_at)
     items = [memory_json(row, evidence.get(row.id, []), page.now) for row in page.rows]
     return {"items": items, "next": page.following}
@@ -175,7 +187,7 @@ def post_restore(
     """Restore an archived memory; it starts to fade from now. No effect on an active memory."""
     asked = asked or RestoreRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
-        restore(tx, caller, memory_id, asked.reason, asked.version)
+        _count(by_hand.restore(tx, caller.tenant_id, author(caller), memory_id, asked.reason, asked.version))
     return current_memory_json(deps, caller, memory_id)
 
 
@@ -186,7 +198,8 @@ def post_pin(
     """Pin a memory so that it does not fade, or unpin it. Repeated requests have no effect."""
     asked = asked or PinRequest()
     with deps.db.tenant(caller.tenant_id) as tx:
-        pin(tx, caller, memory_id, asked.reason, asked.version, pinned=asked.pinned)
+        by, version = author(caller), asked.version
+        _count(by_hand.pin(tx, caller.tenant_id, by, memory_id, asked.reason, version, pinned=asked.pinned))
     return current_memory_json(deps, caller, memory_id)
 
 
@@ -207,48 +220,14 @@ def get_why(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
         return provenance.of(tx, memory_id)
 
 
-def restore(tx: Tx, caller: Caller, memory_id: UUID, reason: str | None, version: int | None) -> Restore | None:
-    """Restore a memory that is not active; None: it is. NotFound, Conflict: it is at another version."""
-    row = require_version(memories.get(tx, memory_id), version)
-    if row.status == Status.ACTIVE:
-        return None
-    change = Restore(row.id, row.version, reason or "Restored by hand.")
-    apply_change(tx, caller, row, change)
-    return change
-
-
-def pin(
-    tx: Tx, caller: Caller, memory_id: UUID, reason: str | None, version: int | None, *, pinned: bool
-) -> Pin | None:
-    """Pin or unpin a memory; None: it is so already. NotFound, Conflict: it is at another version."""
-    row = require_version(memories.get(tx, memory_id), version)
-    if row.pinned == pinned:
-        return None
-    change = Pin(row.id, row.version, pinned, reason or ("Pinned by hand." if pinned else "Unpinned by hand."))
-    apply_change(tx, caller, row, change)
-    return change
-
-
-def archive(tx: Tx, caller: Caller, memory_id: UUID, reason: str | None, version: int | None) -> Archive | None:
-    """Archive an active memory; None: it is not active. NotFound, Conflict: it is at another version."""
-    row = require_version(memories.get(tx, memory_id), version)
-    if row.status != Status.ACTIVE:
-        return None
-    change = Archive(row.id, row.version, reason or "Archived by hand.")
-    apply_change(tx, caller, row, change)
-    return change
-
-
-def require_version(row: Any, version: int | None) -> Any:
-    """Return the row if it is at the version that the caller has seen. Conflict: it is not."""
-    if version is not None and row.version != version:
-        raise Conflict(f"The memory is at version {row.version} now, not {version}. Read it again.")
-    return row
-
-
-def apply_change(tx: Tx, caller: Caller, row: Any, change: Edit | Pin | Restore | Archive) -> None:
-    """Apply a change to one memory on behalf of the caller. Conflict: it was changed concurrently."""
+def apply_edit(tx: Tx, caller: Caller, row: Any, change: Edit) -> None:
+    """Edit one memory on behalf of the caller. Conflict: it was changed concurrently."""
     stated.count_changes(writer.apply(tx, caller.tenant_id, Owner(row.user_id, row.group_id), [change], author(caller)))
+
+
+def _count(made: Made | None) -> None:
+    if made is not None:
+        stated.count_changes(made.counts)
 
 
 def current_memory_json(deps: Dependencies, caller: Caller, memory_id: UUID) -> Json:
@@ -258,7 +237,7 @@ def current_memory_json(deps: Dependencies, caller: Caller, memory_id: UUID) -> 
         return memory_json(memories.get(tx, memory_id), memories.evidence(tx, [memory_id]).get(memory_id, []))
 
 
-def _problems(wanted: MemoryListRequest) -> Iterator[Problem]:
+def filter_problems(wanted: MemorySelection) -> Iterator[Problem]:
     """Yield fields that lack another one."""
     if wanted.q is not None and wanted.user_id is None and wanted.group_id is None:
         yield Problem("/q", "say whose memories to list: `user_id`, `group_id` or both")
@@ -266,7 +245,8 @@ def _problems(wanted: MemoryListRequest) -> Iterator[Problem]:
         yield Problem("/message_id", "say which session it belongs to: `session_id`")
 
 
-def _filter(wanted: MemoryListRequest) -> MemoryFilter:
+def filter_of(wanted: MemorySelection, moment: Moment = NOW) -> MemoryFilter:
+    """Return the filter that a request describes."""
     names = {one.name for one in fields(MemoryFilter)} & wanted.model_fields_set
     trusts = [wanted.trust] if wanted.trust else SERVED
-    return MemoryFilter(trusts, moment=Moment(wanted.as_of, wanted.known_at), **wanted.model_dump(include=names))
+    return MemoryFilter(trusts, moment=moment, **wanted.model_dump(include=names))

@@ -14,7 +14,7 @@ from sqlalchemy import text
 
 from api.http import memory_edits
 from api.http.answers.memories import KeptStatement, KeptStatements, Memory
-from api.http.memories import apply_change, current_memory_json, require_version
+from api.http.memories import apply_edit, current_memory_json
 from api.http.memory_requests import CHARACTERS, Patch, Review, StatementBatch, StatementRequest
 from api.ingress import audience
 from api.ingress.answers import answers
@@ -30,7 +30,7 @@ from core.events.request_ids import Requests, Via
 from core.extraction import stated as extraction_stated
 from core.extraction.edits import UNSERVED
 from core.extraction.stated import ATTEMPTS, RequestedStatement, StatementOutcome
-from core.memory import memories
+from core.memory import by_hand, memories
 from core.memory.changes import Edit, Owner
 from core.storage.db import Tx, recordset
 from core.tenancy.tenants import Caller
@@ -120,7 +120,7 @@ def post_review(at: Deps, who: Writer, memory_id: UUID, review: Review) -> Json:
     """Review a memory: decide about a quarantined, disputed or rejected one, or confirm a candidate."""
     wanted = REVIEWED[review.verdict]
     with at.db.tenant(who.tenant_id) as tx:
-        row = require_version(memories.get(tx, memory_id), review.version)
+        row = by_hand.require_version(memories.get(tx, memory_id), review.version)
     promoted = row.trust == Trust.CANDIDATE and wanted == Trust.CONFIRMED
     if row.trust not in REVIEWABLE | {wanted} and not promoted:
         raise Conflict(f"There is nothing to review: the memory is {row.trust}. PATCH can set its `trust`.")
@@ -227,7 +227,7 @@ def _cited_messages(tx: Tx, asked: Sequence[StatementRequest]) -> CitedMessages:
 def _edit(at: Dependencies, who: Caller, memory_id: UUID, patch: Patch, version: int | None) -> None:
     """Try an edit once: read, decide, write if the version has not changed."""
     with at.db.tenant(who.tenant_id) as tx:
-        row = require_version(memories.get(tx, memory_id), version)
+        row = by_hand.require_version(memories.get(tx, memory_id), version)
     if who.labels is not None and patch.audience_labels is not None:
         audience.require_held(who, "/audience_labels", patch.audience_labels)
         _require_no_fewer(row, patch.audience_labels)
@@ -253,7 +253,7 @@ def _change(at: Dependencies, who: Caller, row: Any, fields: Json, reason: str) 
     vector = at.embedder.embed([words])[0] if fields.keys() & {"content", "occurred_at"} else None
     edit = Edit(row.id, row.version, fields, reason, vector)
     with at.db.tenant(who.tenant_id) as tx:
-        apply_change(tx, who, row, edit)
+        apply_edit(tx, who, row, edit)
 
 
 def _version(given: int | None, if_match: str | None) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from fastapi import APIRouter, Response
@@ -141,6 +141,7 @@ class _Answer:
     considered: Mapping[str, int]
     owners: Mapping[int, str]
     page: RankedPage | None = None
+    took: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -151,7 +152,7 @@ def _answer(at: Deps, who: Reader, asked: SearchRequest, question: Question) -> 
     """Search for one user or group, or for each user and merge the answers by score."""
     if not asked.user_ids:
         answer = query.search(at.db, who.tenant_id, question, at.embedder)
-        return _Answer(answer.results, answer.considered, {}, answer.page)
+        return _Answer(answer.results, answer.considered, {}, answer.page, answer.took)
     considered: Counter[str] = Counter()
     best: dict[tuple[str, str], tuple[str, SearchResult]] = {}
     for user_id in asked.user_ids:
@@ -257,4 +258,5 @@ def _explanation(asked: SearchRequest, recipe: Recipe, answer: _Answer, now: dat
         "filters": held,
         "considered": answer.considered,
         "arms": {} if answer.page is None else shown.arms_json(arms.of(answer.page)),
+        "took_ms": dict(answer.took),
     }

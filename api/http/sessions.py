@@ -44,6 +44,10 @@ from core.types import Json, Message
 
 router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 
+Around = Annotated[
+    Name | None, Query(description="Return the messages before and after this one, `limit` in all, instead of a page")
+]
+
 Keys = Annotated[int, Query(ge=1, le=working_memory.KEYS)]
 
 LONGEST_TTL: Final = 366 * 86_400
@@ -110,6 +114,7 @@ def get_messages(
         bool, Query(description=f"Also the ids of the memories drawn from each message, at most {drawn.MOST}")
     ] = False,
     raw: Raw = False,
+    around: Around = None,
 ) -> Json:
     """List the messages of a session in order, each with its tokens and hidden flag; `after` is a position."""
     if raw:
@@ -120,6 +125,9 @@ def get_messages(
         if last is not None:
             found, following = transcripts.latest(tx, session_id, last), None
         else:
+            if around is not None:
+                middle = sessions.message(tx, session_id, around).position
+                after = max(0, middle - 1 - limit // 2)
             found = sessions.transcript(tx, session_id, after=after, limit=limit)
             following = str(found[-1].position) if len(found) == limit else None
         ids_of = drawn.memories_of(tx, session_id, [m.id for m in found]) if memories else {}

@@ -8,9 +8,10 @@ from fastapi import APIRouter, Query, Response
 
 from api.http import sessions
 from api.http.answers.sessions import ErasedSession, MessagePage, SessionInfo, WorkingPage, WorkingValue
-from api.http.sessions import Keys, Put
+from api.http.sessions import Around, Keys, Put
 from api.ingress.answers import answers, refuses
 from api.ingress.dependencies import Deps, Limit, Reader, Writer
+from api.ingress.raw_access import Raw
 from core.events.parsing import Name
 from core.sessions import working_memory
 from core.types import Json
@@ -34,9 +35,17 @@ def delete_session(deps: Deps, caller: Writer, session_id: SessionId) -> Json:
 
 
 @router.get("/messages", operation_id="listMessagesByQuery", responses=answers(MessagePage, refusals=(404,)))
-def get_messages(deps: Deps, caller: Reader, session_id: SessionId, after: int = 0, limit: Limit = 100) -> Json:
+def get_messages(
+    deps: Deps,
+    caller: Reader,
+    session_id: SessionId,
+    after: int = 0,
+    limit: Limit = 100,
+    raw: Raw = False,
+    around: Around = None,
+) -> Json:
     """List the messages of a session in order; `after` is a position."""
-    return sessions.get_messages(deps, caller, session_id, after, limit, None)
+    return sessions.get_messages(deps, caller, session_id, after, limit, None, raw=raw, around=around)
 
 
 @router.get("/working", operation_id="listWorkingMemoryByQuery", responses=answers(WorkingPage, refusals=(404,)))

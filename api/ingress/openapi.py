@@ -55,6 +55,7 @@ PARAMETERS: Final = {
     "hold": "Only dispatches held back by this, such as `approval`",
     "import_id": "Id of the import",
     "include_archived": "Also archived memories",
+    "job_id": "Id of the job",
     "key": "Key in the working memory",
     "key_id": "Id of the key",
     "kind": "Only those of this kind",

@@ -140,6 +140,7 @@ EXAMPLES: Final[Mapping[str, Any]] = {
     "putWorkingValue": {"value": {"step": 3}, "ttl_seconds": 3_600},
     "startRebuild": {"user_id": "ada"},
     "replayDispatches": {"filter": {"status": "dead"}, "dry_run": True},
+    "beginBulkJob": {"action": "archive", "filter": {"user_id": "ada", "category": "plan"}},
     "putLimits": {"settles": 8},
     "putExtractionSettings": {"min_importance": 0.3},
 }

@@ -51,6 +51,34 @@ def merge(
     belong to several users, one cannot be merged, or `content` cannot be stored. Conflict: one was changed
     concurrently.
     """
+    prepared = prepare(db, embedder, tenant_id, ids, content=content, reason=reason, secrets=secrets)
+    with db.tenant(tenant_id) as tx:
+        write(tx, tenant_id, prepared, author)
+    keeper, *others = prepared.rows
+    return ManualMerge(keeper.id, [row.id for row in others], prepared.change_id, warnings(keeper, others))
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedMerge:
+    """A merge that is decided, and not written yet: the memories as they were read, and the changes."""
+
+    rows: Sequence[Any]
+    merges: Sequence[Merge]
+    change_id: UUID
+    reworded: bool
+
+
+def prepare(
+    db: Database,
+    embedder: Embedder,
+    tenant_id: str,
+    ids: Sequence[UUID],
+    *,
+    content: str | None = None,
+    reason: str = "Merged by hand.",
+    secrets: Literal["redact", "refuse"] = "redact",
+) -> PreparedMerge:
+    """Return the changes of a merge (`merge`), with the vector of its wording. Invalid, NotFound: as there."""
     content = _screen(content, secrets) if content else None
     with db.tenant(tenant_id) as tx:
         rows = _rows(tx, ids)
@@ -59,10 +87,15 @@ def merge(
     if content:
         reworded = replace(merges[-1].candidate, content=content)
         merges[-1] = replace(merges[-1], candidate=reworded, vector=embedder.embed([content])[0])
-    with db.tenant(tenant_id) as tx:
-        writer.apply(tx, tenant_id, Owner(keeper.user_id, keeper.group_id), merges, author)
-        updates.refuse_collisions(tx, [keeper.id] if content else [])
-    return ManualMerge(keeper.id, [row.id for row in rows[1:]], change_id, warnings(keeper, rows[1:]))
+    return PreparedMerge(rows, merges, change_id, reworded=bool(content))
+
+
+def write(tx: Tx, tenant_id: str, prepared: PreparedMerge, author: Author) -> dict[str, int]:
+    """Write a merge; return how many changes there were of each kind. Conflict: a memory was changed concurrently."""
+    keeper = prepared.rows[0]
+    counts = writer.apply(tx, tenant_id, Owner(keeper.user_id, keeper.group_id), prepared.merges, author)
+    updates.refuse_collisions(tx, [keeper.id] if prepared.reworded else [])
+    return counts
 
 
 def objections(tx: Tx, ids: Sequence[UUID]) -> list[str]:

@@ -56,8 +56,12 @@ class _Wording:
     value: str | None
 
 
-def erase(tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence: bool = False) -> Erased:
+def erase(
+    tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence: bool = False, but: Sequence[int] = ()
+) -> Erased:
     """Erase a memory in this transaction. `evidence`: the messages that it cites lose their text, too.
+
+    Agents that run are then restarted, except those that react to the events at `but`: the one that erases.
 
     Memories that say the same are erased with it; those that say something else as well are replaced by what is left
     of them.
@@ -77,7 +81,7 @@ def erase(tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence: 
     counts: Counter[str] = Counter()
     for user_id, ids in owned.items():
         silenced = sorted(found.equal) if evidence and user_id == owner.user_id else []
-        counts += delete_memories(tx, tenant_id, user_id, ids, silenced=silenced)
+        counts += delete_memories(tx, tenant_id, user_id, ids, silenced=silenced, but=but)
         if user_id != owner.user_id:
             publish_erased(tx, tenant_id, ids[0], Erased(user_id, ids), author)
     _reactivate_sources(tx, tenant_id, owner, found, author)
@@ -103,12 +107,18 @@ def publish_erased(tx: Tx, tenant_id: str, memory_id: UUID, done: Erased, author
 
 
 def delete_memories(
-    tx: Tx, tenant_id: str, user_id: str, ids: Sequence[UUID], *, silenced: Sequence[UUID] = ()
+    tx: Tx,
+    tenant_id: str,
+    user_id: str,
+    ids: Sequence[UUID],
+    *,
+    silenced: Sequence[UUID] = (),
+    but: Sequence[int] = (),
 ) -> Counter[str]:
     """Delete a user's memories with every trace of them, under the owner's lock; return the number of rows by table.
 
-    `silenced`: those of them whose messages lose their text, too. The event that asked for a memory loses its words
-    unless another memory rests on it.
+    `silenced`: those of them whose messages lose their text, too; `but`: as in `erase`. The event that asked for a
+    memory loses its words unless another memory rests on it.
     """
     if not ids:
         return Counter()
@@ -119,7 +129,7 @@ def delete_memories(
     since = tx.execute(_SINCE, values).scalar_one()
     counts: Counter[str] = Counter()
     if silenced:
-        runner.restart_running(tx)
+        runner.restart_running(tx, but=but)
         messages = _cited_messages(tx, user_id, silenced)
         request_events.extend(messages["events"])
         counts += runner.run(tx, tenant_id, ErasurePart.MESSAGES, messages)

@@ -468,6 +468,19 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
                 SELECT 'group:' || group_id FROM memories WHERE id = ANY(:ids) AND group_id IS NOT NULL))
             """,
         ),
+        _execute(
+            "bulk_jobs",
+            "that they were part of: stay, without reason and wording",
+            """
+            UPDATE bulk_jobs SET params = params - 'reason' - 'content', erased = true
+            WHERE NOT erased AND id = ANY(ARRAY(SELECT job_id FROM bulk_rows WHERE memory_id = ANY(:ids)))
+            """,
+        ),
+        _execute(
+            "bulk_rows",
+            "stay, with ids alone",
+            "UPDATE bulk_rows SET detail = NULL WHERE memory_id = ANY(:ids) AND detail IS NOT NULL",
+        ),
         _delete("memory_versions", "memory_id = ANY(:ids)"),
         _delete("memories", "id = ANY(:ids)"),
         ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
@@ -678,6 +691,15 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
                                         THEN params -> 'filter' -> 'event_ids' END, cast(:events AS text[]))
                OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s
                           WHERE strpos((params -> 'filter')::text, s) > 0)
+            """,
+        ),
+        _execute(
+            "bulk_jobs",
+            "chosen by the user, or the user's sessions: stay, without what they were chosen by",
+            """
+            UPDATE bulk_jobs SET chosen = '{"erased": true}', params = params - 'reason' - 'content', erased = true
+            WHERE chosen ->> 'session_id' = ANY(:alone)
+               OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(chosen::text, s) > 0)
             """,
         ),
         _execute(

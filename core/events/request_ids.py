@@ -18,7 +18,7 @@ from core.config import Settings
 from core.storage import service_key
 from core.types import Json
 
-Via = Literal["http", "batch", "bulk", "mcp"]
+Via = Literal["http", "batch", "bulk", "bulk job", "mcp"]
 """The interface through which a request came."""
 
 HEX_DIGITS: Final = 40

@@ -73,6 +73,15 @@ def remove_replays(tx: Tx, tenant_id: str, retention: Retention, _after: str | N
     return Page(_record(tx, tenant_id, "decisions", decided), "" if len(decided) == ROWS else None)
 
 
+def remove_bulk_jobs(tx: Tx, _tenant_id: str, retention: Retention, _after: str | None) -> Page:
+    """Remove bulk jobs that have ended, after their rows."""
+    cutoff = _now(tx) - timedelta(days=retention.traces_days or 0)
+    gone = tx.execute(_DELETE_BULK_ROWS, {"cutoff": cutoff, "rows": ROWS}).rowcount
+    if gone < ROWS:
+        tx.execute(_DELETE_BULK_JOBS, {"cutoff": cutoff})
+    return Page(Counter(), "" if gone == ROWS else None)
+
+
 def remove_events(tx: Tx, tenant_id: str, retention: Retention, after: str | None) -> Page:
     """Remove events behind a position in the log, with the finished dispatches and the decisions that they led to."""
     now = _now(tx)
@@ -212,6 +221,17 @@ _DELETE_REPLAYED_EVENTS = text("""
 _DELETE_REPLAYS = text("""
     DELETE FROM replays r
     WHERE r.ended_at < :cutoff AND NOT EXISTS (SELECT FROM replay_decisions c WHERE c.replay_id = r.id)
+""")
+
+_DELETE_BULK_ROWS = text("""
+    DELETE FROM bulk_rows WHERE (job_id, place) IN (
+        SELECT r.job_id, r.place FROM bulk_jobs j JOIN bulk_rows r ON r.job_id = j.id
+        WHERE j.ended_at < :cutoff LIMIT :rows)
+""")
+
+_DELETE_BULK_JOBS = text("""
+    DELETE FROM bulk_jobs j
+    WHERE j.ended_at < :cutoff AND NOT EXISTS (SELECT FROM bulk_rows r WHERE r.job_id = j.id)
 """)
 
 _SPOKEN_AND_KEPT: Final = """

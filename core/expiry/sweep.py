@@ -52,7 +52,12 @@ def _stages(retention: Retention) -> Sequence[Stage]:
     """Return what is to be done, in order: what a message leaves behind in the log can leave after it."""
     stages: list[Stage] = [partial(_sessions, way) for way in due.ways(retention)]
     if retention.traces_days is not None:
-        traces = (log_rows.remove_dispatches, log_rows.remove_decisions, log_rows.remove_replays)
+        traces = (
+            log_rows.remove_dispatches,
+            log_rows.remove_decisions,
+            log_rows.remove_replays,
+            log_rows.remove_bulk_jobs,
+        )
         stages += [partial(_rows, remove) for remove in traces]
     if retention.events_days is not None:
         stages.append(partial(_rows, log_rows.remove_events))

@@ -86,6 +86,14 @@ def page(
     return MemoryPage(rows, _cursor(rows[-1], order, start.now) if len(rows) == limit else None, start.now)
 
 
+def places(tx: Tx, wanted: MemoryFilter, limit: int) -> list[tuple[UUID, int]]:
+    """Return the ids and versions of the newest memories that match, without reading them."""
+    return [
+        (row.id, row.version)
+        for row in tx.execute(_PLACES, _values(wanted) | {"now": datetime.now(UTC), "limit": limit})
+    ]
+
+
 def _values(wanted: MemoryFilter) -> dict[str, Any]:
     statuses = wanted.moment.statuses(archived=wanted.include_archived)
     if wanted.status is not None:
@@ -239,3 +247,9 @@ def _page(order: Order, *, recorded: bool) -> TextClause:
 _PAGES: Final = {order: _page(order, recorded=False) for order in ORDERS}
 
 _PAGES_RECORDED: Final = {order: _page(order, recorded=True) for order in ORDERS}
+
+_PLACES: Final = text(f"""
+    SELECT m.id, m.version FROM memories m WHERE {_MATCHES.format(table="m")}
+      AND (m.trust <> 'quarantined' OR 'quarantined' = ANY(:trusts))
+    ORDER BY m.id DESC LIMIT :limit
+""")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
@@ -40,6 +40,7 @@ from core.search.question_analysis import PLAIN, Analysis, analyse
 from core.search.ranking import Scores
 from core.search.recipes import DEFAULT, Recipe
 from core.search.spreading import Visibility
+from core.search.stopwatch import Stopwatch
 from core.search.units import FoundUnit
 from core.sessions import sessions
 from core.storage.db import INTERNAL, Database, Sight, Tx, run_together
@@ -98,12 +99,13 @@ class SearchResult:
 class SearchAnswer:
     """Results, and the page of the ranking that they are from.
 
-    `considered`: number of rows that passed the filters, by type.
+    `considered`: number of rows that passed the filters, by type. `took`: milliseconds of each stage.
     """
 
     results: Sequence[SearchResult]
     considered: Mapping[str, int]
     page: RankedPage | None = None
+    took: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -112,19 +114,24 @@ class SearchAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A page of the ranking, and what it was made from: the owner's rows, and the vector of the query."""
+    """A page of the ranking, and what it was made from: the owner's rows, and the vector of the query.
+
+    `took`: the times of the stages.
+    """
 
     page: RankedPage
     considered: Mapping[str, int]
     view: Snapshot
     vector: Floats | None
+    took: Stopwatch
 
 
 def search(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> SearchAnswer:
     """Return the best results, best first."""
     with metrics.SEARCH.labels(question.method).time(), _ranked(db, tenant_id, question, embedder) as (tx, ranked):
         results = _read_results(tx, ranked.page, question.filters.moment)
-        return SearchAnswer(results, ranked.considered, ranked.page)
+        ranked.took.lap("texts")
+        return SearchAnswer(results, ranked.considered, ranked.page, ranked.took.ms)
 
 
 def rank(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Ranking:
@@ -136,7 +143,9 @@ def rank(db: Database, tenant_id: str, question: Question, embedder: Embedder) -
 @contextmanager
 def _ranked(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Iterator[tuple[Tx, Ranking]]:
     """Yield the page of the ranking, in the transaction that its rows were read in."""
+    took = Stopwatch()
     vector = _vector(embedder, question)
+    took.lap("embedding")
     now = question.now or question.filters.moment.known_at or datetime.now(UTC)
     opening, question_filter = (
         _opening_queries(cache.of(db.engine), tenant_id, question, embedder, db.sight),
@@ -146,8 +155,10 @@ def _ranked(db: Database, tenant_id: str, question: Question, embedder: Embedder
     ahead = partial(question_filter.over, opening.check.state.view) if opening.check.usable else None
     with db.asking(tenant_id, *opening.statements, meanwhile=ahead) as (tx, answers):
         opening_reads = _opening_reads(tx, question, opening, answers)
-        filtered = _select_candidates(tx, question, opening_reads, question_filter)
+        took.lap("index")
+        filtered = _select_candidates(tx, question, opening_reads, question_filter, took)
         passages = _passages(tx, question, opening_reads.passages, vector)
+        took.lap("documents")
         ideal = sum(opening_reads.own.values())
         ranking_query = ranking.RankingQuery(
             filtered.analysis, ideal, question.recipe, now.timestamp(), cosine_weight(embedder.name)
@@ -156,6 +167,7 @@ def _ranked(db: Database, tenant_id: str, question: Question, embedder: Embedder
         scores = _raise_successors(tx, question, filtered.found, scores)
         scores = _raise_later_values(tx, question, filtered, scores)
         recipe = question.recipe
+        took.lap("fusion")
         page = Page(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
         units = _units(tx, question, opening_reads.own, vector)
         scored_passages = [
@@ -164,7 +176,8 @@ def _ranked(db: Database, tenant_id: str, question: Question, embedder: Embedder
         ]
         ranked_page = ordering.cut_page(filtered.found, scores, scored_passages, page, filtered.vectors)
         considered = {**filtered.considered, "document": len(passages), **({"unit": len(units)} if units else {})}
-        yield tx, Ranking(ranked_page, considered, filtered.view, vector)
+        took.lap("order")
+        yield tx, Ranking(ranked_page, considered, filtered.view, vector, took)
 
 
 def _vector(embedder: Embedder, question: Question) -> Floats | None:
@@ -281,7 +294,7 @@ class _Selection:
 
 
 def _select_candidates(
-    tx: Tx, question: Question, opening_reads: _OpeningReads, question_filter: _QuestionFilter
+    tx: Tx, question: Question, opening_reads: _OpeningReads, question_filter: _QuestionFilter, took: Stopwatch
 ) -> _Selection:
     """Return the messages and memories that pass the filters, or the best of them, and their number."""
     if not question.filters.include & {"messages", "memories"}:
@@ -290,7 +303,10 @@ def _select_candidates(
     worded: Mapping[str, str] = {}
     if question.filters.moment.known_at is not None:
         view, worded = as_of_snapshot.snapshot_at(tx, view, question.filters.moment.known_at, question.parameters)
-    thought, lexical = question_filter.over(view), view.lexical(own)
+    thought = question_filter.over(view)
+    took.lap("vector")
+    lexical = view.lexical(own)
+    took.lap("lexical")
     for key, words in worded.items():
         if (index := view.place(key)) is not None:
             lexical[index] = unindexed.lexical(own, document_weights(terms(words)))

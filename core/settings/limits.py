@@ -28,6 +28,7 @@ class TenantLimits(BaseModel):
     import_bytes: Count = Field(
         2 * 1024**3, description="Total bytes of uploads that are kept until they are restored."
     )
+    bulk_jobs: Count = Field(2, description="Concurrent jobs that change many memories, previews too.")
     replays: Count = Field(2, description="Concurrent replays of events, `shadow` or `live`.")
     running: Count = Field(
         16,

@@ -25,6 +25,7 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
+    TextClause,
     UniqueConstraint,
     Uuid,
     text,
@@ -84,7 +85,7 @@ def _texts(name: str, *, comment: str | None = None) -> Column[object]:
     return Column(name, ARRAY(Text), nullable=False, server_default=text("'{}'"), comment=comment)
 
 
-def _index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+def _index(name: str, *columns: str | TextClause, where: str, unique: bool = False) -> Index:
     """Define an index of the rows for which `where` holds."""
     return Index(name, *columns, unique=unique, postgresql_where=text(where))
 
@@ -486,6 +487,47 @@ replay_decisions = _tenant_table(
     comment="Decisions of replays; those that were made as the events came are in decisions.",
 )
 
+bulk_jobs = _tenant_table(
+    "bulk_jobs",
+    Column("id", Uuid, primary_key=True),
+    Column("request", Text, comment="Digest of the idempotency key and of who sent it."),
+    Column("asked", Text, nullable=False, comment="Digest of what was asked for."),
+    Column("action", Text, nullable=False),
+    _flag("preview", comment="Whether each row is taken back."),
+    Column("of_preview", Uuid, comment="The preview whose rows it carries out."),
+    Column("status", Text, nullable=False, comment="running, done or cancelled"),
+    _json(
+        "params", empty="{}", comment="The reason; of an erasure whether evidence goes, too; of a merge its wording."
+    ),
+    _json("chosen", empty="{}", comment="What the rows were chosen by, without words."),
+    _count("rows", comment="How many memories it is about."),
+    _flag("erased", comment="Whether one of them was erased since."),
+    _json("author", empty="{}"),
+    _time("created_at", now=True),
+    _time("ended_at"),
+    UniqueConstraint("tenant_id", "request"),
+    comment="Jobs that change many memories.",
+)
+
+bulk_rows = _tenant_table(
+    "bulk_rows",
+    Column("job_id", Uuid, primary_key=True),
+    Column("place", Integer, primary_key=True),
+    Column("memory_id", Uuid, nullable=False),
+    Column("version", Integer, comment="The one that is to be changed; null: whichever it has by then."),
+    Column("outcome", Text, comment="done, unchanged or refused; null: still to come"),
+    Column("status", Integer, comment="What the single route would have answered."),
+    Column("detail", Text),
+    Column("change_id", Uuid),
+    Column("receipt_id", Uuid),
+    Column("with_id", Uuid, comment="The row with which it was erased."),
+    Column("erased", ARRAY(Uuid), nullable=False, server_default=text("'{}'"), comment="Memories that go together."),
+    _json("counts", empty="{}", comment="Rows of each table that are erased."),
+    _index("bulk_rows_open", "tenant_id", "job_id", "place", where="outcome IS NULL"),
+    Index("bulk_rows_of_memory", "tenant_id", "memory_id"),
+    comment="Memories of bulk jobs, with what became of each; no text of theirs.",
+)
+
 schedules = _tenant_table(
     "schedules",
     Column("rule", Text, primary_key=True),
@@ -658,6 +700,15 @@ memories = _tenant_table(
     ),
     _index("memories_active", "tenant_id", "user_id", "pinned", where="status = 'active'"),
     Index("memories_category", "tenant_id", "user_id", "category", "id"),
+    Index("memories_begun", "tenant_id", "user_id", text("coalesce(valid_from, occurred_at)"), "id"),
+    _index(
+        "memories_begun_in_group",
+        "tenant_id",
+        "group_id",
+        text("coalesce(valid_from, occurred_at)"),
+        "id",
+        where="group_id IS NOT NULL",
+    ),
 )
 
 memory_versions = _tenant_table(

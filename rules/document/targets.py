@@ -27,6 +27,8 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "memory.merged": ("user_id", "memory_id", "absorbed", "reason"),
     "memory.conflicted": ("user_id", "memory_id", "with", "reason"),
     "memory.bulk_changed": ("action", "done", "unchanged", "refused"),
+    "memory.bulk_requested": ("job_id", "action", "preview", "rows", "requested_by"),
+    "memory.bulk_completed": ("job_id", "action", "done", "unchanged", "refused"),
     "memory.stated": (
         "user_id",
         "group_id",

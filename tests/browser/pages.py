@@ -52,6 +52,7 @@ def all_pages(stand: Stand) -> list[str]:
         f"/rules/{RULE}", f"/rules/{RULE}?event={place}", f"/memories/{memory}",
         f"/events/{place}", f"/sessions/{event['payload']['session_id']}", "/people/maya",
         "/people/maya?true_then=40&known_then=70", "/people?kind=group", "/people?kind=session", "/graph?user_id=maya",
+        "/timeline?user_id=maya", "/timeline?user_id=maya&axis=known&span=month", "/bulk",
         "/search?user_id=maya&query=Where+does+she+live%3F",
         f"/context?user_id=maya&session_id={event['payload']['session_id']}",
         "/context?user_id=maya&query=Where+does+she+live%3F&then=What+does+she+eat%3F",

@@ -8,6 +8,7 @@ from functools import partial
 from core import agents, plugins
 from core.config import Settings
 from workers.agents import (
+    bulk,
     compression,
     expiry,
     extraction,
@@ -55,6 +56,7 @@ FUNCTIONS: Mapping[str, AgentFunction] = {
     "memory_rebuilder": rebuild.rebuild_memories,
     "archive_restorer": restoring.restore_archive,
     "event_replayer": replay.replay_events,
+    "bulk_changer": bulk.change_in_bulk,
     "knowledge_indexer": indexing.index_messages,
     "embedding_refresher": indexing.refresh_embeddings,
     "embedding_switcher": indexing.change_model,

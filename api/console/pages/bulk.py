@@ -1,29 +1,102 @@
-"""Several memories at once: a preview of what would happen to each row, then the same for good."""
+"""Several memories at once: a job that previews what would happen to each row, then the same rows for good."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import Request
+from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls
-from api.console.routing import FormLists, Rendering, page
+from api.console.calls import Api, ApiCalls, together
+from api.console.routing import Form, FormLists, Rendering, at, page
+from core.types import Json
 
 ACTIONS: Final = ("pin", "unpin", "archive", "restore", "merge", "erase")
+OUTCOMES: Final = ("done", "unchanged", "refused")
+
+FILTER: Final = ("user_id", "group_id", "q", "category", "status", "trust")
+"""Conditions of the table of memories by which a job chooses."""
+
+ROWS: Final = 50
+
+JOBS: Final = "/v1/memories/bulk/jobs"
+
+Outcome = Annotated[str, Query(pattern="^(done|unchanged|refused)?$")]
+After = Annotated[int, Query(ge=0)]
 
 
-@page("/memories/bulk", method="POST")
-async def post_bulk(request: Request, api: ApiCalls, pages: Rendering, form: FormLists) -> Response:
-    """Preview an action, or carry it out when the number of rows was typed."""
-    action, ids = form.get("action", [""])[-1], form.get("id", [])
-    typed = form.get("confirm", [""])[-1].strip()
-    if not ids:
+@page("/bulk")
+async def get_jobs(
+    request: Request, api: ApiCalls, pages: Rendering, after: Annotated[str, Query(max_length=100)] = ""
+) -> Response:
+    found = await api.get(JOBS, after=after, limit=50)
+    return pages.page(request, "bulk_jobs.html", jobs=found["items"], following=found["next"])
+
+
+@page("/bulk", method="POST")
+async def post_job(request: Request, api: ApiCalls, pages: Rendering, form: FormLists) -> Response:
+    """Begin the preview of an action on the ticked memories, or on all that match the filter of the table."""
+    body: Json = {"action": form.get("action", [""])[-1]}
+    if form.get("scope", [""])[-1] == "all":
+        given = {name: form.get(f"filter_{name}", [""])[-1].strip() for name in FILTER}
+        body["filter"] = {name: value for name, value in given.items() if value}
+    elif ids := form.get("id", []):
+        body["ids"] = ids
+    else:
         return pages.notice(request, "bulk.none", bad=True)
-    body: dict[str, Any] = {"action": action, "ids": ids, "dry_run": True}
-    if typed:
-        if typed != str(len(ids)):
-            return pages.notice(request, "bulk.mismatch", bad=True)
-        body |= {"dry_run": False} | ({"confirm": len(ids)} if action == "erase" else {})
-    result = await api.post("/v1/memories/bulk", body)
-    return pages.page(request, "bulk.html", result=result, ids=ids)
+    return _to(await api.post(JOBS, body))
+
+
+@page("/bulk/{job_id}")
+async def get_job(
+    request: Request, api: ApiCalls, pages: Rendering, job_id: str, outcome: Outcome = "", after: After = 0
+) -> Response:
+    return pages.page(request, "bulk_job.html", **await _shown(api, job_id, outcome, after))
+
+
+@page("/bulk/{job_id}/standing")
+async def get_standing(
+    request: Request, api: ApiCalls, pages: Rendering, job_id: str, outcome: Outcome = "", after: After = 0
+) -> Response:
+    """Return the part of the page that changes while the job runs."""
+    return pages.page(request, "bulk_standing.html", **await _shown(api, job_id, outcome, after))
+
+
+@page("/bulk/{job_id}/run", method="POST")
+async def post_run(request: Request, api: ApiCalls, pages: Rendering, form: Form, job_id: str) -> Response:
+    """Carry a preview out, when the number of its rows was typed."""
+    preview = await api.get(at("memories", "bulk", "jobs", job_id))
+    typed = form.get("confirm", "").strip()
+    if typed != str(preview["rows"]):
+        return pages.notice(request, "bulk.mismatch", bad=True)
+    body: Json = {"confirm": preview["rows"]} if preview["action"] == "erase" else {}
+    reason = form.get("reason", "").strip()
+    return _to(
+        await api.post(f"{at('memories', 'bulk', 'jobs', job_id)}/run", body | ({"reason": reason} if reason else {}))
+    )
+
+
+@page("/bulk/{job_id}/cancel", method="POST")
+async def post_cancel(api: ApiCalls, job_id: str) -> Response:
+    return _to(await api.post(f"{at('memories', 'bulk', 'jobs', job_id)}/cancel", {}))
+
+
+async def _shown(api: Api, job_id: str, outcome: str, after: int) -> dict[str, Any]:
+    """Return a job with a page of its rows, and the memories of these that are still there."""
+    place = at("memories", "bulk", "jobs", job_id)
+    job, rows = await together(api.get(place), api.get(f"{place}/rows", outcome=outcome, after=after, limit=ROWS))
+    ids = [row["memory_id"] for row in rows["items"]]
+    found = (await api.post("/v1/memories/fetch", {"ids": ids}))["items"] if ids else []
+    return {
+        "job": job,
+        "rows": rows["items"],
+        "following": rows["next"],
+        "memories": {one["id"]: one for one in found},
+        "outcome": outcome,
+        "after": after,
+        "outcomes": OUTCOMES,
+    }
+
+
+def _to(job: Json) -> Response:
+    return Response(status_code=204, headers={"HX-Redirect": f"/console/bulk/{job['id']}"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 from urllib.parse import quote
@@ -9,10 +10,13 @@ from urllib.parse import quote
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls, together
+from api.console import citations, word_diffs
+from api.console.calls import Api, ApiCalls, together
 from api.console.charts import strength_chart
-from api.console.pages.bulk import ACTIONS
-from api.console.routing import Form, Rendering, at, page
+from api.console.pages.bulk import ACTIONS, FILTER
+from api.console.routing import Form, Opener, Rendering, at, page
+from api.console.word_diffs import Part
+from core.types import Json
 
 Text = Annotated[str, Query(max_length=300)]
 
@@ -21,6 +25,10 @@ CATEGORIES: Final = (
 )  # fmt: skip
 STATUSES: Final = ("active", "superseded", "archived")
 TRUST: Final = ("candidate", "confirmed", "disputed", "rejected", "quarantined")
+OF_LINEAGE: Final = frozenset({"supersedes", "derived_from"})
+"""Relations that `GET /v1/memories/{id}/lineage` tells with their change."""
+
+FETCHED: Final = 200
 ORDERS: Final = ("newest", "oldest", "updated", "strength", "importance", "uses")
 
 
@@ -30,6 +38,7 @@ async def get_memories(
     api: ApiCalls,
     pages: Rendering,
     user_id: Text = "",
+    group_id: Text = "",
     q: Text = "",
     category: Text = "",
     status: Text = "",
@@ -39,29 +48,44 @@ async def get_memories(
 ) -> Response:
     found = await api.get(
         "/v1/memories",
-        user_id=user_id, q=q, category=category, status=status, trust=trust, order=order, after=after, limit=50,
+        user_id=user_id, group_id=group_id, q=q, category=category, status=status, trust=trust, order=order,
+        after=after, limit=50,
     )  # fmt: skip
     choices = {"category": CATEGORIES, "status": STATUSES, "trust": TRUST, "order": ORDERS}
     return pages.page(
-        request, "memories.html", memories=found["items"], following=found["next"], choices=choices, actions=ACTIONS
+        request,
+        "memories.html",
+        memories=found["items"],
+        following=found["next"],
+        choices=choices,
+        actions=ACTIONS,
+        filters=FILTER,
     )
 
 
 @page("/memories/{memory_id}")
-async def get_memory(request: Request, api: ApiCalls, pages: Rendering, memory_id: str) -> Response:
+async def get_memory(request: Request, api: ApiCalls, pages: Rendering, opener: Opener, memory_id: str) -> Response:
     place = at("memories", memory_id)
-    memory, why, history, relations = await together(
-        api.get(place), api.get(f"{place}/why"), api.get(f"{place}/history"), api.get(f"{place}/relations")
+    memory, why, history, relations, lineage = await together(
+        api.get(place),
+        api.get(f"{place}/why"),
+        api.get(f"{place}/history"),
+        api.get(f"{place}/relations"),
+        api.get(f"{place}/lineage"),
     )
-    versions = _with_differences(history["items"])
+    related = [one for one in relations["items"] if one["relation"] not in OF_LINEAGE]
     return pages.page(
         request,
         "memory.html",
         memory=memory,
+        evidence=await citations.read(api, memory["sources"]),
         steps={step["version"]: step for step in why["steps"]},
-        versions=versions,
-        relations=relations["items"],
+        versions=_with_differences(history["items"]),
+        lineage=lineage["items"],
+        relations=related,
+        others=await _contents(api, memory_id, related),
         chart=strength_chart(memory, datetime.now(UTC)),
+        may_reveal=opener.may("raw"),
     )
 
 
@@ -84,6 +108,13 @@ async def post_undo(api: ApiCalls, memory_id: str) -> Response:
     return _back(memory_id)
 
 
+@page("/memories/{memory_id}/changes/{change_id}/undo", method="POST")
+async def post_undo_change(api: ApiCalls, memory_id: str, change_id: str) -> Response:
+    """Take one change back, whatever memories it concerned."""
+    await api.post(f"{at('memories', 'decisions', change_id)}/undo", {})
+    return _back(memory_id)
+
+
 @page("/memories/{memory_id}/erase", method="POST")
 async def post_erase(request: Request, api: ApiCalls, pages: Rendering, form: Form, memory_id: str) -> Response:
     if form.get("confirm", "").strip() != memory_id[-8:]:
@@ -101,18 +132,36 @@ def _back(memory_id: str) -> Response:
     return Response(status_code=204, headers={"HX-Redirect": f"/console/memories/{quote(memory_id)}"})
 
 
-def _with_differences(versions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the versions, newest first, each with the fields in which it differs from the one before."""
-    before: dict[str, Any] = {}
+async def _contents(api: Api, memory_id: str, related: Sequence[Json]) -> dict[str, str]:
+    """Return the words of the memories at the other ends of relations."""
+    ends = {end for one in related for end in (one["from_id"], one["to_id"])} - {memory_id}
+    if not ends:
+        return {}
+    found = await api.post("/v1/memories/fetch", {"ids": sorted(ends)[:FETCHED]})
+    return {one["id"]: one["content"] for one in found["items"]}
+
+
+def _with_differences(versions: Sequence[Json]) -> list[Json]:
+    """Return the versions, newest first, each with the fields in which it differs from the one before.
+
+    Of words also the parts that both wordings share, and those that one of them has.
+    """
+    before: Json = {}
     found = []
     for version in versions:
         now = {name: value for name, value in version["snapshot"].items() if name not in _BOOKKEEPING}
         changed = [
-            (name, before.get(name), value) for name, value in now.items() if before and before.get(name) != value
+            {"name": name, "before": before.get(name), "after": value, "parts": _parts(before.get(name), value)}
+            for name, value in now.items()
+            if before and before.get(name) != value
         ]
         found.append({**version, "changed": changed})
         before = now
     return found[::-1]
+
+
+def _parts(before: object, after: object) -> Sequence[Part] | None:
+    return word_diffs.words(before, after) if isinstance(before, str) and isinstance(after, str) else None
 
 
 _BOOKKEEPING: Final = frozenset({"id", "tenant_id", "version", "statement_key", "updated_at", "recorded_at"})

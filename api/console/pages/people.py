@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from api.console import lookback, profile_view
 from api.console.calls import Api, ApiCalls, together
 from api.console.lookback import Lookback, Percent
-from api.console.routing import Form, Rendering, at, page, router
+from api.console.routing import Form, Opener, Rendering, at, page, router
 from api.http import exports
 from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Reader
@@ -27,6 +27,9 @@ LISTS: Final = ("user", "group", "session")
 
 SESSIONS: Final = 20
 MEMORIES: Final = 20
+
+AROUND: Final = 31
+"""Messages shown where one of them is linked."""
 
 
 @page("/people")
@@ -167,12 +170,40 @@ async def _memories(
 
 
 @page("/sessions/{session_id:path}")
-async def get_session(request: Request, api: ApiCalls, pages: Rendering, session_id: str, after: Text = "") -> Response:
+async def get_session(
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    opener: Opener,
+    session_id: str,
+    after: Text = "",
+    around: Text = "",
+    raw: bool = False,
+) -> Response:
+    """Show a conversation from a place on, or around a message; `raw`: as it was sent, which the API records."""
     session, messages = await together(
         api.get("/v1/session", session_id=session_id),
-        api.get("/v1/session/messages", session_id=session_id, after=after, limit=100),
+        api.get(
+            "/v1/session/messages",
+            session_id=session_id,
+            after=after,
+            around=around,
+            raw="true" if raw else None,
+            limit=AROUND if around else 100,
+        ),
     )
-    return pages.page(request, "session.html", session=session, messages=messages["items"], following=messages["next"])
+    found = messages["items"]
+    return pages.page(
+        request,
+        "session.html",
+        session=session,
+        messages=found,
+        following=messages["next"],
+        begins_later=bool(found) and found[0]["position"] > 1,
+        around=around,
+        raw=raw,
+        may_reveal=opener.may("raw"),
+    )
 
 
 @page("/receipts/{receipt_id}/file")

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Final
+from uuid import UUID
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console.calls import ApiCalls
-from api.console.routing import Form, Rendering, page
+from api.console import scores
+from api.console.calls import Api, ApiCalls
+from api.console.routing import Form, Opener, Rendering, page
+from core.types import Json
 
 Text = Annotated[str, Query(max_length=2_000)]
 
 METHODS: Final = ("hybrid", "keyword", "vector")
+
+ASKED: Final = ("query", "user_id", "group_id", "method")
+
+SIMILAR: Final = 8
+"""Memories that are offered where a text fits several."""
+
+FETCHED: Final = 200
 
 
 @page("/search")
@@ -20,24 +30,95 @@ async def get_search(
     request: Request,
     api: ApiCalls,
     pages: Rendering,
+    opener: Opener,
     query: Text = "",
     user_id: Text = "",
     group_id: Text = "",
     method: Text = "hybrid",
     limit: Annotated[int, Query(ge=1, le=50)] = 10,
+    raw: bool = False,
 ) -> Response:
     found: dict[str, Any] | None = None
+    words: dict[str, str] = {}
     if query.strip() and (user_id or group_id):
         asked = {"query": query, "user_id": user_id, "group_id": group_id, "method": method}
         body = {name: value for name, value in asked.items() if value} | {"limit": limit, "explain": True}
-        found = await api.post("/v1/search", body)
-    best = max((abs(one["score"]) for one in found["results"]), default=1.0) if found else 1.0
-    return pages.page(request, "search.html", found=found, best=best or 1.0, methods=METHODS)
+        found = await api.post("/v1/search", body | ({"raw": True} if raw else {}))
+        words = await _words(api, found)
+    best = max((one["score"] for one in found["results"]), default=1.0) if found else 1.0
+    return pages.page(
+        request,
+        "search.html",
+        found=found,
+        sums=[scores.of_result(one, best) for one in found["results"]] if found else [],
+        words=words,
+        methods=METHODS,
+        asked=ASKED,
+        limit=limit,
+        raw=raw,
+        may_reveal=opener.may("raw"),
+    )
 
 
 @page("/search/why", method="POST")
 async def post_why(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
-    """Say why a memory is not among the results, or where it stands."""
-    names = ("query", "user_id", "group_id", "method", "id")
-    body = {name: form[name].strip() for name in names if form.get(name, "").strip()}
-    return pages.page(request, "why_not.html", why=await api.post("/v1/search/why", body))
+    """Say why a memory is not among the results, or where it stands; it is named by its id or by words of it."""
+    given = {name: form[name].strip() for name in (*ASKED, "in_session") if form.get(name, "").strip()}
+    named = form.get("id", "").strip()
+    if "in_session" not in given and not _is_id(named):
+        similar = await _of_text(api, given, named)
+        if len(similar) != 1:
+            return pages.page(request, "why_which.html", similar=similar, given=given)
+        named = similar[0]["id"]
+    limit = {"limit": int(form["limit"])} if form.get("limit", "").isdecimal() else {}
+    why = await api.post("/v1/search/why", {**given, **limit, "id": named})
+    best = max((hit["score"] for hit in (why["found"], why["last"]) if hit), default=1.0)
+    return pages.page(
+        request,
+        "why_not.html",
+        why=why,
+        named=named,
+        given=given,
+        sums={name: scores.of_hit(why[name], best) for name in ("found", "last")},
+        places=_places(why, named, given.get("in_session")),
+    )
+
+
+async def _words(api: Api, found: Json) -> dict[str, str]:
+    """Return the words of the memories in the lists of the arms, by id."""
+    known = {one["id"]: one["content"] for one in found["results"] if one["type"] == "memory"}
+    hits = [hit for hits in found["explain"]["arms"].values() for hit in hits if hit["type"] == "memory"]
+    missing = sorted({hit["id"] for hit in hits} - known.keys())[:FETCHED]
+    if missing:
+        more = await api.post("/v1/memories/fetch", {"ids": missing})
+        known |= {one["id"]: one["content"] for one in more["items"]}
+    return known
+
+
+async def _of_text(api: Api, given: Json, text: str) -> list[Json]:
+    """Return the memories of the user, or group, that contain a text."""
+    owner = {name: given.get(name) for name in ("user_id", "group_id")}
+    found = await api.get("/v1/memories", **owner, q=text[:200], include_archived="true", limit=SIMILAR)
+    items: list[Json] = found["items"]
+    exact = [one for one in items if one["content"] == text]
+    return exact or items
+
+
+def _places(why: Json, named: str, session: str | None) -> list[tuple[str, int | None, int]]:
+    """Return for each arm the rank of what is looked for in its list (None: not among the best), and their number."""
+    return [
+        (
+            name,
+            next((hit["rank"] for hit in hits if (hit["id"], hit["session_id"]) == (named, session)), None),
+            len(hits),
+        )
+        for name, hits in why["arms"].items()
+    ]
+
+
+def _is_id(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True

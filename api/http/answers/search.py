@@ -157,6 +157,10 @@ class SearchExplanation(Answer):
     filters: Json
     considered: dict[str, int] = Field(description="Rows that passed the filters, by type")
     arms: dict[str, list[ArmHit]] = Field(description="The best of each arm: by words, by vectors, by time, …")
+    took_ms: dict[str, float] = Field(
+        description="Milliseconds of each stage: `embedding`, `index`, `vector`, `lexical`, `documents`, `fusion`, "
+        "`order`, `texts`; empty for several users"
+    )
 
 
 class SearchAnswer(Answer):

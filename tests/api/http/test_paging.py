@@ -16,7 +16,7 @@ from tests.works import Works
 
 LISTS: Final[dict[str, Json]] = {
     "/v1/costs": {"by": "model"},
-    "/v1/dispatches": {},
+    "/v1/dispatches": {"limit": 200},
     "/v1/documents": {"user_id": "ada"},
     "/v1/endpoints": {},
     "/v1/endpoints/deliveries": {},
@@ -27,6 +27,8 @@ LISTS: Final[dict[str, Json]] = {
     "/v1/imports": {},
     "/v1/keys": {},
     "/v1/memories": {"user_id": "ada"},
+    "/v1/memories/bulk/jobs": {},
+    "/v1/memories/bulk/jobs/{job_id}/rows": {},
     "/v1/memories/decisions": {},
     "/v1/memories/{memory_id}/history": {},
     "/v1/memories/{memory_id}/related": {},
@@ -118,11 +120,13 @@ def furnished(door: Doors, app: Database, works: Works) -> dict[str, str]:
         assert door.post("/v1/rebuilds", {"user_id": name}).is_success
         assert door.post("/v1/imports", {"user_id": name, "size": 3, "sha256": "a" * 64}).is_success
         call(app, dispatch(app, "episode_writer", "mine", "ada"), model=name)
+    body = {"action": "archive", "filter": {"user_id": "ada"}}
+    jobs = [door.post("/v1/memories/bulk/jobs", body).json()["id"] for _ in range(2)]
     works.settle()
     with app.tenant(TENANT) as tx:
         for statement in BY_HAND.split(";"):
             tx.execute(text(statement), {"t": TENANT})
-    return {"memory_id": memories[0], "name": "mine", "session_id": "s1"}
+    return {"memory_id": memories[0], "name": "mine", "session_id": "s1", "job_id": jobs[0]}
 
 
 def remembered(door: Doors, content: str) -> str:

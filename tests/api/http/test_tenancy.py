@@ -52,6 +52,7 @@ class Belongings:
     forgetting: str
     key: str
     upload: str
+    job: str
 
     @property
     def ids(self) -> list[str]:
@@ -66,6 +67,7 @@ class Belongings:
             self.forgetting,
             self.key,
             self.upload,
+            self.job,
         ]
 
 
@@ -294,6 +296,21 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"json": {"action": "erase", "ids": [a.memory], "dry_run": True}},
         lambda a: {"json": {"action": "merge", "ids": [a.memory, str(UUID(int=0))]}},
     ],
+    ("post", "/v1/memories/bulk/jobs"): [
+        lambda a: {"json": {"action": "pin", "ids": [a.memory]}},
+        lambda a: {"json": {"action": "archive", "filter": {"user_id": a.user}}},
+        lambda a: {"json": {"action": "erase", "ids": [a.memory], "preview": False, "confirm": 1}},
+    ],
+    ("get", "/v1/memories/bulk/jobs/{job_id}"): [lambda a: {"job_id": a.job}],
+    ("get", "/v1/memories/bulk/jobs/{job_id}/rows"): [lambda a: {"job_id": a.job}],
+    ("post", "/v1/memories/bulk/jobs/{job_id}/run"): [lambda a: {"job_id": a.job, "json": {"confirm": 1}}],
+    ("post", "/v1/memories/bulk/jobs/{job_id}/cancel"): [lambda a: {"job_id": a.job}],
+    ("get", "/v1/memories/bulk/jobs"): [lambda _: {}],
+    ("get", "/v1/memories/timeline"): [
+        lambda a: {"params": {"user_id": a.user}},
+        lambda _: {"params": {"group_id": "g", "axis": "known"}},
+    ],
+    ("get", "/v1/memories/{memory_id}/lineage"): [lambda a: {"memory_id": a.memory}],
     ("post", "/v1/memories/{memory_id}/undo"): [
         lambda a: {"memory_id": a.memory},
         lambda a: {"memory_id": a.memory, "json": {"version": 1, "reason": "x"}},
@@ -561,6 +578,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     decided = doors.get("/v1/memories/decisions").json()["items"]
     related = {"relation": "about", "to": memories[1]["id"]}
     assert doors.ask("PUT", f"/v1/memories/{memories[0]['id']}/relations", json=related).is_success
+    job = doors.post("/v1/memories/bulk/jobs", {"action": "pin", "ids": [memories[0]["id"]]}).json()["id"]
     units = doors.get(f"/v1/sessions/{session}/units").json()["items"]
     assert memories
     assert units
@@ -586,6 +604,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         forgetting,
         doors.keys[TENANT].split(".")[2],
         upload,
+        job,
     )
 
 

@@ -41,6 +41,7 @@ UNTOUCHED: dict[str, str] = {
 
 _NO_TEXT = "holds ids and times alone"
 
+
 UNTOUCHED_BY_SCOPE: dict[str, dict[str, str]] = {
     "memory": {
         "contexts": _NO_TEXT,
@@ -82,6 +83,8 @@ UNTOUCHED_BY_SCOPE: dict[str, dict[str, str]] = {
     },
     "user": {},
     "expiry": {
+        "bulk_jobs": "leave with the ledger: `core.expiry.log_rows`",
+        "bulk_rows": "leave with their job",
         "decisions": "names of rules and why they held an event back; they leave with the log",
         "documents": "belong to users and groups, and have no time of retention",
         "import_parts": "go when their import ends, or a day after they arrived",

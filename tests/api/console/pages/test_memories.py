@@ -6,6 +6,8 @@ from core.storage.db import Database
 from tests.api.console.browser import Browser
 from tests.doors import Doors
 from tests.factories import a_memory, carry_out
+from tests.samples import said
+from tests.works import Works
 
 
 def known(app: Database) -> UUID:
@@ -46,3 +48,49 @@ def test_a_memory_is_erased_only_when_its_id_is_typed_and_leaves_a_receipt(
     receipt = answer.headers["hx-redirect"].removeprefix("/console")
     assert "cello" not in browser.get(receipt).text
     assert door.get(f"/v1{path}").status_code == 404
+
+
+def test_evidence_is_shown_in_its_conversation_with_the_passage_marked(
+    browser: Browser, door: Doors, works: Works
+) -> None:
+    talk = [said(f"Filler number {n}.", message_id=f"f{n}") for n in range(9)]
+    talk.insert(5, said("Well. I am allergic to peanuts.", message_id="peanuts"))
+    assert door.post("/v1/events", talk).status_code == 202
+    works.settle()
+    body = {
+        "user_id": "ada",
+        "content": "Ada is allergic to peanuts.",
+        "evidence": [{"session_id": "s1", "message_id": "peanuts", "quote": "I am allergic to peanuts."}],
+    }
+    memory = door.post("/v1/memories", body).json()["memory"]["id"]
+    shown = browser.get(f"/memories/{memory}").text
+    assert "Well. <mark>I am allergic to peanuts.</mark>" in shown
+    assert "Filler number 3." in shown
+    assert "Filler number 0." not in shown
+    there = "/sessions/s1?around=peanuts"
+    assert f"/console{there}" in shown
+    assert 'class="user cited"' in browser.get(there).text
+
+
+def test_what_was_merged_or_replaced_is_linked_with_its_change_and_undone(browser: Browser, door: Doors) -> None:
+    one, two = (
+        door.post("/v1/memories", {"user_id": "ada", "content": content}).json()["memory"]["id"]
+        for content in ("Ada plays the cello.", "Ada has a cat.")
+    )
+    assert door.post("/v1/memories/merge", {"ids": [one, two], "reason": "Both are hers."}).is_success
+    kept = browser.get(f"/memories/{one}").text
+    assert "absorbed" in kept
+    assert "Ada has a cat." in kept
+    gone = browser.get(f"/memories/{two}").text
+    assert "merged into" in gone
+    assert "Both are hers." in gone
+    change = door.get(f"/v1/memories/{two}/lineage").json()["items"][0]["change_id"]
+    assert browser.press(f"/memories/{two}/changes/{change}/undo").status_code == 204
+    assert door.get(f"/v1/memories/{two}").json()["status"] == "active"
+    assert not door.get(f"/v1/memories/{two}/lineage").json()["items"]
+
+
+def test_versions_differ_word_by_word(browser: Browser, door: Doors, app: Database) -> None:
+    path = f"/memories/{known(app)}"
+    door.ask("PATCH", f"/v1{path}", json={"content": "Ada plays the viola."})
+    assert "Ada plays the <del>cello</del><ins>viola</ins>." in browser.get(path).text

@@ -1,0 +1,1 @@
+"""One action on many memories, as a job that workers carry out."""
