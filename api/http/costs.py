@@ -72,7 +72,7 @@ def get_costs(
 
 @router.get("/costs/days", operation_id="getCostsByDay", responses=answers(CostsByDay))
 def get_costs_by_day(deps: Deps, caller: Reader, asked: Annotated[DaysRequest, Query()]) -> Json:
-    """List model calls with tokens and cost by day (UTC), of the most expensive groups and of all others together."""
+    """Sum up model calls by day (UTC): those of the most expensive groups, and all others together."""
     since, until = asked.span(datetime.now(UTC))
     with deps.db.tenant(caller.tenant_id) as tx:
         return {"from": since, "to": until, **costs.by_day(tx, asked.by, since, until, asked.limit)}

@@ -21,7 +21,7 @@ SHOWN = ("id", "rule", "rule_version", "action_type", "target", "status", "hold"
 
 @router.get("/events/{event_id}/chain", operation_id="getEventChain", responses=answers(EventChain))
 def get_chain(deps: Deps, caller: Reader, event_id: str) -> Json:
-    """List the actions that an event caused, the events that followed from it, their actions, and so on.
+    """Return the actions that an event caused, the events that followed from it, their actions, and so on.
 
     At most 200 events and 500 actions, the nearest first; `truncated` says that there are more. Replays are left out.
     """
@@ -30,7 +30,7 @@ def get_chain(deps: Deps, caller: Reader, event_id: str) -> Json:
         chain = chains.of(tx, event)
     return {
         "dispatches": [_dispatch(row) for row in chain.dispatches.get(event.seq, ())],
-        "items": [_link(row, chain.dispatches.get(row.seq, ())) for row in chain.links],
+        "followed_by": [_link(row, chain.dispatches.get(row.seq, ())) for row in chain.links],
         "truncated": chain.truncated,
     }
 

@@ -70,7 +70,7 @@ def of(tx: Tx, by: SpendKey, since: datetime | None, until: datetime | None, lim
 def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int) -> Json:
     """Return what each day (UTC) of a period has used; `until` is excluded.
 
-    `items`: the most expensive groups, each with a number for each day; `rest`: all others together.
+    `series`: the most expensive groups, each with a number for each day; `rest`: all others together.
     """
     days = _days(since, until)
     rows = tx.execute(_BY_DAY, {"by": by, "since": since, "until": until, "limit": limit}).all()
@@ -83,7 +83,7 @@ def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int) -
     rest = groups.pop(limit + 1, {"key": None, **empty})
     return {
         "days": days,
-        "items": [groups[place] for place in sorted(groups)],
+        "series": [groups[place] for place in sorted(groups)],
         "rest": {name: rest[name] for name in DAY_FIGURES},
     }
 

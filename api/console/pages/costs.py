@@ -47,7 +47,7 @@ async def get_costs(
         "costs.html",
         costs=costs,
         times=[f"{day}T00:00:00+00:00" for day in days["days"]],
-        items=[{"key": one["key"], "numbers": _numbers(one, priced=priced)} for one in days["items"]],
+        items=[{"key": one["key"], "numbers": _numbers(one, priced=priced)} for one in days["series"]],
         rest=_numbers(days["rest"], priced=priced),
         priced=priced,
         today=today,

@@ -43,7 +43,7 @@ async def get_event(request: Request, api: ApiCalls, pages: Rendering, event_id:
         trace=trace,
         rules=sorted(trace["rules"], key=lambda rule: (VERDICTS.index(rule["verdict"]), rule["rule"])),
         changes=_by_dispatch(trace["changes"]),
-        chain=_below(chain["items"], event_id),
+        chain=_below(chain["followed_by"], event_id),
         truncated=chain["truncated"],
     )
 

@@ -148,7 +148,7 @@ class EventChain(Answer):
     """What followed from an event."""
 
     dispatches: list[ChainedDispatch] = Field(description="Actions of the event itself")
-    items: list[ChainedEvent] = Field(description="Events that followed, the nearest first")
+    followed_by: list[ChainedEvent] = Field(description="Events that followed, the nearest first")
     truncated: bool = Field(description="Whether there are more")
 
 

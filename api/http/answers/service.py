@@ -214,7 +214,7 @@ class CostsByDay(Answer):
     since: datetime = Field(alias="from")
     until: datetime = Field(alias="to")
     days: list[date] = Field(description="Days in UTC, also those without calls")
-    items: list[DailySpendingOf] = Field(description="The most expensive ones")
+    series: list[DailySpendingOf] = Field(description="The most expensive ones")
     rest: DailySpending = Field(description="All others together")
 
 

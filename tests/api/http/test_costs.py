@@ -34,11 +34,11 @@ def test_costs_are_told_by_day(door: Doors, app: Database) -> None:
     call(app, at=NOW - timedelta(days=2), model="small")
     call(app, at=NOW, model="small")
     told = door.get("/v1/costs/days", params={"to": (NOW + timedelta(hours=1)).isoformat()}).json()
-    small = told["items"][0]
+    small = told["series"][0]
     assert len(told["days"]) in {30, 31}
     assert (small["key"], sum(small["calls"]), sum(small["cost"])) == ("small", 2, 0.5)
     assert told["days"][small["calls"].index(1)] == (NOW - timedelta(days=2)).date().isoformat()
-    assert door.get("/v1/costs/days", tenant=OTHER).json()["items"] == []
+    assert door.get("/v1/costs/days", tenant=OTHER).json()["series"] == []
 
 
 def test_today_stands_beside_what_a_day_may_cost(door: Doors, app: Database, settings: Settings) -> None:

@@ -77,7 +77,7 @@ def test_each_day_is_told_of_the_dearest_and_of_all_others_together(app: Databas
     with app.tenant(TENANT) as tx:
         found = costs.by_day(tx, "model", noon - timedelta(days=3), noon + timedelta(hours=12), 2)
     assert [day.day for day in found["days"]] == [17, 18, 19, 20]
-    assert [(one["key"], one["cost"]) for one in found["items"]] == [("a", [0, 1.0, 0, 3.0]), ("b", [0, 0, 0, 2.0])]
+    assert [(one["key"], one["cost"]) for one in found["series"]] == [("a", [0, 1.0, 0, 3.0]), ("b", [0, 0, 0, 2.0])]
     assert (found["rest"]["cost"], found["rest"]["calls"]) == ([0, 0, 1.5, 0], [0, 0, 2, 0])
 
 
@@ -86,7 +86,7 @@ def test_calls_that_belong_to_no_rule_are_a_group_of_their_own(app: Database) ->
     call(app)
     with app.tenant(TENANT) as tx:
         found = costs.by_day(tx, "rule", NOW - timedelta(days=1), NOW + timedelta(days=1), 5)
-    assert {one["key"]: sum(one["calls"]) for one in found["items"]} == {"on_end": 1, None: 1}
+    assert {one["key"]: sum(one["calls"]) for one in found["series"]} == {"on_end": 1, None: 1}
     assert sum(found["rest"]["calls"]) == 0
 
 

@@ -40,7 +40,7 @@ def test_a_trace_goes_down_to_what_followed_and_was_sent(browser: Browser, door:
     door.post("/v1/events", [said(f"I live in Lisbon, {n}.", id=f"m{n}") for n in range(3)] + [ended(id="e1")])
     works.settle()
     chain = door.get("/v1/events/e1/chain").json()
-    created = next(one for one in chain["items"] if one["event_type"] == "memory.created")
+    created = next(one for one in chain["followed_by"] if one["event_type"] == "memory.created")
     assert [(one["rule"], one["to"], one["status"]) for one in created["dispatches"]] == [("tell", "log", "done")]
     shown = browser.get("/events/e1").text
     assert "notify</a>" in shown
