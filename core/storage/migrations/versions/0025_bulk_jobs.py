@@ -6,8 +6,8 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0024"
-down_revision = "0027"
+revision = "0025"
+down_revision = "0024"
 
 OWN_ROWS = "tenant_id = current_setting('imprint.tenant', true)"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0026"
+revision = "0023"
 down_revision = "0022"
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0027"
-down_revision = "0026"
+revision = "0024"
+down_revision = "0023"
 
 OWN_ROWS = "tenant_id = current_setting('imprint.tenant', true)"
 
