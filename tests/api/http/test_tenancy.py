@@ -578,6 +578,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     decided = doors.get("/v1/memories/decisions").json()["items"]
     related = {"relation": "about", "to": memories[1]["id"]}
     assert doors.ask("PUT", f"/v1/memories/{memories[0]['id']}/relations", json=related).is_success
+    _draw(settings, memories[0]["id"], memories[1]["id"])
     job = doors.post("/v1/memories/bulk/jobs", {"action": "pin", "ids": [memories[0]["id"]]}).json()["id"]
     units = doors.get(f"/v1/sessions/{session}/units").json()["items"]
     assert memories
@@ -606,6 +607,20 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
         upload,
         job,
     )
+
+
+def _draw(settings: Settings, drawn: str, source: str) -> None:
+    """Have one memory be drawn from another, as a compression leaves them."""
+    app = db.connect(db.app_url(settings), 1)
+    with app.tenant(TENANT) as tx:
+        tx.execute(
+            text("""
+                INSERT INTO relations (tenant_id, from_id, relation, to_id)
+                VALUES (:tenant, :drawn, 'derived_from', :source)
+            """),
+            {"tenant": TENANT, "drawn": drawn, "source": source},
+        )
+    app.close()
 
 
 def _write_down(settings: Settings, word: str, session: str, user: str) -> str:
