@@ -33,6 +33,7 @@ class DispatchFilter:
     target: str | None = None
     hold: str | None = None
     replay_id: UUID | None = None
+    fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,9 @@ def deciders(tx: Tx) -> list[Decider]:
 
 
 _GET = text("""
-    SELECT d.*, e.id AS event_id, e.event_type FROM dispatches d
+    SELECT d.*, e.id AS event_id, e.event_type, edited.id AS edited_as FROM dispatches d
     LEFT JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
+    LEFT JOIN dispatches edited ON edited.tenant_id = d.tenant_id AND edited.edit_of = d.id
     WHERE d.id = :id
 """)
 
@@ -100,6 +102,7 @@ _LIST = text("""
     WHERE (cast(:status AS text) IS NULL OR d.status = :status) AND (cast(:rule AS text) IS NULL OR d.rule = :rule)
       AND (cast(:target AS text) IS NULL OR d.target = :target) AND (cast(:hold AS text) IS NULL OR d.hold = :hold)
       AND (cast(:replay_id AS uuid) IS NULL OR d.replay_id = :replay_id)
+      AND (cast(:fingerprint AS text) IS NULL OR d.status = 'dead' AND d.fingerprint = :fingerprint)
       AND (cast(:after AS uuid) IS NULL OR d.id < :after)
     ORDER BY d.id DESC LIMIT :limit
 """)
