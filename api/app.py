@@ -15,8 +15,10 @@ from api.compat import flat, platform
 from api.console import app as console
 from api.console import routing as console_routes
 from api.http import (
+    approvals,
     backtest,
     bulk_changes,
+    conflicts,
     context,
     costs,
     dead_letters,
@@ -40,6 +42,7 @@ from api.http import (
     now,
     profiles,
     prompts,
+    quarantine,
     rebuilds,
     relations,
     replays,
@@ -101,6 +104,8 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     rule_activity.router,
     rules.router,
     run_now.router,
+    conflicts.router,
+    quarantine.router,
     decisions.router,
     relations.router,
     bulk_changes.router,
@@ -112,6 +117,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     sessions.router,
     sessions_by_query.router,
     profiles.router,
+    approvals.router,
     dead_letters.router,
     dispatches.router,
     webhook_endpoints.router,

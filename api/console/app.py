@@ -11,7 +11,9 @@ from api.console.gate import Gate
 from api.console.pages import (
     assist,
     bulk,
+    conflicts,
     context,
+    dead_letters,
     dry_run,
     entry,
     events,
@@ -21,6 +23,7 @@ from api.console.pages import (
     memories,
     now,
     people,
+    quarantine,
     rules,
     search,
     service,
@@ -31,7 +34,7 @@ from core.storage import service_key
 
 PAGES = (
     *(entry, assist, now, events, rules, bulk, memories, graph, search, dry_run, people, context),
-    *(imports, work, keys, service),
+    *(imports, dead_letters, conflicts, quarantine, work, keys, service),
 )
 """Modules whose routes stand in `router`, in the order in which they are matched."""
 

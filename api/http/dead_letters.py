@@ -69,9 +69,7 @@ def post_discard(deps: Deps, caller: Writer, asked: Discard) -> Json:
         raise Conflict("Only dead letters are discarded; leave `status` out.")
     remark = SignedRemark(author(caller), asked.comment)
     with deps.db.tenant(caller.tenant_id) as tx:
-        done = dead_letters.discard(
-            tx, wanted, remark, limit=asked.limit, confirm=asked.confirm, dry_run=asked.dry_run
-        )
+        done = dead_letters.discard(tx, wanted, remark, limit=asked.limit, confirm=asked.confirm, dry_run=asked.dry_run)
     number = 0 if asked.dry_run else len(done.ids)
     return {"matched": done.matched, "more": done.more, "discarded": number, "ids": done.ids}
 
@@ -98,9 +96,9 @@ def get_params(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
 def post_retry_edited(deps: Deps, caller: RuleEditor, dispatch_id: UUID, asked: EditedRetry) -> Json:
     """Retry a dead dispatch with other parameters, as a new dispatch that takes its place; return the new one.
 
-    The first is kept, cancelled, and both name each other (`edit_of`, `edited_as`). Parameters are checked like those of
-    a rule's action. If the first had been approved, the new one waits for an approval of its own. A dry run only checks
-    them, and returns the first.
+    The first is kept, cancelled, and both name each other (`edit_of`, `edited_as`). Parameters are checked like those
+    of a rule's action. If the first had been approved, the new one waits for an approval of its own. A dry run only
+    checks them, and returns the first.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_queries.get(tx, dispatch_id)

@@ -86,7 +86,11 @@ def get_dispatch(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_queries.get(tx, dispatch_id)
         deciders = dispatch_queries.deciders(tx) if row.hold == "approval" else None
-    return shown(row) | {"edited_as": row.edited_as} | ({} if deciders is None else {"may_decide": [asdict(one) for one in deciders]})
+    return (
+        shown(row)
+        | {"edited_as": row.edited_as}
+        | ({} if deciders is None else {"may_decide": [asdict(one) for one in deciders]})
+    )
 
 
 @router.post(

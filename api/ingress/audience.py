@@ -39,6 +39,7 @@ LABELLED_ROUTES: Final = frozenset(
         ("POST", "/v1/memories/fetch"),
         ("GET", "/v1/memories/graph"),
         ("GET", "/v1/ids"),
+        ("GET", "/v1/keys/own"),
         ("GET", "/v1/memories/{memory_id}"),
         ("PATCH", "/v1/memories/{memory_id}"),
         ("GET", "/v1/memories/{memory_id}/history"),

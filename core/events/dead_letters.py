@@ -71,7 +71,7 @@ _GROUPS = text(f"""
         ) AS n
     ), page AS MATERIALIZED (SELECT fingerprint FROM names LIMIT :limit)
     SELECT d.*, e.id AS event_id, e.event_type, counted.n AS letters, counted.rules, oldest.at AS first_at,
-           ({dispatch_retries.REPEATABLE}) AS retryable
+           ({dispatch_retries.RETRYABLE}) AS retryable
     FROM page
     CROSS JOIN LATERAL (
         SELECT * FROM dispatches l WHERE l.status = 'dead' AND l.fingerprint = page.fingerprint

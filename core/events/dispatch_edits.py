@@ -1,7 +1,7 @@
 """Retrying a dead dispatch with other parameters.
 
-The retry is a dispatch of its own, in the place of the first: same event, chain, rule, key and lane, and what waited for
-the first waits for it. The first stays as it was, cancelled, so that of both only one can take effect.
+The retry is a dispatch of its own, in the place of the first: same event, chain, rule, key and lane, and what waited
+for the first waits for it. The first stays as it was, cancelled, so that of both only one can take effect.
 """
 
 from __future__ import annotations

@@ -84,6 +84,16 @@ def deliveries(
     return rows, bounds.last if bounds.seen == SEARCHED else None
 
 
+def held_about(tx: Tx, target: str, memory_ids: Sequence[UUID]) -> list[UUID]:
+    """Return dispatches to an agent that wait for approval and whose event is about one of these memories.
+
+    Of those that wait, the newest `SEARCHED` are looked through.
+    """
+    subjects = [f"memory:{one}" for one in memory_ids]
+    values = {"target": target, "subjects": subjects, "searched": SEARCHED}
+    return list(tx.execute(_HELD_ABOUT, values).scalars())
+
+
 def deciders(tx: Tx) -> list[Decider]:
     """Return the keys that may decide about a dispatch held for approval."""
     return [Decider(row.id, row.name, row.scopes) for row in tx.execute(_DECIDERS, {"scopes": list(DECIDERS)})]
@@ -126,6 +136,14 @@ _OF_EVENT = text("""
     SELECT * FROM dispatches
     WHERE event_seq = :seq OR (event_seq > :seq AND event_seq <= :until AND jsonb_exists(params -> 'gathered', :id))
     ORDER BY id
+""")
+
+_HELD_ABOUT = text("""
+    SELECT d.id
+    FROM (SELECT * FROM dispatches WHERE hold = 'approval' ORDER BY id DESC LIMIT :searched) AS d
+    JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
+    WHERE d.target = :target AND e.subject = ANY(:subjects)
+    ORDER BY d.id
 """)
 
 _DECIDERS = text("""

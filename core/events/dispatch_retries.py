@@ -89,16 +89,19 @@ def _refuse(row: Any) -> None:
     raise Conflict("This dispatch has no agent to retry. Correct what its reason says and publish the event again.")
 
 
-REPEATABLE: Final = """
+RETRYABLE: Final = """
     ((d.action_type IN ('run_agent', 'emit', 'notify', 'webhook', 'celery') AND d.target <> 'hop_limit')
      OR (d.action_type = 'decide' AND d.rule IS NULL AND d.event_seq IS NOT NULL AND d.replay_id IS NULL
          AND NOT EXISTS (SELECT FROM decisions c WHERE c.event_seq = d.event_seq)))
     AND (d.approval IS NULL OR d.approval ->> 'verdict' = 'approved')
-    AND NOT EXISTS (SELECT FROM dispatches edited WHERE edited.edit_of = d.id)
 """
 """Dead letters of the bus and of chains over the hop limit name no agent, and a rejection is final. An event on which
-all rules failed has no decisions yet, so that deciding it again doubles nothing; a replay is begun again instead. What
-was retried with other parameters goes on as that retry."""
+all rules failed has no decisions yet, so that deciding it again doubles nothing; a replay is begun again instead."""
+
+REPEATABLE: Final = f"""
+    {RETRYABLE} AND NOT EXISTS (SELECT FROM dispatches edited WHERE edited.edit_of = d.id)
+"""
+"""What was retried with other parameters, and is cancelled since, goes on as that retry."""
 
 FITTING: Final = """
     (cast(:rule AS text) IS NULL OR d.rule = :rule)

@@ -1,4 +1,4 @@
-"""Parameters of a dispatch that a person has edited: checked like the action of a rule, once its templates are rendered."""
+"""Parameters of a dispatch that a person has edited: checked like the action of a rule with its templates rendered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record of the failed attempts of a dispatch: stage, class of the error, times. Their texts are in `error` and logs."""
+"""Record of the failed attempts of a dispatch: stage, class of the error, times. The text of the last is in `error`."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ class FailedAttempt(Answer):
 
     attempt: int
     stage: Literal["agent", "write", "deadline", "worker"] = Field(
-        description="`agent`: in its agent; `write`: when its effect was written; `deadline`: it took longer than it may; "
-        "`worker`: its worker died or hung"
+        description="`agent`: in its agent; `write`: when its effect was written; `deadline`: it took longer than it "
+        "may; `worker`: its worker died or hung"
     )
     error: str | None = Field(description="Class of the error")
     began_at: datetime | None
@@ -91,3 +91,28 @@ class ReplayedDispatches(Answer):
     matched: int
     replayed: int
     ids: list[UUID] = Field(description="Of those that begin again; of a dry run: of those that would")
+
+
+class DecidedDispatch(Answer):
+    """What became of one held dispatch."""
+
+    id: UUID
+    outcome: Literal["done", "refused"]
+    detail: str | None = optional("Why it was refused")
+
+
+class DecidedDispatches(Answer):
+    """What became of each of several held dispatches."""
+
+    done: int
+    refused: int
+    more: bool = Field(description="Others wait as well; send the request again for them")
+    items: list[DecidedDispatch]
+
+
+class DispatchEffect(Answer):
+    """What a dispatch would do."""
+
+    kind: Literal["request", "notice", "event", "task", "ruling", "agent"]
+    target: str
+    effect: Json | None = Field(description="By its kind, without secrets; null: it cannot be told before")

@@ -96,8 +96,8 @@ def test_groups_are_read_page_by_page(door: Doors, app: Database) -> None:
 def test_groups_are_found_in_the_index_however_many_letters_they_have(settings: Settings, app: Database) -> None:
     fill = """
         INSERT INTO dispatches (tenant_id, action_type, target, queue, status, error, ended_at)
-        SELECT :tenant, 'notify', 'notifier', 'io', 'dead', 'It failed at ' || chr(97 + n % 3) || '.', now()
-        FROM generate_series(1, 20000) AS n
+        SELECT :tenant, 'notify', 'notifier', 'io', 'dead', 'It failed at ' || chr(97 + n % 20) || '.', now()
+        FROM generate_series(1, 24000) AS n
     """
     with app.tenant(TENANT) as tx:
         tx.execute(text(fill), {"tenant": TENANT})
@@ -106,10 +106,10 @@ def test_groups_are_found_in_the_index_however_many_letters_they_have(settings: 
         found = dead_letters.groups(tx)
         values = {"after": "", "limit": 50, "most": 1000, "rules": 20}
         nodes = databases.carried_out(tx, str(dead_letters._GROUPS), values)
-    assert [one.letters for one in found] == [1_000] * 3
+    assert [one.letters for one in found] == [1_000] * 20
     read = [n for n in nodes if n.get("Relation Name") == "dispatches"]
     assert {n["Node Type"] for n in read} <= {"Index Scan", "Index Only Scan"}
-    assert sum(n["Actual Rows"] * n["Actual Loops"] for n in read) < 4_000
+    assert sum(n["Actual Rows"] * n["Actual Loops"] for n in read) < 22_000
 
 
 def test_a_group_is_retried_as_a_whole(door: Doors, app: Database) -> None:
@@ -257,7 +257,7 @@ def test_what_was_approved_needs_an_approval_for_other_parameters(door: Doors, a
     (held,) = shown(door, hold="approval")
     door.post(f"/v1/dispatches/{held['id']}/approve")
     with app.tenant(TENANT) as tx:
-        tx.execute(text("UPDATE dispatches SET params = params || '{\"channel\": \"none\"}'"))
+        tx.execute(text('UPDATE dispatches SET params = params || \'{"channel": "none"}\''))
     works.run([DispatchRef(TENANT, "io", UUID(held["id"]))])
     retry = edit(door, held["id"], LOG).json()
     assert (retry["status"], retry["hold"]) == ("held", "approval")

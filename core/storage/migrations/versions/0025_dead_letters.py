@@ -1,4 +1,4 @@
-"""Dead letters by their cause, failed attempts with their times, and dispatches that were retried with other parameters."""
+"""Dead letters by their cause, failed attempts with their times, and retries with other parameters."""
 
 from __future__ import annotations
 
