@@ -82,7 +82,7 @@ _GROUPS = text(f"""
     CROSS JOIN LATERAL (
         SELECT count(*) AS n, (array_agg(DISTINCT rule) FILTER (WHERE rule IS NOT NULL))[1 : :rules] AS rules
         FROM (SELECT l.rule FROM dispatches l WHERE l.status = 'dead' AND l.fingerprint = page.fingerprint
-              LIMIT :most) AS first_ones) AS counted
+              ORDER BY l.ended_at LIMIT :most) AS first_ones) AS counted
     LEFT JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
     ORDER BY page.fingerprint
 """)

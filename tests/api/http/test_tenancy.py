@@ -156,6 +156,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
     ("get", "/v1/endpoints/deliveries"): [lambda _: {}, lambda a: {"params": {"rule": a.rule}}],
     ("post", "/v1/endpoints/deliveries/{dispatch_id}/redeliver"): [lambda a: {"dispatch_id": a.dispatch}],
     ("get", "/v1/keys"): [lambda _: {}],
+    ("get", "/v1/keys/own"): [lambda _: {}],
     ("post", "/v1/keys"): [lambda _: {"json": {"scopes": ["read"]}}],
     ("delete", "/v1/keys/{key_id}"): [lambda a: {"key_id": a.key}],
     ("get", "/v1/memories/graph"): [
@@ -384,6 +385,29 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda _: {},
         lambda a: {"params": {"rule": a.rule, "status": "dead"}},
         lambda a: {"params": {"replay_id": a.replay}},
+    ],
+    ("get", "/v1/dispatches/groups"): [lambda _: {}],
+    ("post", "/v1/dispatches/discard"): [
+        lambda a: {"json": {"filter": {"rule": a.rule}, "dry_run": True}},
+        lambda a: {"json": {"filter": {"rule": a.rule}, "confirm": 1}},
+        lambda _: {"json": {"confirm": 0}},
+    ],
+    ("get", "/v1/dispatches/{dispatch_id}/params"): [lambda a: {"dispatch_id": a.dispatch}],
+    ("get", "/v1/dispatches/{dispatch_id}/effect"): [lambda a: {"dispatch_id": a.held}],
+    ("post", "/v1/dispatches/{dispatch_id}/retry-edited"): [
+        lambda a: {"dispatch_id": a.dispatch, "json": {"params": {"channel": "log", "template": a.word}}}
+    ],
+    ("post", "/v1/dispatches/decide"): [
+        lambda a: {"json": {"verdict": "approve", "ids": [a.held]}},
+        lambda a: {"json": {"verdict": "reject", "rule": a.rule, "confirm": 1}},
+    ],
+    ("get", "/v1/conflicts"): [lambda _: {}],
+    ("get", "/v1/conflicts/{memory_id}"): [lambda a: {"memory_id": a.memory}],
+    ("post", "/v1/conflicts/{memory_id}/resolve"): [lambda a: {"memory_id": a.memory, "json": {"choice": "reject"}}],
+    ("get", "/v1/quarantine"): [lambda _: {}],
+    ("post", "/v1/quarantine/review"): [
+        lambda a: {"json": {"verdict": "reject", "ids": [a.memory]}},
+        lambda _: {"json": {"verdict": "reject", "cause": "x"}},
     ],
     ("get", "/v1/dispatches/{dispatch_id}"): [lambda a: {"dispatch_id": a.dispatch}],
     ("post", "/v1/dispatches/{dispatch_id}/retry"): [lambda a: {"dispatch_id": a.dispatch}],
