@@ -9,11 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from api.cli import ids, tables
+from api.cli import confirming, ids, tables
 from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, show_items
 from api.cli.tables import Column
 from api.terminal import as_json as json_text
 from api.terminal import err
+from core.errors import ImprintError
 
 commands = typer.Typer(help="Dead letters: list and retry dispatches that failed permanently.", no_args_is_help=True)
 
@@ -37,6 +38,10 @@ GROUPS = (
 
 PAGE = 1_000
 """Dead letters replayed in one request: as many as the server takes."""
+
+
+class Unconfirmed(ImprintError, kind="Not confirmed"):
+    """Nothing was discarded. Answer with `y`, or give `--yes`."""
 
 
 @commands.command("list")
@@ -151,7 +156,7 @@ def discard(
     with open_client() as client:
         would = client.post("/v1/dispatches/discard", {**body, "dry_run": True})
         if would["matched"] and not yes:
-            typer.confirm(f"Discard {would['matched']} dead letters?", abort=True, err=True)
+            confirming.ask(f"Discard {would['matched']} dead letters?", Unconfirmed())
         done = client.post("/v1/dispatches/discard", {**body, "confirm": would["matched"], "comment": comment})
     done = finish_if_json(as_json, done)
     more = " Others match as well." if done["more"] else ""

@@ -12,7 +12,10 @@ from httpx import Response
 from sqlalchemy import text
 
 from core.config import Settings
-from core.events import dead_letters
+from core.errors import Forbidden
+from core.events import dead_letters, dispatch_control
+from core.events.dispatch_control import SignedRemark
+from core.events.publishing import Author
 from core.storage.db import Database
 from core.types import Json
 from tests import databases
@@ -263,6 +266,9 @@ def test_what_was_approved_needs_an_approval_for_other_parameters(door: Doors, a
     assert (retry["status"], retry["hold"]) == ("held", "approval")
     assert retry["expires_at"] is not None
     assert len(events_of(door, "approval.requested")) == 2
+    editor = SignedRemark(Author(retry["edited_by"]))
+    with app.tenant(TENANT) as tx, pytest.raises(Forbidden, match="edited"):
+        dispatch_control.decide(tx, UUID(retry["id"]), "approved", editor, four_eyes=True)
     assert door.post(f"/v1/dispatches/{retry['id']}/approve").json()["status"] == "pending"
 
 

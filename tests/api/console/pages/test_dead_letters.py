@@ -39,9 +39,7 @@ def test_a_group_without_an_agent_says_that_it_cannot_be_retried(browser: Browse
     assert 'disabled title="There is no agent to retry' in shown
 
 
-def test_a_group_is_discarded_by_typing_its_number(
-    browser: Browser, door: Doors, app: Database, works: Works
-) -> None:
+def test_a_group_is_discarded_by_typing_its_number(browser: Browser, door: Doors, app: Database, works: Works) -> None:
     ids = failed(app, works, 2)
     [group] = groups(door)
     fields = {"fingerprint": group["fingerprint"]}
