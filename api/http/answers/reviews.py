@@ -12,7 +12,7 @@ from api.http.answers.memories import Memory
 from api.ingress.answers import Answer, Page, optional
 
 
-class CitedMessage(Answer):
+class EvidenceMessage(Answer):
     """A message that a memory rests on."""
 
     session_id: str = Field(description="Empty: the evidence is no message")
@@ -29,7 +29,7 @@ class ConflictSide(Answer):
     """One of the memories of a conflict, with the messages that it rests on."""
 
     memory: Memory
-    cited: list[CitedMessage] = Field(description="The latest 5")
+    cited: list[EvidenceMessage] = Field(description="The latest 5")
 
 
 class Contradiction(Answer):
@@ -80,7 +80,7 @@ class QuarantinedMemory(Answer):
     memory: Memory
     cause: str = Field(description="Why it was set apart; names all memories of one cause")
     findings: list[QuarantineFinding] = Field(description="What the screen finds in it today")
-    cited: list[CitedMessage]
+    cited: list[EvidenceMessage]
 
 
 class QuarantinePage(Page):

@@ -17,7 +17,7 @@ from tests.works import Works
 LISTS: Final[dict[str, Json]] = {
     "/v1/conflicts": {},
     "/v1/costs": {"by": "model"},
-    "/v1/dispatches": {},
+    "/v1/dispatches": {"limit": 500},
     "/v1/dispatches/groups": {},
     "/v1/documents": {"user_id": "ada"},
     "/v1/endpoints": {},
