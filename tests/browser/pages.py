@@ -51,6 +51,7 @@ def all_pages(stand: Stand) -> list[str]:
         *AREAS, "/events?type=memory.*", f"/rules/{RULE}", f"/rules/{RULE}?event={place}", f"/memories/{memory}",
         f"/events/{place}", f"/sessions/{event['payload']['session_id']}", "/people/maya", "/graph?user_id=maya",
         "/search?user_id=maya&query=Where+does+she+live%3F",
+        *(f"/work/{place}" for place in ("approvals", "dead", "conflicts", "quarantine", "deliveries")),
         f"/context?user_id=maya&session_id={event['payload']['session_id']}",
     ]  # fmt: skip
 
