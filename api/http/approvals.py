@@ -49,7 +49,8 @@ def post_decide(deps: Deps, caller: RuleEditor, asked: DecisionOnMany) -> Json:
     """Approve or reject several held dispatches, each by the rules of the single route and with a result of its own."""
     if (asked.ids is None) == (asked.rule is None):
         raise Invalid([Problem("/ids", "give either `ids` or a `rule`")])
-    ids, more = list(dict.fromkeys(asked.ids or ())), False
+    ids: Sequence[UUID] = list(dict.fromkeys(asked.ids or ()))
+    more = False
     if asked.rule is not None:
         ids, more = _held_of_rule(deps.db.tenant(caller.tenant_id), asked)
     remark = SignedRemark(author(caller), asked.comment)

@@ -140,7 +140,7 @@ class _Plan:
 
     @property
     def keep(self) -> MemoryRow:
-        if self.decided.keep not in self.rows:
+        if self.decided.keep is None or self.decided.keep not in self.rows:
             raise Invalid([Problem("/keep", f"is not in this conflict; its memories are {self._named()}")])
         return self.rows[self.decided.keep]
 

@@ -14,6 +14,7 @@ from core.settings.secret_names import MASK
 from core.types import Json
 from rules import problems as rule_problems
 from rules.document.actions import Action, CeleryTask, Emit, Notify, Webhook
+from rules.document.fields import Model
 from rules.document.schema import FIELDS, MAX_NESTING, MAX_NODES
 from rules.document.targets import TARGETS
 from rules.problems import escape_step
@@ -26,7 +27,7 @@ KEPT: Final = "gathered"
 MASKED: Final = (MASK, "[redacted")
 """Marks of a text from which something was removed before it was shown."""
 
-MODELS: Final = {"emit": Emit, "notify": Notify, "webhook": Webhook, "celery": CeleryTask}
+MODELS: Final[Mapping[str, type[Model]]] = {"emit": Emit, "notify": Notify, "webhook": Webhook, "celery": CeleryTask}
 
 _ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
 
@@ -55,7 +56,7 @@ def schema(action_type: str) -> Json:
     model = MODELS.get(action_type)
     if model is None:
         return {"type": "object", "description": "Parameters of the agent"}
-    described = model.model_json_schema()
+    described: Json = model.model_json_schema()
     described["properties"].pop("action_type", None)
     described["required"] = [name for name in described.get("required", ()) if name != "action_type"]
     if action_type == "webhook":

@@ -55,12 +55,9 @@ async def get_approvals(
 async def post_approvals(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
     """Decide about all that one rule asks for."""
     waiting = await api.get("/v1/dispatches", hold="approval", status="held", rule=form.get("rule", ""), limit=200)
-    body = {
-        "verdict": form.get("verdict", ""),
-        "ids": [one["id"] for one in waiting["items"]],
-        "comment": form.get("comment") or None,
-    }
-    if len(body["ids"]) != int(form.get("confirm") or 0):
+    ids = [one["id"] for one in waiting["items"]]
+    body: Json = {"verdict": form.get("verdict", ""), "ids": ids, "comment": form.get("comment") or None}
+    if str(len(ids)) != form.get("confirm"):
         return pages.notice(request, "work.changed", bad=True)
     return outcome(request, pages, await api.post("/v1/dispatches/decide", body))
 

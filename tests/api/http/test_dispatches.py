@@ -117,6 +117,7 @@ def test_what_waits_for_approval_says_what_it_would_do_why_and_who_may_decide(
     assert timedelta(hours=23) < until < timedelta(hours=24)
     assert list(one["approval"]) == ["requested_at"]
     full = door.get(f"/v1/dispatches/{one['id']}").json()
+    assert full.pop("edited_as") is None
     deciders = full.pop("may_decide")
     assert full == one
     admin = door.keys[TENANT].split(".")[2]
