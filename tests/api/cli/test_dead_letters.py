@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlalchemy import text
 
 from core.storage.db import Database
-from tests.api.http.test_dead_letters import LOG, NOWHERE, failed, letters
+from tests.api.http.dead import LOG, NOWHERE, failed, letters
 from tests.commands import Imprint
 from tests.samples import TENANT, accept
 from tests.samples import said as said_

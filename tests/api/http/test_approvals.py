@@ -7,7 +7,7 @@ from typing import Any
 from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
-from tests.api.http.test_dispatches import EMIT, NOTIFY, events_of, problem, save, shown, status_of
+from tests.api.http.dispatching import EMIT, NOTIFY, events_of, problem, save, shown, status_of
 from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT, accept, event
 from tests.works import Works

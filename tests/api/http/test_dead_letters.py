@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import UUID
@@ -19,44 +18,12 @@ from core.events.publishing import Author
 from core.storage.db import Database
 from core.types import Json
 from tests import databases
-from tests.api.http.test_dispatches import chain, events_of, owe, problem, save, shown, status_of, sweep
+from tests.api.http.dead import LOG, NOWHERE, failed, groups, letters
+from tests.api.http.dispatching import events_of, problem, save, shown, status_of, sweep
 from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT, accept, event
 from tests.works import Works
 from workers.dispatch.relay import DispatchRef
-
-NOWHERE: Json = {"channel": "none", "template": "Total: 12"}
-LOG: Json = {"channel": "log", "template": "Total: 13"}
-
-
-def letters(app: Database, error: str, number: int = 1, **fields: Any) -> list[str]:
-    """Dispatches that were given up with an error."""
-    ids = owe(app, number, **fields)
-    values = {"ids": ids, "error": error}
-    give_up = "UPDATE dispatches SET status = 'dead', error = :error, ended_at = clock_timestamp(), turn = NULL"
-    with app.tenant(TENANT) as tx:
-        tx.execute(text(f"{give_up} WHERE id = ANY(cast(:ids AS uuid[]))"), values)
-    return ids
-
-
-def groups(door: Doors, **params: Any) -> list[Json]:
-    answer = door.get("/v1/dispatches/groups", params=params)
-    assert answer.status_code == 200, answer.text
-    found: list[Json] = answer.json()["items"]
-    return found
-
-
-def failed(app: Database, works: Works, number: int = 1, params: Json = NOWHERE) -> list[str]:
-    """A chain of notices of which the first was given up, because its channel is not there."""
-    ids = chain(app, number)
-    with app.tenant(TENANT) as tx:
-        for one in ids:
-            tx.execute(
-                text("UPDATE dispatches SET params = cast(:params AS jsonb) WHERE id = :id"),
-                {"params": json.dumps(params if one == ids[0] else LOG), "id": one},
-            )
-    works.run([DispatchRef(TENANT, "io", UUID(ids[0]))])
-    return ids
 
 
 def edit(door: Doors, dispatch_id: str, params: Json, **fields: Any) -> Response:

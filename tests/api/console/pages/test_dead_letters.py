@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from core.storage.db import Database
 from tests.api.console.browser import Browser
-from tests.api.http.test_dead_letters import failed, groups, letters
-from tests.api.http.test_dispatches import status_of
+from tests.api.http.dead import failed, groups, letters
+from tests.api.http.dispatching import status_of
 from tests.doors import Doors
 from tests.works import Works
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.api.console.browser import Browser
-from tests.api.http.test_quarantine import listed, told, trust_of
+from tests.api.http.hostile import listed, told, trust_of
 from tests.doors import Doors
 
 
