@@ -100,7 +100,8 @@ def dispatch_json(row: Any) -> Json:
     """Return a dispatch without the credentials that its rule may hold."""
     names = (
         "id rule rule_version action_type target params status hold expires_at approval after lane attempt sends "
-        "error wake_at result created_at started_at ended_at correlation_id hop replay_id"
+        "error wake_at result created_at started_at ended_at correlation_id hop replay_id failures edit_of edited_by "
+        "fingerprint"
     ).split()
     told: Json = {name: getattr(row, name) for name in names} | {"params": masking.action(row.params)}
     masked: Json = output.value({name: told[name] for name in ("params", "error", "result")})

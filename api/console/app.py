@@ -12,8 +12,10 @@ from api.console.pages import (
     add,
     assist,
     bulk,
+    conflicts,
     context,
     costs,
+    dead_letters,
     documents,
     dry_run,
     entry,
@@ -25,6 +27,7 @@ from api.console.pages import (
     memories,
     now,
     people,
+    quarantine,
     rule,
     rule_shadow,
     rule_trials,
@@ -39,7 +42,8 @@ from core.storage import service_key
 
 PAGES = (
     *(entry, assist, now, events, rules, rule, rule_trials, rule_shadow, costs, bulk, memories, graph, timeline),
-    *(search, dry_run, people, context, documents, add, imports, work, keys, service, health),
+    *(search, dry_run, people, context, documents, add, imports, dead_letters, conflicts, quarantine, work, keys),
+    *(service, health),
 )
 """Modules whose routes stand in `router`, in the order in which they are matched."""
 

@@ -72,9 +72,9 @@ class Renderer:
         }
         return HTMLResponse(self.templates.get_template(template).render(shared | content), status)
 
-    def notice(self, request: Request, key: str, *, bad: bool = False) -> HTMLResponse:
+    def notice(self, request: Request, key: str, *, bad: bool = False, **values: Any) -> HTMLResponse:
         """Answer a request of a page with a line of the catalogue, shown beside the page."""
-        return self._notice(request, translate(self.catalogues[language_of(request)], key), bad=bad)
+        return self._notice(request, translate(self.catalogues[language_of(request)], key, **values), bad=bad)
 
     def notice_of(self, request: Request, problem: Json) -> HTMLResponse:
         """Answer a request of a page with the problem details of a refusal."""

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi import Body as JsonBody
 from pydantic import AwareDatetime, Field
 
@@ -38,6 +38,9 @@ class Letters(RequestBody):
     status: Literal["dead", "cancelled"] = "dead"
     rule: str | None = None
     target: str | None = None
+    fingerprint: Annotated[
+        str | None, Field(pattern="^[0-9a-f]{16}$", description="Only dead letters of this group")
+    ] = None
     error_contains: Annotated[str | None, Field(description="Substring of the error, case-insensitive")] = None
     since: Annotated[AwareDatetime | None, Field(alias="from")] = None
     until: Annotated[AwareDatetime | None, Field(alias="to", description="Exclusive")] = None
@@ -63,6 +66,7 @@ def get_dispatches(
     target: str | None = None,
     hold: str | None = None,
     replay_id: UUID | None = None,
+    fingerprint: Annotated[str | None, Query(pattern="^[0-9a-f]{16}$", description="Dead letters of a group")] = None,
     after: UUID | None = None,
     limit: Limit = 50,
 ) -> Json:
@@ -70,10 +74,10 @@ def get_dispatches(
 
     `hold=approval` selects those waiting for approval, `replay_id` those of a replay.
     """
-    wanted = DispatchFilter(status, rule, target, hold, replay_id)
+    wanted = DispatchFilter(status, rule, target, hold, replay_id, fingerprint)
     with deps.db.tenant(caller.tenant_id) as tx:
         rows = dispatch_queries.find(tx, wanted, after=after, limit=limit)
-    return {"items": [_json(r) for r in rows], "next": str(rows[-1].id) if len(rows) == limit else None}
+    return {"items": [shown(r) for r in rows], "next": str(rows[-1].id) if len(rows) == limit else None}
 
 
 @router.get("/dispatches/{dispatch_id}", operation_id="getDispatch", responses=answers(ShownDispatch))
@@ -82,7 +86,11 @@ def get_dispatch(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_queries.get(tx, dispatch_id)
         deciders = dispatch_queries.deciders(tx) if row.hold == "approval" else None
-    return _json(row) | ({} if deciders is None else {"may_decide": [asdict(one) for one in deciders]})
+    return (
+        shown(row)
+        | {"edited_as": row.edited_as}
+        | ({} if deciders is None else {"may_decide": [asdict(one) for one in deciders]})
+    )
 
 
 @router.post(
@@ -117,7 +125,7 @@ def post_cancel(deps: Deps, caller: Writer, dispatch_id: UUID, remark: Remarked 
     sent to other services cannot be taken back.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        return _json(dispatch_control.cancel(tx, dispatch_id, _signed(caller, remark)))
+        return shown(dispatch_control.cancel(tx, dispatch_id, _signed(caller, remark)))
 
 
 @router.post(
@@ -128,7 +136,7 @@ def post_retry(deps: Deps, caller: Writer, dispatch_id: UUID) -> Json:
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_retries.retry(tx, dispatch_id)
     deps.bell.notify()
-    return _json(row)
+    return shown(row)
 
 
 @router.post("/dispatches/replay", operation_id="replayDispatches", responses=answers(ReplayedDispatches))
@@ -150,12 +158,13 @@ def _decide(deps: Dependencies, caller: Caller, dispatch_id: UUID, verdict: Verd
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_control.decide(tx, dispatch_id, verdict, signed, four_eyes=deps.settings.four_eyes)
     deps.bell.notify()
-    return _json(row)
+    return shown(row)
 
 
 def _signed(caller: Caller, remark: Remark | None) -> SignedRemark:
     return SignedRemark(author(caller), remark.comment if remark else None)
 
 
-def _json(row: Any) -> Json:
+def shown(row: Any) -> Json:
+    """Return a dispatch with its event as JSON, without secrets."""
     return dispatch_json(row) | {"event_id": row.event_id, "event_type": row.event_type}

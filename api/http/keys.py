@@ -5,17 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Depends, Response
 from pydantic import BaseModel, Field
 
 from api.ingress.answers import refuses
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Admin, Dependencies, Deps, Limit, require_scope
+from api.ingress.dependencies import Admin, Dependencies, Deps, Limit, any_caller, any_key, require_scope
 from api.ingress.large_json import Route
 from core.errors import Conflict
 from core.events.parsing import Label, Name
 from core.tenancy import tenants
-from core.tenancy.tenants import MOST_LABELS
+from core.tenancy.tenants import MOST_LABELS, Caller
 
 router = APIRouter(prefix="/v1/keys", tags=["tenant"], route_class=Route)
 
@@ -78,6 +78,22 @@ def get_keys(
     names = ("id", "name", "scopes", "labels", "created_at", "last_used_at", "revoked_at")
     items = [ShownKey(**{name: getattr(key, name) for name in names}, own=key.id == caller.key_id) for key in found]
     return Keys(items=items, next=found[-1].id if len(found) == limit else None)
+
+
+class OwnKey(BaseModel):
+    """The key of a request: what it may do, and what it can read. `labels` null: whatever labels."""
+
+    id: str
+    tenant_id: str
+    scopes: list[str]
+    labels: list[str] | None
+
+
+@router.get("/own", operation_id="getOwnKey", dependencies=[Depends(any_key)])
+def get_own_key(caller: Annotated[Caller, Depends(any_caller)]) -> OwnKey:
+    """Show the scopes and labels of the key of this request; any key may ask. `admin` includes all other scopes."""
+    labels = None if caller.labels is None else sorted(caller.labels)
+    return OwnKey(id=caller.key_id, tenant_id=caller.tenant_id, scopes=sorted(caller.scopes), labels=labels)
 
 
 @router.post("", status_code=201, operation_id="createKey", responses=refuses(409))

@@ -40,6 +40,7 @@ LABELLED_ROUTES: Final = frozenset(
         ("GET", "/v1/memories/graph"),
         ("GET", "/v1/memories/timeline"),
         ("GET", "/v1/ids"),
+        ("GET", "/v1/keys/own"),
         ("GET", "/v1/memories/{memory_id}"),
         ("PATCH", "/v1/memories/{memory_id}"),
         ("GET", "/v1/memories/{memory_id}/history"),

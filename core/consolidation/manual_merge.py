@@ -14,7 +14,7 @@ from core.errors import Invalid, NotFound, Problem
 from core.events.publishing import Author
 from core.inference.embedders import Embedder
 from core.memory import memories, updates, writer
-from core.memory.changes import Merge, Owner
+from core.memory.changes import Merge, Owner, Vector
 from core.screening import screen
 from core.statements import succession
 from core.storage.db import Database, Tx
@@ -79,15 +79,13 @@ def prepare(
     secrets: Literal["redact", "refuse"] = "redact",
 ) -> PreparedMerge:
     """Return the changes of a merge (`merge`), with the vector of its wording. Invalid, NotFound: as there."""
-    content = _screen(content, secrets) if content else None
+    content = screened(content, secrets) if content else None
     with db.tenant(tenant_id) as tx:
         rows = _rows(tx, ids)
-    keeper, change_id = rows[0], uuid7()
-    merges = [_merge_one(keeper, row, reason, change_id) for row in rows[1:]]
-    if content:
-        reworded = replace(merges[-1].candidate, content=content)
-        merges[-1] = replace(merges[-1], candidate=reworded, vector=embedder.embed([content])[0])
-    return PreparedMerge(rows, merges, change_id, reworded=bool(content))
+    change_id = uuid7()
+    vector = embedder.embed([content])[0] if content else None
+    changes = merges(rows[0], rows[1:], reason, change_id, content, vector)
+    return PreparedMerge(rows, changes, change_id, reworded=bool(content))
 
 
 def write(tx: Tx, tenant_id: str, prepared: PreparedMerge, author: Author) -> dict[str, int]:
@@ -96,6 +94,17 @@ def write(tx: Tx, tenant_id: str, prepared: PreparedMerge, author: Author) -> di
     counts = writer.apply(tx, tenant_id, Owner(keeper.user_id, keeper.group_id), prepared.merges, author)
     updates.refuse_collisions(tx, [keeper.id] if prepared.reworded else [])
     return counts
+
+
+def merges(
+    keeper: Any, others: Sequence[Any], reason: str, change_id: UUID, content: str | None, vector: Vector | None
+) -> list[Merge]:
+    """Return the changes that merge memories into the first; `content` with its `vector` becomes its wording."""
+    found = [_merge_one(keeper, row, reason, change_id) for row in others]
+    if content:
+        reworded = replace(found[-1].candidate, content=content)
+        found[-1] = replace(found[-1], candidate=reworded, vector=vector)
+    return found
 
 
 def objections(tx: Tx, ids: Sequence[UUID]) -> list[str]:
@@ -118,7 +127,7 @@ def warnings(keeper: Any, others: Sequence[Any]) -> list[str]:
     return found
 
 
-def _screen(content: str, secrets: str) -> str:
+def screened(content: str, secrets: str) -> str:
     """Return the words without secrets. Invalid: secrets are refused, or the words instruct the reader."""
     found = screen.screen(content)
     if found.hostile or (found.secret and secrets == "refuse"):

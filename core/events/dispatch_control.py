@@ -60,10 +60,10 @@ def cancel(tx: Tx, dispatch_id: UUID, remark: SignedRemark) -> Any:
 
 
 def _require_another_key(tx: Tx, dispatch_id: UUID, by: str) -> None:
-    """Refuse the key that requested the action: by saving the rule's version, running it now, or replaying it."""
+    """Refuse the key that requested the action: by saving the rule's version, running, replaying or editing it."""
     row = tx.execute(_REQUESTED_BY, {"id": dispatch_id}).one_or_none()
-    if row is not None and by in (row.author, row.requested_by, row.replayed_by):
-        raise Forbidden("This key saved, ran or replayed the rule itself; another key must approve.")
+    if row is not None and by in (row.author, row.requested_by, row.replayed_by, row.edited_by):
+        raise Forbidden("This key saved, ran, replayed or edited the action itself; another key must approve.")
 
 
 def _carry_out(tx: Tx, row: Any) -> None:
@@ -121,7 +121,7 @@ _CANCEL = text("""
 """)
 
 _REQUESTED_BY = text("""
-    SELECT v.author, e.payload ->> 'requested_by' AS requested_by, r.author ->> 'name' AS replayed_by
+    SELECT v.author, e.payload ->> 'requested_by' AS requested_by, r.author ->> 'name' AS replayed_by, d.edited_by
     FROM dispatches d
     LEFT JOIN rule_versions v ON v.tenant_id = d.tenant_id AND v.name = d.rule AND v.version = d.rule_version
     LEFT JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq AND e.event_type = 'clock.ticked'

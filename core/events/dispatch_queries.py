@@ -33,6 +33,7 @@ class DispatchFilter:
     target: str | None = None
     hold: str | None = None
     replay_id: UUID | None = None
+    fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,25 @@ def deliveries(
     return rows, bounds.last if bounds.seen == SEARCHED else None
 
 
+def held_about(tx: Tx, target: str, memory_ids: Sequence[UUID]) -> list[UUID]:
+    """Return dispatches to an agent that wait for approval and whose event is about one of these memories.
+
+    Of those that wait, the newest `SEARCHED` are looked through.
+    """
+    subjects = [f"memory:{one}" for one in memory_ids]
+    values = {"target": target, "subjects": subjects, "searched": SEARCHED}
+    return list(tx.execute(_HELD_ABOUT, values).scalars())
+
+
 def deciders(tx: Tx) -> list[Decider]:
     """Return the keys that may decide about a dispatch held for approval."""
     return [Decider(row.id, row.name, row.scopes) for row in tx.execute(_DECIDERS, {"scopes": list(DECIDERS)})]
 
 
 _GET = text("""
-    SELECT d.*, e.id AS event_id, e.event_type FROM dispatches d
+    SELECT d.*, e.id AS event_id, e.event_type, edited.id AS edited_as FROM dispatches d
     LEFT JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
+    LEFT JOIN dispatches edited ON edited.tenant_id = d.tenant_id AND edited.edit_of = d.id
     WHERE d.id = :id
 """)
 
@@ -100,6 +112,7 @@ _LIST = text("""
     WHERE (cast(:status AS text) IS NULL OR d.status = :status) AND (cast(:rule AS text) IS NULL OR d.rule = :rule)
       AND (cast(:target AS text) IS NULL OR d.target = :target) AND (cast(:hold AS text) IS NULL OR d.hold = :hold)
       AND (cast(:replay_id AS uuid) IS NULL OR d.replay_id = :replay_id)
+      AND (cast(:fingerprint AS text) IS NULL OR d.status = 'dead' AND d.fingerprint = :fingerprint)
       AND (cast(:after AS uuid) IS NULL OR d.id < :after)
     ORDER BY d.id DESC LIMIT :limit
 """)
@@ -123,6 +136,14 @@ _OF_EVENT = text("""
     SELECT * FROM dispatches
     WHERE event_seq = :seq OR (event_seq > :seq AND event_seq <= :until AND jsonb_exists(params -> 'gathered', :id))
     ORDER BY id
+""")
+
+_HELD_ABOUT = text("""
+    SELECT d.id
+    FROM (SELECT * FROM dispatches WHERE hold = 'approval' ORDER BY id DESC LIMIT :searched) AS d
+    JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
+    WHERE d.target = :target AND e.subject = ANY(:subjects)
+    ORDER BY d.id
 """)
 
 _DECIDERS = text("""

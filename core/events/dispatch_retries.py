@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from sqlalchemy import text
@@ -19,11 +19,12 @@ from core.types import DispatchStatus
 
 @dataclass(frozen=True, slots=True)
 class RetryFilter:
-    """Filter of dispatches to retry; `since` and `until` are about when they ended."""
+    """Filter of dispatches to retry or discard; `since` and `until` are about when they ended."""
 
     status: Literal["dead", "cancelled"] = "dead"
     rule: str | None = None
     target: str | None = None
+    fingerprint: str | None = None
     error_contains: str | None = None
     since: datetime | None = None
     until: datetime | None = None
@@ -88,7 +89,7 @@ def _refuse(row: Any) -> None:
     raise Conflict("This dispatch has no agent to retry. Correct what its reason says and publish the event again.")
 
 
-_REPEATABLE = """
+RETRYABLE: Final = """
     ((d.action_type IN ('run_agent', 'emit', 'notify', 'webhook', 'celery') AND d.target <> 'hop_limit')
      OR (d.action_type = 'decide' AND d.rule IS NULL AND d.event_seq IS NOT NULL AND d.replay_id IS NULL
          AND NOT EXISTS (SELECT FROM decisions c WHERE c.event_seq = d.event_seq)))
@@ -97,15 +98,26 @@ _REPEATABLE = """
 """Dead letters of the bus and of chains over the hop limit name no agent, and a rejection is final. An event on which
 all rules failed has no decisions yet, so that deciding it again doubles nothing; a replay is begun again instead."""
 
+REPEATABLE: Final = f"""
+    {RETRYABLE} AND NOT EXISTS (SELECT FROM dispatches edited WHERE edited.edit_of = d.id)
+"""
+"""What was retried with other parameters, and is cancelled since, goes on as that retry."""
+
+FITTING: Final = """
+    (cast(:rule AS text) IS NULL OR d.rule = :rule)
+    AND (cast(:target AS text) IS NULL OR d.target = :target)
+    AND (cast(:fingerprint AS text) IS NULL OR d.fingerprint = :fingerprint)
+    AND (cast(:error_contains AS text) IS NULL OR strpos(lower(d.error), lower(:error_contains)) > 0)
+    AND (cast(:since AS timestamptz) IS NULL OR d.ended_at >= :since)
+    AND (cast(:until AS timestamptz) IS NULL OR d.ended_at < :until)
+"""
+"""SQL: a dispatch `d` fits a `RetryFilter`, but for its status."""
+
 _MATCHING = text(f"""
     WITH RECURSIVE fit AS (
         SELECT d.id, d.after FROM dispatches d
-        WHERE d.status = :status AND {_REPEATABLE}
-          AND (cast(:rule AS text) IS NULL OR d.rule = :rule)
-          AND (cast(:target AS text) IS NULL OR d.target = :target)
-          AND (cast(:error_contains AS text) IS NULL OR strpos(lower(d.error), lower(:error_contains)) > 0)
-          AND (cast(:since AS timestamptz) IS NULL OR d.ended_at >= :since)
-          AND (cast(:until AS timestamptz) IS NULL OR d.ended_at < :until)
+        WHERE d.status = :status AND {REPEATABLE}
+          AND {FITTING}
     ), places AS (
         SELECT fit.id, 0 AS place FROM fit LEFT JOIN dispatches before ON before.id = fit.after
         WHERE before.id IS NULL OR before.status <> 'cancelled'
@@ -126,7 +138,7 @@ _LOCK_CHAINS = text("""
 _REPEAT = text(f"""
     WITH RECURSIVE again AS (
         SELECT d.id, d.after FROM dispatches d
-        WHERE d.id = ANY(:ids) AND d.status = :status AND d.action_type <> 'decide' AND {_REPEATABLE}
+        WHERE d.id = ANY(:ids) AND d.status = :status AND d.action_type <> 'decide' AND {REPEATABLE}
     ), placed AS (
         SELECT again.id, coalesce(before.status = 'done', true) AS ready
         FROM again LEFT JOIN dispatches before ON before.id = again.after
@@ -148,7 +160,7 @@ _REPEAT = text(f"""
 _DECIDE_AGAIN = text(f"""
     WITH letters AS (
         UPDATE dispatches d SET status = 'done', ended_at = clock_timestamp(), result = '{{"decided_again": true}}'
-        WHERE d.id = ANY(:ids) AND d.status = :status AND d.action_type = 'decide' AND {_REPEATABLE}
+        WHERE d.id = ANY(:ids) AND d.status = :status AND d.action_type = 'decide' AND {REPEATABLE}
         RETURNING d.id, d.event_seq
     )
     UPDATE events e SET routed_at = NULL FROM letters WHERE e.seq = letters.event_seq

@@ -57,6 +57,10 @@ class DispatchRow(Protocol):
     overruns: int
     deadline_at: datetime | None
     replay_id: UUID | None
+    failures: Sequence[Json]
+    edit_of: UUID | None
+    edited_by: str | None
+    fingerprint: str | None
 
 
 def event_of(tx: Tx, dispatch: DispatchRow) -> Event:

@@ -103,6 +103,25 @@ def _tail() -> Column[str]:
     return Column("id_tail", Text(collation="C"), reversed_end, nullable=False)
 
 
+_IDS = "[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{16,}"
+
+_ERROR: Final = rf"""
+    regexp_replace(coalesce(error, ''), '{_IDS}|[0-9]+([.][0-9]+)?|"[^"]*"|\Y''[^'']*''', '…', 'gi')
+"""
+"""SQL: an error without ids, numbers and quotes."""
+
+
+def _fingerprint() -> Column[str]:
+    """Define the hash by which dead letters are grouped: of a traceback the end counts, of other errors the beginning.
+
+    A column, so that whatever gives a dispatch up has computed it.
+    """
+    words = f"CASE WHEN strpos(error, '  File ') > 0 THEN right({_ERROR}, 400) ELSE left({_ERROR}, 200) END"
+    hashed = Computed(f"CASE WHEN status = 'dead' THEN left(md5(target || {words}), 16) END", persisted=True)
+    says = "Of a dead one: hash of its agent and its error without ids, numbers and quotes."
+    return Column("fingerprint", Text, hashed, comment=says)
+
+
 def _tail_index(table: str) -> Index:
     return Index(f"{table}_by_tail", "tenant_id", "id_tail")
 
@@ -605,6 +624,14 @@ dispatches = _tenant_table(
     _count("overruns", comment="Attempts that were ended because they took too long."),
     _time("deadline_at", comment="When the process of the current attempt is ended, whatever it does."),
     Column("replay_id", Uuid, comment="The replay that decided it; null: the event was decided as it came."),
+    _json(
+        "failures",
+        empty="[]",
+        comment="The last failed attempts: number, stage, class of the error, beginning and end.",
+    ),
+    Column("edit_of", Uuid, comment="The dead dispatch that it retries with other parameters."),
+    Column("edited_by", Text, comment="The key that has changed the parameters."),
+    _fingerprint(),
     _index(
         "dispatches_turns",
         "tenant_id",
@@ -630,6 +657,8 @@ dispatches = _tenant_table(
     _index("dispatches_held", "tenant_id", "hold", "id", where="hold IS NOT NULL"),
     _index("dispatches_outbound", "tenant_id", "id", where="action_type IN ('webhook', 'notify', 'celery')"),
     _index("dispatches_dead", "tenant_id", "id", where="status = 'dead'"),
+    _index("dispatches_dead_groups", "tenant_id", "fingerprint", "ended_at", "id", where="status = 'dead'"),
+    _index("dispatches_edits", "tenant_id", "edit_of", where="edit_of IS NOT NULL", unique=True),
     _index("dispatches_kept", "tenant_id", "root_seq", where="status IN ('held', 'dead')"),
     _index("dispatches_of_replay", "tenant_id", "replay_id", "status", where="replay_id IS NOT NULL"),
     # A queue: its rows change soon after they are written.

@@ -219,7 +219,9 @@ _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('imports of ' || :te
 _LOCK_ROW = text("SELECT FROM imports WHERE id = :id FOR UPDATE")
 
 _GET = text("""
-    SELECT i.*, (SELECT d.error FROM dispatches d WHERE d.event_seq = i.event_seq AND d.status = 'dead'
+    SELECT i.*, (SELECT d.error FROM dispatches d
+                 WHERE d.event_seq = i.event_seq AND d.status IN ('dead', 'cancelled')
+                   AND NOT EXISTS (SELECT FROM dispatches edited WHERE edited.edit_of = d.id)
                  ORDER BY d.id DESC LIMIT 1) AS dead
     FROM imports i WHERE i.id = :id
 """)

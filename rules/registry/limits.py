@@ -60,11 +60,7 @@ class Allowed:
 def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
     """Return each violation of the limits by a well-formed rule, with what to do about it."""
     for place, action in enumerate(rule.actions):
-        notice = action.as_notice() if isinstance(action, RunAgent) else None
-        if notice is not None:
-            yield from _beyond(notice, f"/actions/{place}/params", allowed.outlets)
-        else:
-            yield from _beyond(action, f"/actions/{place}", allowed.outlets)
+        yield from action_refusals(action, f"/actions/{place}", allowed.outlets)
     if rule.risk_level == "high" and rule.action_mode == "auto" and not allowed.high_risk:
         yield Problem(
             "/risk_level",
@@ -78,6 +74,15 @@ def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
             f"one event could cost {spent.units:,} comparisons, {allowed.cost:,} are allowed{_most(spent)}. Simplify "
             f"or split the rule; the operator can raise IMPRINT_RULE_COST",
         )
+
+
+def action_refusals(action: Action, pointer: str, outlets: Outlets) -> Iterator[Problem]:
+    """Return each violation of the limits by an action, which stands at `pointer`."""
+    notice = action.as_notice() if isinstance(action, RunAgent) else None
+    if notice is not None:
+        yield from _beyond(notice, f"{pointer}/params", outlets)
+    else:
+        yield from _beyond(action, pointer, outlets)
 
 
 def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]:

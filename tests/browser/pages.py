@@ -54,6 +54,7 @@ def all_pages(stand: Stand) -> list[str]:
         "/people/maya?true_then=40&known_then=70", "/people?kind=group", "/people?kind=session", "/graph?user_id=maya",
         "/timeline?user_id=maya", "/timeline?user_id=maya&axis=known&span=month", "/bulk",
         "/search?user_id=maya&query=Where+does+she+live%3F",
+        *(f"/work/{place}" for place in ("approvals", "dead", "conflicts", "quarantine", "deliveries")),
         f"/context?user_id=maya&session_id={event['payload']['session_id']}",
         "/context?user_id=maya&query=Where+does+she+live%3F&then=What+does+she+eat%3F",
     ]  # fmt: skip

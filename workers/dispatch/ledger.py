@@ -29,8 +29,9 @@ from core.inference.quota import BreakerOpen, Grant
 from core.storage.db import Tx
 from core.tenancy import embedding as tenant_embedding
 from core.types import DispatchStatus, Event, Json
-from workers.dispatch import admission, deadline, fair_share
+from workers.dispatch import admission, deadline, failures, fair_share
 from workers.dispatch.admission import Wait
+from workers.dispatch.failures import Stage
 from workers.dispatch.fair_share import Key
 from workers.dispatch.insertion import insert_rows, ready_waiting
 from workers.dispatch.lease import watch
@@ -93,10 +94,12 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[DispatchRef]:
         "target": job.target,
     }
     metrics.DISPATCH_OVERRUNS.labels(job.target)  # Exported as 0, so that the first overrun is an increase.
+    stage: Stage = "agent"
     with structlog.contextvars.bound_contextvars(**words), metrics.DISPATCH_RUN.labels(job.target).time():
         try:
             with watch(ledger, job):
                 outcome = ledger.agents[job.target](job)
+            stage = "write"
             return _finish(ledger, job, outcome)
         except LeaseLost:
             log.warning("dispatch.lease_lost")
@@ -104,7 +107,7 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[DispatchRef]:
         except Overran as error:
             return _record_overrun(ledger, job, error)
         except Exception as error:  # noqa: BLE001 - one dispatch fails, nothing else: its class decides what follows
-            return _record_failure(ledger, job, error)
+            return _record_failure(ledger, job, error, stage)
         finally:
             _return_grant(ledger, job)
 
@@ -317,12 +320,13 @@ def _hold_until(dispatch: NewDispatch, at: datetime) -> NewDispatch:
 def _record_overrun(ledger: Ledger, job: Job, error: Overran) -> list[DispatchRef]:
     """Record an attempt that took too long; after OVERRUNS of them there is no further one."""
     metrics.DISPATCH_OVERRUNS.labels(job.target).inc()
-    return _record_failure(
-        ledger, job, error, again=job.overruns + 1 < MOST_OVERRUNS and job.attempt < ledger.policy.attempts
-    )
+    again = job.overruns + 1 < MOST_OVERRUNS and job.attempt < ledger.policy.attempts
+    return _record_failure(ledger, job, error, "deadline", again=again)
 
 
-def _record_failure(ledger: Ledger, job: Job, error: Exception, *, again: bool | None = None) -> list[DispatchRef]:
+def _record_failure(
+    ledger: Ledger, job: Job, error: Exception, stage: Stage, *, again: bool | None = None
+) -> list[DispatchRef]:
     """Record a failed attempt; return the dispatches that may run now. `again`: whether it is retried."""
     policy = ledger.policy
     free = isinstance(error, BreakerOpen)  # The model is away for everyone, so this attempt does not count.
@@ -332,7 +336,7 @@ def _record_failure(ledger: Ledger, job: Job, error: Exception, *, again: bool |
     after = error.after if isinstance(error, Later) else None
     reason = _error_text(error)
     end = {"status": status, "error": reason, "pause": policy.pause(job.attempt, after), "free": free}
-    end["overran"] = isinstance(error, Overran)
+    end |= {"overran": isinstance(error, Overran), "stage": stage, "kind": type(error).__name__}
     with ledger.db.tenant(job.tenant_id) as tx:
         row = tx.execute(_FAILED, {"id": job.id, "lease": job.lease, **end}).one_or_none()
         if row is not None and not again:
@@ -430,8 +434,9 @@ _PUT_BACK = text("""
 """)
 """`sends` is reset: it is sent when it is due, and not at growing intervals."""
 
-_FAILED = text("""
+_FAILED = text(f"""
     UPDATE dispatches SET status = cast(:status AS text), error = :error, lease = NULL, turn = NULL,
+           failures = {failures.WITH_ANOTHER.format(stage="cast(:stage AS text)", kind="cast(:kind AS text)")},
            overruns = overruns + CASE WHEN :overran THEN 1 ELSE 0 END,
            attempt = attempt - CASE WHEN :free THEN 1 ELSE 0 END,
            wake_at = CASE WHEN :status = 'retrying' THEN clock_timestamp() + make_interval(secs => :pause) END,

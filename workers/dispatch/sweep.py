@@ -11,7 +11,7 @@ from core.events import dispatches, log
 from core.events.log import Cause, Emission
 from core.storage.db import Tx
 from core.types import DispatchStatus
-from workers.dispatch import fair_share
+from workers.dispatch import failures, fair_share
 from workers.dispatch.insertion import ready_waiting
 from workers.dispatch.model import MOST_OVERRUNS, LedgerPolicy
 from workers.dispatch.relay import DispatchRef
@@ -120,7 +120,9 @@ _RELEASE = text("""
 """)
 
 
-_OWED = text("""
+_LOST = "CASE WHEN j.overran THEN 'deadline' ELSE 'worker' END"
+
+_OWED = text(f"""
     WITH RECURSIVE moment AS MATERIALIZED (SELECT clock_timestamp() AS now), owing AS (
         (SELECT tenant_id FROM dispatches
          WHERE status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL ORDER BY tenant_id LIMIT 1)
@@ -149,6 +151,8 @@ _OWED = text("""
         FROM due JOIN dispatches d ON d.tenant_id = due.tenant_id AND d.id = due.id
     )
     UPDATE dispatches d SET
+        failures = CASE WHEN d.status = 'running' THEN {failures.WITH_ANOTHER.format(stage=_LOST, kind="NULL")}
+                        ELSE failures END,
         status = CASE WHEN j.reason IS NULL THEN 'pending' ELSE 'dead' END,
         turn = CASE WHEN j.reason IS NULL THEN 'ready' END,
         ended_at = CASE WHEN j.reason IS NOT NULL THEN clock_timestamp() END,

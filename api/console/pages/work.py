@@ -1,62 +1,140 @@
-"""Approvals, dead letters and questioned memories, which need a person; and the page of one dispatch."""
+"""What needs a person: an overview, approvals, deliveries, and the page of one dispatch with retrying it."""
 
 from __future__ import annotations
 
-import re
+import json
+from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import Request
-from fastapi.responses import Response
+from fastapi.responses import JSONResponse, Response
 
-from api.console.calls import ApiCalls, together
-from api.console.routing import Rendering, at, page
+from api.console.calls import ApiCalls, ApiProblem, together
+from api.console.needs import LISTED, After, outcome, refresh, with_shared
+from api.console.routing import Form, Rendering, at, page
+from core.types import Json
 
-LISTED: Final = 200
+RECENT: Final = 20
 ACTIONS: Final = frozenset({"approve", "reject", "retry", "cancel"})
 
-_VARYING: Final = re.compile(
-    r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"", re.IGNORECASE
-)
+
+@page("/badge")
+async def get_badge(request: Request, api: ApiCalls, pages: Rendering) -> Response:
+    """Return the number beside the area in the navigation."""
+    needs = (await api.get("/v1/now"))["needs_person"]
+    counts = [needs[name] for name in ("approvals", "dead", "disputed", "quarantined")]
+    number = {"count": sum(one["count"] for one in counts), "more": any(one["more"] for one in counts)}
+    return pages.page(request, "badge.html", number=number)
 
 
 @page("/work")
 async def get_work(request: Request, api: ApiCalls, pages: Rendering) -> Response:
-    held, dead, disputed, quarantined = await together(
-        api.get("/v1/dispatches", hold="approval", status="held", limit=LISTED),
-        api.get("/v1/dispatches", status="dead", limit=LISTED),
-        api.get("/v1/memories", trust="disputed", limit=50),
-        api.get("/v1/memories", trust="quarantined", limit=50),
+    shared, (waiting, decided) = await with_shared(
+        api,
+        api.get("/v1/dispatches", status="retrying", limit=RECENT),
+        api.get("/v1/events", type="approval.decided", limit=RECENT),
     )
-    return pages.page(
-        request,
-        "work.html",
-        held=held["items"],
-        dead=_by_fingerprint(dead["items"]),
-        disputed=disputed["items"],
-        quarantined=quarantined["items"],
+    return pages.page(request, "work.html", **shared, waiting=waiting["items"], decided=decided["items"])
+
+
+@page("/work/approvals")
+async def get_approvals(
+    request: Request, api: ApiCalls, pages: Rendering, after: After = "", rule: str = ""
+) -> Response:
+    shared, (held,) = await with_shared(
+        api, api.get("/v1/dispatches", hold="approval", status="held", limit=LISTED, after=after, rule=rule)
     )
+    effects = await together(*(api.find(f"{at('dispatches', one['id'])}/effect") for one in held["items"]))
+    rules: dict[str, list[Json]] = {}
+    for one, effect in zip(held["items"], effects, strict=True):
+        rules.setdefault(one["rule"] or "", []).append(one | {"effect": effect})
+    return pages.page(request, "approvals.html", **shared, rules=rules, following=held["next"])
+
+
+@page("/work/approvals", method="POST")
+async def post_approvals(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+    """Decide about all that one rule asks for."""
+    waiting = await api.get("/v1/dispatches", hold="approval", status="held", rule=form.get("rule", ""), limit=200)
+    ids = [one["id"] for one in waiting["items"]]
+    body: Json = {"verdict": form.get("verdict", ""), "ids": ids, "comment": form.get("comment") or None}
+    if str(len(ids)) != form.get("confirm"):
+        return pages.notice(request, "work.changed", bad=True)
+    return outcome(request, pages, await api.post("/v1/dispatches/decide", body))
+
+
+@page("/work/deliveries")
+async def get_deliveries(
+    request: Request, api: ApiCalls, pages: Rendering, after: After = "", status: str = "", rule: str = ""
+) -> Response:
+    shared, (sent,) = await with_shared(
+        api, api.get("/v1/endpoints/deliveries", status=status, rule=rule, after=after, limit=LISTED)
+    )
+    chosen = {"status": status, "rule": rule}
+    return pages.page(request, "deliveries.html", **shared, items=sent["items"], following=sent["next"], chosen=chosen)
+
+
+@page("/work/deliveries/{dispatch_id}", method="POST")
+async def post_redeliver(api: ApiCalls, dispatch_id: str) -> Response:
+    await api.post(f"{at('endpoints', 'deliveries', dispatch_id)}/redeliver")
+    return refresh()
 
 
 @page("/work/{dispatch_id}")
 async def get_dispatch(request: Request, api: ApiCalls, pages: Rendering, dispatch_id: str) -> Response:
-    return pages.page(request, "dispatch.html", dispatch=await api.get(at("dispatches", dispatch_id)))
+    path = at("dispatches", dispatch_id)
+    shared, (dispatch, params, effect) = await with_shared(
+        api, api.get(path), api.get(f"{path}/params"), api.get(f"{path}/effect")
+    )
+    return pages.page(request, "dispatch.html", **shared, dispatch=dispatch, params=params, effect=effect)
+
+
+@page("/work/{dispatch_id}/words.json")
+async def get_words(api: ApiCalls, dispatch_id: str) -> Response:
+    """Return the JSON Schema of the parameters, for the editor."""
+    params = await api.get(f"{at('dispatches', dispatch_id)}/params")
+    return JSONResponse({"schema": params["params_schema"], "events": {}})
+
+
+@page("/work/{dispatch_id}/check", method="POST")
+async def post_check(request: Request, api: ApiCalls, pages: Rendering, form: Form, dispatch_id: str) -> Response:
+    """Say what is wrong with edited parameters, while they are typed."""
+    params, fault = _read(form.get("params", ""))
+    problems: list[Json] = []
+    if fault is None:
+        try:
+            await api.post(f"{at('dispatches', dispatch_id)}/retry-edited", {"params": params, "dry_run": True})
+        except ApiProblem as refusal:
+            if refusal.status != HTTPStatus.UNPROCESSABLE_ENTITY:
+                raise
+            problems = [one | {"pointer": one["pointer"].removeprefix("/params")} for one in refusal.problem["errors"]]
+    return pages.page(request, "params_report.html", problems=problems, fault=fault)
+
+
+@page("/work/{dispatch_id}/edited", method="POST")
+async def post_edited(request: Request, api: ApiCalls, pages: Rendering, form: Form, dispatch_id: str) -> Response:
+    """Retry a dispatch with the parameters of the editor, and show the retry."""
+    params, fault = _read(form.get("params", ""))
+    if fault is not None:
+        return pages.notice_of(request, {"detail": fault})
+    made = await api.post(f"{at('dispatches', dispatch_id)}/retry-edited", {"params": params})
+    return Response(status_code=204, headers={"HX-Redirect": f"/console/work/{made['id']}"})
 
 
 @page("/work/{dispatch_id}/{action}", method="POST")
-async def post_action(request: Request, api: ApiCalls, pages: Rendering, dispatch_id: str, action: str) -> Response:
+async def post_action(
+    request: Request, api: ApiCalls, pages: Rendering, form: Form, dispatch_id: str, action: str
+) -> Response:
     if action not in ACTIONS:
         return pages.notice(request, "work.unknown", bad=True)
-    await api.post(f"{at('dispatches', dispatch_id)}/{action}")
-    return Response(status_code=204, headers={"HX-Refresh": "true"})
+    body = None if action == "retry" else {"comment": form.get("comment") or None}
+    await api.post(f"{at('dispatches', dispatch_id)}/{action}", body)
+    return refresh()
 
 
-def _by_fingerprint(dispatches: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Group dead letters whose errors differ in ids, numbers and quotes alone; the largest group first."""
-    groups: dict[tuple[str, str], dict[str, Any]] = {}
-    for one in dispatches:
-        fingerprint = _VARYING.sub("…", one["error"] or "")[:300]
-        group = groups.setdefault(
-            (one["target"], fingerprint), {"target": one["target"], "fingerprint": fingerprint, "items": []}
-        )
-        group["items"].append(one)
-    return sorted(groups.values(), key=lambda group: -len(group["items"]))
+def _read(words: str) -> tuple[Any, str | None]:
+    """Return the JSON object of a text, or why it is none."""
+    try:
+        found = json.loads(words)
+    except ValueError as error:
+        return None, str(error)
+    return (found, None) if isinstance(found, dict) else (None, "It must be an object: {…}")

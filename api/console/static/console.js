@@ -3,12 +3,13 @@
 const language = document.documentElement.lang;
 const clock = new Intl.DateTimeFormat(language, { timeStyle: "medium" });
 const calendar = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+const distance = new Intl.RelativeTimeFormat(language, { numeric: "always", style: "narrow" });
 const full = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" });
 
 /** Write the times below an element in the browser's own zone: of today the time, of other days also the day. */
 function localise(root) {
   const today = new Date().toDateString();
-  for (const time of root.querySelectorAll("time[datetime]:not([data-local])")) {
+  for (const time of root.querySelectorAll("time[datetime]:not([data-local], [data-until])")) {
     const at = new Date(time.dateTime);
     time.dataset.local = "";
     time.title = full.format(at);
@@ -58,6 +59,17 @@ document.addEventListener("htmx:after:swap", () => {
 });
 
 document.addEventListener("toggle", reach, true); // A text behind a summary has no height until it is opened.
+
+/** Say of times to come how far off they are. */
+function countDown() {
+  for (const time of document.querySelectorAll("time[data-until]")) {
+    const seconds = Math.max(0, Math.round((new Date(time.dateTime) - Date.now()) / 1000));
+    time.textContent = distance.format(seconds < 120 ? seconds : Math.round(seconds / 60), seconds < 120 ? "second" : "minute");
+  }
+}
+
+setInterval(countDown, 1000);
+countDown();
 
 localise(document);
 reach();

@@ -110,8 +110,8 @@ let afterG = 0;
 
 /** Move the focus to the first link of the next row, or of the one before. */
 function row(by) {
-  const links = [...document.querySelectorAll("main tbody tr")].map((one) => one.querySelector("a")).filter(Boolean);
-  const here = links.findIndex((one) => one.closest("tr").contains(document.activeElement));
+  const links = [...document.querySelectorAll("main tbody tr, main [data-row]")].map((one) => one.querySelector("[data-open], a")).filter(Boolean);
+  const here = links.findIndex((one) => one.closest("tr, [data-row]").contains(document.activeElement));
   const next = here < 0 ? links[by > 0 ? 0 : links.length - 1] : links[here + by];
   next?.focus();
   next?.scrollIntoView({ block: "nearest" });

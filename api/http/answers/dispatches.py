@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from pydantic import Field
 
 from api.ingress.answers import Answer, Page, optional
 from core.types import DispatchStatus, Json
+
+
+class FailedAttempt(Answer):
+    """A failed attempt of a dispatch."""
+
+    attempt: int
+    stage: Literal["agent", "write", "deadline", "worker"] = Field(
+        description="`agent`: in its agent; `write`: when its effect was written; `deadline`: it took longer than it "
+        "may; `worker`: its worker died or hung"
+    )
+    error: str | None = Field(description="Class of the error")
+    began_at: datetime | None
+    ended_at: datetime
 
 
 class Dispatch(Answer):
@@ -37,6 +51,10 @@ class Dispatch(Answer):
     correlation_id: str
     hop: int
     replay_id: UUID | None = Field(description="The replay that decided it; null: the event was decided as it came")
+    failures: list[FailedAttempt] = Field(description="The last failed attempts, at most 10, oldest first")
+    edit_of: UUID | None = Field(description="The dead dispatch that it retries with other parameters")
+    edited_by: str | None = Field(description="The key that has changed the parameters")
+    fingerprint: str | None = Field(description="Of a dead one: its group (`GET /v1/dispatches/groups`)")
 
 
 class DispatchOfEvent(Dispatch):
@@ -64,6 +82,7 @@ class ShownDispatch(DispatchOfEvent):
     """A dispatch; if it waits for approval, with the keys that may approve it."""
 
     may_decide: list[Decider] = optional()
+    edited_as: UUID | None = Field(description="The dispatch that retries it with other parameters")
 
 
 class ReplayedDispatches(Answer):
@@ -72,3 +91,28 @@ class ReplayedDispatches(Answer):
     matched: int
     replayed: int
     ids: list[UUID] = Field(description="Of those that begin again; of a dry run: of those that would")
+
+
+class DecidedDispatch(Answer):
+    """What became of one held dispatch."""
+
+    id: UUID
+    outcome: Literal["done", "refused"]
+    detail: str | None = optional("Why it was refused")
+
+
+class DecidedDispatches(Answer):
+    """What became of each of several held dispatches."""
+
+    done: int
+    refused: int
+    more: bool = Field(description="Others wait as well; send the request again for them")
+    items: list[DecidedDispatch]
+
+
+class DispatchEffect(Answer):
+    """What a dispatch would do."""
+
+    kind: Literal["request", "notice", "event", "task", "ruling", "agent"]
+    target: str
+    effect: Json | None = Field(description="By its kind, without secrets; null: it cannot be told before")

@@ -5,45 +5,38 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from httpx import Response
 from sqlalchemy import text
-from uuid_utils.compat import uuid7
 
 from core.config import Settings
 from core.events import dispatch_retries
 from core.storage.db import Database
 from core.types import DispatchStatus, Event, Json
 from rules.engine.ruleset import Ruleset
-from rules.registry import store
+from tests.api.http.dispatching import (
+    EMIT,
+    NOTIFY,
+    chain,
+    events_of,
+    owe,
+    problem,
+    save,
+    shown,
+    status_of,
+    sweep,
+)
 from tests.doors import OTHER, Doors, key_of
-from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, ended, event
 from tests.works import Works
-from workers.dispatch import insertion, ledger
+from workers.dispatch import ledger
 from workers.dispatch import sweep as workers_sweep
-from workers.dispatch.model import NewDispatch, Outcome
+from workers.dispatch.model import Outcome
 from workers.dispatch.relay import DispatchRef
-
-NOTIFY: Json = {"action_type": "notify", "channel": "log", "template": "Total: {{payload.total}}"}
-EMIT: Json = {"action_type": "emit", "event_type": "order.checked", "payload": {}}
-
-
-def save(app: Database, **fields: Any) -> None:
-    with app.tenant(TENANT) as tx:
-        store.save(tx, TENANT, a_document(**{"event_type": "order.placed", **fields}), author="test")
-
-
-def shown(door: Doors, **params: Any) -> list[Json]:
-    found: list[Json] = door.get("/v1/dispatches", params=params).json()["items"]
-    return found
 
 
 def held(door: Doors, app: Database, works: Works) -> Json:
@@ -53,51 +46,6 @@ def held(door: Doors, app: Database, works: Works) -> Json:
     works.settle()
     (one,) = shown(door, status="held", hold="approval")
     return one
-
-
-def owe(app: Database, number: int = 1, **fields: Any) -> list[str]:
-    """Dispatches that nobody has told a worker of, oldest first."""
-    accepted = accept(app, event())
-    plain = NewDispatch(TENANT, "notify", "notifier", "io", {}, accepted.last_seq, accepted.last_seq, "c", 0, "r", 1)
-    return write(app, [replace(plain, id=uuid7(), **fields) for _ in range(number)])
-
-
-def chain(app: Database, number: int) -> list[str]:
-    accepted = accept(app, event())
-    plain = NewDispatch(TENANT, "notify", "notifier", "io", {}, accepted.last_seq, accepted.last_seq, "c", 0, "r", 1)
-    made = [plain]
-    for _ in range(number - 1):
-        made.append(replace(plain, id=uuid7(), status=DispatchStatus.HELD, hold="turn", after=made[-1].id))
-    return write(app, made)
-
-
-def write(app: Database, made: Sequence[NewDispatch]) -> list[str]:
-    with app.tenant(TENANT) as tx:
-        insertion.insert(tx, made, 60)
-    return [str(one.id) for one in made]
-
-
-def status_of(door: Doors, *ids: str) -> list[str]:
-    return [door.get(f"/v1/dispatches/{one}").json()["status"] for one in ids]
-
-
-def problem(answer: Response, status: int) -> str:
-    assert answer.status_code == status, answer.text
-    detail: str = answer.json()["detail"]
-    return detail
-
-
-def events_of(door: Doors, event_type: str) -> list[Json]:
-    found: list[Json] = door.get("/v1/events", params={"type": event_type}).json()["items"]
-    return found
-
-
-def sweep(works: Works, queue: Database) -> None:
-    """What the clock does, and all that follows."""
-    with queue.queue() as tx:
-        owed = workers_sweep.due(tx, works.ledger.policy)
-    works.run(owed)
-    works.settle()
 
 
 def test_what_waits_for_approval_says_what_it_would_do_why_and_who_may_decide(
@@ -117,6 +65,7 @@ def test_what_waits_for_approval_says_what_it_would_do_why_and_who_may_decide(
     assert timedelta(hours=23) < until < timedelta(hours=24)
     assert list(one["approval"]) == ["requested_at"]
     full = door.get(f"/v1/dispatches/{one['id']}").json()
+    assert full.pop("edited_as") is None
     deciders = full.pop("may_decide")
     assert full == one
     admin = door.keys[TENANT].split(".")[2]

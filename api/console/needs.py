@@ -1,0 +1,40 @@
+"""What the pages about things that need a person share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Annotated, Any, Final
+
+from fastapi import Query, Request
+from fastapi.responses import Response
+
+from api.console.calls import Api, together
+from api.console.render import Renderer
+from core.types import Json
+
+LISTED: Final = 50
+"""Rows of a page."""
+
+After = Annotated[str, Query(max_length=100)]
+
+
+async def with_shared(api: Api, *calls: Awaitable[Any]) -> tuple[Json, list[Any]]:
+    """Return what all pages of the area show (counts, and what the key of the login may do), and further answers."""
+    now, own, *rest = await together(api.get("/v1/now"), api.get("/v1/keys/own"), *calls)
+    scopes = set(own["scopes"])
+    may = {scope: bool(scopes & {scope, "admin"}) for scope in ("write", "rules")}
+    return {"needs": now["needs_person"], "may": may}, rest
+
+
+def refresh() -> Response:
+    """Make the browser read the page again."""
+    return Response(status_code=204, headers={"HX-Refresh": "true"})
+
+
+def outcome(request: Request, pages: Renderer, answer: Json) -> Response:
+    """Read the page again if all rows of a request are done; else say what was refused and why."""
+    refused = [one["detail"] for one in answer["items"] if one["outcome"] == "refused"]
+    if not refused and not answer["more"]:
+        return refresh()
+    told = "; ".join(dict.fromkeys(filter(None, refused)))
+    return pages.notice(request, "work.partly", bad=True, done=answer["done"], refused=len(refused), why=told)

@@ -1,0 +1,66 @@
+"""Dead letters in groups: retry or discard one group, and the letters of a group."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Final
+
+from fastapi import Request
+from fastapi.responses import Response
+
+from api.console.calls import ApiCalls
+from api.console.needs import LISTED, After, refresh, with_shared
+from api.console.routing import Form, Rendering, page
+
+GROUPS: Final = 100
+
+SECONDS: Final = 20.0
+"""Seconds for which one press goes on retrying; the rest is left to the next one."""
+
+
+@page("/work/dead")
+async def get_dead(request: Request, api: ApiCalls, pages: Rendering, after: After = "") -> Response:
+    shared, (found,) = await with_shared(api, api.get("/v1/dispatches/groups", limit=GROUPS, after=after))
+    groups = sorted(found["items"], key=lambda group: group["last_at"] or "", reverse=True)
+    return pages.page(request, "dead_letters.html", **shared, groups=groups, following=found["next"])
+
+
+@page("/work/dead/retry", method="POST")
+async def post_retry_group(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+    """Retry all letters of a group that were given up before now, page by page."""
+    wanted = {"fingerprint": form.get("fingerprint", ""), "to": datetime.now(UTC).isoformat()}
+    began, replayed = time.monotonic(), 0
+    while True:
+        answer = await api.post("/v1/dispatches/replay", {"filter": wanted, "limit": 1_000})
+        replayed += answer["replayed"]
+        if answer["matched"] <= answer["replayed"] or not answer["replayed"]:
+            break
+        if time.monotonic() - began > SECONDS:
+            return pages.notice(request, "work.go_on", bad=True, done=replayed)
+    return refresh() if replayed else pages.notice(request, "work.none_retried", bad=True)
+
+
+@page("/work/dead/discard", method="POST")
+async def post_discard_group(request: Request, api: ApiCalls, pages: Rendering, form: Form) -> Response:
+    """Discard the letters of a group whose number was typed."""
+    confirm = form.get("confirm", "")
+    if not confirm.isdecimal():
+        return pages.notice(request, "work.type_number", bad=True)
+    body = {
+        "filter": {"fingerprint": form.get("fingerprint", "")},
+        "confirm": int(confirm[:9]),
+        "comment": form.get("comment") or None,
+    }
+    answer = await api.post("/v1/dispatches/discard", body)
+    if answer["more"]:
+        return pages.notice(request, "work.go_on", bad=True, done=answer["discarded"])
+    return refresh()
+
+
+@page("/work/dead/{fingerprint}")
+async def get_group(request: Request, api: ApiCalls, pages: Rendering, fingerprint: str, after: After = "") -> Response:
+    shared, (found,) = await with_shared(
+        api, api.get("/v1/dispatches", status="dead", fingerprint=fingerprint, after=after, limit=LISTED)
+    )
+    return pages.page(request, "dead_group.html", **shared, letters=found["items"], following=found["next"])

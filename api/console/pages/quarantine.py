@@ -1,0 +1,32 @@
+"""Quarantined memories by the cause for which they were set apart."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from fastapi import Request
+from fastapi.responses import Response
+
+from api.console.calls import ApiCalls
+from api.console.needs import After, outcome, with_shared
+from api.console.routing import FormLists, Rendering, page
+from core.types import Json
+
+LISTED: Final = 100
+
+
+@page("/work/quarantine")
+async def get_quarantine(request: Request, api: ApiCalls, pages: Rendering, after: After = "") -> Response:
+    shared, (found,) = await with_shared(api, api.get("/v1/quarantine", limit=LISTED, after=after))
+    causes: dict[str, list[Json]] = {}
+    for one in found["items"]:
+        causes.setdefault(one["cause"], []).append(one)
+    return pages.page(request, "quarantine.html", **shared, causes=causes, following=found["next"])
+
+
+@page("/work/quarantine", method="POST")
+async def post_quarantine(request: Request, api: ApiCalls, pages: Rendering, form: FormLists) -> Response:
+    """Release or reject one memory, or all of a cause."""
+    body: Json = {"verdict": form.get("verdict", [""])[-1], "reason": form.get("reason", [""])[-1] or None}
+    body |= {"ids": form["id"]} if form.get("id") else {"cause": form.get("cause", [""])[-1]}
+    return outcome(request, pages, await api.post("/v1/quarantine/review", body))

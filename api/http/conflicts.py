@@ -1,0 +1,151 @@
+"""Memories that deny each other, side by side, and what a person decides about them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter
+from pydantic import AwareDatetime, Field
+
+from api.http import decisions
+from api.http.answers.reviews import ConflictPage, ResolvedConflict, ShownConflict
+from api.http.memory_requests import Content, Version
+from api.ingress.answers import answers
+from api.ingress.bodies import RequestBody
+from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
+from api.ingress.large_json import Route
+from api.serializers import memory_json
+from core.consolidation import conflicts, manual_merge
+from core.consolidation.conflicts import Choice, Decision, MemoryConflict
+from core.errors import Invalid
+from core.events import dispatch_control, dispatch_queries
+from core.events.dispatch_control import SignedRemark
+from core.memory import memories
+from core.screening import output
+from core.storage.db import Tx
+from core.types import Json
+
+router = APIRouter(prefix="/v1/conflicts", tags=["memory"], route_class=Route)
+
+
+class Period(RequestBody):
+    """When a memory held; null: not known, or still."""
+
+    valid_from: AwareDatetime | None = None
+    valid_to: AwareDatetime | None = None
+
+
+class Resolution(RequestBody):
+    """What a person decides about a conflict."""
+
+    choice: Annotated[
+        Choice,
+        Field(
+            description="`keep`: one holds, those that it contradicts gave way; `keep_all`: all hold, at different "
+            "times or for different things; `merge`: all are merged into one; `reject`: none of them is true"
+        ),
+    ]
+    keep: Annotated[UUID | None, Field(description="For `keep` and `merge`: the memory that stays")] = None
+    content: Annotated[Content | None, Field(description="For `merge`: the wording of the merged memory")] = None
+    periods: Annotated[
+        dict[UUID, Period],
+        Field(default_factory=dict, max_length=conflicts.MOST, description="For `keep_all`: when each held"),
+    ]
+    versions: Annotated[
+        dict[UUID, Version],
+        Field(
+            default_factory=dict,
+            max_length=conflicts.MOST,
+            description="Versions of all its memories as you have seen them; others are refused",
+        ),
+    ]
+    reason: Annotated[str, Field(max_length=2_000, description="Stored in the history")] = ""
+
+    def decision(self) -> Decision:
+        """Return the decision. Invalid."""
+        periods = {one: (period.valid_from, period.valid_to) for one, period in self.periods.items()}
+        decided = Decision(self.choice, self.keep, self.content, self.reason, periods, self.versions)
+        if found := list(conflicts.problems(decided)):
+            raise Invalid(found)
+        return decided
+
+
+@router.get("", operation_id="listConflicts", responses=answers(ConflictPage))
+def get_conflicts(deps: Deps, caller: Reader, after: UUID | None = None, limit: Limit = 20) -> Json:
+    """List conflicts, newest first: disputed memories that deny each other, with the messages that each rests on.
+
+    A page may be short and yet have a `next`: each looks through 500 disputed memories.
+    """
+    with deps.db.tenant(caller.tenant_id) as tx:
+        found, following = conflicts.find(tx, after=after, limit=limit)
+        items = [_shown(tx, one) for one in found]
+    return {"items": items, "next": str(following) if following else None}
+
+
+@router.get("/{memory_id}", operation_id="getConflict", responses=answers(ShownConflict))
+def get_conflict(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
+    """Return the conflict of which a disputed memory is part."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return _shown(tx, conflicts.one(tx, memory_id))
+
+
+@router.post(
+    "/{memory_id}/resolve", operation_id="resolveConflict", responses=answers(ResolvedConflict, refusals=(409,))
+)
+def post_resolve(deps: Deps, caller: Writer, memory_id: UUID, asked: Resolution) -> Json:
+    """Decide about the conflict of which a memory is part, as one change that one undo takes back.
+
+    Dispatches that wait for an approval to decide it are cancelled.
+    """
+    decided = asked.decision()
+    decided, vector = _with_vector(deps, decided)
+    signed = author(caller)
+    with deps.db.tenant(caller.tenant_id) as tx:
+        found = conflicts.one(tx, memory_id)
+        change_id = conflicts.resolve(tx, caller.tenant_id, memory_id, decided, vector, signed)
+        waiting = dispatch_queries.held_about(tx, "conflict_resolver", found.ids)
+        remark = SignedRemark(signed, "the conflict was decided by a person")
+        for one in waiting:
+            dispatch_control.cancel(tx, one, remark)
+        rows, evidence = memories.of_ids(tx, found.ids), memories.evidence(tx, found.ids)
+    deps.bell.notify()
+    return {
+        "change_id": change_id,
+        "undo": decisions.undo_path(change_id),
+        "memories": [memory_json(rows[one], evidence.get(one, [])) for one in found.ids],
+        "cancelled": waiting,
+    }
+
+
+def cited_json(row: Any) -> Json:
+    """Return a message that a memory rests on, without secrets."""
+    names = ("session_id", "message_id", "event_id", "at", "role", "speaker", "user_id")
+    return {name: getattr(row, name) for name in names} | {"quote": output.value(row.quote)}
+
+
+def _with_vector(deps: Dependencies, decided: Decision) -> tuple[Decision, Any]:
+    """Return a decision whose wording was screened, and the vector of that, computed outside of any transaction."""
+    if decided.content is None:
+        return decided, None
+    words = manual_merge.screened(decided.content, deps.settings.secrets)
+    return Decision(decided.choice, decided.keep, words, decided.reason, {}, decided.versions), deps.embedder.embed(
+        [words]
+    )[0]
+
+
+def _shown(tx: Tx, conflict: MemoryConflict) -> Json:
+    rows, evidence = memories.of_ids(tx, conflict.ids), memories.evidence(tx, conflict.ids)
+    cited = conflicts.cited(tx, conflict.ids)
+    return {
+        "id": conflict.id,
+        "sides": [
+            {
+                "memory": memory_json(rows[one], evidence.get(one, [])),
+                "cited": [cited_json(row) for row in cited[one]],
+            }
+            for one in conflict.ids
+        ],
+        "contradictions": [dict(pair._mapping) for pair in conflict.pairs],
+        "held": dispatch_queries.held_about(tx, "conflict_resolver", conflict.ids),
+    }
