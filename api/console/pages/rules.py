@@ -21,6 +21,8 @@ Text = Annotated[str, Query(max_length=300)]
 TESTED: Final = 200
 """Rules of the list; a tenant may have more, which the API lists page by page."""
 
+COUNTED: Final = 5_000
+"""Newest decisions and dispatches of a rule that its figures are made of."""
 
 SPAN: Final = timedelta(days=7)
 STEP: Final = timedelta(hours=6)
@@ -40,7 +42,7 @@ async def get_rules(request: Request, api: ApiCalls, pages: Rendering) -> Respon
 async def get_rule(request: Request, api: ApiCalls, pages: Rendering, name: str, event: Text = "") -> Response:
     place = at("rules", name)
     rule, stats, versions = await together(
-        api.get(place), api.get(f"{place}/stats"), api.get(f"{place}/versions", limit=20)
+        api.get(place), api.get(f"{place}/stats", most=COUNTED), api.get(f"{place}/versions", limit=20)
     )
     sample = await _sample(api, event) if event else None
     tested = await _test(api, name, sample) if sample else None

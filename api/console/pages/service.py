@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
 from api.console.routing import Form, Rendering, at, page
+
+COUNTED: Final = 10_000
+"""Newest model calls that costs are summed up of."""
 
 Text = Annotated[str, Query(max_length=300)]
 
@@ -18,7 +21,7 @@ async def get_service(
     request: Request, api: ApiCalls, pages: Rendering, by: Literal["rule", "agent", "user", "model"] = "rule"
 ) -> Response:
     costs, endpoints, limits, embedding, webhooks, deliveries = await together(
-        api.get("/v1/costs", by=by, limit=50),
+        api.get("/v1/costs", by=by, limit=50, most=COUNTED),
         api.get("/v1/endpoints"),
         api.get("/v1/tenant/limits"),
         api.get("/v1/tenant/embedding"),

@@ -189,6 +189,7 @@ class SpendingOf(Spending):
 class Costs(Page):
     """Cost of model calls."""
 
+    since: datetime | None = Field(alias="from", description="When the period began; null: with the first call")
     items: list[SpendingOf]
     total: Spending
 

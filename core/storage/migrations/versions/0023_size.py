@@ -1,0 +1,21 @@
+"""Lists and charts of a large log read what they show: events of a user, sessions by time and group, verdicts by rule."""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0023"
+down_revision = "0022"
+
+STATEMENTS = (
+    "CREATE INDEX events_of_user ON events (tenant_id, user_id, seq) WHERE user_id IS NOT NULL",
+    "CREATE INDEX sessions_of_group ON sessions (tenant_id, group_id) WHERE group_id IS NOT NULL",
+    "CREATE INDEX sessions_closed ON sessions (tenant_id, last_at) WHERE ended_at IS NOT NULL",
+    "DROP INDEX decisions_of_rule",
+    "CREATE INDEX decisions_of_rule ON decisions (tenant_id, rule, at) INCLUDE (verdict)",
+)
+
+
+def upgrade() -> None:
+    for statement in STATEMENTS:
+        op.execute(statement)
