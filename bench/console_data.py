@@ -337,8 +337,8 @@ _WHOLE: Final[Sequence[str]] = (
     """
     INSERT INTO documents (tenant_id, id, user_id, title, media_type, content, sha256)
     SELECT %(tenant)s, pg_temp.id(5, pg_temp.at(k * 100, %(sessions)s), k),
-           CASE WHEN k %% 10 > 0 THEN 'u' || k %% 997 END, 'Handbook ' || k, 'text/plain', repeat('What it says. ', 100),
-           md5(k::text)
+           CASE WHEN k %% 10 > 0 THEN 'u' || k %% 997 END, 'Handbook ' || k, 'text/plain',
+           repeat('What it says. ', 100), md5(k::text)
     FROM generate_series(0, %(memories)s / 200) AS k
     """,
     """

@@ -40,7 +40,8 @@ def get_costs(
 ) -> Json:
     """List model calls with tokens, cost and 95th percentile of latency, most expensive first.
 
-    `from`: when the period began; null: with the first call. `key` is null for calls that belong to no rule, or to an event without a user.
+    `from`: when the period began; null: with the first call. `key` is null for calls that belong to no rule, or to an
+    event without a user.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         found = costs.of(tx, by, since, until, after + limit + 1, most)

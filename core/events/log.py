@@ -157,7 +157,7 @@ def page(tx: Tx, wanted: EventFilter, limit: int) -> EventPage:
     if like is None:
         return EventPage(found, None)
     seen = tx.execute(_SEARCHED_TO, within).one()
-    return EventPage(found, seen.last if seen.count == SEARCHED else None)
+    return EventPage(found, seen.last if seen.rows == SEARCHED else None)
 
 
 def find(tx: Tx, *, limit: int = 50, **wanted: Any) -> Sequence[Event]:
@@ -298,7 +298,7 @@ _FIND = text(f"""
 """)
 
 _SEARCHED_TO = text(f"""
-    SELECT count(*) AS count, min(seq) AS last
+    SELECT count(*) AS rows, min(seq) AS last
     FROM (SELECT seq FROM events WHERE {_WITHIN} ORDER BY seq DESC LIMIT :searched) AS e
 """)
 

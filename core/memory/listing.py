@@ -101,11 +101,11 @@ def page(
     if len(rows) == limit and ORDERS[order] is None:
         return MemoryPage(rows, str(rows[-1].id), start.now)
     seen = tx.execute(_SEARCHED_TO[order], values).one()
-    cut = seen.count == values["searched"]
+    cut = seen.rows == values["searched"]
     if ORDERS[order] is None:
         return MemoryPage(rows, str(seen.last) if cut else None, start.now)
     following = _cursor(rows[-1], order, start.now) if len(rows) == limit else None
-    return MemoryPage(rows, following, start.now, seen.count if cut else None)
+    return MemoryPage(rows, following, start.now, seen.rows if cut else None)
 
 
 def _values(wanted: MemoryFilter) -> dict[str, Any]:
@@ -281,7 +281,7 @@ def _searched_to(order: Order) -> TextClause:
     way, sign, last = ("ASC", ">", "DESC") if order == "oldest" else ("DESC", "<", "ASC")
     within = _WITHIN.format(sign=sign, way=way)
     return text(f"""
-        SELECT count(*) AS count, (array_agg(id ORDER BY id {last}))[1] AS last
+        SELECT count(*) AS rows, (array_agg(id ORDER BY id {last}))[1] AS last
         FROM (SELECT id FROM memories WHERE {within}) AS m
     """)
 

@@ -71,7 +71,7 @@ def _later(tx: Tx, names: Sequence[str], asked: Mapping[str, Any]) -> datetime |
     return found or asked["since"]
 
 
-def _figures(tx: Tx, names: Sequence[str], between: Mapping[str, datetime | None]) -> dict[str, Json]:
+def _figures(tx: Tx, names: Sequence[str], between: Mapping[str, datetime | UUID | None]) -> dict[str, Json]:
     def run(query: TextClause) -> Iterable[Any]:
         return tx.execute(query, {**between, "names": list(names)})
 

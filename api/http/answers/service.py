@@ -441,6 +441,7 @@ class VectorCounts(Answer):
 
     model: int
     other: int
+    more: bool = Field(description="Only the first 10,000 entries were looked at; all are during a change")
 
 
 class EmbeddingSettings(Answer):

@@ -45,9 +45,10 @@ def test_of_more_decisions_than_are_asked_for_the_newest_are_counted(app: Databa
     with app.tenant(TENANT) as tx:
         whole, few = stats.of(tx, "busy"), stats.of(tx, "busy", most=2)
         same = stats.of(tx, "busy", most=5)
-    assert (whole["matched"], few["matched"], same["matched"]) == (5, 3, 5)
-    assert (sum(one["count"] for one in few["dispatches"]), whole["from"], same["from"]) == (2, None, None)
+    assert (whole["matched"], same["matched"], whole["from"], same["from"]) == (5, 5, None, None)
     assert few["from"] is not None
+    assert few["matched"] in {2, 3}  # A dispatch is made after its decision, and the period may begin between them.
+    assert sum(one["count"] for one in few["dispatches"]) in {2, 3}
 
 
 def test_a_rule_that_never_was_has_no_figures(app: Database) -> None:

@@ -1,4 +1,4 @@
-"""Lists and charts of a large log read what they show: events of a user, sessions by time and group, verdicts by rule."""
+"""Indexes by which lists and charts of a large log read no more than they show."""
 
 from __future__ import annotations
 
