@@ -104,7 +104,7 @@ def get_events(
 ) -> Json:
     """List events, newest first.
 
-    A page looks through 20,000 events for a type, so that it may be short or empty and yet have a `next`.
+    A page looks through 10,000 events for a type, so that it may be short or empty and yet have a `next`.
     """
     if raw:
         unscreened.allow(deps, caller, "events", session_id=session_id, user_id=user_id)

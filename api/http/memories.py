@@ -131,7 +131,7 @@ class PinRequest(RequestBody):
 def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest, Query()]) -> Json:
     """List memories, newest first. An expired memory is not active, even before a sweep archives it.
 
-    A page looks through 20,000 memories of the user, group or tenant, so that it may be short and yet have a `next`.
+    A page looks through 10,000 memories of the user, group or tenant, so that it may be short and yet have a `next`.
     Orders other than by time sort as many of the newest, and `sorted_newest` says so.
     """
     deps = audience.for_reader(deps, caller, wanted.reader_labels)

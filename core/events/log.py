@@ -24,8 +24,8 @@ COLUMNS = """
 """
 """Columns that `event_of` reads, in the order of Event's fields."""
 
-SEARCHED: Final = 20_000
-"""Events that one page of a list looks through for a type; they take some 20 ms."""
+SEARCHED: Final = 10_000
+"""Events that one page of a list looks through for a type."""
 
 SOURCE = SERVICE
 """Source of the events that the service itself emits; `core.events.parsing` refuses it from anyone else."""

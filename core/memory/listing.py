@@ -16,8 +16,8 @@ from core.memory.as_of import NOW, Moment
 from core.storage.db import Tx
 from core.types import Status
 
-SEARCHED: Final = 20_000
-"""Memories that one page looks through, or sorts; they take some 40 ms."""
+SEARCHED: Final = 10_000
+"""Memories that one page looks through, or sorts."""
 
 SEARCHED_RECORDED: Final = 5_000
 """Likewise as of a time: the version of each is looked up."""

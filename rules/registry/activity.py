@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from core.storage.db import Tx
 
-ROWS: Final = 50_000
+ROWS: Final = 25_000
 """Decisions that one chart reads at each end of its steps, at most; 1,000 take a millisecond."""
 
 LEAST_ROWS: Final = 10

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from api.console.calls import ApiCalls, together
 from api.console.routing import Form, Rendering, at, page
 
-COUNTED: Final = 10_000
+COUNTED: Final = 5_000
 """Newest model calls that costs are summed up of."""
 
 Text = Annotated[str, Query(max_length=300)]

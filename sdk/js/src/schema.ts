@@ -103,7 +103,7 @@ export interface paths {
          * List events, newest first
          * @description List events, newest first.
          *
-         *     A page looks through 20,000 events for a type, so that it may be short or empty and yet have a `next`.
+         *     A page looks through 10,000 events for a type, so that it may be short or empty and yet have a `next`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -987,7 +987,7 @@ export interface paths {
          * List memories, newest first
          * @description List memories, newest first. An expired memory is not active, even before a sweep archives it.
          *
-         *     A page looks through 20,000 memories of the user, group or tenant, so that it may be short and yet have a `next`.
+         *     A page looks through 10,000 memories of the user, group or tenant, so that it may be short and yet have a `next`.
          *     Orders other than by time sort as many of the newest, and `sorted_newest` says so.
          */
         get: operations["listMemories"];
