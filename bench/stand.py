@@ -59,9 +59,10 @@ class Stand:
 
 
 @contextlib.contextmanager
-def stack(**settings: str) -> Iterator[Stand]:
-    """`imprint up` in a folder of its own, as a user starts it; gone when this ends."""
-    with tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder:
+def stack(home: Path | None = None, **settings: str) -> Iterator[Stand]:
+    """`imprint up` in a folder of its own, as a user starts it; gone when this ends, unless it has a `home`."""
+    kept = tempfile.TemporaryDirectory(prefix="imprint-bench-") if home is None else contextlib.nullcontext(str(home))
+    with kept as folder:
         port = free_port()
         named = {f"IMPRINT_{name.upper()}": value for name, value in settings.items()}
         own = {"IMPRINT_HOME": folder, "IMPRINT_HTTP_PORT": str(port), "IMPRINT_METRICS_PORT": str(free_port())}

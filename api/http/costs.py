@@ -59,13 +59,17 @@ def get_costs(
     until: Until = None,
     after: After = 0,
     limit: Limit = 100,
+    most: Annotated[
+        int | None, Query(ge=1, le=1_000_000, description="The period begins later if more calls are in it")
+    ] = None,
 ) -> Json:
     """List model calls with tokens, cost and 95th percentile of latency, most expensive first.
 
-    `key` is null for calls that belong to no rule, or to an event without a user.
+    `from`: when the period began; null: with the first call. `key` is null for calls that belong to no rule, or to an
+    event without a user.
     """
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = costs.of(tx, by, since, until, after + limit + 1)
+        found = costs.of(tx, by, since, until, after + limit + 1, most)
     more = len(found["items"]) > after + limit
     return found | {"items": found["items"][after : after + limit], "next": str(after + limit) if more else None}
 

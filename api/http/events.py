@@ -24,6 +24,7 @@ from api.serializers import event_json
 from core import metrics
 from core.errors import Invalid
 from core.events import log, parsing
+from core.events.log import EventFilter
 from core.events.parsing import Incoming
 from core.sessions import ingest
 from core.sessions.ingest import Accepted
@@ -101,13 +102,16 @@ def get_events(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     raw: Raw = False,
 ) -> Json:
-    """List events, newest first."""
+    """List events, newest first.
+
+    A page looks through 10,000 events for a type, so that it may be short or empty and yet have a `next`.
+    """
     if raw:
         unscreened.allow(deps, caller, "events", session_id=session_id, user_id=user_id)
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = log.find(tx, event_type=type, session_id=session_id, user_id=user_id, before=after, limit=limit)
-    following = str(found[-1].seq) if len(found) == limit else None
-    return {"items": [event_json(event, raw=raw) for event in found], "next": following}
+        found = log.page(tx, EventFilter(type, session_id, user_id, after), limit)
+    following = None if found.following is None else str(found.following)
+    return {"items": [event_json(event, raw=raw) for event in found.events], "next": following}
 
 
 @router.get("/events/{event_id}", operation_id="getEvent", responses=answers(LoggedEvent))

@@ -135,7 +135,11 @@ class PinRequest(RequestBody):
 
 @router.get("/memories", operation_id="listMemories", responses=answers(MemoryPage))
 def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest, Query()]) -> Json:
-    """List memories, newest first. An expired memory is not active, even before a sweep archives it."""
+    """List memories, newest first. An expired memory is not active, even before a sweep archives it.
+
+    A page looks through 10,000 memories of the user, group or tenant, so that it may be short and yet have a `next`.
+    Orders other than by time sort as many of the newest, and `sorted_newest` says so.
+    """
     deps = audience.for_reader(deps, caller, wanted.reader_labels)
     if problems := list(filter_problems(wanted)):
         raise Invalid(problems)
@@ -149,7 +153,7 @@ def get_memories(deps: Deps, caller: Reader, wanted: Annotated[MemoryListRequest
         )
         evidence = memory_as_of.evidence(tx, [row.id for row in page.rows], wanted.known_at)
     items = [memory_json(row, evidence.get(row.id, []), page.now) for row in page.rows]
-    return {"items": items, "next": page.following}
+    return {"items": items, "next": page.following, "sorted_newest": page.sorted_newest}
 
 
 @router.post("/memories/fetch", operation_id="fetchMemories", responses=answers(FetchedMemories))

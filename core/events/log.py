@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import text
@@ -23,6 +23,9 @@ COLUMNS = """
     e.extensions
 """
 """Columns that `event_of` reads, in the order of Event's fields."""
+
+SEARCHED: Final = 10_000
+"""Events that one page of a list looks through for a type."""
 
 SOURCE = SERVICE
 """Source of the events that the service itself emits; `core.events.parsing` refuses it from anyone else."""
@@ -58,6 +61,24 @@ class Announcement:
     payload: Json
     subject: str | None = None
     extensions: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EventFilter:
+    """Filter of events; None: any. `event_type` may end in `.*`; `before` is a position in the log."""
+
+    event_type: str | None = None
+    session_id: str | None = None
+    user_id: str | None = None
+    before: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """Events, and the position before which the next page begins; None: this is the last one."""
+
+    events: Sequence[Event]
+    following: int | None
 
 
 def append(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[tuple[str, str], int]:
@@ -120,19 +141,28 @@ def at(tx: Tx, seq: int) -> Event:
     return event_of(tx.execute(_AT, {"seq": seq}).one())
 
 
-def find(
-    tx: Tx,
-    *,
-    event_type: str | None = None,
-    session_id: str | None = None,
-    user_id: str | None = None,
-    before: int | None = None,
-    limit: int = 50,
-) -> list[Event]:
-    """List events, newest first; `event_type` may end in `.*`; `before` is a position in the log."""
-    like = re.sub(r"([\\%_])", r"\\\1", event_type).replace("*", "%") if event_type else None
-    values = {"type": like, "session": session_id, "user": user_id, "before": before, "limit": limit}
-    return [event_of(row) for row in tx.execute(_FIND, values)]
+def page(tx: Tx, wanted: EventFilter, limit: int) -> EventPage:
+    """Return events, newest first.
+
+    A type is looked for among `SEARCHED` events at a time, of the session, the user or the log: such a page may be
+    short or empty and yet not be the last.
+    """
+    typed = wanted.event_type
+    like = re.sub(r"([\\%_])", r"\\\1", typed).replace("*", "%") if typed else None
+    within: Json = {"session": wanted.session_id, "user": wanted.user_id, "before": wanted.before}
+    within |= {"searched": SEARCHED}
+    found = [event_of(row) for row in tx.execute(_FIND, within | {"type": like, "limit": limit})]
+    if len(found) == limit:
+        return EventPage(found, found[-1].seq)
+    if like is None:
+        return EventPage(found, None)
+    seen = tx.execute(_SEARCHED_TO, within).one()
+    return EventPage(found, seen.last if seen.rows == SEARCHED else None)
+
+
+def find(tx: Tx, *, limit: int = 50, **wanted: Any) -> Sequence[Event]:
+    """List the events of one page; `wanted`: fields of `EventFilter`."""
+    return page(tx, EventFilter(**wanted), limit).events
 
 
 def backlog(tx: Tx, bound: int) -> int:
@@ -256,13 +286,20 @@ _FOLLOWERS = text(f"SELECT {COLUMNS} FROM events e WHERE causation_id = :id ORDE
 
 _DISPATCHES_OF_FOLLOWERS = text("SELECT seq, dispatch_id FROM events WHERE causation_id = :id")
 
+_WITHIN = """
+    (cast(:session AS text) IS NULL OR session_id = :session) AND (cast(:user AS text) IS NULL OR user_id = :user)
+    AND (cast(:before AS bigint) IS NULL OR seq < :before)
+"""
+
 _FIND = text(f"""
-    SELECT {COLUMNS} FROM events e
-    WHERE (cast(:type AS text) IS NULL OR event_type LIKE :type)
-      AND (cast(:session AS text) IS NULL OR session_id = :session)
-      AND (cast(:user AS text) IS NULL OR user_id = :user)
-      AND (cast(:before AS bigint) IS NULL OR seq < :before)
+    SELECT {COLUMNS} FROM (SELECT * FROM events WHERE {_WITHIN} ORDER BY seq DESC LIMIT :searched) AS e
+    WHERE cast(:type AS text) IS NULL OR event_type LIKE :type
     ORDER BY seq DESC LIMIT :limit
+""")
+
+_SEARCHED_TO = text(f"""
+    SELECT count(*) AS rows, min(seq) AS last
+    FROM (SELECT seq FROM events WHERE {_WITHIN} ORDER BY seq DESC LIMIT :searched) AS e
 """)
 
 _BACKLOG = text("SELECT count(*) FROM (SELECT FROM events WHERE routed_at IS NULL LIMIT :bound) AS waiting")

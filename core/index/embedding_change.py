@@ -35,21 +35,27 @@ CHANGED: Final = "embedding.changed"
 STEP_SECONDS: Final = 20.0
 """Time for which one dispatch makes or removes vectors before it yields to others."""
 
+COUNTED: Final = 10_000
+"""Rows whose vectors are counted where no change is under way."""
+
 STALE_SECONDS: Final = 60.0
 """For what began with the model before: a request whose key was looked up some seconds ago, and its writes."""
 
 
 def view(tx: Tx, tenant_id: str, settings: Settings) -> Json:
-    """Return the tenant's model, the models that it may choose, and how far a change is."""
+    """Return the tenant's model, the models that it may choose, and how far a change is.
+
+    Vectors are counted up to `COUNTED`; all of them while a change is under way.
+    """
     now = embedding.read(tx, tenant_id) or _installations(tx, settings)
-    counts = tx.execute(_COUNT).one()
-    mine, others = counts if now.place == vector_spaces.FIRST else counts[::-1]
+    first, second, rows = tx.execute(_COUNT, {"most": COUNTED if now.other is None else None}).one()
+    mine, others = (first, second) if now.place == vector_spaces.FIRST else (second, first)
     return {
         "model": installed_embedders.name_of(settings, now.model),
         "state": now.state,
         "other": None if now.other is None else installed_embedders.name_of(settings, now.other),
         "until": now.until and now.until.isoformat(),
-        "vectors": {"model": mine, "other": others},
+        "vectors": {"model": mine, "other": others, "more": now.other is None and rows == COUNTED},
         "offered": sorted(installed_embedders.offered(settings)),
     }
 
@@ -167,4 +173,7 @@ def _installations(tx: Tx, settings: Settings) -> TenantEmbedding:
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:tenant || chr(10) || 'embedding', 0))")
 
-_COUNT = text("SELECT count(embedding) AS first, count(embedding_next) AS second FROM public.search_index")
+_COUNT = text("""
+    SELECT count(embedding) AS first, count(embedding_next) AS second, count(*) AS rows
+    FROM (SELECT embedding, embedding_next FROM public.search_index LIMIT :most) AS i
+""")

@@ -55,16 +55,24 @@ def record(tx: Tx, settings: Settings, tenant_id: str, dispatch_id: UUID, call: 
     tx.execute(_CALL, values | {"tenant": tenant_id, "dispatch": dispatch_id, "cost": cost})
 
 
-def of(tx: Tx, by: SpendKey, since: datetime | None, until: datetime | None, limit: int) -> Json:
+def of(
+    tx: Tx, by: SpendKey, since: datetime | None, until: datetime | None, limit: int, most: int | None = None
+) -> Json:
     """Return model calls with tokens and cost, most expensive first, and their total; `until` is excluded.
+
+    `most`: the period begins later if more calls are in it; `from` is when it began.
 
     `key` is None for a call that belongs to no rule, or to an event without a user. `latency_ms_p95`: 95th percentile.
     `total` includes calls beyond `limit`.
     """
+    if most is not None:
+        later: datetime | None = tx.execute(_LATER, {"since": since, "until": until, "most": most}).scalar()
+        since = later or since
     rows = tx.execute(_COSTS, {"by": by, "since": since, "until": until, "limit": limit}).mappings().all()
     figures = [{name: row[name] for name in FIGURES} for row in rows]
     items = [{"key": row["key"], **one} for row, one in zip(rows, figures, strict=True) if not row["is_total"]]
-    return {"items": items, "total": next(one for row, one in zip(rows, figures, strict=True) if row["is_total"])}
+    total = next(one for row, one in zip(rows, figures, strict=True) if row["is_total"])
+    return {"from": since, "items": items, "total": total}
 
 
 def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int) -> Json:
@@ -117,6 +125,13 @@ _TODAY = text("""
     WHERE tenant_id = current_setting('imprint.tenant') AND at >= date_trunc('day', now(), 'UTC')
 """)
 """Uses the index on tenant and time: only the calls of the day are read."""
+
+_LATER = text("""
+    SELECT at FROM model_calls
+    WHERE (cast(:since AS timestamptz) IS NULL OR at >= :since) AND (cast(:until AS timestamptz) IS NULL OR at < :until)
+    ORDER BY at DESC OFFSET :most LIMIT 1
+""")
+"""The time of the newest call beyond those that are counted."""
 
 _CALLS: Final = """
         SELECT c.at, c.input_tokens, c.output_tokens, c.cost, c.latency_ms,

@@ -16,6 +16,15 @@ from core.memory.as_of import NOW, Moment
 from core.storage.db import Tx
 from core.types import Status
 
+SEARCHED: Final = 10_000
+"""Memories that one page looks through, or sorts."""
+
+SEARCHED_AT_ONCE: Final = 1_000_000
+"""Memories among which a job over all that match a filter looks for them, once, when it is made."""
+
+SEARCHED_RECORDED: Final = 5_000
+"""Likewise as of a time: the version of each is looked up."""
+
 Order = Literal["newest", "oldest", "importance", "updated", "strength", "uses", "reward", "value"]
 
 
@@ -58,12 +67,13 @@ class MemoryFilter:
 class MemoryPage:
     """Rows of memories, and the cursor of the next page; None: this is the last one.
 
-    `now`: when their strength was computed.
+    `now`: when their strength was computed. `sorted_newest`: only so many of the newest were sorted; None: all.
     """
 
     rows: Sequence[Any]
     following: str | None
     now: datetime
+    sorted_newest: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +88,33 @@ class _Start:
 def page(
     tx: Tx, wanted: MemoryFilter, order: Order = "newest", *, after: str | None = None, limit: int = 50
 ) -> MemoryPage:
-    """Return a page of memories. Invalid: `after` is not the cursor of a page in this order."""
-    statements = _PAGES if wanted.moment.known_at is None else _PAGES_RECORDED
+    """Return a page of memories. Invalid: `after` is not the cursor of a page in this order.
+
+    What no index narrows down is looked for, or sorted, among so many memories at a time (`SEARCHED`), the newest of
+    the owner or the tenant. So a page by time may be short and yet not be the last.
+    """
+    recorded = wanted.moment.known_at is not None
     start = _start(after, order, wanted.moment.known_at or datetime.now(UTC))
     values = _values(wanted) | {"now": start.now, "after": start.after, "after_value": start.value, "limit": limit}
-    rows = tx.execute(statements[order], values).all()
-    return MemoryPage(rows, _cursor(rows[-1], order, start.now) if len(rows) == limit else None, start.now)
+    values |= {
+        "searched": SEARCHED_RECORDED if recorded else SEARCHED,
+        "from_id": None if ORDERS[order] else start.after,
+    }
+    rows = tx.execute((_PAGES_RECORDED if recorded else _PAGES)[order], values).all()
+    if len(rows) == limit and ORDERS[order] is None:
+        return MemoryPage(rows, str(rows[-1].id), start.now)
+    seen = tx.execute(_SEARCHED_TO[order], values).one()
+    cut = seen.rows == values["searched"]
+    if ORDERS[order] is None:
+        return MemoryPage(rows, str(seen.last) if cut else None, start.now)
+    following = _cursor(rows[-1], order, start.now) if len(rows) == limit else None
+    return MemoryPage(rows, following, start.now, seen.rows if cut else None)
 
 
 def places(tx: Tx, wanted: MemoryFilter, limit: int) -> list[tuple[UUID, int]]:
-    """Return the ids and versions of the newest memories that match, without reading them."""
-    return [
-        (row.id, row.version)
-        for row in tx.execute(_PLACES, _values(wanted) | {"now": datetime.now(UTC), "limit": limit})
-    ]
+    """Return the ids and versions of the newest memories that match, looked for among `SEARCHED_AT_ONCE`."""
+    bounds = {"now": datetime.now(UTC), "limit": limit, "searched": SEARCHED_AT_ONCE, "from_id": None}
+    return [(row.id, row.version) for row in tx.execute(_PLACES, _values(wanted) | bounds)]
 
 
 def _values(wanted: MemoryFilter) -> dict[str, Any]:
@@ -109,6 +132,7 @@ def _values(wanted: MemoryFilter) -> dict[str, Any]:
         "statuses": statuses,
         "trusts": list(wanted.trusts),
         "expired": wanted.include_archived,
+        "questioned": statuses == [Status.ACTIVE] and QUESTIONED.issuperset(wanted.trusts),
     }
 
 
@@ -195,12 +219,7 @@ ORDERS: Final[Mapping[Order, Sorting | None]] = {
 """The value that each order sorts by; None: the id, which grows with time."""
 
 _MATCHES = f"""
-    (cast(:user_id AS text) IS NULL OR {{table}}.user_id = :user_id)
-    AND (cast(:group_id AS text) IS NULL OR {{table}}.group_id = :group_id)
-    AND (cast(:session_id AS text) IS NULL
-         OR {{table}}.id IN (SELECT e.memory_id FROM evidence e WHERE e.session_id = :session_id
-                             AND (cast(:message_id AS text) IS NULL OR e.message_id = :message_id)))
-    AND (cast(:kind AS text) IS NULL OR m.kind = :kind)
+    (cast(:kind AS text) IS NULL OR m.kind = :kind)
     AND (cast(:category AS text) IS NULL OR m.category = :category)
     AND (cast(:topic AS text) IS NULL OR m.topic = :topic)
     AND (cast(:tag AS text) IS NULL OR :tag = ANY(m.tags))
@@ -226,21 +245,53 @@ _MATCHES = f"""
 """The conditions of a list. One that is not set is constant for the planner, so that the others find their index."""
 
 
+QUESTIONED: Final = frozenset({"disputed", "quarantined"})
+"""Trust of memories that wait for a person, which have an index of their own."""
+
+_WITHIN: Final = """
+    (cast(:user_id AS text) IS NULL OR user_id = :user_id)
+    AND (cast(:group_id AS text) IS NULL OR group_id = :group_id)
+    AND (cast(:session_id AS text) IS NULL
+         OR id IN (SELECT e.memory_id FROM evidence e WHERE e.session_id = :session_id
+                   AND (cast(:message_id AS text) IS NULL OR e.message_id = :message_id)))
+    AND (cast(:user_id AS text) IS NULL OR cast(:category AS text) IS NULL OR category = :category)
+    AND (NOT :questioned OR status = 'active' AND trust IN ('disputed', 'quarantined') AND trust = ANY(:trusts))
+    AND (cast(:from_id AS uuid) IS NULL OR id {sign} :from_id)
+    ORDER BY id {way} LIMIT :searched
+"""
+"""What an index narrows a list to, and no more of it than a page looks through."""
+
+
 def _page(order: Order, *, recorded: bool) -> TextClause:
     """Return the statement for a page in an order: memories as they are, or `recorded` as of a time."""
-    source, table = (f"memories s CROSS JOIN {as_of.KNOWN} m", "s") if recorded else ("memories m", "m")
     sorting, way, sign = ORDERS[order], *(("ASC", ">") if order == "oldest" else ("DESC", "<"))
-    value, begins, place = "NULL", f"{table}.id {sign} :after", f"{table}.id {way}"
+    looked_through = f"(SELECT * FROM memories WHERE {_WITHIN.format(sign=sign, way=way)})"
+    source, table = f"{looked_through} m", "m"
+    if recorded:
+        source, table = f"{looked_through} w JOIN memories s ON s.id = w.id CROSS JOIN {as_of.KNOWN} m", "s"
+    value, begins, place = "NULL", "true", f"{table}.id {way}"
     if sorting is not None:
         value = sorting.value
-        begins = f"({value}, {table}.id) < (cast(:after_value AS {sorting.kind}), :after)"
+        begins = (
+            f"(cast(:after AS uuid) IS NULL OR ({value}, {table}.id) < (cast(:after_value AS {sorting.kind}), :after))"
+        )
         place = f"{value} DESC, {table}.id DESC"
     # A memory quarantined now is also left out of earlier states: it was hostile then.
     served = f"({table}.trust <> 'quarantined' OR 'quarantined' = ANY(:trusts))"
     return text(f"""
         SELECT m.*, {value} AS ordered_by FROM {source}
-        WHERE {_MATCHES.format(table=table)} AND {served} AND (cast(:after AS uuid) IS NULL OR {begins})
+        WHERE {_MATCHES} AND {served} AND {begins}
         ORDER BY {place} LIMIT :limit
+    """)
+
+
+def _searched_to(order: Order) -> TextClause:
+    """Return the statement for how many memories a page looked through, and the last of them."""
+    way, sign, last = ("ASC", ">", "DESC") if order == "oldest" else ("DESC", "<", "ASC")
+    within = _WITHIN.format(sign=sign, way=way)
+    return text(f"""
+        SELECT count(*) AS rows, (array_agg(id ORDER BY id {last}))[1] AS last
+        FROM (SELECT id FROM memories WHERE {within}) AS m
     """)
 
 
@@ -248,8 +299,10 @@ _PAGES: Final = {order: _page(order, recorded=False) for order in ORDERS}
 
 _PAGES_RECORDED: Final = {order: _page(order, recorded=True) for order in ORDERS}
 
+_SEARCHED_TO: Final = {order: _searched_to(order) for order in ORDERS}
+
 _PLACES: Final = text(f"""
-    SELECT m.id, m.version FROM memories m WHERE {_MATCHES.format(table="m")}
-      AND (m.trust <> 'quarantined' OR 'quarantined' = ANY(:trusts))
+    SELECT m.id, m.version FROM (SELECT * FROM memories WHERE {_WITHIN.format(sign="<", way="DESC")}) AS m
+    WHERE {_MATCHES} AND (m.trust <> 'quarantined' OR 'quarantined' = ANY(:trusts))
     ORDER BY m.id DESC LIMIT :limit
 """)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import text
 
@@ -40,12 +41,12 @@ def find(tx: Tx, filters: SessionFilter) -> list[Session]:
     values = {
         "user": filters.user_id,
         "group": filters.group_id,
-        "open": filters.is_open,
         "at": last_at,
         "name": name,
         "limit": filters.limit,
     }
-    return [sessions.session_of(row) for row in tx.execute(_FIND, values)]
+    statement = _FIND if filters.is_open is None else _ONE_STATE[filters.is_open]
+    return [sessions.session_of(row) for row in tx.execute(statement, values)]
 
 
 def latest(tx: Tx, session_id: str, count: int) -> list[Message]:
@@ -72,14 +73,24 @@ def repeats(tx: Tx, message: Message) -> list[Repeat]:
     return [Repeat(row.id, row.source, row.differs) for row in tx.execute(_REPEATS, values)]
 
 
-_FIND = text("""
-    SELECT * FROM sessions
-    WHERE (cast(:user AS text) IS NULL OR user_id = :user)
-      AND (cast(:group AS text) IS NULL OR group_id = :group)
-      AND (cast(:open AS bool) IS NULL OR (ended_at IS NULL) = :open)
-      AND (cast(:at AS timestamptz) IS NULL OR (last_at, id COLLATE "C") < (:at, :name))
+_STATES: Final = {True: "ended_at IS NULL", False: "ended_at IS NOT NULL"}
+
+_LIST: Final = """
+    (SELECT * FROM sessions
+     WHERE {state} AND (cast(:user AS text) IS NULL OR user_id = :user)
+       AND (cast(:group AS text) IS NULL OR group_id = :group)
+       AND (cast(:at AS timestamptz) IS NULL
+            OR last_at <= :at AND (last_at, id COLLATE "C") < (cast(:at AS timestamptz), :name))
+     ORDER BY last_at DESC, id COLLATE "C" DESC LIMIT :limit)
+"""
+
+_ONE_STATE: Final = {is_open: text(_LIST.format(state=state)) for is_open, state in _STATES.items()}
+
+_FIND: Final = text(f"""
+    SELECT * FROM ({" UNION ALL ".join(_LIST.format(state=state) for state in _STATES.values())}) AS s
     ORDER BY last_at DESC, id COLLATE "C" DESC LIMIT :limit
 """)
+"""Open and ended sessions have an index each by the time of their last message."""
 
 _LATEST = text("""
     SELECT * FROM (

@@ -239,6 +239,7 @@ events = _tenant_table(
     _index("events_of_session", "tenant_id", "session_id", "seq", where="session_id IS NOT NULL"),
     Index("events_by_time", "time", postgresql_using="brin"),
     _index("events_of_chain", "tenant_id", "causation_id", where="causation_id IS NOT NULL"),
+    _index("events_of_user", "tenant_id", "user_id", "seq", where="user_id IS NOT NULL"),
     # A queue: its rows change soon after they are written.
     postgresql_with={"autovacuum_vacuum_scale_factor": 0.02, "autovacuum_vacuum_threshold": 5000},
 )
@@ -269,6 +270,8 @@ sessions = _tenant_table(
     Index("sessions_of_user", "tenant_id", "user_id"),
     _index("sessions_of_group", "tenant_id", "group_id", "last_at", "id", where="group_id IS NOT NULL"),
     _index("sessions_open", "tenant_id", "last_at", where="ended_at IS NULL"),
+    # Apart from those that are open, whose time changes with each accepted batch.
+    _index("sessions_closed", "tenant_id", "last_at", where="ended_at IS NOT NULL"),
     _index("sessions_unindexed", "tenant_id", "user_id", where="indexed_to < message_count"),
     _index("sessions_oldest", "tenant_id", "oldest_at", "id", where="oldest_at IS NOT NULL"),
     _index("sessions_oldest_tool", "tenant_id", "oldest_tool_at", "id", where="oldest_tool_at IS NOT NULL"),
@@ -471,7 +474,7 @@ decisions = _tenant_table(
     Column("verdict", Text, nullable=False, comment="fired, held or gathered"),
     Column("reason", Text),
     _time("at", now=True),
-    Index("decisions_of_rule", "tenant_id", "rule", "at"),
+    Index("decisions_of_rule", "tenant_id", "rule", "at", postgresql_include=["verdict"]),
 )
 
 replays = _tenant_table(

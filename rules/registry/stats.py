@@ -13,8 +13,9 @@ the others the second. The statistics of each then include those of the other un
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 
 from sqlalchemy import TextClause, text
 
@@ -24,13 +25,19 @@ from core.storage.db import Tx
 from core.types import Json
 from rules.registry import store
 
+SKEW: Final = timedelta(minutes=1)
+"""Between the id of a dispatch and the time of its row, at most."""
+
 COUNTED: Final[tuple[Kind, ...]] = ("decisions", "dispatches", "events")
 """Kinds of rows that the figures are counted from."""
 
 
-def of(tx: Tx, name: str, since: datetime | None = None, until: datetime | None = None) -> Json:
+def of(
+    tx: Tx, name: str, since: datetime | None = None, until: datetime | None = None, most: int | None = None
+) -> Json:
     """Return the figures of a rule between two moments (`until` excluded), and of the other rules in its group.
 
+    `most`: the period begins later if one of the rules has more decisions or dispatches in it than that.
     Counted by the time of decisions and of the creation of dispatches. `incomplete_to`: up to when decisions and
     dispatches of the period have left by the tenant's retention. NotFound: the rule never existed.
     """
@@ -39,7 +46,10 @@ def of(tx: Tx, name: str, since: datetime | None = None, until: datetime | None 
         store.get(tx, name)
     group = rules[name].document.get("group") if name in rules else None
     others = [one.name for one in rules.values() if group and one.document.get("group") == group and one.name != name]
-    figures = _figures(tx, [name, *others], {"since": since, "until": until})
+    names = [name, *others]
+    if most is not None:
+        since = _later(tx, names, {"since": since, "until": until, "most": most})
+    figures = _figures(tx, names, {"since": since, "until": until, "first_id": since and first_id(since)})
     return {
         **figures[name],
         "from": since,
@@ -50,7 +60,18 @@ def of(tx: Tx, name: str, since: datetime | None = None, until: datetime | None 
     }
 
 
-def _figures(tx: Tx, names: Sequence[str], between: Mapping[str, datetime | None]) -> dict[str, Json]:
+def first_id(moment: datetime) -> UUID:
+    """Return what is less than the id of a dispatch that was made at a moment or later: ids grow with time."""
+    return UUID(int=max(0, int((moment - SKEW).timestamp() * 1_000)) << 80)
+
+
+def _later(tx: Tx, names: Sequence[str], asked: Mapping[str, Any]) -> datetime | None:
+    """Return when a period begins that has no more than `most` decisions or dispatches of each rule, but for ties."""
+    found: datetime | None = tx.execute(_LATER, {**asked, "names": list(names)}).scalar_one()
+    return found or asked["since"]
+
+
+def _figures(tx: Tx, names: Sequence[str], between: Mapping[str, datetime | UUID | None]) -> dict[str, Json]:
     def run(query: TextClause) -> Iterable[Any]:
         return tx.execute(query, {**between, "names": list(names)})
 
@@ -99,8 +120,22 @@ _BETWEEN: Final = """
 """
 
 _OF_RULE: Final = f"""
-    d.rule = ANY (cast(:names AS text[])) AND {_BETWEEN.format(column="d.created_at")}
+    d.rule = ANY (cast(:names AS text[])) AND (cast(:first_id AS uuid) IS NULL OR d.id >= :first_id)
+    AND {_BETWEEN.format(column="d.created_at")}
 """
+
+_LATER = text(f"""
+    SELECT max(at) FROM unnest(cast(:names AS text[])) AS r (rule) CROSS JOIN LATERAL (
+        (SELECT at FROM decisions WHERE rule = r.rule AND {_BETWEEN.format(column="at")}
+         ORDER BY at DESC OFFSET :most LIMIT 1)
+        UNION ALL
+        (SELECT created_at FROM dispatches d
+         WHERE d.rule = r.rule AND (cast(:until AS timestamptz) IS NULL OR d.created_at < :until)
+         ORDER BY d.id DESC OFFSET :most LIMIT 1)
+    ) AS first (at)
+    WHERE cast(:since AS timestamptz) IS NULL OR at > :since
+""")
+"""The time of the first row beyond those that are counted, of the rule that has the most."""
 
 _DECISIONS = text(f"""
     SELECT rule, verdict, CASE WHEN verdict = 'held' THEN reason END AS reason, count(*) AS count FROM decisions

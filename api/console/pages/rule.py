@@ -23,6 +23,9 @@ STEP: Final = timedelta(hours=6)
 VERSIONS: Final = 20
 """Versions of a page."""
 
+COUNTED: Final = 5_000
+"""Newest decisions and dispatches of a rule that its figures are made of."""
+
 
 @page("/rules/{name}")
 async def get_rule(
@@ -62,7 +65,7 @@ async def get_activity(request: Request, api: ApiCalls, pages: Rendering, name: 
 async def get_figures(request: Request, api: ApiCalls, pages: Rendering, name: str) -> Response:
     """Show what came of a rule in the last days, as a part of its page: counting takes longer than the page may."""
     since = (datetime.now(UTC) - SPAN).isoformat()
-    stats = await api.get(f"{at('rules', name)}/stats", **{"from": since})
+    stats = await api.get(f"{at('rules', name)}/stats", most=COUNTED, **{"from": since})
     return pages.page(request, "rule_figures.html", stats=stats)
 
 

@@ -19,6 +19,9 @@ Text = Annotated[str, Query(max_length=300)]
 SHOWN: Final = 50
 """Rules of a page."""
 
+COUNTED: Final = 20_000
+"""Newest model calls that costs are summed up of."""
+
 SPENT: Final = 500
 """Rules whose costs are read, the most expensive first."""
 
@@ -60,7 +63,7 @@ async def _rows(api: Api, rules: Sequence[Json]) -> list[Json]:
     names = [rule["name"] for rule in rules]
     activity, costs = await together(
         api.get("/v1/rules/activity", rule=names, buckets=SPAN // STEP, **span),
-        api.get("/v1/costs", by="rule", limit=SPENT, **span),
+        api.get("/v1/costs", by="rule", limit=SPENT, most=COUNTED, **span),
     )
     lanes = {lane["rule"]: lane for lane in activity["items"]}
     spent = {one["key"]: one for one in costs["items"]}

@@ -82,6 +82,9 @@ class MemoryPage(Page):
     """A page of memories."""
 
     items: list[Memory]
+    sorted_newest: int | None = Field(
+        description="Of how many of the newest these come first in the order; null: of all that match"
+    )
 
 
 class FetchedMemories(Page):

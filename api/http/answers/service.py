@@ -189,6 +189,7 @@ class SpendingOf(Spending):
 class Costs(Page):
     """Cost of model calls."""
 
+    since: datetime | None = Field(alias="from", description="When the period began; null: with the first call")
     items: list[SpendingOf]
     total: Spending
 
@@ -475,6 +476,7 @@ class VectorCounts(Answer):
 
     model: int
     other: int
+    more: bool = Field(description="Only the first 10,000 entries were looked at; all are during a change")
 
 
 class EmbeddingSettings(Answer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -18,7 +18,16 @@ def test_costs_are_told_by_each_kind(door: Doors, app: Database) -> None:
     for by, key in expected.items():
         told = door.get("/v1/costs", params={"by": by}).json()
         figures = {"calls": 1, "input_tokens": 100, "output_tokens": 10, "cost": 0.25, "latency_ms_p95": 50.0}
-        assert told == {"items": [{"key": key, **figures}], "total": figures, "next": None}
+        assert told == {"from": None, "items": [{"key": key, **figures}], "total": figures, "next": None}
+
+
+def test_of_more_calls_than_are_asked_for_the_newest_are_added_up(door: Doors, app: Database) -> None:
+    for hours in range(5):
+        call(app, at=NOW - timedelta(hours=hours), model="small")
+    told = door.get("/v1/costs", params={"by": "model", "most": 3}).json()
+    assert datetime.fromisoformat(told["from"]) == NOW - timedelta(hours=3)
+    assert told["total"]["calls"] == 4  # With the one at that very moment.
+    assert door.get("/v1/costs", params={"by": "model", "most": 5}).json()["from"] is None
 
 
 def test_they_are_told_between_two_moments(door: Doors, app: Database) -> None:

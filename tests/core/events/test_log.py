@@ -3,6 +3,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from unittest import mock
 
 import pytest
 from sqlalchemy import text
@@ -10,11 +11,13 @@ from sqlalchemy import text
 from core.config import Settings
 from core.errors import Invalid, NotFound
 from core.events import log, parsing
-from core.events.log import Announcement, Cause, Emission
+from core.events.log import Announcement, Cause, Emission, EventFilter
 from core.sessions import ingest, sessions
 from core.storage import db
 from core.storage.db import Database
+from core.types import Json
 from tests.core.events.reading import log_of, positions
+from tests.databases import analyzed, carried_out, looked_at
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works
 
@@ -120,6 +123,36 @@ def test_an_emitted_event_stands_in_the_chain_of_its_cause(app: Database) -> Non
     grandchild = log_of(app)[-1]
     assert (child.correlation_id, child.causation_id, child.hop, child.root_seq) == ("c", "root", 1, root.seq)
     assert (grandchild.causation_id, grandchild.hop, grandchild.root_seq) == (child.id, 2, root.seq)
+
+
+def test_a_type_is_looked_for_in_a_part_of_the_log_at_a_time(app: Database) -> None:
+    accept(app, event("rare.came", id="rare"), *(event("common.came", id=f"c{n}") for n in range(8)))
+    rare = EventFilter(event_type="rare.came")
+    with app.tenant(TENANT) as tx, mock.patch.object(log, "SEARCHED", 4):
+        pages = [log.page(tx, rare, 5)]
+        while (before := pages[-1].following) is not None:
+            pages.append(log.page(tx, EventFilter(event_type="rare.came", before=before), 5))
+        whole = log.page(tx, EventFilter(event_type="common.came"), 4)
+    assert [[one.id for one in page.events] for page in pages] == [[], [], ["rare"]]
+    assert whole.following == whole.events[-1].seq
+
+
+def test_events_are_found_without_a_look_at_those_of_others(app: Database, settings: Settings) -> None:
+    fill = """
+        INSERT INTO events (tenant_id, id, source, event_type, time, payload, user_id, session_id, correlation_id)
+        SELECT :tenant, 'f' || n, 'test', 'common.came', now(), '{}', 'u' || n % 500, 's' || n % 500, 'c'
+        FROM generate_series(1, 30000) AS n
+    """
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(fill), {"tenant": TENANT})
+    analyzed(settings, "events")
+    nothing = {"session": None, "user": None, "before": None, "type": None, "searched": 100, "limit": 50}
+    asked: list[Json] = [{"user": "u1"}, {"user": "nobody"}, {"session": "s1"}, {"type": "no.such"}, {}]
+    with app.tenant(TENANT) as tx:
+        for one in asked:
+            for statement in (log._FIND, log._SEARCHED_TO):
+                nodes = carried_out(tx, statement.text, nothing | one)
+                assert sum(looked_at(nodes, "events")) <= 100, (one, nodes)
 
 
 def test_events_are_found_by_type_wildcard_session_and_user_newest_first(app: Database) -> None:

@@ -105,7 +105,7 @@ def test_the_end_of_the_time_asked_for_is_not_in_it(app: Database) -> None:
 
 def test_where_nothing_was_asked_nothing_was_spent(app: Database) -> None:
     nothing = {"calls": 0, "input_tokens": 0, "output_tokens": 0, "cost": 0.0, "latency_ms_p95": None}
-    assert told(app, "user") == {"items": [], "total": nothing}
+    assert told(app, "user") == {"from": None, "items": [], "total": nothing}
 
 
 def test_another_tenant_has_spent_nothing(app: Database) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from unittest import mock
 
 import pytest
 from sqlalchemy import text
@@ -14,8 +15,8 @@ from core.memory.as_of import Moment
 from core.memory.listing import MemoryFilter, MemoryPage, Order
 from core.search.filters import SERVED
 from core.storage.db import Database
-from core.types import Status
-from tests.databases import analyzed
+from core.types import Category, Status
+from tests.databases import analyzed, carried_out, looked_at
 from tests.factories import a_memory, carry_out, set_back
 from tests.samples import TENANT
 
@@ -28,7 +29,7 @@ def test_the_usual_lists_go_by_an_index(app: Database, settings: Settings) -> No
                'candidate', 'active', now(), 'a' || n % 100
         FROM generate_series(1, 20000) AS n
     """
-    place = {"now": datetime.now(UTC), "after": None, "after_value": None, "limit": 50}
+    place = {"now": datetime.now(UTC), "after": None, "after_value": None, "limit": 50, "from_id": None, "searched": 9}
     plain = listing._values(MemoryFilter(SERVED)) | place
     indexed = {
         "memories_of_user": {"user_id": "u1"},
@@ -42,6 +43,50 @@ def test_the_usual_lists_go_by_an_index(app: Database, settings: Settings) -> No
             explained = text(f"EXPLAIN {listing._PAGES['newest'].text}")
             plan = str(tx.execute(explained, {**plain, **asked}).all())
             assert index in plan, plan
+
+
+def test_no_list_looks_through_more_memories_than_a_page_may(app: Database, settings: Settings) -> None:
+    fill = """
+        INSERT INTO memories (tenant_id, id, user_id, subject, kind, category, topic, content, statement_key, trust,
+                              status, occurred_at, importance)
+        SELECT :tenant, uuidv7(), 'u' || n % 3, 'x', 'semantic', 'fact', 'other', repeat('x', 200), 'k' || n,
+               CASE WHEN n % 5000 = 0 THEN 'disputed' ELSE 'candidate' END, 'active', now(), n % 100 / 100.0
+        FROM generate_series(1, 20000) AS n
+    """
+    place = {"now": datetime.now(UTC), "after": None, "after_value": None, "limit": 50, "from_id": None}
+    kinds = [
+        MemoryFilter(SERVED),
+        MemoryFilter(SERVED, category="plan"),
+        MemoryFilter(SERVED, user_id="u1", q="nothing"),
+        MemoryFilter(SERVED, user_id="nobody"),
+        MemoryFilter(["rejected"]),
+        MemoryFilter(["disputed"]),
+    ]
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(fill), {"tenant": TENANT})
+    analyzed(settings, "memories")
+    with app.tenant(TENANT) as tx:
+        for order, statement in listing._PAGES.items():
+            for kind in kinds:
+                nodes = carried_out(tx, statement.text, listing._values(kind) | place | {"searched": 1000})
+                assert sum(looked_at(nodes, "memories")) <= 1000, (order, kind, nodes)
+        disputed = listing._values(MemoryFilter(["disputed"])) | place | {"searched": 1000}
+        nodes = carried_out(tx, listing._PAGES["newest"].text, disputed)
+        assert looked_at(nodes, "memories") == [4]
+
+
+def test_a_list_goes_on_behind_what_a_page_has_looked_through(app: Database) -> None:
+    old = a_memory("Ada has a cat.", category=Category.PREFERENCE)
+    carry_out(app, old, *(a_memory(f"Ada has {n} dogs.", importance=0.1 * n) for n in range(1, 9)))
+    wanted = MemoryFilter(SERVED, category="preference")
+    with app.tenant(TENANT) as tx, mock.patch.object(listing, "SEARCHED", 4):
+        pages = [listing.page(tx, wanted)]
+        while (after := pages[-1].following) is not None:
+            pages.append(listing.page(tx, wanted, after=after))
+        strongest = listing.page(tx, MemoryFilter(SERVED), "importance", limit=3)
+    assert [contents(page) for page in pages] == [[], [], ["Ada has a cat."]]
+    assert contents(strongest) == [f"Ada has {n} dogs." for n in (8, 7, 6)]
+    assert (strongest.sorted_newest, pages[0].sorted_newest) == (4, None)
 
 
 def contents(page: MemoryPage) -> list[str]:

@@ -37,6 +37,20 @@ def test_a_rule_that_nothing_has_met_has_done_nothing(app: Database) -> None:
     assert (found["matched"], found["dispatches"], found["last_acted_at"], found["beside"]) == (0, [], None, [])
 
 
+def test_of_more_decisions_than_are_asked_for_the_newest_are_counted(app: Database, works: Works) -> None:
+    save(app, name="busy")
+    for _ in range(5):
+        accept(app, event())
+        works.settle()
+    with app.tenant(TENANT) as tx:
+        whole, few = stats.of(tx, "busy"), stats.of(tx, "busy", most=2)
+        same = stats.of(tx, "busy", most=5)
+    assert (whole["matched"], same["matched"], whole["from"], same["from"]) == (5, 5, None, None)
+    assert few["from"] is not None
+    assert few["matched"] in {2, 3}  # A dispatch is made after its decision, and the period may begin between them.
+    assert sum(one["count"] for one in few["dispatches"]) in {2, 3}
+
+
 def test_a_rule_that_never_was_has_no_figures(app: Database) -> None:
     with pytest.raises(NotFound):
         figures(app, "nobody")

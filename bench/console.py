@@ -1,0 +1,246 @@
+"""Pages of the console: how long each takes, on the demo's conversation and on a log of any length.
+
+    python -m bench.console [--memories 1000000 --events 10000000] [--rounds 20] [--only TEXT] [--home FOLDER]
+        [--flood 1000]
+
+To reach: p95 below 150 ms on the demo's data, and below 400 ms with 1,000,000 memories and 10,000,000 events. The
+stack is a user's own; pages are asked for over HTTP with the cookie of a login, one after the other, each page once in
+every round, so that whatever else the machine does meets all of them. The floor is the login page, which asks nothing.
+A page's parts and filters are pages of their own here. With `--memories`, a second tenant with a hundredth of the rows
+is measured, too: it must not notice its neighbour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+from urllib.parse import quote
+
+import httpx
+import psycopg
+from pydantic import SecretStr
+
+from api.console.cookie import NAME
+from api.demo import conversations
+from api.stack.postgres import Postgres
+from bench import console_data
+from bench.console_data import LARGE, RARE, RARE_WORD, Size
+from bench.flood import flooded
+from bench.stand import Stand, percentiles, stack, timed
+from core.config import Settings
+from core.inference.local_models.catalog import MODELS
+from core.storage import schema
+
+ROUNDS: Final = 20
+WARM: Final = 2
+"""Rounds before those that count: caches are those of a page that someone has open."""
+
+TARGETS_MS: Final = {"demo": 150, "size": 400}
+
+NEIGHBOUR: Final = "neighbour"
+
+TENANT: Final = "default"
+
+LOADED: Final = "bench-loaded"
+"""File in a home that says that all is there."""
+
+
+def pages(stand: Stand, user: str, session: str) -> Mapping[str, str]:
+    """Paths of every page and part of the console by what they show, for a user and one of their sessions."""
+    event = stand.call("GET", f"/v1/events?type=session.ended&session_id={session}&limit=1")["items"][0]["id"]
+    memory = stand.call("GET", f"/v1/memories?user_id={user}&limit=1")["items"][0]["id"]
+    dispatch = stand.call("GET", "/v1/dispatches?limit=1")["items"][0]["id"]
+    deep = stand.call("GET", "/v1/events?limit=1")["next"] or "2"
+    half = str(int(deep) // 2)
+    place = quote(event, safe="")
+    rule = "consolidate_on_session_end"
+    return {
+        "floor: login": "/login",
+        "now, 1 hour": "",
+        "now, 7 days": "?span=7d",
+        "glance": "/glance",
+        "lanes, 15 minutes": "/lanes?span=15m",
+        "lanes, 7 days": "/lanes?span=7d",
+        "palette: a word": "/palette?q=ada",
+        "palette: an id": f"/palette?q={memory}",
+        "palette: an id that is not there": "/palette?q=00000000-0000-7000-8000-000000000000",
+        "go to an id": f"/go?q={memory}",
+        "words of the rule editor": "/rules/schema.json",
+        "events": "/events",
+        "events, deep in the log": f"/events?after={half}",
+        "events of types with many": "/events?type=memory.*",
+        "events of a type with few": f"/events?type={RARE}",
+        "events of a type with none": "/events?type=no.such",
+        "events of a user": f"/events?user_id={user}",
+        "events of a user that is not there": "/events?user_id=nobody",
+        "events of a user and a type with few": f"/events?user_id={user}&type={RARE}",
+        "events of a session": f"/events?session_id={session}",
+        "an event with its trace": f"/events/{place}",
+        "rules": "/rules",
+        "a rule": f"/rules/{rule}",
+        "a rule tried on an event": f"/rules/{rule}?event={place}",
+        "a rule's activity": f"/rules/{rule}/activity",
+        "memories": "/memories",
+        "memories by oldest": "/memories?order=oldest",
+        "memories by time of change": "/memories?order=updated",
+        "memories by strength": "/memories?order=strength",
+        "memories by importance": "/memories?order=importance",
+        "memories by uses": "/memories?order=uses",
+        "memories of a category with few": "/memories?category=skill",
+        "memories of a category with none": "/memories?category=plan",
+        "disputed memories": "/memories?trust=disputed",
+        "rejected memories": "/memories?trust=rejected",
+        "archived memories": "/memories?status=archived",
+        "memories of a user": f"/memories?user_id={user}",
+        "memories of a user by strength": f"/memories?user_id={user}&order=strength",
+        "memories of a user with a word in many": f"/memories?user_id={user}&q=ada",
+        "memories of a user with a word in few": f"/memories?user_id={user}&q={RARE_WORD}",
+        "memories of a user with a word in none": f"/memories?user_id={user}&q=xyzzy",
+        "a memory": f"/memories/{memory}",
+        "a graph": f"/graph?user_id={user}",
+        "search": "/search",
+        "search results": f"/search?user_id={user}&query=Where+does+she+live%3F",
+        "try": "/try",
+        "people": "/people",
+        "a user": f"/people/{user}",
+        "a user at an earlier time": f"/people/{user}?true_then=50&known_then=50",
+        "a session": f"/sessions/{session}",
+        "context": f"/context?user_id={user}&session_id={session}",
+        "documents": "/documents",
+        "documents of a user": f"/documents?user_id={user}",
+        "imports": "/imports",
+        "needs you": "/work",
+        "a dispatch": f"/work/{dispatch}",
+        "keys": "/keys",
+        "service, costs by rule": "/service",
+        "service, costs by user": "/service?by=user",
+        "service, costs by model": "/service?by=model",
+    }
+
+
+def run(size: Size | None, rounds: int, only: str, kept: Path | None, rate: int) -> None:
+    """Print what pages take on the demo's conversation, or among so much; with a rate, while events come."""
+    with TemporaryDirectory(prefix="imprint-bench-") as folder:
+        home = kept or Path(folder)
+        if size is not None:
+            load(home, size)
+        with stack(home, tenant_limits='{"requests": 1000000}') as stand:
+            if size is not None:
+                rules(stand)
+            demo(stand)
+            vacuum(stand)
+            with logged_in(stand.url, stand.key) as browser:
+                user = "maya" if size is None else LARGE
+                session = stand.call("GET", f"/v1/sessions?user_id={user}&limit=1")["items"][0]["id"]
+                asked = pages(stand, user, session)
+                if rate:
+                    with flooded(stand, rate) as poured:
+                        times = measured(browser, asked, rounds, only)
+                    print(f"meanwhile {poured.events:,} events were published, {poured.rate:,.0f}/s")
+                else:
+                    times = measured(browser, asked, rounds, only)
+    if size is None:
+        tell("the demo's conversation", times, TARGETS_MS["demo"])
+    else:
+        tell(f"{size.memories:,} memories, {size.events:,} events", times, TARGETS_MS["size"])
+
+
+def load(home: Path, size: Size) -> None:
+    """Fill two tenants, the second with a hundredth, before anything else of the service is there."""
+    home.mkdir(parents=True, exist_ok=True)
+    if (home / LOADED).exists():
+        return
+    postgres = Postgres(home.absolute())
+    postgres.start()
+    try:
+        settings = Settings(home=home, database_url=SecretStr(postgres.url))
+        schema.upgrade(settings, (MODELS["local"].name, MODELS["local"].dimension))
+        with psycopg.connect(postgres.admin_url, autocommit=True) as admin:
+            for tenant in (TENANT, NEIGHBOUR):
+                admin.execute("INSERT INTO tenants (id) VALUES (%s) ON CONFLICT DO NOTHING", [tenant])
+            with console_data.without_indexes(admin):
+                console_data.load(admin, TENANT, size)
+                console_data.load(admin, NEIGHBOUR, Size(size.memories // 100, size.events // 100))
+            admin.execute("VACUUM ANALYZE")
+        (home / LOADED).touch()
+    finally:
+        postgres.stop(60)
+
+
+def rules(stand: Stand) -> None:
+    """Save the rules whose decisions are there already."""
+    for number in range(console_data.RULES):
+        action = {"action_type": "notify", "channel": "log", "template": "It came."}
+        document = {"name": f"bench_rule_{number}", "event_type": f"custom.type{number}", "actions": [action]}
+        stand.call("PUT", f"/v1/rules/{document['name']}", document)
+
+
+def demo(stand: Stand) -> None:
+    """Publish the conversation of the demo, and wait until all that follows from it is done."""
+    batches = conversations.events(conversations.shipped_conversation())
+    tokens = [stand.call("POST", "/v1/events", batch)["settle_token"] for batch in batches]
+    stand.settle(tokens[-1], flush=True)
+
+
+def vacuum(stand: Stand) -> None:
+    """Leave tables as autovacuum does, so that it does not begin meanwhile."""
+    with psycopg.connect(stand.admin_url, autocommit=True) as admin:
+        admin.execute("VACUUM ANALYZE")
+        admin.execute("CHECKPOINT")
+
+
+@contextmanager
+def logged_in(url: str, key: str) -> Iterator[httpx.Client]:
+    """A browser's client with the cookie of a login."""
+    with httpx.Client(base_url=url, timeout=120) as browser:
+        browser.post("/console/login", data={"key": key})
+        assert browser.cookies.get(NAME), "the login was refused"
+        yield browser
+
+
+def measured(browser: httpx.Client, asked: Mapping[str, str], rounds: int, only: str) -> dict[str, list[float]]:
+    """Return the milliseconds of each page, by its name."""
+    wanted = {name: path for name, path in asked.items() if only in name or name.startswith("floor")}
+    times: dict[str, list[float]] = {name: [] for name in wanted}
+    for turn in range(-WARM, rounds):
+        for name, path in wanted.items():
+            took = 1_000 * timed(lambda path=path: _open(browser, path))
+            if turn >= 0:
+                times[name].append(took)
+    return times
+
+
+def tell(title: str, times: Mapping[str, list[float]], target: float) -> None:
+    """Print p50 and p95 of each page, and what is above the target."""
+    print(f"\n{title}: milliseconds of a page; target: p95 below {target}")
+    print(f"  {'page':<44}{'p50':>8}{'p95':>8}{'max':>8}")
+    cuts = {name: percentiles(several) for name, several in times.items()}
+    for name, cut in cuts.items():
+        late = "  above the target" if cut["p95"] > target else ""
+        print(f"  {name:<44}{cut['p50']:>8.0f}{cut['p95']:>8.0f}{cut['max']:>8.0f}{late}")
+    slowest = max(cut["p95"] for cut in cuts.values())
+    middle = statistics.median(cut["p50"] for cut in cuts.values())
+    print(f"  slowest p95 {slowest:.0f}, median of the pages' p50 {middle:.0f}")
+
+
+def _open(browser: httpx.Client, path: str) -> None:
+    answer = browser.get(f"/console{path}")
+    if answer.is_error:
+        raise SystemExit(f"{path}: {answer.status_code} {answer.text[:300]}")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--memories", type=int, default=0)
+    parser.add_argument("--events", type=int, default=0)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--only", default="", help="pages whose name contains this")
+    parser.add_argument("--home", type=Path, help="folder in which what was loaded is kept, and found again")
+    parser.add_argument("--flood", type=int, default=0, metavar="RATE", help="events a second that come meanwhile")
+    given = parser.parse_args()
+    run(Size(given.memories, given.events) if given.events else None, given.rounds, given.only, given.home, given.flood)

@@ -1,0 +1,108 @@
+"""Pages read what they show: none of them goes through a table, whatever it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any, Final
+from unittest import mock
+
+import psycopg
+import pytest
+
+from api.console.pages import rules as rule_pages
+from api.console.pages import service
+from bench import console, console_data
+from bench.console_data import LARGE, Size
+from core.config import Settings
+from core.events import dispatch_queries, log
+from core.index import embedding_change
+from core.memory import listing
+from core.storage.db import APP_ROLE
+from rules.registry import activity, payload_fields
+from tests.api.console.browser import Browser
+from tests.conftest import Servers
+from tests.databases import analyzed
+from tests.doors import Doors
+from tests.samples import TENANT
+
+SIZE: Final = Size(memories=6_000, events=50_000)
+
+MOST: Final = 3_000
+"""Rows of one table that a page may read: half of the memories, six in a hundred of the log."""
+
+BOUNDS: Final = (
+    (log, "SEARCHED"),
+    (listing, "SEARCHED"),
+    (listing, "SEARCHED_RECORDED"),
+    (dispatch_queries, "SEARCHED"),
+    (dispatch_queries, "GATHER_EVENTS"),
+    (activity, "ROWS"),
+    (payload_fields, "LATEST"),
+    (embedding_change, "COUNTED"),
+    (rule_pages, "COUNTED"),
+    (service, "COUNTED"),
+)
+"""What a page looks through at most; made smaller here, as the tables are."""
+
+
+METHODS: Final = ("seqscan", "hashjoin", "mergejoin")
+"""Of plans: what reads a whole table where a small one is as fast to read as its index."""
+
+
+class Asking:
+    """What `bench.console` asks a stand for, asked of the door of this process."""
+
+    def __init__(self, door: Doors) -> None:
+        self._door = door
+
+    def call(self, method: str, path: str) -> Any:
+        answer = self._door.ask(method, path)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+
+@pytest.fixture
+def admin(servers: Servers, settings: Settings) -> Iterator[psycopg.Connection]:
+    """The superuser, with a tenant's rows in the database. Plans use an index wherever one can serve."""
+    with psycopg.connect(servers.admin_url, autocommit=True) as admin:
+        try:
+            console_data.load(admin, TENANT, SIZE)
+            analyzed(settings, *console_data.LARGE_TABLES, "sessions")
+            for method in METHODS:
+                admin.execute(f"ALTER ROLE {APP_ROLE} SET enable_{method} = off")
+            yield admin
+        finally:
+            admin.execute(f"ALTER ROLE {APP_ROLE} RESET ALL")
+            admin.execute("DROP TABLE IF EXISTS bench_texts")
+
+
+def read(admin: psycopg.Connection) -> Mapping[str, tuple[int, int]]:
+    """Return scans of whole tables and rows read by indexes, by table, since the last call; connections end."""
+    admin.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = %s", [APP_ROLE])
+    admin.execute("SELECT pg_stat_clear_snapshot()")
+    found = admin.execute("SELECT relname, seq_scan, idx_tup_fetch FROM pg_stat_user_tables").fetchall()
+    admin.execute("SELECT pg_stat_reset()")
+    return {
+        table: (scans, rows or 0) for table, scans, rows in found if table in {*console_data.LARGE_TABLES, "sessions"}
+    }
+
+
+def test_no_page_scans_a_table_or_reads_more_of_it_than_a_part(
+    admin: psycopg.Connection, door: Doors, browser: Browser
+) -> None:
+    stand: Any = Asking(door)
+    session = stand.call("GET", f"/v1/sessions?user_id={LARGE}&limit=1")["items"][0]["id"]
+    pages = console.pages(stand, LARGE, session)
+    found = {}
+    with ExitStack() as smaller:
+        for module, bound in BOUNDS:
+            smaller.enter_context(mock.patch.object(module, bound, 500))
+        for name, path in pages.items():
+            read(admin)
+            answer = browser.get(path)
+            assert answer.status_code in {200, 303}, (name, answer.status_code, answer.text[-500:])
+            much = {table: one for table, one in read(admin).items() if one[0] or one[1] > MOST}
+            if much:
+                found[name] = much
+    assert found == {}
