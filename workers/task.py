@@ -19,7 +19,11 @@ from workers.dispatch.model import Ledger
 
 
 def with_task(app: Celery, settings: Settings) -> Celery:
-    """Register the task, and give each worker process a ledger of its own: connections do not survive a fork."""
+    """Register the task for a ledger that is wired before the fork: processes share its memory.
+
+    Connections do not survive a fork, and it has none: each process opens its own.
+    """
+    wired = replace(wiring.ledger(settings), interrupts=True)
     held: list[Ledger] = []
     beside: list[CacheSweeper] = []
 
@@ -29,7 +33,7 @@ def with_task(app: Celery, settings: Settings) -> Celery:
 
     def begin(**_: Any) -> None:
         logs.configure(settings.log_level, settings.log_format, "worker")
-        held[:] = [replace(wiring.ledger(settings), interrupts=True)]
+        held[:] = [wired]
         beside[:] = [CacheSweeper()]
 
     def end(**_: Any) -> None:

@@ -31,8 +31,9 @@ SHARED: Final = (
     "kombu.transport.redis",
     "workers.clock",
     "api.cli.serve",
+    "core.storage.rehearsal:rehearse",
 )
-"""Modules that the fork server imports, in this order: the preparation is wanted first."""
+"""Modules that the fork server imports and functions that it calls, in this order: the preparation is wanted first."""
 
 
 def up(quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False) -> None:

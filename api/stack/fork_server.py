@@ -1,6 +1,6 @@
 """Fork server: imports modules once, then forks a process for each request; all of them share its memory.
 
-`python -m api.stack.fork_server MODULE …`, with a socket as standard input. A request is one byte, NOW or LATER, with
+`python -m api.stack.fork_server MODULE[:FUNCTION] …`, with a socket as standard input. A request is one byte, NOW or LATER, with
 the file descriptor of a channel (`SCM_RIGHTS`), on which only the new process reads what it is to run, with its
 environment: no password of one process is ever in the memory of another. The process answers with its pid, and the
 server with its wait status when it has ended.
@@ -54,7 +54,7 @@ def serve(modules: list[str]) -> dict[str, Any] | None:
     gc.disable()
     waiting: list[socket.socket] = []
     for module in modules:
-        import_module(module)
+        _take_in(module)
         while not waiting and select.select([control], [], [], 0)[0]:
             urgency, channel = _receive(control)
             if channel is None:
@@ -70,6 +70,14 @@ def serve(modules: list[str]) -> dict[str, Any] | None:
         if not _fork(channel, channels):
             return _accepted(control, channel)
     return None
+
+
+def _take_in(place: str) -> None:
+    """Import a module; with `:function`, call that function of it, too."""
+    module, _, function = place.partition(":")
+    imported = import_module(module)
+    if function:
+        getattr(imported, function)()
 
 
 def _receive(control: socket.socket) -> tuple[bytes, socket.socket | None]:
