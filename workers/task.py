@@ -46,3 +46,4 @@ def with_task(app: Celery, settings: Settings) -> Celery:
     worker_process_init.connect(begin, weak=False)
     worker_process_shutdown.connect(end, weak=False)
     return app
+

@@ -31,7 +31,7 @@ SHARED: Final = (
     "kombu.transport.redis",
     "workers.clock",
     "api.cli.serve",
-    "core.storage.rehearsal:rehearse",
+    "workers.rehearsal:rehearse",
 )
 """Modules that the fork server imports and functions that it calls, in this order: the preparation is wanted first."""
 

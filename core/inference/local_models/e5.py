@@ -6,7 +6,9 @@ the tensors. Weights are blocks of the format Q4_0 (`quantisation.py`), all else
 
 from __future__ import annotations
 
+import mmap
 import struct
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -47,7 +49,7 @@ class _Vocabulary:
 class _Reader:
     """A cursor over the file."""
 
-    raw: NDArray[np.uint8]
+    raw: np.memmap[Any, Any]
     at: int = 0
 
     def numbers(self, layout: str) -> tuple[Any, ...]:
@@ -80,7 +82,15 @@ def read(folder: Path) -> ModelFiles:
     def tokens(text: str) -> list[int]:
         return [vocabulary.first, *vocabulary.words.ids(text, MAX_TOKENS - 2), vocabulary.last]
 
-    return ModelFiles(tokens, embed, dict(_weights(tensors)))
+    weights = dict(_weights(tensors))
+    _forget_pages(reader.raw)
+    return ModelFiles(tokens, embed, weights)
+
+
+def _forget_pages(raw: np.memmap[Any, Any]) -> None:
+    """Give the pages of the file back: of most, nothing is read again."""
+    if hasattr(mmap, "MADV_DONTNEED"):
+        raw._mmap.madvise(mmap.MADV_DONTNEED)
 
 
 def _vocabulary(reader: _Reader) -> _Vocabulary:
@@ -89,14 +99,14 @@ def _vocabulary(reader: _Reader) -> _Vocabulary:
     ends = reader.array(np.uint32, count + 1)
     scores = reader.array(np.float32, count)
     text = reader.array(np.uint8, size).tobytes()
-    bounds = ends.tolist()
-    pieces = {text[start:end].decode(): n for n, (start, end) in enumerate(pairwise(bounds))}
+    bounds = array("I", ends.tobytes())
+    pieces = (text[start:end].decode() for start, end in pairwise(bounds))
     characters, _size = reader.numbers("iI")
     normal = {}
     for _ in range(characters):
         character, length = reader.numbers("IB")
         normal[character] = "".join(map(chr, reader.numbers(f"{length}I")))
-    return _Vocabulary(Unigram(pieces, scores.tolist(), unknown, normal), first, last)
+    return _Vocabulary(Unigram(pieces, array("f", scores.tobytes()), unknown, normal), first, last)
 
 
 def _directory(reader: _Reader) -> dict[str, NDArray[Any]]:
