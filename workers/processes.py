@@ -37,15 +37,12 @@ def run_router(settings: Settings) -> None:
     """Route until stopped: at each hint, and at each poll for lost hints."""
     routing = wiring.router(settings)
     app = db.connect(db.app_url(settings), settings.database_pool)
-    _require(routing.db, app, settings)
+    require(routing.db, app, settings)
     url = broker_url(settings)
     celery = celery_app.create(settings, url)
 
     def turn() -> float:
-        count, owed = router.route(routing)
-        relay.send(celery, owed)
-        relay.send(celery, router.fire_due(routing))
-        return 0.0 if count else settings.poll_seconds  # A batch that is not full may be one tenant's share of it.
+        return router.take_turn(routing, lambda owed: relay.send(celery, owed), settings.poll_seconds)
 
     loop = Loop("router", turn, expected=(DBAPIError, *BROKER_ERRORS))
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -64,11 +61,14 @@ def run_router(settings: Settings) -> None:
             part.close()
 
 
-def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -> None:
-    """Run a Celery worker for one queue until stopped."""
+def run_worker(settings: Settings, queue: str, concurrency: int | None = None, idle: int | None = None) -> None:
+    """Run a Celery worker for one queue until stopped.
+
+    Without work for a while, only `idle` of its processes stay; the others are forked when they are needed.
+    """
     require_model(settings)
     app = db.connect(db.app_url(settings), 2)
-    _require(None, app, settings)  # It leaves no connection open, which the children of the fork would share.
+    require(None, app, settings)  # It leaves no connection open, which the children of the fork would share.
     beside: list[Heartbeat | MirrorWatcher] = []
 
     processes = concurrency or CONCURRENCY[queue]
@@ -88,12 +88,15 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
     worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)
     celery = task.with_task(celery_app.create(settings, broker_url(settings)), settings)
-    options = [f"--queues={queue}", f"--concurrency={processes}", f"--hostname={queue}@%h"]
+    options = [f"--queues={queue}", f"--concurrency={min(idle or processes, processes)}", f"--hostname={queue}@%h"]
+    if idle is not None:
+        options.append(f"--autoscale={processes},{min(idle, processes)}")
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
     celery.worker_main(["worker", "--pool=prefork", *options, *quiet])
 
 
-def _require(queue: Database | None, app: Database | None, settings: Settings) -> None:
+def require(queue: Database | None, app: Database | None, settings: Settings) -> None:
+    """Raise Misconfigured where the database does not fit this version, or a role sees too much."""
     for database in (queue, app):
         if database is not None:
             try:

@@ -79,6 +79,14 @@ class BatchDecisions:
     flushes: list[Flushed] = field(default_factory=list)
 
 
+def take_turn(router: Router, send: Callable[[list[DispatchRef]], None], poll_seconds: float) -> float:
+    """Route the next events and fire what is due; send what follows. Returns the seconds until the next turn."""
+    count, owed = route(router)
+    send(owed)
+    send(fire_due(router))
+    return 0.0 if count else poll_seconds  # A batch that is not full may be one tenant's share of it.
+
+
 def route(router: Router) -> tuple[int, list[DispatchRef]]:
     """Decide on the next events; return how many there were, and the dispatches to send now that they are committed."""
     while True:
