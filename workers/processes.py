@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from functools import partial
 
 import structlog
 from celery.signals import worker_ready, worker_shutting_down
@@ -23,8 +24,8 @@ from workers import app as celery_app
 from workers import task, wiring
 from workers.dispatch import relay
 from workers.mirror_watcher import MirrorWatcher
-from workers.routing import router
 from workers.routing.bus_consumer import BusConsumer, Intake
+from workers.routing.router import Turns
 
 log = structlog.get_logger()
 
@@ -41,19 +42,22 @@ def run_router(settings: Settings) -> None:
     url = broker_url(settings)
     celery = celery_app.create(settings, url)
 
-    def turn() -> float:
-        return router.take_turn(routing, lambda owed: relay.send(celery, owed), settings.poll_seconds)
+    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds)
+    loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
 
-    loop = Loop("router", turn, expected=(DBAPIError, *BROKER_ERRORS))
+    def ring() -> None:
+        turns.expect()
+        loop.wake()
+
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: loop.stop())
     ear, heart, sweeper = (
-        DoorbellListener(url, loop.wake),
+        DoorbellListener(url, ring),
         Heartbeat(routing.db, "router", tenants=routing.at_work.count),
         CacheSweeper(),
     )
     limits = settings.batch_events, settings.event_bytes
-    bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, loop.wake, settings.request_bytes))
+    bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes))
     try:
         loop.run()
     finally:

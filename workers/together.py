@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
+from functools import partial
 from typing import Final, Protocol
 
 from celery import Celery
@@ -29,9 +29,8 @@ from workers.clock import Clock
 from workers.dispatch import relay
 from workers.mirror_watcher import MirrorWatcher
 from workers.processes import require
-from workers.routing import router
 from workers.routing.bus_consumer import BusConsumer, Intake
-from workers.routing.router import Router
+from workers.routing.router import Router, Turns
 
 THREADS: Final = 5
 """Dispatches at work at once, of both queues."""
@@ -74,17 +73,22 @@ def run_together(settings: Settings) -> None:
 def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Part]:
     """Start everything beside the worker."""
     url = broker_url(settings)
-    loop = Loop("router", _routing(settings, celery, routing), expected=(DBAPIError, *BROKER_ERRORS))
+    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds)
+    loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
     clock = Clock(app=celery, settings=settings)
     ticking = Loop("clock", clock.tick)
-    intake = Intake(
-        app, settings.bus_tenant, settings.batch_events, settings.event_bytes, loop.wake, settings.request_bytes
-    )
+
+    def ring() -> None:
+        turns.expect()
+        loop.wake()
+
+    limits = settings.batch_events, settings.event_bytes
+    intake = Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes)
     loop.start()
     ticking.start()
     place = f"{socket.gethostname()}:{os.getpid()}"
     parts: list[Part] = [
-        DoorbellListener(url, loop.wake),
+        DoorbellListener(url, ring),
         BusConsumer(url, intake),
         Heartbeat(routing.db, "router", tenants=routing.at_work.count),
         *(Heartbeat(app, f"worker-{queue}") for queue in celery_app.QUEUES),
@@ -95,9 +99,3 @@ def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -
         parts.append(MirrorWatcher(app, settings.mirror_dir))
     return [ticking, loop, clock, *parts, routing.db, app]
 
-
-def _routing(settings: Settings, celery: Celery, routing: Router) -> Callable[[], float]:
-    def turn() -> float:
-        return router.take_turn(routing, lambda owed: relay.send(celery, owed), settings.poll_seconds)
-
-    return turn

@@ -53,7 +53,7 @@ def up(
 ) -> None:
     """Run the whole stack on this machine; Ctrl-C stops it and keeps the data.
 
-    Example: IMPRINT_HOME=~/imprint IMPRINT_HTTP_PORT=8080 imprint up
+    Example: IMPRINT_HOME=~/imprint IMPRINT_HTTP_PORT=8080 imprint up --small
     """
     raise typer.Exit(stack(Settings(), quiet=quiet, small=small))
 

@@ -92,7 +92,11 @@ class ForkServer:
         }
         ours, theirs = socket.socketpair()
         with theirs:
-            socket.send_fds(self._control, [fork_server.NOW if now else fork_server.LATER], [theirs.fileno()])
+            try:
+                socket.send_fds(self._control, [fork_server.NOW if now else fork_server.LATER], [theirs.fileno()])
+            except OSError as error:
+                ours.close()
+                raise Misconfigured(f"{name} waits for the fork server") from error
         forked = Forked(ours, json.dumps(request).encode())
         process.write_pid(self._home, name, forked.pid)
         return Process(self._home, name, forked, log_start)

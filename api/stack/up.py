@@ -19,12 +19,12 @@ from urllib.parse import urlsplit
 from api.stack import host as stack_host
 from api.stack import forking, process, run_files
 from api.stack.broker import Broker
-from api.stack.external import External
 from api.stack.forking import ForkServer
 from api.stack.postgres import Postgres
 from api.stack.servers import Server
 from api.stack.status_table import Screen
 from api.stack.supervisor import Child, ChildProcess, Supervisor
+from core import deferred
 from core.errors import ImprintError, Misconfigured
 
 READY_LIMIT_S = 120.0
@@ -174,8 +174,8 @@ class _Stack:
         run_files.forget_stack(self._home)
 
     def _start_servers(self, database_url: str | None, broker_url: str | None) -> dict[str, str]:
-        postgres: Server = External("postgres", database_url) if database_url else Postgres(self._home)
-        broker: Server = External("broker", broker_url) if broker_url else Broker(self._home)
+        postgres: Server = _external("postgres", database_url) if database_url else Postgres(self._home)
+        broker: Server = _external("broker", broker_url) if broker_url else Broker(self._home)
         for server in (postgres, broker):
             self._supervisor.add(server)
         return {"IMPRINT_DATABASE_URL": postgres.url, "IMPRINT_BROKER_URL": broker.url}
@@ -219,6 +219,12 @@ class _Stack:
             return False
         finally:
             connection.close()
+
+
+def _external(name: str, url: str) -> Server:
+    """Return a server elsewhere. Loaded by name: its clients are memory that most stacks never need."""
+    server: Server = deferred.load("api.stack.external:External")(name, url)
+    return server
 
 
 def _empty_metrics(env: Mapping[str, str]) -> None:

@@ -11,7 +11,12 @@ from sqlalchemy.exc import DBAPIError
 from core.loop import Loop
 from core.storage.db import Database, Tx
 
-BEAT_SECONDS = 1.0
+BEAT_SECONDS = 2.5
+"""A quarter of the time after which a process counts as stopped: each beat is a commit on an idle machine, too."""
+
+TENANTS_SECONDS = 1.0
+"""Interval where the number of tenants with work is reported, by which these share the processes."""
+
 STALE_SECONDS = 10
 """A process without a heartbeat for this long counts as stopped."""
 
@@ -38,7 +43,7 @@ class Heartbeat:
         cores = processes and min(processes, os.cpu_count() or 1)
         self._said = {"process": process, "queue": queue, "processes": processes, "cores": cores}
         self._tenants = tenants
-        self._loop = Loop("heartbeat", self._beat, BEAT_SECONDS, expected=(DBAPIError,))
+        self._loop = Loop("heartbeat", self._beat, TENANTS_SECONDS if tenants else BEAT_SECONDS, expected=(DBAPIError,))
         self._loop.start()
 
     def close(self) -> None:
