@@ -49,4 +49,3 @@ def with_task(app: Celery, settings: Settings, *, forks: bool = True) -> Celery:
     worker_process_init.connect(begin, weak=False)
     worker_process_shutdown.connect(end, weak=False)
     return app
-

@@ -1,7 +1,7 @@
 """Router, clock and workers of both queues as threads of one process, for a machine with little memory.
 
-What they promise is the same, because it rests on rows and leases. Two things are weaker: an agent that overruns goes on
-in its thread (`workers.dispatch.deadline` needs a process), and a computation holds the interpreter's lock meanwhile.
+What they promise is the same, because it rests on rows and leases. Two things are weaker: an agent that overruns goes
+on in its thread (`workers.dispatch.deadline` needs a process), and a computation holds the interpreter's lock.
 """
 
 from __future__ import annotations
@@ -98,4 +98,3 @@ def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -
     if settings.mirror_dir is not None:
         parts.append(MirrorWatcher(app, settings.mirror_dir))
     return [ticking, loop, clock, *parts, routing.db, app]
-

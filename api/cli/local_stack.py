@@ -58,9 +58,7 @@ def up(
     raise typer.Exit(stack(Settings(), quiet=quiet, small=small))
 
 
-def stack(
-    settings: Settings, *, quiet: bool, small: bool = False, on_ready: Callable[[], None] | None = None
-) -> int:
+def stack(settings: Settings, *, quiet: bool, small: bool = False, on_ready: Callable[[], None] | None = None) -> int:
     """Run servers and processes until a signal, or until `on_ready` returns; return the exit code."""
     metrics = settings.home.absolute() / "run" / "metrics"
     return run_stack(

@@ -1,8 +1,8 @@
 """Fork server: imports modules once, then forks a process for each request; all of them share its memory.
 
-`python -m api.stack.fork_server MODULE[:FUNCTION] …`, with a socket as standard input. A request is one byte, NOW or LATER, with
-the file descriptor of a channel (`SCM_RIGHTS`), on which only the new process reads what it is to run, with its
-environment: no password of one process is ever in the memory of another. The process answers with its pid, and the
+`python -m api.stack.fork_server MODULE[:FUNCTION] …`, with a socket as standard input. A request is one byte, NOW or
+LATER, with the file descriptor of a channel (`SCM_RIGHTS`), on which only the new process reads what it is to run, with
+its environment: no password of one process is ever in the memory of another. The process answers with its pid, and the
 server with its wait status when it has ended.
 """
 
@@ -113,16 +113,16 @@ def _accepted(control: socket.socket, channel: socket.socket) -> dict[str, Any]:
 
 def _settle(request: dict[str, Any]) -> None:
     """Become a process of its own: its lock and not the server's, its group, log, name and environment."""
-    os.close(int(os.environ[launch.LOCK_DESCRIPTOR]))
-    launch.hold(request["lock"])
-    os.setsid()
-    launch.die_with_parent(signal.SIGTERM, request["parent"])
     null = os.open(os.devnull, os.O_RDONLY)
     log = os.open(request["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     for source, target in ((null, 0), (log, 1), (log, 2)):
         os.dup2(source, target)
     os.close(null)
     os.close(log)
+    os.close(int(os.environ[launch.LOCK_DESCRIPTOR]))
+    launch.hold(request["lock"])
+    os.setsid()
+    launch.die_with_parent(signal.SIGTERM, request["parent"])
     ctypes.CDLL(None).prctl(PR_SET_NAME, request["name"].encode()[:15], 0, 0, 0)
     os.environ.clear()
     os.environ.update(request["env"])

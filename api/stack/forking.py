@@ -115,6 +115,7 @@ class Forked:
             channel.shutdown(socket.SHUT_WR)
         word, number = self._read() or ("status", 0)
         if word != "pid":
+            channel.close()
             raise Misconfigured(f"the process ended before it began (wait status {number})")
         self.pid = number
 

@@ -146,7 +146,7 @@ def spawn(
                 [*_launcher(home, name, farewell, account), "--", *command],
                 env=dict(env),
                 cwd=cwd,
-                stdin=stdin if isinstance(stdin, socket.socket) else subprocess.PIPE,
+                stdin=stdin.fileno() if isinstance(stdin, socket.socket) else subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

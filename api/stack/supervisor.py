@@ -182,7 +182,7 @@ class Supervisor:
             self._check(entry, time.monotonic())
 
     def stop(self) -> None:
-        """End all within 10 s: workers hand back their tasks first; then api, router, clock; broker, fork server; PostgreSQL."""
+        """End all within 10 s: workers hand back their tasks first; then api, router, clock; broker; PostgreSQL."""
         begin = time.monotonic()
         for number, end_s in enumerate(STAGE_ENDS_S):
             stage = [entry.member for entry in self.watched if _stage(entry.member.name) == number]

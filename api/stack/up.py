@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
-from api.stack import host as stack_host
 from api.stack import forking, process, run_files
+from api.stack import host as stack_host
 from api.stack.broker import Broker
 from api.stack.forking import ForkServer
 from api.stack.postgres import Postgres

@@ -82,7 +82,7 @@ class BatchDecisions:
 class Turns:
     """The turns of a router's loop. After one without work, the next asks in one round trip whether there is any."""
 
-    def __init__(self, router: Router, send: Callable[[list[DispatchRef]], None], poll_seconds: float) -> None:
+    def __init__(self, router: Router, send: Callable[[list[DispatchRef]], object], poll_seconds: float) -> None:
         """`send` is given the dispatches to send; a turn comes every `poll_seconds`."""
         self._router, self._send, self._poll_seconds = router, send, poll_seconds
         self._asks = False

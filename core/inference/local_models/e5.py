@@ -49,7 +49,7 @@ class _Vocabulary:
 class _Reader:
     """A cursor over the file."""
 
-    raw: np.memmap[Any, Any]
+    raw: NDArray[np.uint8]
     at: int = 0
 
     def numbers(self, layout: str) -> tuple[Any, ...]:
@@ -66,7 +66,9 @@ class _Reader:
 def read(folder: Path) -> ModelFiles:
     """Read the model's file in `folder`; it is mapped, so processes share its pages."""
     path = folder / "e5-small-q4.bin"
-    reader = _Reader(np.memmap(path, dtype=np.uint8, mode="r"))
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    reader = _Reader(np.frombuffer(mapped, dtype=np.uint8))
     if reader.array(np.uint8, 4).tobytes() != _MAGIC:
         raise ValueError(f"{path} is not a model of this format.")
     reader.numbers("I7ifi")
@@ -83,14 +85,9 @@ def read(folder: Path) -> ModelFiles:
         return [vocabulary.first, *vocabulary.words.ids(text, MAX_TOKENS - 2), vocabulary.last]
 
     weights = dict(_weights(tensors))
-    _forget_pages(reader.raw)
-    return ModelFiles(tokens, embed, weights)
-
-
-def _forget_pages(raw: np.memmap[Any, Any]) -> None:
-    """Give the pages of the file back: of most, nothing is read again."""
     if hasattr(mmap, "MADV_DONTNEED"):
-        raw._mmap.madvise(mmap.MADV_DONTNEED)
+        mapped.madvise(mmap.MADV_DONTNEED)  # Of most pages, nothing is read again.
+    return ModelFiles(tokens, embed, weights)
 
 
 def _vocabulary(reader: _Reader) -> _Vocabulary:

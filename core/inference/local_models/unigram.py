@@ -26,10 +26,8 @@ _SPACES: Final = re.compile(" +")
 class Unigram:
     """Cuts texts into ids of pieces. Safe to share between threads."""
 
-    def __init__(
-        self, pieces: Iterable[str], scores: Sequence[float], unknown: int, normal: Mapping[int, str]
-    ) -> None:
-        """`pieces` in the order of their ids; `scores`: log probabilities by id; `normal`: replacements of characters."""
+    def __init__(self, pieces: Iterable[str], scores: Sequence[float], unknown: int, normal: Mapping[int, str]) -> None:
+        """`pieces` in the order of ids; `scores`: log probabilities by id; `normal`: replacements of characters."""
         self._pieces, self._scores = PieceTable(pieces, len(scores)), scores
         self._unknown, self._normal = unknown, dict(normal)
         self._unknown_score = min(scores) - _UNKNOWN_PENALTY

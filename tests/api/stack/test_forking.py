@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,7 +87,9 @@ def test_processes_end_with_a_killed_server_and_the_next_one_forks_again(server:
     with pytest.raises(Misconfigured, match="orphan waits for the fork server"):
         spawn(server, "orphan", "stay")
     server.start()
-    assert spawn(server, "orphan", "stay").alive()
+    again = spawn(server, "orphan", "stay")
+    assert again.alive()
+    again.end(signal.SIGTERM, 2.0)
 
 
 def test_a_name_is_held_by_one_process(server: ForkServer, tmp_path: Path) -> None:
@@ -95,22 +98,35 @@ def test_a_name_is_held_by_one_process(server: ForkServer, tmp_path: Path) -> No
         spawn(server, "held", "stay")
     assert "is held by a process that still runs" in log(tmp_path, "held")
     assert held.alive()
+    held.end(signal.SIGTERM, 2.0)
+
+
+GATE = """
+import pathlib, time
+while not (pathlib.Path(__file__).parent / "open_{0}").exists():
+    time.sleep(0.01)
+"""
 
 
 def test_what_ends_soon_does_not_wait_for_all_imports(tmp_path: Path) -> None:
     process.furnish_home(tmp_path)
     (tmp_path / "heavy.py").write_text(HEAVY)
     (tmp_path / "program.py").write_text(PROGRAM)
-    (tmp_path / "endless.py").write_text(f"import os, time\nwhile not os.path.exists({str(tmp_path / 'go')!r}): time.sleep(0.01)")
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text(GATE.format(name))
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}
-    server = ForkServer(tmp_path, ["heavy", "endless"], env)
+    server = ForkServer(tmp_path, ["heavy", "first", "second"], env)
     server.start()
     try:
-        wait_until(lambda: server.alive())
-        (tmp_path / "go").touch()
+        threading.Timer(0.5, (tmp_path / "open_first").touch).start()
         early = server.spawn("early", ["program", "end"], env, now=True)
+        assert not (tmp_path / "open_second").exists(), "the server is still importing"
         wait_until(lambda: not early.alive())
         assert early.exit() == "exit 0"
+        threading.Timer(0.5, (tmp_path / "open_second").touch).start()
+        late = server.spawn("late", ["program", "end"], env)
+        assert (tmp_path / "open_second").exists()
+        wait_until(lambda: not late.alive())
     finally:
         server.stop(0.0)
 

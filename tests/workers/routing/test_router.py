@@ -22,6 +22,7 @@ from tests.works import Works
 from workers.dispatch import insertion
 from workers.routing import action_dispatches, router
 from workers.routing.action_dispatches import FiredRule
+from workers.routing.router import Router
 
 
 def unrouted(queue: Database) -> int:
@@ -464,7 +465,12 @@ def test_an_idle_router_asks_once_a_turn_and_a_hint_spares_the_question(
 ) -> None:
     asked, sent = list[bool](), list[Any]()
     has_work = router.has_work
-    monkeypatch.setattr(router, "has_work", lambda routing: asked.append(has_work(routing)) or asked[-1])
+
+    def noted(routing: Router) -> bool:
+        asked.append(has_work(routing))
+        return asked[-1]
+
+    monkeypatch.setattr(router, "has_work", noted)
     turns = router.Turns(works.router, sent.extend, 0.5)
     assert [turns.take(), turns.take()] == [0.5, 0.5]
     assert asked == [False], "the first turn routes without asking"
