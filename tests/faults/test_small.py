@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from bench.stand import Stand, stack
+from tests.faults.extracting import FIRST, SECOND, assert_extracted_once, conversation, publish, windows
 from tests.faults.model import Model, serving
 from tests.faults.stand import eventually, kill_group, pid
-from tests.faults.test_faults import FIRST, SECOND, assert_extracted_once, conversation, publish, windows
 
 pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
 
