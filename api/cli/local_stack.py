@@ -39,7 +39,7 @@ SHARED: Final = (
 
 
 IDLE_PROCESSES: Final = 1
-"""Processes of each worker that stay while it has no work; each takes 15 MB, and is forked in a tenth of a second."""
+"""Processes of each worker that stay while it has no work; each takes 18 MB of its own."""
 
 MALLOC: Final = {"MALLOC_ARENA_MAX": "2"}
 """Of the C library: one heap for each thread would keep what threads free."""
