@@ -530,6 +530,7 @@ OWN = {
     "/v1/tenant",
     "/v1/tenant/limits",
     "/v1/keys/own",
+    "/v1/costs/today",
     "/v1/tenant/extraction",
     "/v1/tenant/embedding",
     "/v1/search/recipes",
