@@ -254,7 +254,7 @@ def _merge(run: _Run) -> None:
             asked.ids,
             author(caller),
             content=asked.content,
-            reason=asked.reason or "Merged by hand.",
+            reason=asked.reason,
             secrets=deps.settings.secrets,
         )
         change_id = joined.change_id

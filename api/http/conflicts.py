@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -102,18 +103,17 @@ def post_resolve(deps: Deps, caller: Writer, memory_id: UUID, asked: Resolution)
     decided, vector = _with_vector(deps, decided)
     signed = author(caller)
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = conflicts.one(tx, memory_id)
-        change_id = conflicts.resolve(tx, caller.tenant_id, memory_id, decided, vector, signed)
-        waiting = dispatch_queries.held_about(tx, "conflict_resolver", found.ids)
+        resolved = conflicts.resolve(tx, caller.tenant_id, memory_id, decided, vector, signed)
+        waiting = dispatch_queries.held_about(tx, "conflict_resolver", resolved.ids)
         remark = SignedRemark(signed, "the conflict was decided by a person")
         for one in waiting:
             dispatch_control.cancel(tx, one, remark)
-        rows, evidence = memories.of_ids(tx, found.ids), memories.evidence(tx, found.ids)
+        rows, evidence = memories.of_ids(tx, resolved.ids), memories.evidence(tx, resolved.ids)
     deps.bell.notify()
     return {
-        "change_id": change_id,
-        "undo": decisions.undo_path(change_id),
-        "memories": [memory_json(rows[one], evidence.get(one, [])) for one in found.ids],
+        "change_id": resolved.change_id,
+        "undo": decisions.undo_path(resolved.change_id),
+        "memories": [memory_json(rows[one], evidence.get(one, [])) for one in resolved.ids],
         "cancelled": waiting,
     }
 
@@ -129,9 +129,7 @@ def _with_vector(deps: Dependencies, decided: Decision) -> tuple[Decision, Any]:
     if decided.content is None:
         return decided, None
     words = manual_merge.screened(decided.content, deps.settings.secrets)
-    return Decision(decided.choice, decided.keep, words, decided.reason, {}, decided.versions), deps.embedder.embed(
-        [words]
-    )[0]
+    return replace(decided, content=words), deps.embedder.embed([words])[0]
 
 
 def _shown(tx: Tx, conflict: MemoryConflict) -> Json:

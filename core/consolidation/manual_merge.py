@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -22,6 +22,9 @@ from core.types import Status, Trust
 
 MOST_MERGED = 20
 """Memories merged by one request, at most."""
+
+REASON: Final = "Merged by hand."
+"""Reason in the history where the person gives none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ def merge(
     author: Author,
     *,
     content: str | None = None,
-    reason: str = "Merged by hand.",
+    reason: str | None = None,
     secrets: Literal["redact", "refuse"] = "redact",
 ) -> ManualMerge:
     """Merge memories into the first, which keeps its id and its content (or gets `content`), with the evidence of all.
@@ -75,7 +78,7 @@ def prepare(
     ids: Sequence[UUID],
     *,
     content: str | None = None,
-    reason: str = "Merged by hand.",
+    reason: str | None = None,
     secrets: Literal["redact", "refuse"] = "redact",
 ) -> PreparedMerge:
     """Return the changes of a merge (`merge`), with the vector of its wording. Invalid, NotFound: as there."""
@@ -84,7 +87,7 @@ def prepare(
         rows = _rows(tx, ids)
     change_id = uuid7()
     vector = embedder.embed([content])[0] if content else None
-    changes = merges(rows[0], rows[1:], reason, change_id, content, vector)
+    changes = merges(rows[0], rows[1:], reason or REASON, change_id, content, vector)
     return PreparedMerge(rows, changes, change_id, reworded=bool(content))
 
 
@@ -127,6 +130,19 @@ def warnings(keeper: Any, others: Sequence[Any]) -> list[str]:
     return found
 
 
+def refusals(rows: Sequence[Any]) -> Iterator[tuple[int, str]]:
+    """Yield the place of each memory that cannot be merged into the first of them, and why."""
+    for place, row in enumerate(rows):
+        if row.user_id != rows[0].user_id:
+            yield place, "Belongs to another user than the first; merge within one user."
+        elif row.group_id != rows[0].group_id:
+            yield place, "Was said in another group than the first; merge within one group."
+        elif row.audience_labels != rows[0].audience_labels:
+            yield place, "Has other audience labels than the first; edit those."
+        elif row.status != Status.ACTIVE or row.trust in {Trust.REJECTED, Trust.QUARANTINED}:
+            yield place, f"Is {row.status} and {row.trust}; restore or confirm it first."
+
+
 def screened(content: str, secrets: str) -> str:
     """Return the words without secrets. Invalid: secrets are refused, or the words instruct the reader."""
     found = screen.screen(content)
@@ -152,18 +168,7 @@ def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
     if missing:
         raise NotFound(f"There is no memory {missing[0]} in this tenant.")
     rows = [found[one] for one in ids]
-    for index, row in enumerate(rows):
-        if row.user_id != rows[0].user_id:
-            problems.append(Problem(f"/ids/{index}", "Belongs to another user than the first; merge within one user."))
-        elif row.group_id != rows[0].group_id:
-            problems.append(
-                Problem(f"/ids/{index}", "Was said in another group than the first; merge within one group.")
-            )
-        elif row.audience_labels != rows[0].audience_labels:
-            problems.append(Problem(f"/ids/{index}", "Has other audience labels than the first; edit those."))
-        elif row.status != Status.ACTIVE or row.trust in {Trust.REJECTED, Trust.QUARANTINED}:
-            problems.append(Problem(f"/ids/{index}", f"Is {row.status} and {row.trust}; restore or confirm it first."))
-    if problems:
+    if problems := [Problem(f"/ids/{index}", why) for index, why in refusals(rows)]:
         raise Invalid(problems)
     return rows
 
