@@ -225,9 +225,7 @@ def _merge(tx: Tx, tenant_id: str, plan: _Plan, vector: Vector | None, author: A
         raise Invalid(problems)
     reason = f"{manual_merge.REASON} {plan.decided.reason}".strip()
     merges = manual_merge.merges(kept, rows[1:], reason, plan.change_id, content, vector)
-    manual_merge.write(
-        tx, tenant_id, PreparedMerge(rows, merges, plan.change_id, reworded=bool(content)), author
-    )
+    manual_merge.write(tx, tenant_id, PreparedMerge(rows, merges, plan.change_id, reworded=bool(content)), author)
     merged = memories.get(tx, kept.id)
     confirmed = Edit(merged.id, merged.version, {"trust": Trust.CONFIRMED.value}, reason, change_id=plan.change_id)
     writer.apply(tx, tenant_id, Owner(kept.user_id, kept.group_id), [confirmed], author)
