@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -80,7 +82,7 @@ def get_conflicts(deps: Deps, caller: Reader, after: UUID | None = None, limit: 
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         found, following = conflicts.find(tx, after=after, limit=limit)
-        items = [_shown(tx, one) for one in found]
+        items = _shown(tx, found)
     return {"items": items, "next": str(following) if following else None}
 
 
@@ -88,7 +90,8 @@ def get_conflicts(deps: Deps, caller: Reader, after: UUID | None = None, limit: 
 def get_conflict(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
     """Return the conflict of which a disputed memory is part."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return _shown(tx, conflicts.one(tx, memory_id))
+        [shown] = _shown(tx, [conflicts.one(tx, memory_id)])
+    return shown
 
 
 @router.post(
@@ -104,7 +107,8 @@ def post_resolve(deps: Deps, caller: Writer, memory_id: UUID, asked: Resolution)
     signed = author(caller)
     with deps.db.tenant(caller.tenant_id) as tx:
         resolved = conflicts.resolve(tx, caller.tenant_id, memory_id, decided, vector, signed)
-        waiting = dispatch_queries.held_about(tx, "conflict_resolver", resolved.ids)
+        held = dispatch_queries.held_about(tx, "conflict_resolver", resolved.ids)
+        waiting = sorted(chain.from_iterable(held.values()))
         remark = SignedRemark(signed, "the conflict was decided by a person")
         for one in waiting:
             dispatch_control.cancel(tx, one, remark)
@@ -132,18 +136,22 @@ def _with_vector(deps: Dependencies, decided: Decision) -> tuple[Decision, Any]:
     return replace(decided, content=words), deps.embedder.embed([words])[0]
 
 
-def _shown(tx: Tx, conflict: MemoryConflict) -> Json:
-    rows, evidence = memories.of_ids(tx, conflict.ids), memories.evidence(tx, conflict.ids)
-    cited = conflicts.cited(tx, conflict.ids)
-    return {
-        "id": conflict.id,
-        "sides": [
-            {
-                "memory": memory_json(rows[one], evidence.get(one, [])),
-                "cited": [cited_json(row) for row in cited[one]],
-            }
-            for one in conflict.ids
-        ],
-        "contradictions": [dict(pair._mapping) for pair in conflict.pairs],
-        "held": dispatch_queries.held_about(tx, "conflict_resolver", conflict.ids),
-    }
+def _shown(tx: Tx, found: Sequence[MemoryConflict]) -> list[Json]:
+    ids = [one for conflict in found for one in conflict.ids]
+    rows, evidence, cited = memories.of_ids(tx, ids), memories.evidence(tx, ids), conflicts.cited(tx, ids)
+    held = dispatch_queries.held_about(tx, "conflict_resolver", ids)
+    return [
+        {
+            "id": conflict.id,
+            "sides": [
+                {
+                    "memory": memory_json(rows[one], evidence.get(one, [])),
+                    "cited": [cited_json(row) for row in cited[one]],
+                }
+                for one in conflict.ids
+            ],
+            "contradictions": [dict(pair._mapping) for pair in conflict.pairs],
+            "held": sorted(chain.from_iterable(held.get(one, ()) for one in conflict.ids)),
+        }
+        for conflict in found
+    ]
