@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 from uuid import UUID
@@ -13,7 +13,7 @@ from core.consolidation import judge
 from core.errors import Invalid, NotFound, Problem
 from core.events.publishing import Author
 from core.inference.embedders import Embedder
-from core.memory import memories, updates, writer
+from core.memory import by_hand, memories, updates, writer
 from core.memory.changes import Merge, Owner, Vector
 from core.screening import screen
 from core.statements import succession
@@ -25,6 +25,10 @@ MOST_MERGED = 20
 
 REASON: Final = "Merged by hand."
 """Reason in the history where the person gives none."""
+
+
+NONE_SEEN: Final[Mapping[UUID, int]] = {}
+"""Of no memory a version that has to stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +51,15 @@ def merge(
     content: str | None = None,
     reason: str | None = None,
     secrets: Literal["redact", "refuse"] = "redact",
+    versions: Mapping[UUID, int] = NONE_SEEN,
 ) -> ManualMerge:
     """Merge memories into the first, which keeps its id and its content (or gets `content`), with the evidence of all.
 
-    They form one change, which one undo reverts. `secrets`: treatment of secrets in `content`. Invalid: the memories
-    belong to several users, one cannot be merged, or `content` cannot be stored. Conflict: one was changed
-    concurrently.
+    They form one change, which one undo reverts. `secrets`: treatment of secrets in `content`. `versions`: those that
+    the author has seen. Invalid: the memories belong to several users, one cannot be merged, or `content` cannot be
+    stored. Conflict: one is at another version.
     """
-    prepared = prepare(db, embedder, tenant_id, ids, content=content, reason=reason, secrets=secrets)
+    prepared = prepare(db, embedder, tenant_id, ids, content=content, reason=reason, secrets=secrets, versions=versions)
     with db.tenant(tenant_id) as tx:
         write(tx, tenant_id, prepared, author)
     keeper, *others = prepared.rows
@@ -80,11 +85,12 @@ def prepare(
     content: str | None = None,
     reason: str | None = None,
     secrets: Literal["redact", "refuse"] = "redact",
+    versions: Mapping[UUID, int] = NONE_SEEN,
 ) -> PreparedMerge:
-    """Return the changes of a merge (`merge`), with the vector of its wording. Invalid, NotFound: as there."""
+    """Return the changes of a merge (`merge`), with the vector of its wording. Refuses what that refuses."""
     content = screened(content, secrets) if content else None
     with db.tenant(tenant_id) as tx:
-        rows = _rows(tx, ids)
+        rows = _rows(tx, ids, versions)
     change_id = uuid7()
     vector = embedder.embed([content])[0] if content else None
     changes = merges(rows[0], rows[1:], reason or REASON, change_id, content, vector)
@@ -110,9 +116,9 @@ def merges(
     return found
 
 
-def objections(tx: Tx, ids: Sequence[UUID]) -> list[str]:
-    """Return why the judge would not merge these memories. Invalid, NotFound: they cannot be merged at all."""
-    rows = _rows(tx, ids)
+def objections(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int] = NONE_SEEN) -> list[str]:
+    """Return why the judge would not merge these memories. Invalid, NotFound, Conflict: they cannot be merged."""
+    rows = _rows(tx, ids, versions)
     return warnings(rows[0], rows[1:])
 
 
@@ -156,7 +162,7 @@ def _slot(row: Any) -> tuple[str, str | None, str]:
     return row.subject, row.attribute, succession.normal_value(row.value)
 
 
-def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
+def _rows(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int]) -> list[Any]:
     """Return the memories in the order given, after checking each."""
     problems = [
         Problem(f"/ids/{index}", "Occurs earlier in the list.") for index, one in enumerate(ids) if one in ids[:index]
@@ -167,7 +173,7 @@ def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
     missing = [str(one) for one in ids if one not in found]
     if missing:
         raise NotFound(f"There is no memory {missing[0]} in this tenant.")
-    rows = [found[one] for one in ids]
+    rows = [by_hand.require_version(found[one], versions.get(one)) for one in ids]
     if problems := [Problem(f"/ids/{index}", why) for index, why in refusals(rows)]:
         raise Invalid(problems)
     return rows
