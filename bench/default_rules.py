@@ -11,8 +11,9 @@ from rules.registry import defaults
 HEAD: Final = """# Default rules
 
 What a new tenant's events lead to, until somebody edits these rules: `imprint rules show NAME` shows one as JSON, and
-[rules.md](rules.md) says how to change it. A default rule that was edited or deleted stays so with every upgrade. This
-page is made from `rules/defaults/` by `python -m bench.default_rules > docs/default-rules.md`.
+[rules.md](rules.md) says how to change it. An upgrade gives every tenant the default rules that it never had; one that
+was edited or deleted stays so. This page is made from `rules/defaults/` by
+`python -m bench.default_rules > docs/default-rules.md`.
 
 | rule | when | if | then | why |
 | --- | --- | --- | --- | --- |

@@ -27,7 +27,6 @@ from core.events import log, request_ids
 from core.events.log import Announcement
 from core.extraction import stated
 from core.memory import by_hand
-from core.memory import memories as stored
 from core.memory.by_hand import Made
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
@@ -215,15 +214,11 @@ def _erase(run: _Run, memory_id: UUID) -> BulkRow:
     if (earlier := run.with_others.get(memory_id)) is not None:
         told = f"Goes with {earlier.id}." if run.asked.dry_run else f"Went with {earlier.id}."
         return BulkRow(id=memory_id, outcome="done", detail=told, receipt_id=earlier.receipt_id)
-    version = run.asked.versions.get(memory_id)
-    if version is not None:
-        with run.deps.db.tenant(run.caller.tenant_id) as tx:
-            by_hand.require_version(stored.get(tx, memory_id), version)
-    evidence, receipt_id = run.asked.evidence, None
+    evidence, version, receipt_id = run.asked.evidence, run.asked.versions.get(memory_id), None
     if run.asked.dry_run:
-        done = erasure.rehearse_memory(run.deps, run.caller, memory_id, evidence=evidence)
+        done = erasure.rehearse_memory(run.deps, run.caller, memory_id, evidence=evidence, version=version)
     else:
-        done, receipt = erasure.erase_memory(run.deps, run.caller, memory_id, evidence=evidence)
+        done, receipt = erasure.erase_memory(run.deps, run.caller, memory_id, evidence=evidence, version=version)
         receipt_id = UUID(receipt.body["id"])
     row = BulkRow(
         id=memory_id, outcome="done", receipt_id=receipt_id, erased=list(done.memory_ids), counts=dict(done.counts)
@@ -242,9 +237,7 @@ def _merge(run: _Run) -> None:
     """Merge all rows into the first, as one change, or refuse them all."""
     deps, caller, asked = run.deps, run.caller, run.asked
     with deps.db.tenant(caller.tenant_id) as tx:
-        for memory_id, version in asked.versions.items():
-            by_hand.require_version(stored.get(tx, memory_id), version)
-        run.warnings = manual_merge.objections(tx, asked.ids)
+        run.warnings = manual_merge.objections(tx, asked.ids, asked.versions)
     change_id = None
     if not asked.dry_run:
         joined = manual_merge.merge(
@@ -254,8 +247,9 @@ def _merge(run: _Run) -> None:
             asked.ids,
             author(caller),
             content=asked.content,
-            reason=asked.reason or "Merged by hand.",
+            reason=asked.reason,
             secrets=deps.settings.secrets,
+            versions=asked.versions,
         )
         change_id = joined.change_id
     for place, memory_id in enumerate(asked.ids):

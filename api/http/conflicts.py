@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -79,7 +82,7 @@ def get_conflicts(deps: Deps, caller: Reader, after: UUID | None = None, limit: 
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         found, following = conflicts.find(tx, after=after, limit=limit)
-        items = [_shown(tx, one) for one in found]
+        items = _shown(tx, found)
     return {"items": items, "next": str(following) if following else None}
 
 
@@ -87,7 +90,8 @@ def get_conflicts(deps: Deps, caller: Reader, after: UUID | None = None, limit: 
 def get_conflict(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
     """Return the conflict of which a disputed memory is part."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        return _shown(tx, conflicts.one(tx, memory_id))
+        [shown] = _shown(tx, [conflicts.one(tx, memory_id)])
+    return shown
 
 
 @router.post(
@@ -102,18 +106,18 @@ def post_resolve(deps: Deps, caller: Writer, memory_id: UUID, asked: Resolution)
     decided, vector = _with_vector(deps, decided)
     signed = author(caller)
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = conflicts.one(tx, memory_id)
-        change_id = conflicts.resolve(tx, caller.tenant_id, memory_id, decided, vector, signed)
-        waiting = dispatch_queries.held_about(tx, "conflict_resolver", found.ids)
+        resolved = conflicts.resolve(tx, caller.tenant_id, memory_id, decided, vector, signed)
+        held = dispatch_queries.held_about(tx, "conflict_resolver", resolved.ids)
+        waiting = sorted(chain.from_iterable(held.values()))
         remark = SignedRemark(signed, "the conflict was decided by a person")
         for one in waiting:
             dispatch_control.cancel(tx, one, remark)
-        rows, evidence = memories.of_ids(tx, found.ids), memories.evidence(tx, found.ids)
+        rows, evidence = memories.of_ids(tx, resolved.ids), memories.evidence(tx, resolved.ids)
     deps.bell.notify()
     return {
-        "change_id": change_id,
-        "undo": decisions.undo_path(change_id),
-        "memories": [memory_json(rows[one], evidence.get(one, [])) for one in found.ids],
+        "change_id": resolved.change_id,
+        "undo": decisions.undo_path(resolved.change_id),
+        "memories": [memory_json(rows[one], evidence.get(one, [])) for one in resolved.ids],
         "cancelled": waiting,
     }
 
@@ -129,23 +133,25 @@ def _with_vector(deps: Dependencies, decided: Decision) -> tuple[Decision, Any]:
     if decided.content is None:
         return decided, None
     words = manual_merge.screened(decided.content, deps.settings.secrets)
-    return Decision(decided.choice, decided.keep, words, decided.reason, {}, decided.versions), deps.embedder.embed(
-        [words]
-    )[0]
+    return replace(decided, content=words), deps.embedder.embed([words])[0]
 
 
-def _shown(tx: Tx, conflict: MemoryConflict) -> Json:
-    rows, evidence = memories.of_ids(tx, conflict.ids), memories.evidence(tx, conflict.ids)
-    cited = conflicts.cited(tx, conflict.ids)
-    return {
-        "id": conflict.id,
-        "sides": [
-            {
-                "memory": memory_json(rows[one], evidence.get(one, [])),
-                "cited": [cited_json(row) for row in cited[one]],
-            }
-            for one in conflict.ids
-        ],
-        "contradictions": [dict(pair._mapping) for pair in conflict.pairs],
-        "held": dispatch_queries.held_about(tx, "conflict_resolver", conflict.ids),
-    }
+def _shown(tx: Tx, found: Sequence[MemoryConflict]) -> list[Json]:
+    ids = [one for conflict in found for one in conflict.ids]
+    rows, evidence, cited = memories.of_ids(tx, ids), memories.evidence(tx, ids), conflicts.cited(tx, ids)
+    held = dispatch_queries.held_about(tx, "conflict_resolver", ids)
+    return [
+        {
+            "id": conflict.id,
+            "sides": [
+                {
+                    "memory": memory_json(rows[one], evidence.get(one, [])),
+                    "cited": [cited_json(row) for row in cited[one]],
+                }
+                for one in conflict.ids
+            ],
+            "contradictions": [dict(pair._mapping) for pair in conflict.pairs],
+            "held": sorted(chain.from_iterable(held.get(one, ()) for one in conflict.ids)),
+        }
+        for conflict in found
+    ]

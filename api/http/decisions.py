@@ -68,7 +68,7 @@ class MergeRequest(RequestBody):
     content: Content | None = Field(
         None, description="New content of the merged memory; default: the content of the first."
     )
-    reason: Reason = "Merged by hand."
+    reason: Reason = manual_merge.REASON
 
 
 @router.get("/decisions", operation_id="listDecisions", responses=answers(DecisionPage))

@@ -89,22 +89,26 @@ def get_receipt(deps: Deps, caller: Reader, receipt_id: UUID) -> Json:
         return receipts.get(tx, receipt_id).as_json()
 
 
-def erase_memory(deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool) -> tuple[Erased, Receipt]:
-    """Erase a memory, and write the receipt and the mirror. NotFound."""
+def erase_memory(
+    deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool, version: int | None = None
+) -> tuple[Erased, Receipt]:
+    """Erase a memory, and write the receipt and the mirror. NotFound. Conflict: it is at another version."""
 
     def carry_out(tx: Tx) -> Erased:
-        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
+        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence, version=version)
 
     done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
     _write_mirror(deps, caller.tenant_id, done.user_id)
     return done, receipt
 
 
-def rehearse_memory(deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool) -> Erased:
-    """Return what erasing a memory would do. NotFound."""
+def rehearse_memory(
+    deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool, version: int | None = None
+) -> Erased:
+    """Return what erasing a memory would do. NotFound. Conflict: it is at another version."""
 
     def carry_out(tx: Tx) -> Erased:
-        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence)
+        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence, version=version)
 
     return retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True)
 

@@ -114,10 +114,11 @@ class Page:
         return Result("done", change_id=made.change_id, changes=made.counts)
 
     def _erase(self, tx: Tx, job: Any, row: Any, by: Author) -> Result:
-        by_hand.require_version(memories.get(tx, row.memory_id), row.version)
         evidence = bool(job.params.get("evidence"))
         own = [by.cause.event.seq] if by.cause else []
-        done = memory_erasure.erase(tx, self.tenant_id, row.memory_id, by, evidence=evidence, but=own)
+        done = memory_erasure.erase(
+            tx, self.tenant_id, row.memory_id, by, evidence=evidence, but=own, version=row.version
+        )
         receipt = receipts.issue(
             tx,
             self.tenant_id,

@@ -12,10 +12,11 @@ from sqlalchemy import text
 from uuid_utils.compat import uuid7
 
 from core.consolidation import manual_merge
+from core.consolidation.manual_merge import PreparedMerge
 from core.errors import Conflict, Invalid, NotFound, Problem
 from core.events import publishing
 from core.events.publishing import Author
-from core.memory import announcements, memories, updates, writer
+from core.memory import announcements, memories, writer
 from core.memory.changes import Change, Edit, Link, Owner, Vector
 from core.memory.rows import MemoryRow
 from core.storage.db import Tx
@@ -46,6 +47,14 @@ class MemoryConflict:
     @property
     def id(self) -> UUID:
         return self.ids[0]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedConflict:
+    """The change that a decision made, and the memories of the conflict, newest first."""
+
+    change_id: UUID
+    ids: Sequence[UUID]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,26 +100,29 @@ def cited(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, list[Any]]:
     return found
 
 
-def resolve(tx: Tx, tenant_id: str, memory_id: UUID, decided: Decision, vector: Vector | None, author: Author) -> UUID:
-    """Carry out what a person decides about a conflict, as one change, and return its id.
+def resolve(
+    tx: Tx, tenant_id: str, memory_id: UUID, decided: Decision, vector: Vector | None, author: Author
+) -> ResolvedConflict:
+    """Carry out what a person decides about a conflict, as one change.
 
     `vector`: of the wording of a merge. NotFound: the memory is in no conflict. Conflict: a memory was changed since.
     Invalid: the decision does not fit the conflict.
     """
-    found = one(tx, memory_id)
-    rows = memories.of_ids(tx, found.ids)
-    owner = Owner(rows[found.id].user_id, rows[found.id].group_id)
+    row = memories.get(tx, memory_id)
+    owner = Owner(row.user_id, row.group_id)
     writer.lock(tx, tenant_id, str(owner.user_id))
+    # Only now: whoever held the lock may have decided about it.
+    found = one(tx, memory_id)
     rows = memories.of_ids(tx, found.ids)
     _require_seen(rows, decided)
     change_id = uuid7()
     plan = _Plan(tx, found, rows, decided, change_id)
     if decided.choice == "merge":
-        _merge(tx, tenant_id, owner, plan, vector, author)
+        _merge(tx, tenant_id, plan, vector, author)
     else:
         writer.apply(tx, tenant_id, owner, list(plan.changes()), author)
     _announce(tx, tenant_id, plan, author)
-    return change_id
+    return ResolvedConflict(change_id, found.ids)
 
 
 def problems(decided: Decision) -> Iterator[Problem]:
@@ -203,19 +215,20 @@ class _Plan:
         return ", ".join(map(str, self.conflict.ids))
 
 
-def _merge(tx: Tx, tenant_id: str, owner: Owner, plan: _Plan, vector: Vector | None, author: Author) -> None:
+def _merge(tx: Tx, tenant_id: str, plan: _Plan, vector: Vector | None, author: Author) -> None:
     """Merge all of them into the kept one, which is confirmed: nothing denies it any more."""
-    kept = plan.keep
-    others = [row for row in plan.rows.values() if row.id != kept.id]
-    if not others:
+    kept, content = plan.keep, plan.decided.content
+    rows = [kept, *(row for row in plan.rows.values() if row.id != kept.id)]
+    if len(rows) == 1:
         raise Invalid([Problem("/choice", "there is nothing to merge with; choose `keep_all` or `reject`")])
-    reason = f"Merged by hand. {plan.decided.reason}".strip()
-    merges = manual_merge.merges(kept, others, reason, plan.change_id, plan.decided.content, vector)
-    writer.apply(tx, tenant_id, owner, merges, author)
-    updates.refuse_collisions(tx, [kept.id] if plan.decided.content else [])
+    if problems := [Problem("/choice", f"memory {rows[at].id}: {why}") for at, why in manual_merge.refusals(rows)]:
+        raise Invalid(problems)
+    reason = f"{manual_merge.REASON} {plan.decided.reason}".strip()
+    merges = manual_merge.merges(kept, rows[1:], reason, plan.change_id, content, vector)
+    manual_merge.write(tx, tenant_id, PreparedMerge(rows, merges, plan.change_id, reworded=bool(content)), author)
     merged = memories.get(tx, kept.id)
     confirmed = Edit(merged.id, merged.version, {"trust": Trust.CONFIRMED.value}, reason, change_id=plan.change_id)
-    writer.apply(tx, tenant_id, owner, [confirmed], author)
+    writer.apply(tx, tenant_id, Owner(kept.user_id, kept.group_id), [confirmed], author)
 
 
 def _announce(tx: Tx, tenant_id: str, plan: _Plan, author: Author) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from uuid_utils.compat import uuid7
@@ -13,7 +13,7 @@ from core.consolidation import judge
 from core.errors import Invalid, NotFound, Problem
 from core.events.publishing import Author
 from core.inference.embedders import Embedder
-from core.memory import memories, updates, writer
+from core.memory import by_hand, memories, updates, writer
 from core.memory.changes import Merge, Owner, Vector
 from core.screening import screen
 from core.statements import succession
@@ -22,6 +22,13 @@ from core.types import Status, Trust
 
 MOST_MERGED = 20
 """Memories merged by one request, at most."""
+
+REASON: Final = "Merged by hand."
+"""Reason in the history where the person gives none."""
+
+
+NONE_SEEN: Final[Mapping[UUID, int]] = {}
+"""Of no memory a version that has to stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +49,17 @@ def merge(
     author: Author,
     *,
     content: str | None = None,
-    reason: str = "Merged by hand.",
+    reason: str | None = None,
     secrets: Literal["redact", "refuse"] = "redact",
+    versions: Mapping[UUID, int] = NONE_SEEN,
 ) -> ManualMerge:
     """Merge memories into the first, which keeps its id and its content (or gets `content`), with the evidence of all.
 
-    They form one change, which one undo reverts. `secrets`: treatment of secrets in `content`. Invalid: the memories
-    belong to several users, one cannot be merged, or `content` cannot be stored. Conflict: one was changed
-    concurrently.
+    They form one change, which one undo reverts. `secrets`: treatment of secrets in `content`. `versions`: those that
+    the author has seen. Invalid: the memories belong to several users, one cannot be merged, or `content` cannot be
+    stored. Conflict: one is at another version.
     """
-    prepared = prepare(db, embedder, tenant_id, ids, content=content, reason=reason, secrets=secrets)
+    prepared = prepare(db, embedder, tenant_id, ids, content=content, reason=reason, secrets=secrets, versions=versions)
     with db.tenant(tenant_id) as tx:
         write(tx, tenant_id, prepared, author)
     keeper, *others = prepared.rows
@@ -75,16 +83,17 @@ def prepare(
     ids: Sequence[UUID],
     *,
     content: str | None = None,
-    reason: str = "Merged by hand.",
+    reason: str | None = None,
     secrets: Literal["redact", "refuse"] = "redact",
+    versions: Mapping[UUID, int] = NONE_SEEN,
 ) -> PreparedMerge:
-    """Return the changes of a merge (`merge`), with the vector of its wording. Invalid, NotFound: as there."""
+    """Return the changes of a merge (`merge`), with the vector of its wording. Refuses what that refuses."""
     content = screened(content, secrets) if content else None
     with db.tenant(tenant_id) as tx:
-        rows = _rows(tx, ids)
+        rows = _rows(tx, ids, versions)
     change_id = uuid7()
     vector = embedder.embed([content])[0] if content else None
-    changes = merges(rows[0], rows[1:], reason, change_id, content, vector)
+    changes = merges(rows[0], rows[1:], reason or REASON, change_id, content, vector)
     return PreparedMerge(rows, changes, change_id, reworded=bool(content))
 
 
@@ -107,9 +116,9 @@ def merges(
     return found
 
 
-def objections(tx: Tx, ids: Sequence[UUID]) -> list[str]:
-    """Return why the judge would not merge these memories. Invalid, NotFound: they cannot be merged at all."""
-    rows = _rows(tx, ids)
+def objections(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int] = NONE_SEEN) -> list[str]:
+    """Return why the judge would not merge these memories. Invalid, NotFound, Conflict: they cannot be merged."""
+    rows = _rows(tx, ids, versions)
     return warnings(rows[0], rows[1:])
 
 
@@ -127,6 +136,19 @@ def warnings(keeper: Any, others: Sequence[Any]) -> list[str]:
     return found
 
 
+def refusals(rows: Sequence[Any]) -> Iterator[tuple[int, str]]:
+    """Yield the place of each memory that cannot be merged into the first of them, and why."""
+    for place, row in enumerate(rows):
+        if row.user_id != rows[0].user_id:
+            yield place, "Belongs to another user than the first; merge within one user."
+        elif row.group_id != rows[0].group_id:
+            yield place, "Was said in another group than the first; merge within one group."
+        elif row.audience_labels != rows[0].audience_labels:
+            yield place, "Has other audience labels than the first; edit those."
+        elif row.status != Status.ACTIVE or row.trust in {Trust.REJECTED, Trust.QUARANTINED}:
+            yield place, f"Is {row.status} and {row.trust}; restore or confirm it first."
+
+
 def screened(content: str, secrets: str) -> str:
     """Return the words without secrets. Invalid: secrets are refused, or the words instruct the reader."""
     found = screen.screen(content)
@@ -140,7 +162,7 @@ def _slot(row: Any) -> tuple[str, str | None, str]:
     return row.subject, row.attribute, succession.normal_value(row.value)
 
 
-def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
+def _rows(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int]) -> list[Any]:
     """Return the memories in the order given, after checking each."""
     problems = [
         Problem(f"/ids/{index}", "Occurs earlier in the list.") for index, one in enumerate(ids) if one in ids[:index]
@@ -151,19 +173,8 @@ def _rows(tx: Tx, ids: Sequence[UUID]) -> list[Any]:
     missing = [str(one) for one in ids if one not in found]
     if missing:
         raise NotFound(f"There is no memory {missing[0]} in this tenant.")
-    rows = [found[one] for one in ids]
-    for index, row in enumerate(rows):
-        if row.user_id != rows[0].user_id:
-            problems.append(Problem(f"/ids/{index}", "Belongs to another user than the first; merge within one user."))
-        elif row.group_id != rows[0].group_id:
-            problems.append(
-                Problem(f"/ids/{index}", "Was said in another group than the first; merge within one group.")
-            )
-        elif row.audience_labels != rows[0].audience_labels:
-            problems.append(Problem(f"/ids/{index}", "Has other audience labels than the first; edit those."))
-        elif row.status != Status.ACTIVE or row.trust in {Trust.REJECTED, Trust.QUARANTINED}:
-            problems.append(Problem(f"/ids/{index}", f"Is {row.status} and {row.trust}; restore or confirm it first."))
-    if problems:
+    rows = [by_hand.require_version(found[one], versions.get(one)) for one in ids]
+    if problems := [Problem(f"/ids/{index}", why) for index, why in refusals(rows)]:
         raise Invalid(problems)
     return rows
 

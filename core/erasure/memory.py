@@ -22,7 +22,7 @@ from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.memory import memories, writer
+from core.memory import by_hand, memories, writer
 from core.memory import tombstones as memory_tombstones
 from core.memory.changes import Owner, Restore
 from core.storage.db import Tx
@@ -57,21 +57,32 @@ class _Wording:
 
 
 def erase(
-    tx: Tx, tenant_id: str, memory_id: UUID, author: Author, *, evidence: bool = False, but: Sequence[int] = ()
+    tx: Tx,
+    tenant_id: str,
+    memory_id: UUID,
+    author: Author,
+    *,
+    evidence: bool = False,
+    but: Sequence[int] = (),
+    version: int | None = None,
 ) -> Erased:
     """Erase a memory in this transaction. `evidence`: the messages that it cites lose their text, too.
+
+    `version`: the one that the author has seen; None: whichever it has.
+
 
     Agents that run are then restarted, except those that react to the events at `but`: the one that erases.
 
     Memories that say the same are erased with it; those that say something else as well are replaced by what is left
     of them.
 
-    NotFound: there is none. Conflict: its derivatives have changed since they were locked.
+    NotFound: there is none. Conflict: it is at another version, or its derivatives have changed since they were locked.
     """
     owner = Owner(memories.get(tx, memory_id).user_id)
     found, _ = _extent(tx, owner, memory_id, evidence=evidence)
     locked = runner.lock_owners(tx, tenant_id, _by_owner(tx, found))
-    memories.get(tx, memory_id)  # Another transaction may have erased it while this one waited for the locks.
+    # Another transaction may have erased or changed it while this one waited for the locks.
+    by_hand.require_version(memories.get(tx, memory_id), version)
     found, same = _extent(tx, owner, memory_id, evidence=evidence)
     owned = _by_owner(tx, found)
     if not locked.issuperset(owned):

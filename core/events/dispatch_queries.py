@@ -84,14 +84,17 @@ def deliveries(
     return rows, bounds.last if bounds.seen == SEARCHED else None
 
 
-def held_about(tx: Tx, target: str, memory_ids: Sequence[UUID]) -> list[UUID]:
-    """Return dispatches to an agent that wait for approval and whose event is about one of these memories.
+def held_about(tx: Tx, target: str, memory_ids: Sequence[UUID]) -> dict[UUID, list[UUID]]:
+    """Return by memory the dispatches to an agent that wait for approval and whose event is about it, oldest first.
 
     Of those that wait, the newest `SEARCHED` are looked through.
     """
-    subjects = [f"memory:{one}" for one in memory_ids]
-    values = {"target": target, "subjects": subjects, "searched": SEARCHED}
-    return list(tx.execute(_HELD_ABOUT, values).scalars())
+    subjects = {f"memory:{one}": one for one in memory_ids}
+    values = {"target": target, "subjects": list(subjects), "searched": SEARCHED}
+    found: dict[UUID, list[UUID]] = {}
+    for row in tx.execute(_HELD_ABOUT, values):
+        found.setdefault(subjects[row.subject], []).append(row.id)
+    return found
 
 
 def deciders(tx: Tx) -> list[Decider]:
@@ -139,12 +142,14 @@ _OF_EVENT = text("""
 """)
 
 _HELD_ABOUT = text("""
-    SELECT d.id
+    SELECT d.id, e.subject
     FROM (SELECT * FROM dispatches WHERE hold = 'approval' ORDER BY id DESC LIMIT :searched) AS d
-    JOIN events e ON e.tenant_id = d.tenant_id AND e.seq = d.event_seq
+    CROSS JOIN LATERAL (
+        SELECT e.subject FROM events e WHERE e.tenant_id = d.tenant_id AND e.seq = d.event_seq LIMIT 1) AS e
     WHERE d.target = :target AND e.subject = ANY(:subjects)
     ORDER BY d.id
 """)
+"""Event by event: a join might look for the subjects in the whole log, where no index has them."""
 
 _DECIDERS = text("""
     SELECT id, name, scopes FROM api_keys

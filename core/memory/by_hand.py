@@ -1,4 +1,4 @@
-"""What a person does with one memory: pin, archive, restore."""
+"""Changes that a person makes to one memory: pin, unpin, archive, restore."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a memory was made of, and what became of it: which memories it replaced or absorbed, and which did so to it."""
+"""Lineage of a memory: the memories that it replaced, absorbed or was derived from, and those that did so to it."""
 
 from __future__ import annotations
 

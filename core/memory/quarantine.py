@@ -24,7 +24,9 @@ _FIND = text("""
     SELECT * FROM (
         SELECT m.*, coalesce((
             SELECT v.reason FROM memory_versions v
-            WHERE v.tenant_id = m.tenant_id AND v.memory_id = m.id AND v.snapshot ->> 'trust' = 'quarantined'
+            WHERE v.tenant_id = m.tenant_id AND v.memory_id = m.id AND v.version > coalesce((
+                SELECT max(u.version) FROM memory_versions u
+                WHERE u.tenant_id = m.tenant_id AND u.memory_id = m.id AND u.snapshot ->> 'trust' <> 'quarantined'), 0)
             ORDER BY v.version LIMIT 1), '') AS cause
         FROM (SELECT * FROM memories WHERE status = 'active' AND trust = 'quarantined'
                 AND (cast(:after AS uuid) IS NULL OR id < :after)
@@ -33,3 +35,4 @@ _FIND = text("""
     WHERE cast(:cause AS text) IS NULL OR cause = :cause
     ORDER BY id DESC LIMIT :limit
 """)
+"""The cause is the reason of the version since which it has been set apart: it may have been released before."""

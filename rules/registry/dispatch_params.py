@@ -27,6 +27,8 @@ KEPT: Final = "gathered"
 MASKED: Final = (MASK, "[redacted")
 """Marks of a text from which something was removed before it was shown."""
 
+UNKNOWN: Final = "has a masked part that is not known here; write the whole value, or leave it as it was"
+
 MODELS: Final[Mapping[str, type[Model]]] = {"emit": Emit, "notify": Notify, "webhook": Webhook, "celery": CeleryTask}
 
 _ACTION: Final[TypeAdapter[Action]] = TypeAdapter(Action)
@@ -79,15 +81,29 @@ def _restore(stored: Any, shown: Any, edited: Any, pointer: str, problems: list[
             for name, value in edited.items()
         }
     if isinstance(stored, list) and isinstance(shown, list) and isinstance(edited, list):
-        same = [*zip(stored, shown, strict=False)]
+        if len(edited) != len(shown):
+            return [_restore_moved(stored, shown, one, f"{pointer}/{at}", problems) for at, one in enumerate(edited)]
         return [
-            _restore(*same[place], value, f"{pointer}/{place}", problems) if place < len(same) else value
-            for place, value in enumerate(edited)
+            _restore(*one, f"{pointer}/{place}", problems)
+            for place, one in enumerate(zip(stored, shown, edited, strict=True))
         ]
-    if stored != shown and isinstance(edited, str) and any(mark in edited for mark in MASKED):
-        told = "has a masked part that is not known here; write the whole value, or leave it as it was"
-        problems.append(Problem(pointer, told))
+    if stored != shown and isinstance(edited, str) and _is_masked(edited):
+        problems.append(Problem(pointer, UNKNOWN))
     return edited
+
+
+def _restore_moved(stored: list[Any], shown: list[Any], item: Any, pointer: str, problems: list[Problem]) -> Any:
+    """Return an item of a list that has become longer or shorter: its place does not tell any more what it was."""
+    meant = [was for was, seen in zip(stored, shown, strict=True) if seen == item]
+    if meant and all(one == meant[0] for one in meant):
+        return meant[0]
+    if meant or (stored != shown and _is_masked(json.dumps(item, ensure_ascii=False))):
+        problems.append(Problem(pointer, UNKNOWN))
+    return item
+
+
+def _is_masked(words: str) -> bool:
+    return any(mark in words for mark in MASKED)
 
 
 def _problems(

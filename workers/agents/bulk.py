@@ -49,7 +49,7 @@ def _merge(tools: Tools, job: Job, params: Json, ids: list[UUID]) -> PreparedMer
             job.tenant_id,
             ids,
             content=params.get("content"),
-            reason=params.get("reason") or "Merged by hand.",
+            reason=params.get("reason"),
             secrets=tools.settings.secrets,
         )
     except (NotFound, Conflict, Invalid) as error:

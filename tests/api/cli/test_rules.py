@@ -237,9 +237,11 @@ def test_an_upgrade_gives_every_tenant_the_default_rules_it_never_had(
         store.delete(tx, TENANT, "notify_important", author="test")
         for table in ("rules", "rule_versions"):
             tx.execute(text(f"UPDATE {table} SET name = 'mine' WHERE name = 'extract_important_now'"))
+            tx.execute(text(f"DELETE FROM {table} WHERE name = 'change_on_request'"))
     said = imprint("db", "upgrade")
-    assert (said.code, f"New default rules in {TENANT}: extract_important_now" in said.err) == (0, True)
-    assert {"mine", "extract_important_now"} <= set(in_force(imprint))
+    new = "change_on_request, extract_important_now"
+    assert (said.code, f"New default rules in {TENANT}: {new}" in said.err) == (0, True)
+    assert {"mine", "change_on_request", "extract_important_now"} <= set(in_force(imprint))
     assert "notify_important" not in in_force(imprint)
     assert f"in {TENANT}" not in imprint("db", "upgrade").err
 

@@ -12,7 +12,8 @@ from core.config import Settings
 from core.memory.changes import Add
 from core.storage.db import Database
 from core.types import Json
-from tests.api.http.disputes import NOW, dispute, dogs, listed, state
+from tests.api.http.disputes import listed
+from tests.core.consolidation.disputes import NOW, dispute, dogs, state
 from tests.doors import OTHER, Doors, key_of
 from tests.factories import a_memory, carry_out, memory_row
 from tests.samples import TENANT

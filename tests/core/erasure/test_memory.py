@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import text
 
+from core.erasure import memory
 from core.errors import Conflict, NotFound
-from core.memory import tombstones
-from core.memory.changes import Archive, Confirm, Edit, Link, Replace
+from core.memory import tombstones, writer
+from core.memory.changes import Archive, Confirm, Edit, Link, Owner, Replace
 from core.storage.db import Database
 from core.types import Evidence, Relation
 from tests.core.changing import Bench, an_add
-from tests.core.erasing import COMPOUND, erased, holding, rows
+from tests.core.erasing import AUTHOR, COMPOUND, erased, holding, rows
 from tests.factories import EMBEDDER, a_candidate
+from tests.production import wait_for
 from tests.samples import TENANT, accept, accept_all, ended, said
 from tests.works import Works
 
@@ -212,3 +216,36 @@ def test_a_value_of_a_slot_goes_in_whatever_words_it_was_told(app: Database, ben
     bench.apply(replace(again, supersedes=bench.known(porto)))
     erased(app, again.id)
     assert holding(app, unique) == []
+
+
+def test_a_memory_that_changes_while_its_erasure_waits_is_kept_if_another_version_was_seen(
+    app: Database, bench: Bench
+) -> None:
+    add = an_add("Ada has a cat.")
+    bench.apply(add)
+    outcome: list[object] = []
+
+    def erase() -> None:
+        try:
+            with app.tenant(TENANT) as tx:
+                outcome.append(memory.erase(tx, TENANT, add.id, AUTHOR, version=1))
+        except Conflict as error:
+            outcome.append(error)
+
+    with app.tenant(TENANT) as tx:
+        edit = Edit(add.id, 1, {"content": "Ada has two cats."}, "put right")
+        writer.apply(tx, TENANT, Owner("ada"), [edit], AUTHOR)
+        thread = threading.Thread(target=erase)
+        thread.start()
+        wait_for(lambda: is_waited_for(app))
+    thread.join()
+    assert [type(one) for one in outcome] == [Conflict]
+    assert bench.row(add.id).content == "Ada has two cats."
+    with app.tenant(TENANT) as tx:
+        assert memory.erase(tx, TENANT, add.id, AUTHOR, version=2).memory_ids == [add.id]
+
+
+def is_waited_for(app: Database) -> bool:
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'"
+    with app.tenant(TENANT) as tx:
+        return bool(tx.execute(text(waiting)).scalar_one())

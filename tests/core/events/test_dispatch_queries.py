@@ -1,16 +1,19 @@
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 import pytest
 from sqlalchemy import text
 
+from core.config import Settings
 from core.errors import NotFound
 from core.events import dispatch_queries, log
 from core.events.dispatch_queries import DispatchFilter
 from core.storage.db import Database
 from core.tenancy import tenants
 from core.types import DispatchStatus
+from tests import databases
 from tests.samples import TENANT, accept, event
 from tests.workers.dispatch.owing import held, owe
 
@@ -74,3 +77,63 @@ def test_who_may_decide_are_the_keys_with_such_a_scope_that_are_not_revoked(app:
         gone, _ = tenants.create_key(tx, TENANT, ("rules",))
         tx.execute(text("UPDATE api_keys SET revoked_at = now() WHERE id = :id"), {"id": gone})
         assert {one.id for one in dispatch_queries.deciders(tx)} - before == {keys["rules"], keys["admin"]}
+
+
+def about(app: Database, *subjects: str, **fields: Any) -> list[UUID]:
+    """Dispatches of the resolver that wait for approval, each of an event about a subject."""
+    made = []
+    for subject in subjects:
+        seq = accept(app, event("note.taken", subject=subject)).last_seq
+        given = {"target": "resolver", "status": DispatchStatus.HELD, "hold": "approval", "event_seq": seq, **fields}
+        made.append(owe(app, **given))
+    return made
+
+
+def held_about(app: Database, *ids: UUID) -> dict[UUID, list[UUID]]:
+    with app.tenant(TENANT) as tx:
+        return dispatch_queries.held_about(tx, "resolver", ids)
+
+
+def test_those_that_wait_for_approval_are_found_by_the_memory_that_their_event_is_about(app: Database) -> None:
+    one, other = UUID(int=1), UUID(int=2)
+    first, second, third = about(app, f"memory:{one}", f"memory:{one}", f"memory:{other}")
+    about(app, f"memory:{one}", target="another")
+    about(app, f"memory:{one}", hold="turn")
+    about(app, "user:ada")
+    assert held_about(app, one, other, UUID(int=3)) == {one: [first, second], other: [third]}
+    assert held_about(app, other) == {other: [third]}
+    assert held_about(app) == {}
+    with app.tenant("globex") as tx:
+        assert dispatch_queries.held_about(tx, "resolver", [one]) == {}
+
+
+def test_of_those_that_wait_the_newest_alone_are_looked_through(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = UUID(int=1)
+    _, second, third = about(app, *[f"memory:{one}"] * 3)
+    monkeypatch.setattr(dispatch_queries, "SEARCHED", 2)
+    assert held_about(app, one) == {one: [second, third]}
+
+
+def test_those_that_wait_are_found_in_the_index_however_many_dispatches_there_are(
+    settings: Settings, app: Database
+) -> None:
+    events = """
+        INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, correlation_id)
+        SELECT :tenant, 'e' || n, 'shop', 'order.placed', 'memory:' || n, now(), '{}', 'c'
+        FROM generate_series(1, 20000) AS n
+    """
+    dispatches = """
+        INSERT INTO dispatches (tenant_id, action_type, target, queue, status, hold, event_seq, root_seq)
+        SELECT :tenant, 'run_agent', 'resolver', 'io', CASE WHEN n % 100 = 0 THEN 'held' ELSE 'done' END,
+               CASE WHEN n % 100 = 0 THEN 'approval' END, seq, seq
+        FROM (SELECT seq, row_number() OVER (ORDER BY seq) AS n FROM events) AS e
+    """
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(events), {"tenant": TENANT})
+        tx.execute(text(dispatches), {"tenant": TENANT})
+    databases.analyzed(settings, "events", "dispatches")
+    values = {"target": "resolver", "subjects": ["memory:100", "memory:101"], "searched": dispatch_queries.SEARCHED}
+    with app.tenant(TENANT) as tx:
+        nodes = databases.carried_out(tx, str(dispatch_queries._HELD_ABOUT), values)
+    assert sum(databases.looked_at(nodes, "dispatches")) == 200
+    assert sum(databases.looked_at(nodes, "events")) <= 200

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import text
 
+from core.config import Settings
 from core.events import expiries, feed, log
 from core.expiry import log_rows
 from core.storage.db import Database
+from core.tenancy.retention import Retention
 from rules.registry import store
+from tests.core.bulk.asking import a_job, begin
 from tests.core.erasing import rows
 from tests.core.expiry.sweeping import choose, swept
+from tests.doors import OTHER, key_of
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.works import Works
@@ -228,3 +232,52 @@ _REPLAYED = text("""
     INSERT INTO replay_decisions (tenant_id, replay_id, event_seq, rule, version, verdict)
     SELECT :tenant, :id, seq, 'answers', 1, 'fired' FROM events WHERE event_type = 'order.placed'
 """)
+
+
+def a_bulk_job(app: Database, count: int, days: float, status: str = "done") -> UUID:
+    """A job of so many rows that has ended so long ago, or is still running."""
+    job_id = begin(app, a_job(), [(uuid4(), None) for _ in range(count)])
+    end = "UPDATE bulk_jobs SET status = :status, ended_at = now() - make_interval(secs => :days * 86400)"
+    if status != "running":
+        with app.tenant(TENANT) as tx:
+            tx.execute(text(f"{end} WHERE id = :id"), {"id": job_id, "status": status, "days": days})
+    return job_id
+
+
+def bulk_rows(app: Database) -> list[tuple[UUID, int]]:
+    """Jobs with the number of their rows, oldest first."""
+    count = "SELECT id, (SELECT count(*) FROM bulk_rows r WHERE r.job_id = j.id) FROM bulk_jobs j ORDER BY id"
+    return [tuple(row) for row in rows(app, count)]
+
+
+def test_bulk_jobs_that_have_ended_leave_after_their_rows(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_rows, "ROWS", 4)
+    old, cancelled = a_bulk_job(app, 6, 31), a_bulk_job(app, 3, 31, "cancelled")
+    young, running = a_bulk_job(app, 2, 29), a_bulk_job(app, 1, 0, "running")
+    keeps = Retention(dispatches_days=30)
+    left = []
+    for _ in range(3):
+        with app.tenant(TENANT) as tx:
+            page = log_rows.remove_bulk_jobs(tx, TENANT, keeps, None)
+        left.append((page.last, sum(count for one, count in bulk_rows(app) if one in {old, cancelled})))
+    assert left == [("", 5), ("", 1), (None, 0)]
+    assert page.counts == {}
+    assert bulk_rows(app) == [(young, 2), (running, 1)]
+
+
+def test_a_sweep_removes_bulk_jobs_of_its_tenant_alone(app: Database, settings: Settings) -> None:
+    a_bulk_job(app, 3, 31)
+    key_of(settings, OTHER)
+    choose(app, OTHER, dispatches_days=30)
+    swept(app, OTHER)
+    assert len(bulk_rows(app)) == 1
+    choose(app, dispatches_days=30)
+    swept(app)
+    assert bulk_rows(app) == []
+
+
+def test_where_traces_are_kept_for_good_bulk_jobs_stay(app: Database) -> None:
+    a_bulk_job(app, 3, 4000)
+    choose(app, messages_days=30)
+    swept(app)
+    assert len(bulk_rows(app)) == 1

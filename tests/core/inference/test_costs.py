@@ -17,7 +17,7 @@ from core.storage.db import Database
 from core.types import SPEND_KEYS, Json, SpendKey
 from rules.engine import lookups
 from tests.core.inference.calls import NOW, call, dispatch
-from tests.databases import analyzed
+from tests.databases import analyzed, carried_out, looked_at
 from tests.samples import TENANT, accept, event
 
 OTHER = "globex"
@@ -145,3 +145,19 @@ def test_the_calls_of_a_day_are_found_by_their_time(settings: Settings, app: Dat
         costs.spent_today(tx)
         plan = json.dumps(tx.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {asked[0]}").scalar_one())
     assert '"Index Name": "model_calls_by_time"' in plan
+
+
+@pytest.mark.parametrize("by", ["model", "rule", "user"])
+def test_days_are_summed_up_from_the_calls_of_their_time_alone(settings: Settings, app: Database, by: str) -> None:
+    fill = """
+        INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, outcome, at)
+        SELECT :tenant, uuidv7(), 'm', 'p', 'ok', now() - make_interval(hours => n) FROM generate_series(1, 20000) AS n
+    """
+    with app.tenant(TENANT) as tx:
+        tx.execute(text(fill), {"tenant": TENANT})
+    analyzed(settings, "model_calls", "dispatches", "events")
+    values = {"by": by, "since": datetime.now(UTC) - timedelta(days=10), "until": datetime.now(UTC), "limit": 5}
+    with app.tenant(TENANT) as tx:
+        nodes = carried_out(tx, str(costs._BY_DAY), values)
+    assert {node["Index Name"] for node in nodes if "Index Name" in node} >= {"model_calls_by_time"}
+    assert sum(looked_at(nodes, "model_calls")) == 239

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from core.storage.db import Database
 from tests.api.console.browser import Browser
-from tests.api.http.disputes import dogs, listed, state
+from tests.api.http.disputes import listed
+from tests.core.consolidation.disputes import dogs, state
 from tests.doors import Doors
 from tests.factories import memory_row
 

@@ -11,8 +11,8 @@ from core.storage.db import Database
 from core.types import Json
 from tests.api.console.browser import Browser
 from tests.api.http.dead import LOG, NOWHERE, failed, letters
-from tests.api.http.disputes import dogs
 from tests.api.http.hostile import told
+from tests.core.consolidation.disputes import dogs
 from tests.doors import Doors, key_of
 from tests.samples import TENANT, event
 from tests.works import Works
