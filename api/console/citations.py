@@ -58,7 +58,7 @@ async def read(api: Api, sources: Sequence[Json]) -> list[Passage]:
 def passages(sources: Sequence[Json], sessions: Mapping[str, Mapping[int, Json]]) -> list[Passage]:
     """Return the passages that the sources cite; `sessions`: the messages read, by session and position."""
     found = [
-        Passage(cited, [_shown(message, cited) for message in run])
+        Passage(cited, [marked(message, cited) for message in run])
         for session_id, messages in sessions.items()
         for run in _runs(messages)
         if (cited := [one for one in sources if one["session_id"] == session_id and one["message_id"] in _ids(run)])
@@ -85,7 +85,7 @@ def _ids(messages: Sequence[Json]) -> frozenset[str]:
     return frozenset(one["id"] for one in messages)
 
 
-def _shown(message: Json, cited: Sequence[Json]) -> ShownMessage:
+def marked(message: Json, cited: Sequence[Json]) -> ShownMessage:
     """Return a message with the quoted passage apart; a cited message without its passage is quoted whole."""
     content = message["content"]
     source = next((one for one in cited if one["message_id"] == message["id"]), None)
