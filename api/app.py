@@ -160,7 +160,9 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        if settings.embedding in MODELS:  # The first question should not wait for the model to be read.
+        if (
+            settings.embedding in MODELS and settings.embedding_at_start
+        ):  # The first question should not wait for the model to be read.
             threading.Thread(
                 target=opened.embedder.embed_queries, args=(["Imprint"],), name="warm-up", daemon=True
             ).start()

@@ -10,7 +10,7 @@ from pathlib import Path
 from bench import accept, backtest, clock, edit, erase, flow, route, searchable, sweep
 from bench.stand import show, stack
 
-ALONE = "decide compare judge guard write dedup context prefix segment stream summary tokens".split()
+ALONE = "decide compare judge guard write profile dedup context prefix segment stream summary tokens".split()
 """Benches that print by themselves."""
 
 HARNESS = Path("../shared/eval/recall.py")

@@ -31,7 +31,7 @@ from api.stack.postgres import Postgres
 from bench import console_data, console_pages
 from bench.console_data import LARGE, Size
 from bench.flood import flooded
-from bench.stand import Stand, percentiles, stack, timed
+from bench.stand import Stand, home_stack, percentiles, timed
 from core.config import Settings
 from core.inference.local_models.catalog import MODELS
 from core.storage import schema
@@ -56,7 +56,7 @@ def run(size: Size | None, rounds: int, only: str, kept: Path | None, rate: int)
         home = kept or Path(folder)
         if size is not None:
             load(home, size)
-        with stack(home, tenant_limits='{"requests": 1000000}') as stand:
+        with home_stack(home, tenant_limits='{"requests": 1000000}') as stand:
             if size is not None:
                 rules(stand)
             demo(stand)

@@ -50,6 +50,10 @@ class Told:
         return self.candidate.content
 
     @property
+    def sketch(self) -> Sketch:
+        return Sketch(self.content)
+
+    @property
     def subject(self) -> str:
         return self.candidate.subject
 
@@ -157,7 +161,8 @@ class Look:
         if content not in self._known:
             self._known[content] = one = Sketch(content)
             row = [Row(ngrams.buckets(one.grams), wanted=False)]
-            one.ends, one.ended = (float(self._trained[kind].logits(row)[0]) for kind in KINDS)
+            ends, ended = (float(self._trained[kind].logits(row)[0]) for kind in KINDS)
+            one.traits = replace(one.traits, ends=ends, ended=ended)
         return self._known[content]
 
 
@@ -251,9 +256,8 @@ def usual(conversations: Sequence[Conversation]) -> dict[str, float]:
     """The share of statements of one language in which a word stands, of those that are not rare."""
     found: dict[str, float] = {}
     for language in dict.fromkeys(one.language for one in conversations):
-        several = [
-            endings.sketch(told.content).words for c in conversations if c.language == language for told in c.told
-        ]
+        told = [Sketch(one.content) for c in conversations if c.language == language for one in c.told]
+        several = [endings.words_of(one.content, one.language, one.speaker) for one in told]
         counts = Counter(word for words in several for word in words)
         found |= {word: round(n / len(several), 4) for word, n in counts.items() if n > RARE * len(several)}
     return found

@@ -28,12 +28,13 @@ READY_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """A running stack: where it answers, the key to it, and its database's URL."""
+    """A running stack: where it answers, the key to it, its home, a client, and the process of `imprint up`."""
 
     url: str
     key: str
     home: Path
     http: httpx.Client
+    pid: int
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         return self.raw(method, path, None if body is None else json.dumps(body, ensure_ascii=False).encode())
@@ -59,24 +60,32 @@ class Stand:
 
 
 @contextlib.contextmanager
-def stack(home: Path | None = None, **settings: str) -> Iterator[Stand]:
-    """`imprint up` in a folder of its own, as a user starts it; gone when this ends, unless it has a `home`."""
-    kept = tempfile.TemporaryDirectory(prefix="imprint-bench-") if home is None else contextlib.nullcontext(str(home))
-    with kept as folder:
-        port = free_port()
-        named = {f"IMPRINT_{name.upper()}": value for name, value in settings.items()}
-        own = {"IMPRINT_HOME": folder, "IMPRINT_HTTP_PORT": str(port), "IMPRINT_METRICS_PORT": str(free_port())}
-        command = [sys.executable, "-m", "api.cli.main", "up", "--quiet"]
-        process = subprocess.Popen(command, env={**os.environ, **own, **named})
-        try:
-            url = f"http://127.0.0.1:{port}"
-            _await_ready(url, process)
-            key = (Path(folder) / "run" / "api.key").read_text().strip()
-            with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=90) as client:
-                yield Stand(url, key, Path(folder), client)
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(30)
+def stack(*options: str, **settings: str) -> Iterator[Stand]:
+    """`imprint up` in a folder of its own, as a user starts it; gone when this ends."""
+    with (
+        tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder,
+        home_stack(Path(folder), *options, **settings) as stand,
+    ):
+        yield stand
+
+
+@contextlib.contextmanager
+def home_stack(home: Path, *options: str, **settings: str) -> Iterator[Stand]:
+    """`imprint up` with these options in a home; it is stopped when this ends, and the home stays."""
+    port = free_port()
+    named = {f"IMPRINT_{name.upper()}": value for name, value in settings.items()}
+    own = {"IMPRINT_HOME": str(home), "IMPRINT_HTTP_PORT": str(port), "IMPRINT_METRICS_PORT": str(free_port())}
+    command = [sys.executable, "-m", "api.cli.main", "up", "--quiet", *options]
+    process = subprocess.Popen(command, env={**os.environ, **own, **named})
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _await_ready(url, process)
+        key = (home / "run" / "api.key").read_text().strip()
+        with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=90) as client:
+            yield Stand(url, key, home, client, process.pid)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(30)
 
 
 @contextlib.contextmanager
@@ -119,7 +128,7 @@ def _await_ready(url: str, process: subprocess.Popen[bytes]) -> None:
                 return
         except httpx.TransportError:
             pass
-        time.sleep(0.2)
+        time.sleep(0.05)
     raise SystemExit(f"the stack did not become ready (exit code {process.poll()})")
 
 

@@ -246,6 +246,10 @@ class Settings(BaseSettings):
     embedding_api_key: SecretStr = Field(SecretStr(""), description="API key of that endpoint.")
     embedding_model: str = Field("text-embedding-3-small", description="Embedding model at that endpoint.")
     embedding_dimension: Count = Field(384, description="Dimension of its vectors.")
+    embedding_at_start: bool = Field(
+        True,
+        description="Load the local model when the API starts; if not, the first question waits half a second for it.",
+    )
 
     extract_messages: Count = Field(200, description="Maximum messages per extraction; the rest follows immediately.")
     unit_gap_seconds: Positive = Field(1800, description="Silence after which a new unit begins, in seconds.")

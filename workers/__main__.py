@@ -1,4 +1,4 @@
-"""`python -m workers router|clock|worker`: the background processes, without the API."""
+"""`python -m workers router|clock|worker|together`: the background processes, without the API."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ PROCESSES: Final = {
     "router": "workers.processes:run_router",
     "clock": "workers.clock:run_clock",
     "worker": "workers.processes:run_worker",
+    "together": "workers.together:run_together",
 }
 """Only the chosen one is imported."""
 
@@ -30,8 +31,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("process", choices=sorted(PROCESSES))
     parser.add_argument("--queue", choices=["cpu", "io"], default="io", help="a worker's queue")
     parser.add_argument("--concurrency", type=int, help="a worker's processes")
+    parser.add_argument("--idle", type=int, help="a worker's processes that stay without work; default: all")
     asked = parser.parse_args(argv)
-    name = f"worker-{asked.queue}" if asked.process == "worker" else asked.process
+    name = {"worker": f"worker-{asked.queue}", "together": "workers"}.get(asked.process, asked.process)
     try:
         settings = Settings()
         logs.configure(settings.log_level, settings.log_format, name)
@@ -41,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
         _listen(settings, forks=asked.process == "worker")
         run = deferred.load_entry(PROCESSES[asked.process])
         if asked.process == "worker":
-            run(settings, asked.queue, asked.concurrency)
+            run(settings, asked.queue, asked.concurrency, asked.idle)
         else:
             run(settings)
     except ImprintError as error:

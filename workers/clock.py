@@ -141,15 +141,15 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     def _sweep(self) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
         with self._db.queue() as tx:
-            now: datetime = tx.execute(text("SELECT clock_timestamp()")).scalar_one()
+            now, expiring, owing = sweep.glance(tx)
             self._book.refresh(tx)
             if not self._agenda.knows(self._book.sets):
                 schedules.forget_gone(tx)
-            expired = sweep.expire(tx)
+            expired = sweep.expire(tx) if expiring else 0
             flow_rows.forget_expired(tx, now)
         if not self._agenda.knows(self._book.sets):
             self._agenda.learn(self._book.sets, now)
-        owed = self._owed()
+        owed = self._owed() if owing else []
         relay.send(self.app, owed)
         metrics.DISPATCHES_RESENT.inc(len(owed))
         if expired:

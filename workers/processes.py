@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from functools import partial
 
 import structlog
 from celery.signals import worker_ready, worker_shutting_down
@@ -23,8 +24,8 @@ from workers import app as celery_app
 from workers import task, wiring
 from workers.dispatch import relay
 from workers.mirror_watcher import MirrorWatcher
-from workers.routing import router
 from workers.routing.bus_consumer import BusConsumer, Intake
+from workers.routing.router import Turns
 
 log = structlog.get_logger()
 
@@ -37,26 +38,26 @@ def run_router(settings: Settings) -> None:
     """Route until stopped: at each hint, and at each poll for lost hints."""
     routing = wiring.router(settings)
     app = db.connect(db.app_url(settings), settings.database_pool)
-    _require(routing.db, app, settings)
+    require(routing.db, app, settings)
     url = broker_url(settings)
     celery = celery_app.create(settings, url)
 
-    def turn() -> float:
-        count, owed = router.route(routing)
-        relay.send(celery, owed)
-        relay.send(celery, router.fire_due(routing))
-        return 0.0 if count else settings.poll_seconds  # A batch that is not full may be one tenant's share of it.
+    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds)
+    loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
 
-    loop = Loop("router", turn, expected=(DBAPIError, *BROKER_ERRORS))
+    def ring() -> None:
+        turns.expect()
+        loop.wake()
+
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: loop.stop())
     ear, heart, sweeper = (
-        DoorbellListener(url, loop.wake),
+        DoorbellListener(url, ring),
         Heartbeat(routing.db, "router", tenants=routing.at_work.count),
         CacheSweeper(),
     )
     limits = settings.batch_events, settings.event_bytes
-    bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, loop.wake, settings.request_bytes))
+    bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes))
     try:
         loop.run()
     finally:
@@ -64,11 +65,14 @@ def run_router(settings: Settings) -> None:
             part.close()
 
 
-def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -> None:
-    """Run a Celery worker for one queue until stopped."""
+def run_worker(settings: Settings, queue: str, concurrency: int | None = None, idle: int | None = None) -> None:
+    """Run a Celery worker for one queue until stopped.
+
+    Without work for a while, only `idle` of its processes stay; the others are forked when they are needed.
+    """
     require_model(settings)
     app = db.connect(db.app_url(settings), 2)
-    _require(None, app, settings)  # It leaves no connection open, which the children of the fork would share.
+    require(None, app, settings)  # It leaves no connection open, which the children of the fork would share.
     beside: list[Heartbeat | MirrorWatcher] = []
 
     processes = concurrency or CONCURRENCY[queue]
@@ -88,12 +92,15 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None) -
     worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)
     celery = task.with_task(celery_app.create(settings, broker_url(settings)), settings)
-    options = [f"--queues={queue}", f"--concurrency={processes}", f"--hostname={queue}@%h"]
+    options = [f"--queues={queue}", f"--concurrency={min(idle or processes, processes)}", f"--hostname={queue}@%h"]
+    if idle is not None:
+        options.append(f"--autoscale={processes},{min(idle, processes)}")
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
     celery.worker_main(["worker", "--pool=prefork", *options, *quiet])
 
 
-def _require(queue: Database | None, app: Database | None, settings: Settings) -> None:
+def require(queue: Database | None, app: Database | None, settings: Settings) -> None:
+    """Raise Misconfigured where the database does not fit this version, or a role sees too much."""
     for database in (queue, app):
         if database is not None:
             try:

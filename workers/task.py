@@ -18,9 +18,14 @@ from workers.dispatch import ledger, relay
 from workers.dispatch.model import Ledger
 
 
-def with_task(app: Celery, settings: Settings) -> Celery:
-    """Register the task, and give each worker process a ledger of its own: connections do not survive a fork."""
-    held: list[Ledger] = []
+def with_task(app: Celery, settings: Settings, *, forks: bool = True) -> Celery:
+    """Register the task for a ledger that is wired before the fork: processes share its memory.
+
+    Connections do not survive a fork, and it has none: each process opens its own. `forks`: the pool consists of
+    processes, in which an agent can be interrupted; else of threads.
+    """
+    wired = replace(wiring.ledger(settings), interrupts=forks)
+    held: list[Ledger] = [] if forks else [wired]
     beside: list[CacheSweeper] = []
 
     @app.task(name=relay.TASK, shared=False)  # type: ignore[untyped-decorator]
@@ -29,7 +34,7 @@ def with_task(app: Celery, settings: Settings) -> Celery:
 
     def begin(**_: Any) -> None:
         logs.configure(settings.log_level, settings.log_format, "worker")
-        held[:] = [replace(wiring.ledger(settings), interrupts=True)]
+        held[:] = [wired]
         beside[:] = [CacheSweeper()]
 
     def end(**_: Any) -> None:
@@ -39,6 +44,8 @@ def with_task(app: Celery, settings: Settings) -> Celery:
         for own in held:
             own.db.close()
 
+    if not forks:
+        return app
     worker_process_init.connect(begin, weak=False)
     worker_process_shutdown.connect(end, weak=False)
     return app

@@ -16,7 +16,7 @@ import typer
 from api.cli import demo_view
 from api.cli.client import AsJson, Client, Refused, show_json
 from api.cli.demo_view import DemoView
-from api.cli.service import stack
+from api.cli.local_stack import stack
 from api.demo import conversations
 from api.demo.conversations import DemoConversation, DemoQuestion
 from api.terminal import err

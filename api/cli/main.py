@@ -16,7 +16,7 @@ from core import deferred
 from core.errors import ImprintError
 
 COMMANDS: CommandTable = {
-    "up": ("api.cli.service:up", "The whole stack on this machine; Ctrl-C ends all of it, the data stays."),
+    "up": ("api.cli.local_stack:up", "The whole stack on this machine; Ctrl-C ends all of it, the data stays."),
     "demo": ("api.cli.demo:demo", "From nothing to the answer: a conversation, memories, five questions."),
     "publish": ("api.cli.publish:publish", "Publish events: from arguments, a file or standard input."),
     "hook": ("api.cli.hook:hook", "Report what a coding agent's hook was sent, and print the answer."),

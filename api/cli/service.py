@@ -1,43 +1,29 @@
-"""Commands that run the service: the whole stack, single processes, database, keys."""
+"""Commands that run single processes, and those of the database, the keys and the local model."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from api.cli import ids, tables
+from api.cli import ids, preparation, tables
 from api.cli.client import AsJson, finish_if_json, moment, show_items, show_json
 from api.cli.tables import Column
-from api.stack.supervisor import Child
-from api.stack.up import ListenAddress
-from api.stack.up import up as run_stack
 from api.terminal import err, out
 from core import deferred
 from core.config import Settings
 from core.errors import Misconfigured
-from core.extraction import extractor_setting
-from core.inference import configured_embedder, embedding_model, local_embedder
+from core.inference import local_embedder
 from core.inference.local_models.catalog import MODELS
-from core.maintenance import heartbeat
-from core.storage import db, schema
-from core.storage.db import Database
 from core.tenancy import tenants
 from core.tenancy.tenants import ApiKey
-from rules.registry import store
-
-APP, ROUTER = "IMPRINT_DATABASE_APP_URL", "IMPRINT_DATABASE_ROUTER_URL"
-"""Settings with the roles that processes connect as: the tenant-bound one, and that of the queue."""
 
 DEFAULT_TENANT = tenants.DEFAULT
-KEY_NAME = "imprint up"
 
 KEYS = (
     *(Column("id", style="bold"), Column("since", style="dim"), Column("used", style="dim")),
@@ -50,43 +36,6 @@ key_commands = typer.Typer(help="API keys and their tenants.", no_args_is_help=T
 model_commands = typer.Typer(help="The local embedding model.", no_args_is_help=True, add_completion=False)
 
 Queue = Annotated[str, typer.Option(help="io (waits for models) or cpu (computes)")]
-
-
-def up(quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False) -> None:
-    """Run the whole stack on this machine; Ctrl-C stops it and keeps the data.
-
-    Example: IMPRINT_HOME=~/imprint IMPRINT_HTTP_PORT=8080 imprint up
-    """
-    raise typer.Exit(stack(Settings(), quiet=quiet))
-
-
-def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None] | None = None) -> int:
-    """Run servers and processes until a signal, or until `on_ready` returns; return the exit code."""
-    configured_embedder.require_model(settings)
-    extractor_setting.require(settings)
-    metrics = settings.home.absolute() / "run" / "metrics"
-    me, workers = [sys.executable, "-m", "api.cli.main"], [sys.executable, "-m", "workers"]
-    serving = {"IMPRINT_HTTP_HOST": settings.http_host, "IMPRINT_HTTP_PORT": str(settings.http_port)}
-    return run_stack(
-        settings_env={**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(metrics), "OMP_NUM_THREADS": "1"},
-        home=settings.home,
-        http=ListenAddress(settings.http_host, settings.http_port),
-        metrics=ListenAddress(
-            settings.metrics_host, settings.metrics_port, "metrics_port" in settings.model_fields_set
-        ),
-        quiet=quiet,
-        database_url=settings.database_url.get_secret_value() if settings.database_url else None,
-        broker_url=settings.broker_url.get_secret_value() if settings.broker_url else None,
-        prepare=_prepare,
-        children=[
-            Child("api", [*me, "serve"], serving, {APP}, shows_metrics=True),
-            Child("router", [*workers, "router"], roles={APP, ROUTER}),
-            Child("worker-io", [*workers, "worker", "--queue", "io"], roles={APP}),
-            Child("worker-cpu", [*workers, "worker", "--queue", "cpu"], roles={APP}),
-            Child("clock", [*workers, "clock"], roles={ROUTER}),
-        ],
-        on_ready=on_ready,
-    )
 
 
 def router() -> None:
@@ -120,7 +69,7 @@ def db_upgrade(as_json: AsJson = False) -> None:
 
     Example: imprint db upgrade
     """
-    fresh = _upgrade(Settings())
+    fresh = preparation.upgrade(Settings())
     finish_if_json(as_json, {"new_default_rules": fresh})
     for tenant, rules in fresh.items():
         err.print(f"New default rules in {tenant}: {', '.join(rules)}", highlight=False)
@@ -157,8 +106,8 @@ def keys_create(
     """
     wanted = [scope.strip() for scope in scopes.split(",") if scope.strip()]
     held = None if labels is None else [label.strip() for label in labels.split(",") if label.strip()]
-    with closing(_app_database(Settings())) as database:
-        key_id, key = make_key(database, tenant, wanted, name, held)
+    with closing(preparation.app_database(Settings())) as database:
+        key_id, key = preparation.make_key(database, tenant, wanted, name, held)
     if as_json:
         show_json({"id": key_id, "key": key})
     else:
@@ -171,7 +120,7 @@ def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
 
     Example: imprint keys list --tenant acme
     """
-    with closing(_app_database(Settings())) as database, database.tenant(tenant) as tx:
+    with closing(preparation.app_database(Settings())) as database, database.tenant(tenant) as tx:
         found = tenants.keys(tx)
     if as_json:
         show_items([{n: getattr(key, n) for n in key.__slots__} for key in found])
@@ -189,7 +138,7 @@ def keys_revoke(
 
     Example: imprint keys revoke ce9b38dc --tenant acme
     """
-    with closing(_app_database(Settings())) as database, database.tenant(tenant) as tx:
+    with closing(preparation.app_database(Settings())) as database, database.tenant(tenant) as tx:
         whole = ids.choose("key", key_id.lower(), [key.id for key in tenants.keys(tx)])
         tenants.revoke_key(tx, whole)
     finish_if_json(as_json, {"id": whole, "revoked": True})
@@ -221,62 +170,6 @@ def _key_row(key: ApiKey) -> list[str]:
     made = f"revoked {moment(key.revoked_at)[:10]}" if key.revoked_at else f"made {moment(key.created_at)[:10]}"
     used = moment(key.last_used_at)[:10] if key.last_used_at else "never"
     return [ids.short(key.id), made, used, f"{','.join(key.scopes)}{held}", key.name or "–"]
-
-
-def make_key(
-    database: Database, tenant: str, scopes: list[str], name: str | None, labels: list[str] | None = None
-) -> tuple[str, str]:
-    """Create a key for a tenant, which is created with its default rules if it is new."""
-    with database.tenant(tenant) as tx:
-        if tenants.ensure(tx, tenant):
-            store.install_defaults(tx, tenant)
-        return tenants.create_key(tx, tenant, scopes, name, labels)
-
-
-def _prepare(env: Mapping[str, str]) -> Mapping[str, str]:
-    """Create tables, the default tenant and a key for the commands of this home, once the servers answer.
-
-    Returns the URLs of the two roles that own nothing, for the processes.
-    """
-    _empty(Path(env["PROMETHEUS_MULTIPROC_DIR"]))
-    settings = Settings(
-        home=Path(env["IMPRINT_HOME"]), database_url=env["IMPRINT_DATABASE_URL"], broker_url=env["IMPRINT_BROKER_URL"]
-    )
-    _upgrade(settings)
-    with closing(_app_database(settings)) as database:
-        with database.queue() as tx:
-            heartbeat.delete_all(tx)
-        path = settings.home / "run" / "api.key"
-        if not path.exists():
-            key = make_key(database, DEFAULT_TENANT, ["admin"], KEY_NAME)[1]
-            path.touch(mode=0o600)
-            path.write_text(key + "\n")
-    urls = {APP: db.app_url(settings), ROUTER: db.router_url(settings)}
-    return {name: url.render_as_string(hide_password=False) for name, url in urls.items()}
-
-
-def _empty(folder: Path) -> None:
-    """Empty the folder of counters left by the processes of an earlier run."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-
-
-def _upgrade(settings: Settings) -> dict[str, list[str]]:
-    """Migrate the database, and add new default rules to every tenant; return the added rules by tenant."""
-    schema.upgrade(settings, embedding_model.identity(settings))
-    with closing(db.connect(db.router_url(settings), 1)) as queue, queue.queue() as tx:
-        known = tenants.names(tx)
-    fresh = dict[str, list[str]]()
-    with closing(_app_database(settings)) as database:
-        for tenant in sorted({*known, DEFAULT_TENANT}):
-            with database.tenant(tenant) as tx:
-                tenants.ensure(tx, tenant)
-                fresh[tenant] = store.install_defaults(tx, tenant)
-    return {tenant: rules for tenant, rules in fresh.items() if rules}
-
-
-def _app_database(settings: Settings) -> Database:
-    return db.connect(db.app_url(settings), 2)
 
 
 def _counting_folder() -> str:

@@ -1,8 +1,8 @@
-"""Evidence of a memory in its conversation: the cited messages with those before and after, the passage marked."""
+"""Evidence of a memory in its conversation: the cited messages with those before and after, the passages marked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,30 +13,33 @@ SHOWN: Final = 6
 """Citations whose conversation is read; of further ones the quote alone is shown."""
 
 AROUND: Final = 5
-"""Messages that are shown of a conversation, the cited one in the middle."""
+"""Messages read of a conversation for each citation, the cited one in the middle."""
 
 
 @dataclass(frozen=True, slots=True)
-class CitedMessage:
-    """A message of the conversation. `quoted`: the cited passage, between `before` and `after`; empty: none."""
+class ShownMessage:
+    """A message of the conversation. `source`: what cites it; its passage stands between `before` and `after`."""
 
     message: Json
     before: str
     quoted: str
     after: str
-    is_cited: bool
+    source: Json | None
 
 
 @dataclass(frozen=True, slots=True)
-class Citation:
-    """A piece of evidence; `messages`: empty if its conversation is not kept, not shown, or it is no message."""
+class Passage:
+    """Messages that follow each other, with what cites them.
 
-    source: Json
-    messages: Sequence[CitedMessage]
+    `messages`: empty if the conversation is not kept, not shown, or the only source is no message.
+    """
+
+    sources: Sequence[Json]
+    messages: Sequence[ShownMessage]
 
 
-async def read(api: Api, sources: Sequence[Json]) -> list[Citation]:
-    """Return each citation with its conversation."""
+async def read(api: Api, sources: Sequence[Json]) -> list[Passage]:
+    """Return the passages that the sources cite, in the order of the first source of each."""
     spoken = [one for one in sources if one["session_id"]][:SHOWN]
     pages = await together(
         *(
@@ -44,20 +47,51 @@ async def read(api: Api, sources: Sequence[Json]) -> list[Citation]:
             for one in spoken
         )
     )
-    found = {_place(one): page["items"] for one, page in zip(spoken, pages, strict=True) if page}
-    return [Citation(one, [marked(each, one) for each in found.get(_place(one), ())]) for one in sources]
+    sessions: dict[str, dict[int, Json]] = {}
+    for one, page in zip(spoken, pages, strict=True):
+        sessions.setdefault(one["session_id"], {}).update(
+            {each["position"]: each for each in (page or {"items": []})["items"]}
+        )
+    return passages(sources, sessions)
 
 
-def marked(message: Json, source: Json) -> CitedMessage:
+def passages(sources: Sequence[Json], sessions: Mapping[str, Mapping[int, Json]]) -> list[Passage]:
+    """Return the passages that the sources cite; `sessions`: the messages read, by session and position."""
+    found = [
+        Passage(cited, [_shown(message, cited) for message in run])
+        for session_id, messages in sessions.items()
+        for run in _runs(messages)
+        if (cited := [one for one in sources if one["session_id"] == session_id and one["message_id"] in _ids(run)])
+    ]
+    shown = [id(one) for passage in found for one in passage.sources]
+    found += [Passage([one], []) for one in sources if id(one) not in shown]
+    order = {id(one): place for place, one in enumerate(sources)}
+    return sorted(found, key=lambda passage: order[id(passage.sources[0])])
+
+
+def _runs(messages: Mapping[int, Json]) -> Iterator[list[Json]]:
+    """Yield messages without a gap between them."""
+    run: list[Json] = []
+    for position in sorted(messages):
+        if run and position != run[-1]["position"] + 1:
+            yield run
+            run = []
+        run.append(messages[position])
+    if run:
+        yield run
+
+
+def _ids(messages: Sequence[Json]) -> frozenset[str]:
+    return frozenset(one["id"] for one in messages)
+
+
+def _shown(message: Json, cited: Sequence[Json]) -> ShownMessage:
     """Return a message with the quoted passage apart; a cited message without its passage is quoted whole."""
     content = message["content"]
-    if message["id"] != source["message_id"]:
-        return CitedMessage(message, content, "", "", is_cited=False)
+    source = next((one for one in cited if one["message_id"] == message["id"]), None)
+    if source is None:
+        return ShownMessage(message, content, "", "", None)
     before, quoted, after = content.partition(source["quote"]) if source["quote"] else ("", content, "")
     if not quoted:  # The wording of the quote is another, for instance without a secret.
         before, quoted, after = "", content, ""
-    return CitedMessage(message, before, quoted, after, is_cited=True)
-
-
-def _place(source: Json) -> tuple[str, str]:
-    return source["session_id"], source["message_id"]
+    return ShownMessage(message, before, quoted, after, source)

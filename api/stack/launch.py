@@ -13,6 +13,9 @@ import os
 import platform
 import sys
 
+LOCK_DESCRIPTOR = "STACK_LOCK_DESCRIPTOR"
+"""Environment variable with the file descriptor of the lock that the process holds."""
+
 EXIT_LOCKED = 75
 EXIT_ORPHAN = 76
 
@@ -37,11 +40,11 @@ class _CapData(ctypes.Structure):
 def main() -> None:
     """Parse the command line, prepare, and exec the command after `--`."""
     asked = _arguments()
-    _hold(asked.lock)
+    os.environ[LOCK_DESCRIPTOR] = str(hold(asked.lock))
     if asked.uid is not None:
         _become(asked.uid, asked.gid, passage=asked.passage)
     if platform.system() == "Linux":
-        _die_with_parent(asked.farewell, asked.parent)
+        die_with_parent(asked.farewell, asked.parent)
     os.execvp(asked.command[0], asked.command)  # noqa: S606 - the command is ours and needs no shell
 
 
@@ -57,8 +60,8 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _hold(lock: str) -> None:
-    """Hold the lock for as long as this process, or any process that inherits it, lives."""
+def hold(lock: str) -> int:
+    """Hold the lock for as long as this process, or any process that inherits it, lives; return its descriptor."""
     fd = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -66,6 +69,7 @@ def _hold(lock: str) -> None:
         sys.stderr.write(f"FATAL: {lock} is held by a process that still runs\n")
         raise SystemExit(EXIT_LOCKED) from None
     os.set_inheritable(fd, True)
+    return fd
 
 
 def _become(uid: int, gid: int, *, passage: bool) -> None:
@@ -94,7 +98,8 @@ def _keep_passage() -> None:
     raise SystemExit(1)
 
 
-def _die_with_parent(signal_number: int, parent: int) -> None:
+def die_with_parent(signal_number: int, parent: int) -> None:
+    """Ask for a signal when the parent ends; exit if it has ended already."""
     _prctl(PR_SET_PDEATHSIG, signal_number)
     if os.getppid() != parent:
         raise SystemExit(EXIT_ORPHAN)

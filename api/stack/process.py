@@ -11,13 +11,14 @@ import errno
 import fcntl
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 from api.stack import launch
 from core.errors import Misconfigured
@@ -39,10 +40,25 @@ class OsAccount:
     passage: bool
 
 
+class Handle(Protocol):
+    """Protocol of a started process; `subprocess.Popen` fits."""
+
+    pid: int
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal; None while it runs."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the exit code. Raises subprocess.TimeoutExpired."""
+
+    def send_signal(self, sig: int) -> None:
+        """Send a signal, unless it has ended."""
+
+
 class Process:
     """A running process of the stack and its group."""
 
-    def __init__(self, home: Path, name: str, popen: subprocess.Popen[bytes], log_start: int) -> None:
+    def __init__(self, home: Path, name: str, popen: Handle, log_start: int) -> None:
         self.home = home
         self.name = name
         self._popen = popen
@@ -84,6 +100,14 @@ class Process:
         pid_file(self.home, self.name).unlink(missing_ok=True)
 
 
+def farewell_of(ended: Process | None) -> str:
+    """Return the exit status of a process for people, with the last line of its log if it exited by itself."""
+    if ended is None:
+        return "stopped"
+    how = ended.exit()
+    return f"{how}: {ended.last_words()}" if how.startswith("exit") else how
+
+
 def furnish_home(home: Path) -> None:
     """Create the data directory with its folders for pid files and logs, closed to others.
 
@@ -106,7 +130,7 @@ def spawn(
     farewell: signal.Signals = signal.SIGTERM,
     account: OsAccount | None = None,
     cwd: Path | None = None,
-    stdin: bytes = b"",
+    stdin: bytes | socket.socket = b"",
 ) -> Process:
     """Start `command` in its own process group, its output in `log/<name>.log`, its pid in `run/<name>.pid`.
 
@@ -116,21 +140,22 @@ def spawn(
         Misconfigured: the disk is full or the log cannot be written.
     """
     try:
-        with _open_log(home, name) as log:
+        with open_log(home, name) as log:
             log_start = log.tell()
             popen = subprocess.Popen(  # noqa: S603 - the command is ours and goes through no shell
                 [*_launcher(home, name, farewell, account), "--", *command],
                 env=dict(env),
                 cwd=cwd,
-                stdin=subprocess.PIPE,
+                stdin=stdin.fileno() if isinstance(stdin, socket.socket) else subprocess.PIPE,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-        pid_file(home, name).write_text(f"{popen.pid} {name}\n")
+        write_pid(home, name, popen.pid)
     except OSError as error:
         raise Misconfigured(f"{name} cannot be started: {reason(error)}.") from error
-    _feed(popen, stdin)
+    if isinstance(stdin, bytes):
+        _feed(popen, stdin)
     return Process(home, name, popen, log_start)
 
 
@@ -175,6 +200,11 @@ def pid_file(home: Path, name: str) -> Path:
     return home / "run" / f"{name}.pid"
 
 
+def write_pid(home: Path, name: str, pid: int) -> None:
+    """Write the pid file of this name."""
+    pid_file(home, name).write_text(f"{pid} {name}\n")
+
+
 def log_file(home: Path, name: str) -> Path:
     """Return the log file of this name."""
     return home / "log" / f"{name}.log"
@@ -188,7 +218,7 @@ def reason(error: OSError) -> str:
 
 
 def _launcher(home: Path, name: str, farewell: signal.Signals, account: OsAccount | None) -> list[str]:
-    launcher = [sys.executable, "-I", "-S", str(launch.__file__), "--lock", str(_lock_file(home, name))]
+    launcher = [sys.executable, "-I", "-S", str(launch.__file__), "--lock", str(lock_file(home, name))]
     launcher += ["--parent", str(os.getpid()), "--farewell", str(int(farewell))]
     if account is not None:
         launcher += ["--uid", str(account.uid), "--gid", str(account.gid)]
@@ -196,7 +226,7 @@ def _launcher(home: Path, name: str, farewell: signal.Signals, account: OsAccoun
     return launcher
 
 
-def _open_log(home: Path, name: str) -> BinaryIO:
+def open_log(home: Path, name: str) -> BinaryIO:
     """Open the log for appending; one above the size limit is renamed to `.log.1` first."""
     log = log_file(home, name)
     if log.exists() and log.stat().st_size > LOG_BYTES_KEPT:
@@ -211,12 +241,13 @@ def _feed(popen: subprocess.Popen[bytes], stdin: bytes) -> None:
         popen.stdin.write(stdin)
 
 
-def _lock_file(home: Path, name: str) -> Path:
+def lock_file(home: Path, name: str) -> Path:
+    """Return the lock that processes of this name hold."""
     return home / "run" / f"{name}.lock"
 
 
 def _is_locked(home: Path, name: str) -> bool:
-    lock = _lock_file(home, name)
+    lock = lock_file(home, name)
     if not lock.exists():
         return False
     with lock.open("rb") as handle:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import Protocol
 
 from api.stack import process
+from api.stack.forking import ForkServer
 from api.stack.process import Process
-from core.errors import ImprintError
+from core.errors import ImprintError, Misconfigured
 
 FIRST_DELAY_S = 0.2
 LONGEST_DELAY_S = 10.0
@@ -69,8 +71,10 @@ class Member(Protocol):
 class ChildProcess:
     """A child as a member: started from its command line, logging to `log/<name>.log`."""
 
-    def __init__(self, home: Path, child: Child, env: Mapping[str, str]) -> None:
+    def __init__(self, home: Path, child: Child, env: Mapping[str, str], forks: ForkServer | None = None) -> None:
+        """`forks` starts it, if there is a fork server and the child is a module (`python -m`)."""
         self.name = child.name
+        self._forks = forks if list(child.argv[:2]) == [sys.executable, "-m"] else None
         self._home = home
         self._argv = child.argv
         self._env = {**os.environ, "PYTHONUNBUFFERED": "1", **env, **child.env}
@@ -86,11 +90,25 @@ class ChildProcess:
         """Its log."""
         return str(process.log_file(self._home, self.name))
 
-    def start(self) -> None:
-        """Start it, after ending what a dead one of the same name left behind."""
+    def start(self, *, now: bool = False) -> None:
+        """Start it, after ending what a dead one of the same name left behind; `now`: as `ForkServer.spawn` says."""
         self.stop(0.0)
         process.reclaim(self._home, self.name)
-        self._process = process.spawn(self._home, self.name, self._argv, self._env)
+        if self._forks:
+            self._process = self._forks.spawn(self.name, self._argv[2:], self._env, now=now)
+        else:
+            self._process = process.spawn(self._home, self.name, self._argv, self._env)
+
+    def run(self) -> None:
+        """Run it to its end. Misconfigured, with its last words: it failed."""
+        self.start(now=True)
+        try:
+            while self.alive():
+                time.sleep(process.POLL_S)
+            if self._process and self._process.exit() != "exit 0":
+                raise Misconfigured(self._process.last_words())
+        finally:
+            self.stop(0.0)
 
     def stop(self, grace_s: float) -> None:
         """Ask it to end, and kill its group after `grace_s` seconds."""
@@ -104,10 +122,7 @@ class ChildProcess:
 
     def exit(self) -> str:
         """Return the exit status, with the last line of its log if there is one."""
-        if self._process is None:
-            return "stopped"
-        how = self._process.exit()
-        return f"{how}: {self._process.last_words()}" if how.startswith("exit") else how
+        return process.farewell_of(self._process)
 
 
 @dataclass(slots=True)
@@ -200,7 +215,7 @@ class Supervisor:
 
 
 def _stage(name: str) -> int:
-    return 0 if name.startswith("worker") else {"broker": 2, "postgres": 3}.get(name, 1)
+    return 0 if name.startswith("worker") else {"fork-server": 2, "broker": 2, "postgres": 3}.get(name, 1)
 
 
 def _stop_together(members: Sequence[Member], grace_s: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,14 +16,15 @@ from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
 
+from api.stack import forking, process, run_files
 from api.stack import host as stack_host
-from api.stack import process, run_files
 from api.stack.broker import Broker
-from api.stack.external import External
+from api.stack.forking import ForkServer
 from api.stack.postgres import Postgres
 from api.stack.servers import Server
 from api.stack.status_table import Screen
 from api.stack.supervisor import Child, ChildProcess, Supervisor
+from core import deferred
 from core.errors import ImprintError, Misconfigured
 
 READY_LIMIT_S = 120.0
@@ -30,10 +32,16 @@ PROBE_LIMIT_S = 2.0
 START_TRIES = 3
 """Attempts of each process before the stack is first ready; a process that dies as often will never start."""
 
+METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""Environment variable with the folder of the metrics of all processes (`core.metrics`, which is not imported here)."""
+
 END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-Prepare = Callable[[Mapping[str, str]], Mapping[str, str]]
-"""Brings the database up to date; returns the URLs of its roles by setting."""
+RunProcess = Callable[[Child, Mapping[str, str]], None]
+"""Runs a process to its end, with an environment; Misconfigured with its last words if it fails."""
+
+Prepare = Callable[[Mapping[str, str], RunProcess], Mapping[str, str]]
+"""Brings the database up to date, in an environment; returns the URLs of its roles by setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +63,21 @@ def up(
     broker_url: str | None,
     prepare: Prepare,
     children: Sequence[Child],
+    shared: Sequence[str] = (),
     on_ready: Callable[[], None] | None = None,
 ) -> int:
     """Run the whole stack until Ctrl-C or SIGTERM, or until `on_ready` returns; return the exit code of the command.
 
     Servers without a URL are started from the wheels. `prepare` is called once they answer, with `settings_env` and
     IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs of the roles, by
-    setting; each child gets those that it names, and never the owner's. An ImprintError becomes one line on standard
-    error and exit code 1.
+    setting; each child gets those that it names, and never the owner's. `shared` are modules that a fork server
+    imports for all children which are modules, too. An ImprintError becomes one line on standard error and exit code 1.
     """
     screen = Screen(quiet=quiet)
     home = home.expanduser().resolve()
     try:
         with alone(home), _signals_end():
-            stack = _Stack(home, http, metrics, screen)
+            stack = _Stack(home, http, metrics, screen, shared)
             try:
                 stack.start(settings_env, database_url, broker_url, prepare, children)
                 stack.stay(on_ready)
@@ -85,11 +94,15 @@ def up(
 class _Stack:
     """The running stack: its members and addresses."""
 
-    def __init__(self, home: Path, http: ListenAddress, metrics: ListenAddress, screen: Screen) -> None:
+    def __init__(
+        self, home: Path, http: ListenAddress, metrics: ListenAddress, screen: Screen, shared: Sequence[str]
+    ) -> None:
         self._home = home
         self._http = http
         self._metrics = metrics
         self._screen = screen
+        self._shared = shared
+        self._forks: ForkServer | None = None
         self._supervisor = Supervisor(screen.complain)
 
     @property
@@ -109,12 +122,15 @@ class _Stack:
         stack_host.check_free_disk(self._home)
         self._end_orphans(children)
         self._check_ports()
+        _empty_metrics(settings_env)
+        self._screen.say(f"Starting on {self._home} …")
+        self._start_fork_server(settings_env, children)  # It imports while the servers start.
         urls = self._start_servers(database_url, broker_url)
         env = {**settings_env, "IMPRINT_HOME": str(self._home), **urls}
         self._tell_commands(urls)
-        roles = prepare(env)
+        roles = prepare(env, self._run)
         for child in children:
-            self._supervisor.add(ChildProcess(self._home, child, env | self._of_child(child, roles)))
+            self._supervisor.add(ChildProcess(self._home, child, env | self._of_child(child, roles), self._forks))
         if not self._supervisor.run(self._ready, READY_LIMIT_S):
             raise Misconfigured(f"Not ready after {READY_LIMIT_S:.0f} s; the logs in {self._home / 'log'} say why.")
         self._screen.show(self._supervisor.watched, self.http_url, self._home)
@@ -124,6 +140,17 @@ class _Stack:
         known = {name: url if name in child.roles else "" for name, url in roles.items()}
         port = self._metrics.port if child.shows_metrics else 0
         return {**known, "IMPRINT_DATABASE_URL": "", "IMPRINT_METRICS_PORT": str(port)}
+
+    def _start_fork_server(self, settings_env: Mapping[str, str], children: Sequence[Child]) -> None:
+        """Start the fork server, without any URL: what it has in memory, all its processes have."""
+        if self._shared and forking.is_supported():
+            urls = {"IMPRINT_DATABASE_URL", "IMPRINT_BROKER_URL"}.union(*(child.roles for child in children))
+            env = {**os.environ, "PYTHONUNBUFFERED": "1", **settings_env, **dict.fromkeys(urls, "")}
+            self._forks = ForkServer(self._home, self._shared, env)
+            self._supervisor.add(self._forks)
+
+    def _run(self, child: Child, env: Mapping[str, str]) -> None:
+        ChildProcess(self._home, child, env, self._forks).run()
 
     def stay(self, on_ready: Callable[[], None] | None) -> None:
         """Watch until `on_ready` has returned; without it, until a signal."""
@@ -147,9 +174,8 @@ class _Stack:
         run_files.forget_stack(self._home)
 
     def _start_servers(self, database_url: str | None, broker_url: str | None) -> dict[str, str]:
-        postgres: Server = External("postgres", database_url) if database_url else Postgres(self._home)
-        broker: Server = External("broker", broker_url) if broker_url else Broker(self._home)
-        self._screen.say(f"Starting on {self._home} …")
+        postgres: Server = _external("postgres", database_url) if database_url else Postgres(self._home)
+        broker: Server = _external("broker", broker_url) if broker_url else Broker(self._home)
         for server in (postgres, broker):
             self._supervisor.add(server)
         return {"IMPRINT_DATABASE_URL": postgres.url, "IMPRINT_BROKER_URL": broker.url}
@@ -193,6 +219,19 @@ class _Stack:
             return False
         finally:
             connection.close()
+
+
+def _external(name: str, url: str) -> Server:
+    """Return a server elsewhere. Loaded by name: its clients are memory that most stacks never need."""
+    server: Server = deferred.load("api.stack.external:External")(name, url)
+    return server
+
+
+def _empty_metrics(env: Mapping[str, str]) -> None:
+    """Empty the folder of counters left by the processes of an earlier run, whose ids recur."""
+    if METRICS_FOLDER in env:
+        shutil.rmtree(env[METRICS_FOLDER], ignore_errors=True)
+        Path(env[METRICS_FOLDER]).mkdir(parents=True)
 
 
 def is_running(home: Path) -> bool:

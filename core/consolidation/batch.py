@@ -150,7 +150,9 @@ class _Batch:
 
     def current(self, neighbours: Sequence[KnownMemory], vector: Vector) -> list[KnownMemory]:
         """Return known memories with the wording that this batch has given them, less those it has superseded."""
-        active = [n for n in neighbours if n.id not in self.retired_ids]
+        active = [n for n in neighbours if n.id not in self.retired_ids] if self.retired_ids else list(neighbours)
+        if not self.worded:
+            return active
         return [
             replace(self.worded[n.id][0], similarity=float(self.worded[n.id][1] @ vector)) if n.id in self.worded else n
             for n in active

@@ -10,9 +10,9 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from core.memoize import memo_scope, memoized_in_scope
-from core.memory.identity import KnownMemory, Revised, statement_key
+from core.memory.identity import KnownMemory, Revised, content_keys
 from core.statements import comparison, endings, revision, succession
-from core.statements.comparison import Wording, read
+from core.statements.comparison import Wording, may_be_alike, outline, read
 from core.statements.succession import gathered_list, normal_value, slot_name
 from core.types import Candidate, Category
 
@@ -109,7 +109,8 @@ def judge(candidate: Candidate, neighbours: Sequence[KnownMemory], thresholds: T
 
     Of two statements about one thing the one that was said later holds, whatever time they refer to.
     """
-    about_subject = [n for n in neighbours if same_subject(n.subject, candidate.subject)]
+    subject = candidate.subject
+    about_subject = [n for n in neighbours if n.subject == subject or same_subject(n.subject, subject)]
     near = sorted(
         (n for n in about_subject if (n.similarity or 0) >= thresholds.novelty),
         key=lambda n: (-(n.similarity or 0), n.id.int),
@@ -183,7 +184,11 @@ def conflict_between(one: str, other: str) -> str | None:
 def sameness(candidate: Candidate, known: KnownMemory, thresholds: Thresholds = USUAL) -> Verdict | None:
     """Return CONFIRM if the known statement says all of the new one, MERGE if the new one says more; None: neither."""
     similarity = known.similarity or 0
-    if similarity < thresholds.novelty or _differ_in_slot_or_day(candidate, known):
+    if (
+        similarity < thresholds.novelty
+        or not may_be_alike(outline(candidate.content), known.outline)
+        or _differ_in_slot_or_day(candidate, known)
+    ):
         return None
     one, other = read(candidate.content), read(known.content)
     verdict = _alike(one, other, known, thresholds)
@@ -206,18 +211,13 @@ def normalized_slot(candidate: Candidate) -> Candidate:
 
 
 def _said_before(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
-    key, spelled = statement_key(candidate.subject, candidate.content), _spelling_key(candidate.content)
+    keys = content_keys(candidate.content)
     for known in neighbours:
-        if statement_key(known.subject, known.content) == key:
+        if known.keys.exact == keys.exact:
             return Verdict(Kind.CONFIRM, known, "The same statement is known.")
-        if _spelling_key(known.content) == spelled and (known.attribute is None) == (candidate.attribute is None):
+        if known.keys.spelling == keys.spelling and (known.attribute is None) == (candidate.attribute is None):
             return Verdict(Kind.CONFIRM, known, "The same statement is known in another spelling.")
     return None
-
-
-@memoized_in_scope
-def _spelling_key(content: str) -> str:
-    return statement_key("", normal_value(content))
 
 
 def _empty(candidate: Candidate) -> Verdict | None:
@@ -273,8 +273,10 @@ def _corrected_word(candidate: Candidate, near: Sequence[KnownMemory], threshold
 
 
 def _denial_verdict(candidate: Candidate, near: Sequence[KnownMemory]) -> Verdict | None:
-    one = read(candidate.content)
+    one, own = read(candidate.content), outline(candidate.content)
     for known in near:
+        if own.words != known.outline.words:
+            continue
         other = read(known.content)
         if (
             not comparison.is_same(one, other)
@@ -294,7 +296,7 @@ def _denial_verdict(candidate: Candidate, near: Sequence[KnownMemory]) -> Verdic
 def _withdrawal_verdict(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
     """Detect a statement that ends or denies a value of a slot or a list."""
     gathered = gathered_list(candidate.structured)
-    for known in neighbours:
+    for known in neighbours if gathered else ():
         if why := succession.ends(candidate, gathered, known, known.gathered):
             return _in_order(candidate, known, why)
         if why := succession.denies(gathered, known.gathered):
@@ -401,7 +403,9 @@ def _new(near: Sequence[KnownMemory]) -> Verdict:
 
 def _differ_in_slot_or_day(candidate: Candidate, known: KnownMemory) -> bool:
     """Return whether both have slots that differ, or they are events of different days."""
-    if (candidate.attribute, normal_value(candidate.value)) != (known.attribute, normal_value(known.value)):
+    if candidate.attribute != known.attribute or (
+        candidate.value != known.value and normal_value(candidate.value) != normal_value(known.value)
+    ):
         return candidate.attribute is not None and known.attribute is not None
     dated = Category.EVENT in {candidate.category, known.category}
     return dated and candidate.occurred_at.date() != known.occurred_at.date()

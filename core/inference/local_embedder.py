@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from core import deferred
+from core import deferred, heap
 from core.errors import Misconfigured
 from core.inference import local_models
 from core.inference.embedders import Floats, unit_rows
@@ -60,6 +60,7 @@ class LocalEmbedder:
                 # Imported here: most processes never embed anything.
                 encoder = deferred.load("core.inference.local_models.encoder:Encoder")
                 self._encoder = encoder(GRAPHS / self._model.graph, deferred.load(self._model.read)(folder))
+                heap.trim()  # Reading leaves twice the model behind, free.
             return self._encoder
 
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from core import memoize
+from core import heap, memoize
 from core.index.resident import cache
 from core.loop import Loop
 
 EVERY_SECONDS: Final = 30.0
 """Interval of the sweep; an entry stays at most that much longer than its cache allows."""
 
-SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, cache.sweep)
-"""Every in-process cache of users' texts, vectors or rows."""
+SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, cache.sweep, heap.trim)
+"""Every in-process cache of users' texts, vectors or rows; what they held goes back to the operating system."""
 
 
 class CacheSweeper:

@@ -23,7 +23,12 @@ VERSION: Final = metadata.version("imprint-server")
 STARTED: Final = datetime.now(UTC)
 """When this process read its code, which is when it started to within a second."""
 
-BEAT_SECONDS = 1.0
+BEAT_SECONDS = 2.5
+"""A quarter of the time after which a process counts as stopped: each beat is a commit on an idle machine, too."""
+
+TENANTS_SECONDS = 1.0
+"""Interval where the number of tenants with work is reported, by which these share the processes."""
+
 STALE_SECONDS = 10
 """A process without a heartbeat for this long counts as stopped."""
 
@@ -51,7 +56,7 @@ class Heartbeat:
         self._said: dict[str, object] = {"process": process, "queue": queue, "processes": processes, "cores": cores}
         self._said |= {"since": datetime.now(UTC), "version": VERSION}
         self._tenants = tenants
-        self._loop = Loop("heartbeat", self._beat, BEAT_SECONDS, expected=(DBAPIError,))
+        self._loop = Loop("heartbeat", self._beat, TENANTS_SECONDS if tenants else BEAT_SECONDS, expected=(DBAPIError,))
         self._loop.start()
 
     def close(self) -> None:

@@ -7,14 +7,28 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from functools import cached_property
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from core.statements.succession import Gathered, gathered_list
+from core.memoize import digest, memoized
+from core.statements import endings
+from core.statements.comparison import Outline, outline
+from core.statements.succession import Gathered, gathered_list, normal_value
 from core.types import Candidate, Category
 
+KEPT: Final = 16_384
+"""Statements of which the keys are cached: 5 MB."""
 
-@dataclass(frozen=True, slots=True)
+
+class Keys(NamedTuple):
+    """Digests that two contents share if they are the same, letter by letter or in another spelling."""
+
+    exact: bytes
+    spelling: bytes
+
+
+@dataclass(frozen=True)
 class KnownMemory:
     """A memory compared with a candidate; `similarity` is their cosine, or None if either has no vector."""
 
@@ -41,6 +55,18 @@ class KnownMemory:
         """Return since when it has been true, as far as is known."""
         return self.valid_from or self.occurred_at
 
+    @cached_property
+    def keys(self) -> Keys:
+        return content_keys(self.content)
+
+    @cached_property
+    def sketch(self) -> endings.Sketch:
+        return endings.sketch(self.content)
+
+    @cached_property
+    def outline(self) -> Outline:
+        return outline(self.content)
+
 
 class Revised(NamedTuple):
     """A known memory that a new statement ends, with a reason for people."""
@@ -56,6 +82,12 @@ def statement_key(subject: str, content: str) -> str:
     words = re.findall(r"[+-]?\d+(?:[.,:/-]\d+)*|[^\W\d_]+|[^\w\s]", folded)
     kept = [w for w in words if w[0].isalnum() or w[0] in "+-" or not unicodedata.category(w[0]).startswith("P")]
     return hashlib.sha256(" ".join(kept).encode()).hexdigest()[:32]
+
+
+@memoized(KEPT)
+def content_keys(content: str) -> Keys:
+    """Return the keys of a content; of one subject, two contents are the same if their `statement_key`s are."""
+    return Keys(digest(statement_key("", content)), digest(statement_key("", normal_value(content))))
 
 
 def slot_of(candidate: Candidate) -> str | None:

@@ -38,7 +38,7 @@ LATEST = 400
 
 
 CROWD = 64
-"""Factor by which the search is widened, at most, while too few of the nearest memories are active."""
+"""Factor by which the search is widened, at most, while too few of the nearest memories are of the place asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,8 @@ def neighbours(
     ]
     if any(revising):
         latest = {row.id: known_of(row) for row in tx.execute(_LATEST, {**place, "user": user_id, "limit": LATEST})}
-        for by_id, revises in zip(found, revising, strict=True):
-            if revises:
-                by_id.update({one: memory for one, memory in latest.items() if one not in by_id})
+        # The nearest come first and keep their cosines. Merging dicts hashes no id again.
+        found = [by_id | latest | by_id if wide else by_id for by_id, wide in zip(found, revising, strict=True)]
     same = {
         **place,
         "user": user_id,
@@ -149,14 +148,15 @@ def nearest_active(
 ) -> tuple[list[nearest_vectors.Near], dict[UUID, KnownRow]]:
     """Return the `limit` nearest active memories of each vector, and their rows for `known_of`.
 
-    `place`: the group in which they were said, and to whom. Archived memories keep their vectors and may crowd out
-    active ones: if too few of the nearest are active, the search is widened.
+    `place`: the group in which they were said, and to whom. Those of other places, and expired ones, may crowd out the
+    ones asked for: if too few of the nearest remain, the search is widened.
     """
     near: list[nearest_vectors.Near] = [[] for _ in vectors]
     rows: dict[UUID, KnownRow] = {}
     asked, reach = list(range(len(vectors))), limit
     while asked:
-        found = dict(zip(asked, nearest_vectors.nearest(tx, user_id, vectors[asked], reach), strict=True))
+        nearest = nearest_vectors.nearest(tx, user_id, vectors[asked], reach, active=True)
+        found = dict(zip(asked, nearest, strict=True))
         ids = {one for ones in found.values() for one, _ in ones} - rows.keys()
         rows |= {row.id: row for row in tx.execute(_STANDING, {"ids": list(ids), **place})}
         for at, ones in found.items():
@@ -193,10 +193,10 @@ def known_of(row: KnownRow, similarity: float | None = None) -> identity.KnownMe
         row.value,
         row.occurred_at,
         similarity,
-        Category(row.category),
+        _CATEGORIES[row.category],
         row.said_at,
         row.valid_from,
-        succession.gathered_list(row.structured),
+        succession.gathered_list(row.structured) if row.structured else None,
     )
 
 
@@ -226,6 +226,8 @@ def candidate_of(row: MemoryRow, evidence: Sequence[Evidence] = ()) -> Candidate
         half_life_days=row.half_life_days,
     )
 
+
+_CATEGORIES = {str(one): one for one in Category}
 
 OF_IDS = text("SELECT * FROM memories WHERE id = ANY(:ids)")
 

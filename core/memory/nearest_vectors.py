@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core.index.resident import cache
+from core.index.resident.arrays import Flags
+from core.index.resident.encoding import ENUMERATED
 from core.index.resident.snapshot import Snapshot
 from core.storage.db import Sight, Tx
+from core.types import Status, Trust
 
 AT_ONCE: Final = 64
 """Vectors compared at once: with 50,000 memories their cosines take 13 MB."""
@@ -20,8 +23,11 @@ Vectors = NDArray[np.float32]
 Near = list[tuple[UUID, float]]
 
 
-def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int) -> list[Near]:
-    """Return for each vector the user's nearest memories with their cosines, nearest first, whatever their status."""
+def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int, *, active: bool = False) -> list[Near]:
+    """Return for each vector the user's nearest memories with their cosines, nearest first.
+
+    `active`: only those that are active and trusted; else whatever their status.
+    """
     if not len(vectors):
         return []
     tenant_id, reader, schema = tx.execute(_BOUND).one()
@@ -30,14 +36,18 @@ def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int) -> list[Near]:
     view = entry.view(tx, check, tx.execute(cache.CHANGED, check.values).one())
     # Rounded as a scan in the database would round them.
     asked = _unit(vectors.astype(np.float16).astype(np.float32))
-    return [near for at in range(0, len(asked), AT_ONCE) for near in _nearest(view, asked[at : at + AT_ONCE], limit)]
-
-
-def _nearest(view: Snapshot, asked: Vectors, limit: int) -> list[Near]:
     if not len(view):
         return [[] for _ in asked]
+    wanted = view.alive & view.fields["memory"]
+    if active:
+        wanted &= (view.fields["status"] == _ACTIVE) & ~np.isin(view.fields["trust"], _UNTRUSTED)
+    starts = range(0, len(asked), AT_ONCE)
+    return [near for at in starts for near in _nearest(view, wanted, asked[at : at + AT_ONCE], limit)]
+
+
+def _nearest(view: Snapshot, wanted: Flags, asked: Vectors, limit: int) -> list[Near]:
     cosines = view.products(asked)
-    cosines[:, ~(view.alive & view.fields["memory"])] = 0
+    cosines[:, ~wanted] = 0
     best = np.argpartition(cosines, min(max(len(view) - limit, 0), len(view) - 1), axis=1)[:, -limit:]
     return [_in_order(view, places, row[places]) for row, places in zip(cosines, best, strict=True)]
 
@@ -52,6 +62,9 @@ def _unit(rows: Vectors) -> Vectors:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32, copy=False)
 
+
+_ACTIVE: Final = ENUMERATED["status"].index(Status.ACTIVE) + 1
+_UNTRUSTED: Final = [ENUMERATED["trust"].index(one) + 1 for one in (Trust.REJECTED, Trust.QUARANTINED)]
 
 _BOUND = text(
     "SELECT current_setting('imprint.tenant'), current_setting('imprint.reader'), cast(current_schema() AS text)"

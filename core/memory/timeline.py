@@ -69,7 +69,7 @@ def of_owner(tx: Tx, wanted: Wanted, limit: int) -> Timeline:
         "trusts": list(wanted.trusts),
         "since": wanted.since,
         "until": wanted.until or _NEVER,
-        "id_end": _first_id(wanted.until + _SLACK if wanted.until else _NEVER),
+        "id_end": _first_id(min(wanted.until or _NEVER, _NEVER) + _SLACK),
         "most": LOOKED_AT,
     }
     found = tx.execute(SPANS[wanted.axis], values).all()
@@ -97,7 +97,7 @@ _SLACK: Final = timedelta(hours=1)
 
 def _first_id(moment: datetime) -> UUID:
     """Return the least id from this moment on: ids are UUIDs of version 7, which begin with the time of recording."""
-    return UUID(int=min(int(moment.timestamp() * 1000), 2**48 - 1) << 80)
+    return UUID(int=max(int(moment.timestamp() * 1000), 0) << 80)
 
 
 _OWNED: Final = """

@@ -50,6 +50,25 @@ def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str
     return row
 
 
+def change_all(
+    tx: Tx, statement: TextClause, changes: Sequence[tuple[Json, tuple[str, str, UUID]]], author: Author
+) -> dict[UUID, MemoryRow]:
+    """Run a statement on several memories at once, each with values of its own, and record their versions.
+
+    `changes`: values with the memory's `id`, and the step as `change_one` takes it. Return the new rows by id.
+    Conflict: one has changed since it was judged, or was to be changed twice.
+    """
+    if not changes:
+        return {}
+    rows: dict[UUID, MemoryRow] = {
+        row.id: row for row in tx.execute(statement, {"rows": recordset([values for values, _ in changes])})
+    }
+    if len(rows) < len(changes):
+        raise Conflict(f"A memory to {changes[0][1][0]} was changed while this was being judged.")
+    record(tx, [VersionEntry(rows[values["id"]], *step) for values, step in changes], author)
+    return rows
+
+
 def record(tx: Tx, steps: Sequence[VersionEntry], author: Author) -> None:
     """Store a version of each memory that a change has touched."""
     if not steps:

@@ -35,8 +35,9 @@ from core.memory.changes import (
 )
 from core.memory.rows import MemoryRow
 from core.memory.versions import Citation
-from core.storage.db import Tx
-from core.types import Relation, Trust
+from core.storage.db import Tx, run_together
+from core.storage.multiquery import BoundStatement
+from core.types import Json, Relation, Trust
 
 CONFIRMED_STEP = 0.5
 """Each confirmation closes this share of the gap between a memory's confidence and certainty."""
@@ -70,10 +71,9 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
     """
     if not changes:
         return {}
-    lock(tx, tenant_id, owner.user_id)
     adds = [c for c in changes if isinstance(c, Add)]
     confirms = [c for c in changes if isinstance(c, Confirm)]
-    _refuse_overtaken(tx, owner, adds)
+    _lock_current(tx, tenant_id, owner, adds)
     rewrites = [c for c in changes if isinstance(c, Merge | Replace)]
     disputes = [c for c in changes if isinstance(c, Dispute)]
     derived = [c for c in changes if isinstance(c, Derive)]
@@ -100,7 +100,11 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
 
 def lock(tx: Tx, tenant_id: str, user_id: str) -> None:
     """Lock a user's memories for writing until the transaction ends."""
-    tx.execute(_LOCK, {"owner": f"{tenant_id}/{user_id}"})
+    tx.execute(*_lock(tenant_id, user_id))
+
+
+def _lock(tenant_id: str, user_id: str) -> BoundStatement:
+    return _LOCK, {"owner": f"{tenant_id}/{user_id}"}
 
 
 def archive(tx: Tx, tenant_id: str, archives: Sequence[Archive], author: Author) -> int:
@@ -121,19 +125,21 @@ def _counts(changes: Sequence[Change], kept: Sequence[UUID]) -> dict[str, int]:
     return {name: n for name, n in counts.items() if n}
 
 
-def _refuse_overtaken(tx: Tx, owner: Owner, adds: Sequence[Add]) -> None:
-    """Raise Conflict if something was stored since that the judgement would have had to see; under the owner's lock."""
+def _lock_current(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add]) -> None:
+    """Lock the user's memories. Conflict: something was stored since that the judgement would have had to see."""
     by_labels: defaultdict[tuple[str, ...], list[Add]] = defaultdict(list)
     for add in adds:
         if add.candidate.trust is not Trust.QUARANTINED:
             by_labels[add.candidate.audience_labels].append(add)
-    for labels, judged in by_labels.items():
-        _refuse_overtaken_of(tx, owner, labels, judged)
+    asked = [_overtaking(owner, labels, judged) for labels, judged in by_labels.items()]
+    # Each statement of a round trip has its own snapshot, those after the lock a later one.
+    if any(run_together(tx, _lock(tenant_id, owner.user_id), *asked)[1:]):
+        raise Conflict("Another writer stored a statement on the same subject while this one was being judged.")
 
 
-def _refuse_overtaken_of(tx: Tx, owner: Owner, labels: tuple[str, ...], adds: Sequence[Add]) -> None:
-    """Raise Conflict likewise for additions with these labels, which were compared with memories that have the same."""
-    values = {
+def _overtaking(owner: Owner, labels: tuple[str, ...], adds: Sequence[Add]) -> BoundStatement:
+    """Select what overtook additions with these labels, which were compared with memories that have the same."""
+    return _OVERTAKEN, {
         "user": owner.user_id,
         "group": owner.group_id,
         "labels": sorted(labels),
@@ -143,8 +149,6 @@ def _refuse_overtaken_of(tx: Tx, owner: Owner, labels: tuple[str, ...], adds: Se
         "seen": [known.id for a in adds for known, _ in a.retired] or None,
         "past": [a.candidate.attribute for a in adds if a.past],
     }
-    if tx.execute(_OVERTAKEN, values).first() is not None:
-        raise Conflict("Another writer stored a statement on the same subject while this one was being judged.")
 
 
 def _version(rows: Rows, known: identity.KnownMemory) -> int:
@@ -154,35 +158,50 @@ def _version(rows: Rows, known: identity.KnownMemory) -> int:
 
 def _supersede(tx: Tx, adds: Sequence[Add], author: Author, rows: Rows) -> None:
     """Keep replaced statements as what was true until now."""
-    for add in adds:
-        until = add.candidate.valid_from or add.candidate.occurred_at
-        for known, reason in add.retired:
-            values = {"id": known.id, "version": _version(rows, known), "until": until}
-            rows[known.id] = history.change_one(tx, _SUPERSEDE, values, ("supersede", reason, add.change_id), author)
+    retired = [(known, reason, add) for add in adds for known, reason in add.retired]
+    changes = [
+        (
+            {
+                "id": known.id,
+                "version": _version(rows, known),
+                "until": add.candidate.valid_from or add.candidate.occurred_at,
+            },
+            ("supersede", reason, add.change_id),
+        )
+        for known, reason, add in retired
+    ]
+    rows |= history.change_all(tx, _SUPERSEDE, changes, author)
 
 
 def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author, rows: Rows) -> dict[UUID, Emission]:
     """Raise confidence and, for weightier candidates, importance; return events for newly important memories."""
     mattering: dict[UUID, Emission] = {}
     # Several of one batch may confirm the same memory; its row changes once.
-    for confirm in {c.known.id: c for c in reversed(confirms)}.values():
-        again = [c.candidate for c in confirms if c.known.id == confirm.known.id]
-        values = {
-            "id": confirm.known.id,
-            "version": confirm.known.version,
-            "step": CONFIRMED_STEP,
-            "importance": max(c.importance for c in again),
-            "said": max(c.told_at for c in again),
-            "tags": list(dict.fromkeys(tag for c in again for tag in c.tags)),
-            "most_tags": MOST_TAGS,
-        }
-        row = history.change_one(tx, _CONFIRM, values, ("confirm", confirm.reason, confirm.change_id), author)
-        rows[confirm.known.id] = row
+    first = {c.known.id: c for c in reversed(confirms)}
+    changes = [
+        (_confirmation([c for c in confirms if c.known.id == one]), ("confirm", confirm.reason, confirm.change_id))
+        for one, confirm in first.items()
+    ]
+    confirmed = history.change_all(tx, _CONFIRM, changes, author)
+    rows |= confirmed
+    for row in confirmed.values():
         if row.importance >= announcements.IMPORTANT and _was_unimportant(tx, row):
             mattering[row.id] = updates.important_event(row)
     cited = [Citation(c.known.id, e, c.change_id) for c in confirms for e in c.candidate.evidence]
     history.cite(tx, tenant_id, cited)
     return mattering
+
+
+def _confirmation(confirms: Sequence[Confirm]) -> Json:
+    """Return the values of `_CONFIRM` for one memory."""
+    known, again = confirms[0].known, [c.candidate for c in confirms]
+    return {
+        "id": known.id,
+        "version": known.version,
+        "importance": max(c.importance for c in again),
+        "said": max(c.told_at for c in again),
+        "tags": list(dict.fromkeys(tag for c in again for tag in c.tags)),
+    }
 
 
 def _rewrite(
@@ -200,7 +219,6 @@ def _rewrite(
             "key": identity.statement_key(c.subject, c.content) if worded else None,
             "structured": json.dumps(c.structured, ensure_ascii=False) if isinstance(change, Replace) else None,
             "tags": list(c.tags),
-            "most_tags": MOST_TAGS,
             "importance": c.importance,
             "said": c.told_at,
             "step": CONFIRMED_STEP if isinstance(change, Merge) else 0,
@@ -276,37 +294,40 @@ _OVERTAKEN = text(f"""
 
 _SUPERSEDE = text("""
     UPDATE memories m SET status = 'superseded', valid_from = since.at,
-                          valid_to = greatest(least(m.valid_to, :until), since.at), fade_at = NULL,
-                          version = version + 1, updated_at = clock_timestamp()
-    FROM (SELECT CASE WHEN s.valid_from = s.occurred_at AND s.valid_from > :until
-                           AND NOT jsonb_exists(s.structured, 'date_precision')
-                      THEN NULL ELSE s.valid_from END AS at
-          FROM memories s WHERE s.id = :id) AS since
-    WHERE m.id = :id AND m.version = :version AND m.status = 'active'
+                          valid_to = greatest(least(m.valid_to, since.until), since.at), fade_at = NULL,
+                          version = m.version + 1, updated_at = clock_timestamp()
+    FROM (SELECT r.*, CASE WHEN s.valid_from = s.occurred_at AND s.valid_from > r.until
+                                AND NOT jsonb_exists(s.structured, 'date_precision')
+                           THEN NULL ELSE s.valid_from END AS at
+          FROM json_to_recordset(cast(:rows AS json)) AS r (id uuid, version int, until timestamptz)
+          JOIN memories s ON s.id = r.id) AS since
+    WHERE m.id = since.id AND m.version = since.version AND m.status = 'active'
     RETURNING m.*
 """)
 """A state without a date began some time before it was said: if it ended before that, its beginning is unknown."""
 
-_TAGGED = """
-    CASE WHEN cardinality(tags) < :most_tags THEN (tags || ARRAY(
-        SELECT unnest(cast(:tags AS text[])) EXCEPT SELECT unnest(tags)))[1 : :most_tags] ELSE tags END
+_TAGGED = f"""
+    CASE WHEN cardinality(m.tags) < {MOST_TAGS} THEN (m.tags || ARRAY(
+        SELECT unnest({{more}}) EXCEPT SELECT unnest(m.tags)))[1 : {MOST_TAGS}] ELSE m.tags END
 """
 """Tags with those of a statement; what a person has given a memory is never cut."""
 
 _CONFIRM = text(f"""
-    UPDATE memories SET confidence = confidence + (1 - confidence) * :step,
-                        importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
-                        tags = {_TAGGED},
-                        trust = CASE trust WHEN 'candidate' THEN 'confirmed' ELSE trust END,
-                        version = version + 1, updated_at = clock_timestamp(), last_used_at = clock_timestamp()
-    WHERE id = :id AND version = :version AND status = 'active'
-    RETURNING *
+    UPDATE memories m SET confidence = m.confidence + (1 - m.confidence) * {CONFIRMED_STEP},
+                          importance = greatest(m.importance, r.importance), said_at = greatest(m.said_at, r.said),
+                          tags = {_TAGGED.format(more="r.tags")},
+                          trust = CASE m.trust WHEN 'candidate' THEN 'confirmed' ELSE m.trust END,
+                          version = m.version + 1, updated_at = clock_timestamp(), last_used_at = clock_timestamp()
+    FROM json_to_recordset(cast(:rows AS json)) AS r (
+        id uuid, version int, importance float8, said timestamptz, tags text[])
+    WHERE m.id = r.id AND m.version = r.version AND m.status = 'active'
+    RETURNING m.*
 """)
 
 _REWRITE = text(f"""
-    UPDATE memories SET content = coalesce(:content, content), statement_key = coalesce(:key, statement_key),
+    UPDATE memories m SET content = coalesce(:content, content), statement_key = coalesce(:key, statement_key),
                         structured = coalesce(cast(:structured AS jsonb), structured),
-                        tags = {_TAGGED},
+                        tags = {_TAGGED.format(more="cast(:tags AS text[])")},
                         importance = greatest(importance, :importance), said_at = greatest(said_at, :said),
                         confidence = confidence + (1 - confidence) * cast(:step AS float8),
                         trust = CASE WHEN trust = 'candidate' AND :step > 0 THEN 'confirmed' ELSE trust END,

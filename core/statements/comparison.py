@@ -6,6 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import Final, NamedTuple
 
 from core.language.lexicon import (
     ARTICLES,
@@ -36,10 +37,16 @@ from core.language.lexicon import (
 )
 from core.language.spelling import american
 from core.language.terms import STOPWORDS, stem
-from core.memoize import memoized_in_scope
+from core.memoize import digest, memoized, memoized_in_scope
 
 DERIVED = 5
 """Minimum common prefix of words that count as one if the vectors agree."""
+
+KEPT: Final = 16_384
+"""Statements of which outlines are cached: 6 MB."""
+
+OUTLINED: Final = 32
+"""Words of a statement in its outline."""
 
 
 class Wording:
@@ -128,6 +135,30 @@ class Wording:
 def read(text: str) -> Wording:
     """Parse a statement; the result is cached within `core.memoize.memo_scope`."""
     return Wording(text)
+
+
+class Outline(NamedTuple):
+    """Digests of a statement's words, each up to `DERIVED` letters, in order; and of all of them in any order."""
+
+    beginnings: bytes
+    words: bytes
+
+
+@memoized(KEPT)
+def outline(text: str) -> Outline:
+    """Return what tells most statements apart without parsing them again."""
+    words = read(text).words
+    beginnings = b"".join(digest(word[:DERIVED], size=4) for word in words[:OUTLINED])
+    return Outline(beginnings, digest(*sorted(words)))
+
+
+def may_be_alike(one: Outline, other: Outline) -> bool:
+    """Return whether `says_more`, `is_same` or `is_derived` may hold of two statements, in either direction."""
+    return (
+        one.words == other.words
+        or one.beginnings.startswith(other.beginnings)
+        or other.beginnings.startswith(one.beginnings)
+    )
 
 
 def denial(one: Wording, other: Wording) -> str | None:

@@ -12,17 +12,18 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from core.language import ngrams, third_person
 from core.language.lexicon import CALENDAR
 from core.language.terms import STOPWORDS, stem
-from core.memoize import memoized_in_scope
+from core.memoize import digest, memoized, memoized_in_scope
 from core.statements import quotation, revision
 from core.statements.succession import Statement
 from core.types import Category
@@ -39,8 +40,12 @@ OTHERS: Final = 150
 """Pseudo-statements added to those of a user, so that rarity is meaningful for few statements."""
 DAY, RIGHT_BEFORE = 86_400, 120
 """Seconds within which statements belong to the same utterance."""
+KEPT: Final = 16_384
+"""Statements whose words and traits are cached as digests and numbers: 20 MB."""
 LONGEST: Final = revision.LONGEST
 Features = dict[str, float]
+Codes = frozenset[int]
+"""Words as digests of this process."""
 
 
 class NewerStatement(Statement, Protocol):
@@ -57,6 +62,8 @@ class OlderStatement(NewerStatement, Protocol):
 
     @property
     def similarity(self) -> float | None: ...
+    @property
+    def sketch(self) -> Sketch: ...
 
 
 K = TypeVar("K", bound=OlderStatement)
@@ -73,31 +80,30 @@ class Sketch:
         self.language = quotation.language_of(content)
 
     @cached_property
-    def words(self) -> frozenset[str]:
-        return words_of(self.content, self.language, self.speaker)
+    def words(self) -> Codes:
+        """Its content words."""
+        return _word_codes(self.content, self.language, self.speaker)
 
     @cached_property
-    def who(self) -> frozenset[str]:
-        return _people(self.content, self.language)
+    def traits(self) -> Traits:
+        return _traits(self.content, self.language, self.said)
 
-    @cached_property
-    def values(self) -> Mapping[str, frozenset[str]]:
-        """Numbers, days and sums, by sort."""
-        return {sort: frozenset(map(str.lower, way.findall(self.said))) for sort, way in _SORTS[self.language].items()}
-
-    @cached_property
-    def ends(self) -> float:
-        """Log-odds that it ends another statement."""
-        return ngrams.weights(file_of("ends", self.language)).logit(self.grams)
-
-    @cached_property
-    def ended(self) -> float:
-        """Log-odds that another statement ends it."""
-        return ngrams.weights(file_of("ended", self.language)).logit(self.grams)
-
-    @cached_property
+    @property
     def grams(self) -> frozenset[str]:
-        return frozenset(ngrams.of(self.said, self.language))
+        return _grams(self.said, self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What else of a statement is compared. `values`: numbers, days and sums, by sort.
+
+    `ends`: log-odds that it ends another statement; `ended`: that another one ends it.
+    """
+
+    who: Codes
+    values: Mapping[str, Codes]
+    ends: float
+    ended: float
 
 
 Look = Callable[[str], Sketch]
@@ -118,17 +124,15 @@ def may_end(new: Statement) -> bool:
     """Return whether a statement may end anything, so that it must be compared with more than those nearest to it."""
     if len(new.content) > LONGEST:
         return False
-    return sketch(new.content).ends >= SLIGHTEST or revision.may_revise(rule_view(new))
+    return sketch(new.content).traits.ends >= SLIGHTEST or revision.may_revise(rule_view(new))
 
 
 def ended_statements(new: NewerStatement, older: Sequence[K]) -> list[tuple[K, float, str | None]]:
     """Return the older statements that a newer one ends, each with its probability, and the reason of a rule."""
     if not may_end(new):
         return []
-    new_sketch = sketch(new.content)
-    compared = [
-        one for one in older if len(one.content) <= LONGEST and sketch(one.content).language == new_sketch.language
-    ]
+    language = quotation.language_of(new.content)
+    compared = [one for one in older if len(one.content) <= LONGEST and one.sketch.language == language]
     rated = [(one, *_rate(new, one, shown)) for one, shown in pairs(new, compared) if may_be_ended(new, one)]
     least = LEAST if len(compared) >= NEAREST else LEAST_OF_FEW
     return [found for found in sorted(rated, key=lambda found: -found[1]) if found[1] >= least]
@@ -144,7 +148,7 @@ def may_be_ended(new: NewerStatement, old: OlderStatement) -> bool:
 
 
 def _rate(new: NewerStatement, old: OlderStatement, shown: Features) -> tuple[float, str | None]:
-    why = revision.revises(rule_view(new), rule_view(old))
+    why = _revises(rule_view(new), rule_view(old))
     features = shown | of_categories(new.category, old.category) | {"a rule": float(why is not None)}
     return probability(features), why
 
@@ -156,10 +160,12 @@ def probability(features: Features) -> float:
 
 def pairs(new: NewerStatement, older: Sequence[K], look: Look | None = None) -> list[tuple[K, Features]]:
     """Return the features of a statement with each related older one; `look` makes their sketches."""
-    look = look or sketch
-    new_sketch, old_sketches = look(new.content), [look(one.content) for one in older]
-    rarity = _rarity([new_sketch, *old_sketches])
-    shared = [sum(rarity[word] for word in new_sketch.words & one.words) for one in old_sketches]
+    new_sketch = (look or sketch)(new.content)
+    old_sketches = [look(one.content) for one in older] if look else [one.sketch for one in older]
+    new_words, old_words = new_sketch.words, [one.words for one in old_sketches]
+    rarity = _Rarity(Counter(chain(new_words, *old_words)), len(older) + 1 + OTHERS)
+    rarities = {word: rarity[word] for word in new_words}
+    shared = [sum(map(rarities.__getitem__, new_words & words)) for words in old_words]
     by_likeness = _ranks([one.similarity or 0.0 for one in older])
     by_words = _ranks(shared)
     return [
@@ -173,16 +179,23 @@ def pairs(new: NewerStatement, older: Sequence[K], look: Look | None = None) -> 
     ]
 
 
-def _rarity(statements: Sequence[Sketch]) -> Mapping[str, float]:
-    """Return the rarity of each word: the negative log of the share of statements that hold it, here or usually."""
-    seen = Counter(word for one in statements for word in one.words)
-    usual, total = _weights().usual, len(statements) + OTHERS
-    return {word: -math.log(max(count / total, usual.get(word, 0.0))) for word, count in seen.items()}
+@dataclass(slots=True)
+class _Rarity:
+    """Rarity of each word: the negative log of the share of statements that hold it, here or usually."""
+
+    seen: Mapping[int, int]
+    total: int
+    _known: dict[int, float] = field(default_factory=dict)
+
+    def __getitem__(self, word: int) -> float:
+        if word not in self._known:
+            self._known[word] = -math.log(max(self.seen[word] / self.total, _usual().get(word, 0.0)))
+        return self._known[word]
 
 
 def _ranks(values: Sequence[float]) -> list[int]:
     ranks = [0] * len(values)
-    for rank, index in enumerate(sorted(range(len(values)), key=lambda index: -values[index])):
+    for rank, index in enumerate(sorted(range(len(values)), key=values.__getitem__, reverse=True)):
         ranks[index] = rank
     return ranks
 
@@ -199,7 +212,7 @@ def _distance_features(by_likeness: int, by_words: int, new: NewerStatement, old
 
 
 def _features(
-    new: NewerStatement, old: OlderStatement, new_sketch: Sketch, old_sketch: Sketch, rarity: Mapping[str, float]
+    new: NewerStatement, old: OlderStatement, new_sketch: Sketch, old_sketch: Sketch, rarity: _Rarity
 ) -> Features:
     common = new_sketch.words & old_sketch.words
     overlap = sum(rarity[word] for word in common)
@@ -207,8 +220,9 @@ def _features(
     of_old = overlap / (1 + sum(rarity[word] for word in old_sketch.words))
     rarest = max((rarity[word] for word in common), default=0.0)
     likeness = old.similarity or 0.0
-    both, differ = _compare_values(new_sketch, old_sketch)
-    people = len(new_sketch.who & old_sketch.who)
+    new_traits, old_traits = new_sketch.traits, old_sketch.traits
+    both, differ = _compare_values(new_traits, old_traits)
+    people = len(new_traits.who & old_traits.who)
     return {
         "likeness": likeness,
         "overlap": overlap,
@@ -221,27 +235,27 @@ def _features(
         "old has slot": float(bool(old.attribute)),
         "new has slot": float(bool(new.attribute)),
         "new corrects": float(bool(getattr(new, "corrects", False))),
-        "new ends": new_sketch.ends,
-        "old is ended": old_sketch.ended,
-        "new is ended": new_sketch.ended,
-        "old ends": old_sketch.ends,
+        "new ends": new_traits.ends,
+        "old is ended": old_traits.ended,
+        "new is ended": new_traits.ended,
+        "old ends": old_traits.ends,
         "length of old": math.log1p(len(old_sketch.said)),
         "length of new": math.log1p(len(new_sketch.said)),
         "people in common": people,
-        "others in old": float(bool(old_sketch.who - new_sketch.who)),
-        "others in new": float(bool(new_sketch.who - old_sketch.who)),
-        "people apart": float(bool(new_sketch.who and old_sketch.who and not people)),
+        "others in old": float(bool(old_traits.who - new_traits.who)),
+        "others in new": float(bool(new_traits.who - old_traits.who)),
+        "people apart": float(bool(new_traits.who and old_traits.who and not people)),
         **{f"other {sort}": float(sort in differ) for sort in _SORTS["en"]},
         **{f"same {sort}": float(sort in both) for sort in _SORTS["en"]},
-        "ends × overlap of old": new_sketch.ends * of_old,
-        "ends × rarest word": new_sketch.ends * rarest,
-        "ends × likeness": new_sketch.ends * likeness,
-        "ends × ended": new_sketch.ends * old_sketch.ended,
-        "ends × people": new_sketch.ends * people,
-        "ended × overlap of old": old_sketch.ended * of_old,
-        "ended × rarest word": old_sketch.ended * rarest,
+        "ends × overlap of old": new_traits.ends * of_old,
+        "ends × rarest word": new_traits.ends * rarest,
+        "ends × likeness": new_traits.ends * likeness,
+        "ends × ended": new_traits.ends * old_traits.ended,
+        "ends × people": new_traits.ends * people,
+        "ended × overlap of old": old_traits.ended * of_old,
+        "ended × rarest word": old_traits.ended * rarest,
         "likeness × rarest word": likeness * rarest,
-        "ends × other value": new_sketch.ends * bool(differ),
+        "ends × other value": new_traits.ends * bool(differ),
         "other value × rarest word": rarest * bool(differ),
     }
 
@@ -257,7 +271,7 @@ def of_categories(new: Category | None, old: Category | None) -> Features:
     }
 
 
-def _compare_values(one: Sketch, other: Sketch) -> tuple[set[str], set[str]]:
+def _compare_values(one: Traits, other: Traits) -> tuple[set[str], set[str]]:
     """Return the sorts of values that agree, and the sorts that both have without agreeing."""
     both = {sort for sort in one.values if one.values[sort] & other.values[sort]}
     differ = {sort for sort in one.values if one.values[sort] and other.values[sort] and sort not in both}
@@ -277,6 +291,33 @@ def rule_view(statement: Statement) -> RuleView:
 
 sketch = memoized_in_scope(Sketch)
 """Return the sketch of a statement, cached within a unit of work."""
+
+_revises = memoized_in_scope(revision.revises)
+
+
+@memoized(KEPT)
+def _word_codes(content: str, language: str, speaker: str) -> Codes:
+    return _codes(words_of(content, language, speaker))
+
+
+@memoized(KEPT)
+def _traits(content: str, language: str, said: str) -> Traits:
+    grams = _grams(said, language)
+    return Traits(
+        who=_codes(_people(content, language)),
+        values={sort: _codes(map(str.lower, way.findall(said))) for sort, way in _SORTS[language].items()},
+        ends=ngrams.weights(file_of("ends", language)).logit(grams),
+        ended=ngrams.weights(file_of("ended", language)).logit(grams),
+    )
+
+
+def _codes(words: Iterable[str]) -> Codes:
+    """Return words as digests, which are cached beyond a unit of work because they do not show the words."""
+    return frozenset(int.from_bytes(digest(word, size=8)) for word in words)
+
+
+def _grams(said: str, language: str) -> frozenset[str]:
+    return frozenset(ngrams.of(said, language))
 
 
 def words_of(content: str, language: str, speaker: str) -> frozenset[str]:
@@ -315,6 +356,12 @@ class TrainedWeights(NamedTuple):
 @cache
 def _weights() -> TrainedWeights:
     return TrainedWeights(**json.loads(WEIGHTS_FILE.read_text(encoding="utf-8")))
+
+
+@cache
+def _usual() -> Mapping[int, float]:
+    """Return the share of labelled statements with a word, by its code."""
+    return {code: share for word, share in _weights().usual.items() for code in _codes([word])}
 
 
 _FRAME = re.compile(r"\b(?:After|[Aa]sked|said(?: on \d+ \w+ \d+)?:?)(?= “|:)|在\d+年\d+月\d+日说：|被问到|说：|之后，")

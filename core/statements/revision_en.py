@@ -111,6 +111,7 @@ class EnglishStatement:
         return bool(PAST.search(self.content))
 
 
+@memoized_in_scope
 def may_revise(new: Statement) -> bool:
     """Return whether a statement may end anything: it mentions a change, an ending, or something one has one of."""
     if new.attribute is not None:
@@ -128,7 +129,7 @@ def may_revise(new: Statement) -> bool:
 
 def revises(new: Statement, old: Statement) -> str | None:
     """Return why `new`, said later, ends `old`; None if both may hold."""
-    if new.content == old.content or (new.attribute and new.attribute == old.attribute):
+    if new.content == old.content or (new.attribute and new.attribute == old.attribute) or not may_revise(new):
         return None
     new_frame, old_frame = _frame(new), _frame(old)
     same = normal_value(new.subject) == normal_value(old.subject)

@@ -184,9 +184,9 @@ _BIND_BRIEFLY: Final = text(
 def owner_url(settings: Settings) -> URL:
     """Return the URL of the role that owns the tables: from the settings, else of the stack running on this home."""
     if settings.database_url is not None:
-        return _psycopg(settings.database_url.get_secret_value())
+        return driver_url(settings.database_url.get_secret_value())
     if "database_url" in settings.stack:
-        return _psycopg(settings.stack["database_url"])
+        return driver_url(settings.stack["database_url"])
     raise Misconfigured(
         f"No database: set IMPRINT_DATABASE_URL, or start the embedded one with `imprint up` "
         f"(home: {settings.home.absolute()})."
@@ -196,13 +196,13 @@ def owner_url(settings: Settings) -> URL:
 def app_url(settings: Settings) -> URL:
     """Return the URL of the tenant-bound role, given or derived."""
     given = settings.database_app_url
-    return _psycopg(given.get_secret_value()) if given else derived_url(owner_url(settings), APP_ROLE)
+    return driver_url(given.get_secret_value()) if given else derived_url(owner_url(settings), APP_ROLE)
 
 
 def router_url(settings: Settings) -> URL:
     """Return the URL of the queue role, given or derived."""
     given = settings.database_router_url
-    return _psycopg(given.get_secret_value()) if given else derived_url(owner_url(settings), ROUTER_ROLE)
+    return driver_url(given.get_secret_value()) if given else derived_url(owner_url(settings), ROUTER_ROLE)
 
 
 def derived_url(owner: URL, role: str) -> URL:
@@ -327,6 +327,7 @@ _ROLE = text("""
 """)
 
 
-def _psycopg(url: str) -> URL:
+def driver_url(url: str) -> URL:
+    """Return a URL of PostgreSQL as one of its driver."""
     parsed = make_url(url)
     return parsed.set(drivername="postgresql+psycopg")

@@ -217,6 +217,9 @@ class Reader:
         if "$OTHER" in command:
             ids = [one["id"] for one in self._api("GET", "/v1/memories", params={"user_id": "ada"})["items"]]
             self.ids["OTHER"] = next(one for one in ids if one != self.ids["ID"])
+        if "$JOB" in command:
+            wait_for(lambda: self._first("/v1/memories/bulk/jobs")["status"] not in UNDER_WAY)
+            self.ids["JOB"] = self._first("/v1/memories/bulk/jobs")["id"]
         if "$UNIT" in command:
             self.ids["UNIT"] = self._first("/v1/sessions/s1/units")["id"]
         if "$NEXT" in command:

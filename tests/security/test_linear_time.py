@@ -180,7 +180,7 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     ),
     "what may revise": (lambda text: revision.may_revise(told(f"江南{text}", 2)), revision.LONGEST),
     "quotations": (lambda text: quotation.read(f"Ada said: “{text}”"), quotation.LONGEST),
-    "endings": (lambda text: (endings.sketch(text).ends, endings.sketch(text).who), endings.LONGEST),
+    "endings": (lambda text: endings.sketch(text).traits, endings.LONGEST),
     "guard": (screen.screen, MESSAGE),
     "disguises": (lambda text: list(deobfuscation.decode_runs(text)), MESSAGE),
     "tokens": (token_counting.counter().count, MESSAGE),

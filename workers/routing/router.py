@@ -79,6 +79,39 @@ class BatchDecisions:
     flushes: list[Flushed] = field(default_factory=list)
 
 
+class Turns:
+    """The turns of a router's loop. After one without work, the next asks in one round trip whether there is any."""
+
+    def __init__(self, router: Router, send: Callable[[list[DispatchRef]], object], poll_seconds: float) -> None:
+        """`send` is given the dispatches to send; a turn comes every `poll_seconds`."""
+        self._router, self._send, self._poll_seconds = router, send, poll_seconds
+        self._asks = False
+
+    def expect(self) -> None:
+        """Route in the next turn without asking: there has been a hint."""
+        self._asks = False
+
+    def take(self) -> float:
+        """Route the next events and fire what is due; return the seconds until the next turn."""
+        if self._asks and not has_work(self._router):
+            return self._poll_seconds
+        self._asks = True  # A hint that comes from here on is heard.
+        count, owed = route(self._router)
+        self._send(owed)
+        self._send(fire_due(self._router))
+        if not count:
+            return self._poll_seconds
+        self._asks = False
+        return 0.0  # A batch that is not full may be one tenant's share of it.
+
+
+def has_work(router: Router) -> bool:
+    """Return whether an event waits, or a debounce has ended; look for edited rules as well."""
+    with router.db.asking_queues((_WORK, {})) as (tx, (((found,),),)):
+        router.book.refresh(tx)
+        return bool(found)
+
+
 def route(router: Router) -> tuple[int, list[DispatchRef]]:
     """Decide on the next events; return how many there were, and the dispatches to send now that they are committed."""
     while True:
@@ -445,6 +478,11 @@ def _count_fault(_field: str, operator: str) -> None:
 
 
 _NOW = text("SELECT clock_timestamp()")
+
+_WORK = text("""
+    SELECT EXISTS (SELECT FROM events WHERE routed_at IS NULL)
+        OR EXISTS (SELECT FROM flows WHERE kind = 'debounce' AND due_at <= clock_timestamp())
+""")
 
 _NEXT = """
     WITH RECURSIVE heads AS (

@@ -6,17 +6,16 @@ from fastapi import Request
 from fastapi.responses import Response
 
 from api.console.calls import ApiCalls, together
-from api.console.routing import Form, Rendering, at, page
+from api.console.routing import Rendering, page
 
 
 @page("/service")
 async def get_service(request: Request, api: ApiCalls, pages: Rendering) -> Response:
-    endpoints, limits, embedding, webhooks, deliveries = await together(
+    endpoints, limits, embedding, webhooks = await together(
         api.get("/v1/endpoints"),
         api.get("/v1/tenant/limits"),
         api.get("/v1/tenant/embedding"),
         api.get("/v1/tenant/webhooks"),
-        api.get("/v1/endpoints/deliveries", limit=20),
     )
     return pages.page(
         request,
@@ -25,11 +24,4 @@ async def get_service(request: Request, api: ApiCalls, pages: Rendering) -> Resp
         limits=limits,
         embedding=embedding,
         webhooks=webhooks,
-        deliveries=deliveries["items"],
     )
-
-
-@page("/service/redeliver", method="POST")
-async def post_redeliver(api: ApiCalls, form: Form) -> Response:
-    await api.post(f"{at('endpoints', 'deliveries', form.get('id', ''))}/redeliver")
-    return Response(status_code=204, headers={"HX-Refresh": "true"})

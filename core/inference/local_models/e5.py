@@ -6,7 +6,9 @@ the tensors. Weights are blocks of the format Q4_0 (`quantisation.py`), all else
 
 from __future__ import annotations
 
+import mmap
 import struct
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -64,7 +66,9 @@ class _Reader:
 def read(folder: Path) -> ModelFiles:
     """Read the model's file in `folder`; it is mapped, so processes share its pages."""
     path = folder / "e5-small-q4.bin"
-    reader = _Reader(np.memmap(path, dtype=np.uint8, mode="r"))
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    reader = _Reader(np.frombuffer(mapped, dtype=np.uint8))
     if reader.array(np.uint8, 4).tobytes() != _MAGIC:
         raise ValueError(f"{path} is not a model of this format.")
     reader.numbers("I7ifi")
@@ -80,7 +84,10 @@ def read(folder: Path) -> ModelFiles:
     def tokens(text: str) -> list[int]:
         return [vocabulary.first, *vocabulary.words.ids(text, MAX_TOKENS - 2), vocabulary.last]
 
-    return ModelFiles(tokens, embed, dict(_weights(tensors)))
+    weights = dict(_weights(tensors))
+    if hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED)  # Of most pages, nothing is read again.
+    return ModelFiles(tokens, embed, weights)
 
 
 def _vocabulary(reader: _Reader) -> _Vocabulary:
@@ -89,14 +96,14 @@ def _vocabulary(reader: _Reader) -> _Vocabulary:
     ends = reader.array(np.uint32, count + 1)
     scores = reader.array(np.float32, count)
     text = reader.array(np.uint8, size).tobytes()
-    bounds = ends.tolist()
-    pieces = {text[start:end].decode(): n for n, (start, end) in enumerate(pairwise(bounds))}
+    bounds = array("I", ends.tobytes())
+    pieces = (text[start:end].decode() for start, end in pairwise(bounds))
     characters, _size = reader.numbers("iI")
     normal = {}
     for _ in range(characters):
         character, length = reader.numbers("IB")
         normal[character] = "".join(map(chr, reader.numbers(f"{length}I")))
-    return _Vocabulary(Unigram(pieces, scores.tolist(), unknown, normal), first, last)
+    return _Vocabulary(Unigram(pieces, array("f", scores.tobytes()), unknown, normal), first, last)
 
 
 def _directory(reader: _Reader) -> dict[str, NDArray[Any]]:

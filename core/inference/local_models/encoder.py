@@ -22,6 +22,9 @@ BATCH_TOKENS: Final = 512
 """Padded tokens in one pass: the widest activation is 3 MB, and a larger one is no faster."""
 
 
+_PROBE: Final = "Is anybody there?"
+
+
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
     """Contents of a model's files.
@@ -42,14 +45,33 @@ class Encoder:
         """Open a session with one thread: several passes at a time use several cores."""
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
+        # The arena keeps the memory of the largest pass for good, and is no faster.
+        options.enable_cpu_mem_arena = False
         values = {name: onnxruntime.OrtValue.ortvalue_from_numpy(value) for name, value in files.weights.items()}
         options.add_external_initializers(list(values), list(values.values()))
         self._session = onnxruntime.InferenceSession(graph.read_bytes(), options, providers=["CPUExecutionProvider"])
-        self._files = files
+        self._tokens, self._vectors = files.tokens, files.embed
+        self._weights = dict(files.weights)  # The session reads them from there.
+        self._drop_repacked()
+
+    def _drop_repacked(self) -> None:
+        """Free the matrices that the session has copied into a layout of its own, as it does on most processors.
+
+        Whether it has cannot be asked: with another sign they would change the vectors if it read them.
+        """
+        matrices = {name: values for name, values in self._weights.items() if values.dtype == np.int8}
+        before = self.embed([_PROBE])
+        for values in matrices.values():
+            np.negative(values, out=values)
+        if np.array_equal(before, self.embed([_PROBE])):
+            self._weights = {name: values for name, values in self._weights.items() if name not in matrices}
+        else:
+            for values in matrices.values():
+                np.negative(values, out=values)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row of length 1 for each text, in the order given; texts of similar length share a pass."""
-        tokens = [self._files.tokens(text) for text in texts]
+        tokens = [self._tokens(text) for text in texts]
         rows = [np.empty(0, dtype=np.float32)] * len(texts)
         for batch in batches([len(ids) for ids in tokens]):
             for place, row in zip(batch, self._forward([tokens[place] for place in batch]), strict=True):
@@ -58,7 +80,7 @@ class Encoder:
 
     def _forward(self, tokens: Sequence[Sequence[int]]) -> Floats:
         ids, present = pad(tokens)
-        inputs = {"embedded": self._files.embed(ids), "present": present.astype(np.int32)}
+        inputs = {"embedded": self._vectors(ids), "present": present.astype(np.int32)}
         (states,) = self._session.run(None, inputs)
         return _pool(states, present)
 

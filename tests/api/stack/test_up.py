@@ -45,7 +45,7 @@ SLEEP = "import time; time.sleep(600)"
 STUBBORN = "import signal, subprocess, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
 STUBBORN += "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']); time.sleep(600)"
 
-def prepare(env):
+def prepare(env, run):
     if failing == "prepare":
         raise Misconfigured("the migration does not fit")
     Path(env["IMPRINT_HOME"], "seen.json").write_text(json.dumps(dict(env)))
@@ -61,7 +61,7 @@ if failing == "child":
     children[2] = Child("api", [sys.executable, "-c", "raise SystemExit('it lacks its key')"])
 done = (lambda: print("done once")) if once else None
 at, measured = ListenAddress("127.0.0.1", port), ListenAddress("127.0.0.1", metrics, fixed)
-sys.exit(up({"SOME_SETTING": "x"}, Path(home), at, measured, quiet, database, None, prepare, children, done))
+sys.exit(up({"SOME_SETTING": "x"}, Path(home), at, measured, quiet, database, None, prepare, children, on_ready=done))
 """
 
 

@@ -78,6 +78,12 @@ def test_those_that_begin_last_are_shown_and_the_others_counted(app: Database) -
     assert ([row.content for _, _, row in found.rows], found.left_out, found.more) == (["2", "1", "0"], 4, False)
 
 
+@pytest.mark.parametrize("until", [datetime(177, 5, 31, tzinfo=UTC), datetime(9999, 12, 31, 23, 30, tzinfo=UTC)])
+def test_any_end_of_a_span_is_answered(app: Database, until: datetime) -> None:
+    stored(app, {"content": "open", "at": days(60)})
+    assert contents(app, until=until) == (["open"] if until > NOW else [])
+
+
 @pytest.mark.parametrize("axis", ["true", "known"])
 def test_an_index_finds_them(app: Database, settings: Settings, axis: timeline.Axis) -> None:
     stored(app, *({"content": f"{n}", "user": f"u{n % 40}", "at": days(n % 300)} for n in range(4_000)))

@@ -25,6 +25,10 @@ class Said:
     category: Category | None = Category.FACT
     similarity: float | None = 0.5
 
+    @property
+    def sketch(self) -> endings.Sketch:
+        return endings.sketch(self.content)
+
 
 BESIDE = [
     "Ada said: “I'm allergic to peanuts, badly.”",

@@ -24,7 +24,7 @@ from tests.workers.dispatch.owing import (
     swept,
     works,
 )
-from workers.dispatch import insertion, ledger
+from workers.dispatch import insertion, ledger, sweep
 from workers.dispatch.model import NewDispatch
 
 
@@ -112,3 +112,13 @@ def test_several_clocks_refuse_each_thing_once(app: Database, queue: Database) -
     with ThreadPoolExecutor(3) as pool:
         assert sum(pool.map(lambda _: expired(queue), range(3))) == 20
     assert len(said(app, "approval.decided")) == 20
+
+
+def test_a_glance_sees_that_something_is_open(app: Database, queue: Database) -> None:
+    def owing() -> bool:
+        with queue.queue() as tx:
+            return sweep.glance(tx)[2]
+
+    assert not owing()
+    owe(app)
+    assert owing()

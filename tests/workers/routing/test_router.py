@@ -22,6 +22,7 @@ from tests.works import Works
 from workers.dispatch import insertion
 from workers.routing import action_dispatches, router
 from workers.routing.action_dispatches import FiredRule
+from workers.routing.router import Router
 
 
 def unrouted(queue: Database) -> int:
@@ -457,3 +458,39 @@ def test_metrics_name_no_rule_of_a_tenant(app: Database, works: Works) -> None:
     }
     assert "other" in found
     assert found <= {*defaults.NAMES, "other"}
+
+
+def test_an_idle_router_asks_once_a_turn_and_a_hint_spares_the_question(
+    app: Database, works: Works, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, sent = list[bool](), list[Any]()
+    has_work = router.has_work
+
+    def noted(routing: Router) -> bool:
+        asked.append(has_work(routing))
+        return asked[-1]
+
+    monkeypatch.setattr(router, "has_work", noted)
+    turns = router.Turns(works.router, sent.extend, 0.5)
+    assert [turns.take(), turns.take()] == [0.5, 0.5]
+    assert asked == [False], "the first turn routes without asking"
+    accept(app, said("I live in Lisbon."))
+    assert turns.take() == 0.0
+    assert asked == [False, True]
+    assert [one.queue for one in sent] == ["cpu"]
+    assert turns.take() == 0.5
+    accept(app, said("I live in Porto."))
+    turns.expect()
+    assert turns.take() == 0.0
+    assert asked == [False, True]
+
+
+def test_an_idle_router_notices_edited_rules_and_debounces_that_end(app: Database, works: Works) -> None:
+    turns = router.Turns(works.router, lambda _: None, 0.5)
+    turns.take()
+    turns.take()
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, a_document(name="late", event_type="order.placed", actions=[RUN]), author="test")
+    works.router.book.expect([])
+    turns.take()
+    assert works.router.book.of(TENANT).get("late") is not None

@@ -1,0 +1,152 @@
+"""Fork server: imports modules once, then forks a process for each request; all of them share its memory.
+
+`python -m api.stack.fork_server MODULE[:FUNCTION] …`, with a socket as standard input. A request is one byte, NOW or
+LATER, with the file descriptor of a channel (`SCM_RIGHTS`), on which only the new process reads what it is to run, with
+its environment: no password of one process is ever in the memory of another. The process answers with its pid, and the
+server with its wait status when it has ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import json
+import os
+import runpy
+import select
+import signal
+import socket
+import sys
+import time
+from importlib import import_module
+from typing import Any, Final
+
+from api.stack import launch
+
+CONTROL: Final = 0
+"""File descriptor of the socket on which requests come."""
+
+NOW: Final = b"!"
+"""Fork between two imports: for a process that ends soon."""
+
+LATER: Final = b"+"
+"""Fork when everything is imported."""
+
+PR_SET_NAME: Final = 15
+
+Channels = dict[int, socket.socket]
+"""Open channels by pid."""
+
+
+def main(modules: list[str]) -> None:
+    """Import the modules and fork a process for each request, until the other end of the socket is closed."""
+    request = serve(modules)
+    if request is not None:
+        run(request)
+
+
+def serve(modules: list[str]) -> dict[str, Any] | None:
+    """Serve requests; return None when there will be no more, and in each new process what it is to run."""
+    control = socket.socket(fileno=os.dup(CONTROL))
+    channels: Channels = {}
+    signal.signal(signal.SIGCHLD, lambda *_: _reap(channels))
+    gc.disable()
+    waiting: list[socket.socket] = []
+    for module in modules:
+        _take_in(module)
+        while not waiting and select.select([control], [], [], 0)[0]:
+            urgency, channel = _receive(control)
+            if channel is None:
+                return None
+            if urgency == LATER:
+                waiting.append(channel)
+            elif not _fork(channel, channels):
+                return _accepted(control, channel)
+    # Whatever the garbage collector looked at, it would write to: each process would get a copy of the page.
+    gc.collect()
+    gc.freeze()
+    while channel := waiting.pop() if waiting else _receive(control)[1]:
+        if not _fork(channel, channels):
+            return _accepted(control, channel)
+    return None
+
+
+def _take_in(place: str) -> None:
+    """Import a module; with `:function`, call that function of it, too."""
+    module, _, function = place.partition(":")
+    imported = import_module(module)
+    if function:
+        getattr(imported, function)()
+
+
+def _receive(control: socket.socket) -> tuple[bytes, socket.socket | None]:
+    """Return the urgency of the next request, and its channel; None: there will be no more."""
+    urgency, descriptors, _, _ = socket.recv_fds(control, 1, 1)
+    return urgency, socket.socket(fileno=descriptors[0]) if descriptors else None
+
+
+def _fork(channel: socket.socket, channels: Channels) -> bool:
+    """Fork for a request; return False in the new process."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # One that ends at once must be known by then.
+    pid = os.fork()
+    if pid:
+        channels[pid] = channel
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+        return True
+    for other in channels.values():
+        other.close()
+    return False
+
+
+def _accepted(control: socket.socket, channel: socket.socket) -> dict[str, Any]:
+    """In a new process: leave the server behind and return what it is to run."""
+    control.close()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+    with channel, channel.makefile("rb") as incoming:
+        request: dict[str, Any] = json.load(incoming)
+        _settle(request)
+        channel.sendall(f"pid {os.getpid()}\n".encode())
+    return request
+
+
+def _settle(request: dict[str, Any]) -> None:
+    """Become a process of its own: its lock and not the server's, its group, log, name and environment."""
+    null = os.open(os.devnull, os.O_RDONLY)
+    log = os.open(request["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    for source, target in ((null, 0), (log, 1), (log, 2)):
+        os.dup2(source, target)
+    os.close(null)
+    os.close(log)
+    os.close(int(os.environ[launch.LOCK_DESCRIPTOR]))
+    launch.hold(request["lock"])
+    os.setsid()
+    launch.die_with_parent(signal.SIGTERM, request["parent"])
+    ctypes.CDLL(None).prctl(PR_SET_NAME, request["name"].encode()[:15], 0, 0, 0)
+    os.environ.clear()
+    os.environ.update(request["env"])
+    time.tzset()
+
+
+def run(request: dict[str, Any]) -> None:
+    """Run a module as `python -m` does, with its arguments."""
+    gc.enable()
+    module, *arguments = request["words"]
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _reap(channels: Channels) -> None:
+    """Tell of each process that has ended how it ended."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if not pid:
+                return
+            with channels.pop(pid) as channel, contextlib.suppress(OSError):  # Its supervisor may be gone.
+                channel.sendall(f"status {status}\n".encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,161 @@
+"""Client of the fork server: processes of the service that share the memory of what they all import."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from api.stack import fork_server, process
+from api.stack.process import Process
+from core.errors import Misconfigured
+
+FORK_LIMIT_S: Final = 60.0
+"""A request waits for the import that is under way."""
+
+
+class ForkServer:
+    """The fork server as a member of the stack. Linux only: elsewhere libraries do not survive a fork."""
+
+    name = "fork-server"
+
+    def __init__(self, home: Path, modules: Sequence[str], env: Mapping[str, str]) -> None:
+        """`modules` are imported in this order; `env` is that of the server and must hold no secret."""
+        self._home, self._modules, self._env = home, modules, env
+        self._process: Process | None = None
+        self._control: socket.socket | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process id."""
+        return self._process.pid if self._process else None
+
+    @property
+    def where(self) -> str:
+        """Its log."""
+        return str(process.log_file(self._home, self.name))
+
+    def start(self) -> None:
+        """Start it; it imports its modules meanwhile."""
+        self.stop(0.0)
+        process.reclaim(self._home, self.name)
+        command = [sys.executable, "-m", "api.stack.fork_server", *self._modules]
+        self._control, theirs = socket.socketpair()
+        with theirs:
+            self._process = process.spawn(self._home, self.name, command, self._env, stdin=theirs)
+
+    def stop(self, grace_s: float) -> None:
+        """End it: SIGTERM, and SIGKILL after `grace_s` seconds. On its death its processes are told to end."""
+        if self._control:
+            self._control.close()
+            self._control = None
+        if self._process:
+            self._process.end(signal.SIGTERM, grace_s)
+            self._process = None
+
+    def alive(self) -> bool:
+        """Return whether it runs."""
+        return self._process is not None and self._process.alive()
+
+    def exit(self) -> str:
+        """Return the exit status, with the last line of its log if there is one."""
+        return process.farewell_of(self._process)
+
+    def spawn(self, name: str, words: Sequence[str], env: Mapping[str, str], *, now: bool = False) -> Process:
+        """Fork a process that runs a module with arguments (`words`), logging and locking as `process.spawn` does.
+
+        `now`: do not wait until everything is imported.
+
+        Raises:
+            Misconfigured: the server is not there, or the process could not begin.
+        """
+        if self._control is None or not self.alive():
+            raise Misconfigured(f"{name} waits for the fork server")
+        with process.open_log(self._home, name) as log:
+            log_start = log.tell()
+        request = {
+            "name": name,
+            "words": list(words),
+            "env": dict(env),
+            "lock": str(process.lock_file(self._home, name)),
+            "log": str(process.log_file(self._home, name)),
+            "parent": self.pid,
+        }
+        ours, theirs = socket.socketpair()
+        with theirs:
+            try:
+                socket.send_fds(self._control, [fork_server.NOW if now else fork_server.LATER], [theirs.fileno()])
+            except OSError as error:
+                ours.close()
+                raise Misconfigured(f"{name} waits for the fork server") from error
+        forked = Forked(ours, json.dumps(request).encode())
+        process.write_pid(self._home, name, forked.pid)
+        return Process(self._home, name, forked, log_start)
+
+
+class Forked:
+    """A process that the server has forked, as a handle like `subprocess.Popen`."""
+
+    def __init__(self, channel: socket.socket, request: bytes) -> None:
+        """Send the request and wait for the pid. Misconfigured: there is none."""
+        self._channel = channel
+        self._code: int | None = None
+        channel.settimeout(FORK_LIMIT_S)
+        with contextlib.suppress(OSError):
+            channel.sendall(request)
+            channel.shutdown(socket.SHUT_WR)
+        word, number = self._read() or ("status", 0)
+        if word != "pid":
+            channel.close()
+            raise Misconfigured(f"the process ended before it began (wait status {number})")
+        self.pid = number
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal; None while it runs."""
+        return self._wait(0.0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the exit code. Raises subprocess.TimeoutExpired."""
+        code = self._wait(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)
+        return code
+
+    def send_signal(self, sig: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, sig)
+
+    def _wait(self, timeout: float | None) -> int | None:
+        if self._code is None and select.select([self._channel], [], [], timeout)[0]:
+            told = self._read()
+            # Without a word the server has died, and has taken the process with it.
+            self._code = os.waitstatus_to_exitcode(told[1]) if told else -signal.SIGTERM
+            self._channel.close()
+        return self._code
+
+    def _read(self) -> tuple[str, int] | None:
+        """Read one line byte by byte: the next one may lie behind it already."""
+        line = b""
+        with contextlib.suppress(OSError):
+            while not line.endswith(b"\n"):
+                if not (byte := self._channel.recv(1)):
+                    return None
+                line += byte
+        word, _, number = line.decode().partition(" ")
+        return (word, int(number)) if number else None
+
+
+def is_supported() -> bool:
+    """Return whether processes can be forked from a server here."""
+    return platform.system() == "Linux"

@@ -1,0 +1,19 @@
+"""The allocator's memory: what was freed goes back to the operating system."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+
+def trim() -> None:
+    """Return free pages to the operating system, where the C library can (glibc): by itself it keeps most of them."""
+    if _trim is not None:
+        _trim(0)
+
+
+def _find() -> Callable[[int], int] | None:
+    return getattr(ctypes.CDLL(None), "malloc_trim", None)
+
+
+_trim = _find()

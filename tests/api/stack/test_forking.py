@@ -1,0 +1,147 @@
+"""A real fork server with modules of its own, and the processes that it forks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.stack import forking, process
+from api.stack.forking import ForkServer
+from core.errors import Misconfigured
+from tests.api.stack.running import wait_until
+
+pytestmark = pytest.mark.skipif(not forking.is_supported(), reason="libraries survive a fork on Linux only")
+
+HEAVY = "import os\nPID = os.getpid()\nCALLED = []\n\ndef call():\n    CALLED.append(os.getpid())\n"
+PROGRAM = """
+import os, sys, time
+import heavy
+print("imported by", heavy.PID, "called by", heavy.CALLED, "arguments", sys.argv[1:], "own", os.environ.get("OWN"))
+if sys.argv[1] == "fail":
+    sys.exit("FATAL: it lacks its key")
+if sys.argv[1] == "stay":
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[ForkServer]:
+    process.furnish_home(tmp_path)
+    (tmp_path / "heavy.py").write_text(HEAVY)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    made = ForkServer(tmp_path, ["heavy:call"], env)
+    made.start()
+    yield made
+    made.stop(1.0)
+
+
+def log(tmp_path: Path, name: str) -> str:
+    return process.log_file(tmp_path, name).read_text()
+
+
+def spawn(server: ForkServer, name: str, *words: str, **env: str) -> process.Process:
+    return server.spawn(name, ["program", *words], {**os.environ, **env})
+
+
+def test_a_process_has_what_the_server_imported_and_an_environment_of_its_own(
+    server: ForkServer, tmp_path: Path
+) -> None:
+    first = spawn(server, "first", "stay", OWN="secret of the first")
+    second = spawn(server, "second", "stay", OWN="of the second")
+    wait_until(lambda: "own" in log(tmp_path, "first") and "own" in log(tmp_path, "second"))
+    common = f"imported by {server.pid} called by [{server.pid}] arguments ['stay'] own"
+    assert log(tmp_path, "first").strip() == f"{common} secret of the first"
+    assert log(tmp_path, "second").strip() == f"{common} of the second"
+    assert "secret of the first" not in Path(f"/proc/{second.pid}/environ").read_text()
+    assert Path(f"/proc/{first.pid}/comm").read_text().strip() == "first"
+    assert os.getpgid(first.pid) == first.pid
+    for one in (first, second):
+        one.end(signal.SIGTERM, 2.0)
+        assert one.exit() == "SIGTERM"
+
+
+def test_how_a_process_ended_is_known(server: ForkServer) -> None:
+    failed = spawn(server, "failed", "fail")
+    wait_until(lambda: not failed.alive())
+    assert process.farewell_of(failed) == "exit 1: FATAL: it lacks its key"
+    done = spawn(server, "done", "end")
+    wait_until(lambda: not done.alive())
+    assert done.exit() == "exit 0"
+
+
+def test_processes_end_with_a_killed_server_and_the_next_one_forks_again(server: ForkServer) -> None:
+    orphan = spawn(server, "orphan", "stay")
+    assert server.pid
+    os.kill(server.pid, signal.SIGKILL)
+    wait_until(lambda: not server.alive())
+    wait_until(lambda: not orphan.alive())
+    wait_until(lambda: process.wait_released(server._home, "orphan", 0.1))
+    with pytest.raises(Misconfigured, match="orphan waits for the fork server"):
+        spawn(server, "orphan", "stay")
+    server.start()
+    again = spawn(server, "orphan", "stay")
+    assert again.alive()
+    again.end(signal.SIGTERM, 2.0)
+
+
+def test_a_name_is_held_by_one_process(server: ForkServer, tmp_path: Path) -> None:
+    held = spawn(server, "held", "stay")
+    with pytest.raises(Misconfigured, match="ended before it began"):
+        spawn(server, "held", "stay")
+    assert "is held by a process that still runs" in log(tmp_path, "held")
+    assert held.alive()
+    held.end(signal.SIGTERM, 2.0)
+
+
+GATE = """
+import pathlib, time
+while not (pathlib.Path(__file__).parent / "open_{0}").exists():
+    time.sleep(0.01)
+"""
+
+
+def test_what_ends_soon_does_not_wait_for_all_imports(tmp_path: Path) -> None:
+    process.furnish_home(tmp_path)
+    (tmp_path / "heavy.py").write_text(HEAVY)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text(GATE.format(name))
+    env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    server = ForkServer(tmp_path, ["heavy", "first", "second"], env)
+    server.start()
+    try:
+        threading.Timer(0.5, (tmp_path / "open_first").touch).start()
+        early = server.spawn("early", ["program", "end"], env, now=True)
+        assert not (tmp_path / "open_second").exists(), "the server is still importing"
+        wait_until(lambda: not early.alive())
+        assert early.exit() == "exit 0"
+        threading.Timer(0.5, (tmp_path / "open_second").touch).start()
+        late = server.spawn("late", ["program", "end"], env)
+        assert (tmp_path / "open_second").exists()
+        wait_until(lambda: not late.alive())
+    finally:
+        server.stop(0.0)
+
+
+def test_the_server_keeps_no_thread_and_loads_no_model(root: Path) -> None:
+    """A fork copies one thread alone: a lock that another one held would be held for good."""
+    program = (
+        "import os, sys\n"
+        "from importlib import import_module\n"
+        "from api.cli.local_stack import SHARED\n"
+        "for place in SHARED:\n"
+        "    module, _, function = place.partition(':')\n"
+        "    imported = import_module(module)\n"
+        "    function and getattr(imported, function)()\n"
+        "print(len(os.listdir('/proc/self/task')), sorted({'onnxruntime', 'openai', 'tokenizers'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("1 []", 0), done.stderr

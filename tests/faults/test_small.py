@@ -1,0 +1,64 @@
+"""The small stack keeps the same promises: its one process of workers is killed in the middle of an extraction."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from bench.stand import Stand, stack
+from tests.faults.extracting import FIRST, SECOND, assert_extracted_once, conversation, publish, windows
+from tests.faults.model import Model, serving
+from tests.faults.stand import eventually, kill_group, pid
+
+pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[Model]:
+    with serving() as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def stand(model: Model) -> Iterator[Stand]:
+    with stack(
+        "--small",
+        embedding="hash",
+        llm_base_url=model.url,
+        llm_model="fake",
+        extractor="llm",
+        judge_with_model="false",
+        lease_seconds="2",
+        resend_seconds="1",
+        sweep_seconds="0.2",
+        retry_base_seconds="0.2",
+    ) as running:
+        running.call("DELETE", "/v1/rules/write_episodes")
+        time.sleep(3)  # Longer than an edit takes to be in force: an episode would cite the same messages.
+        yield running
+
+
+def test_killed_workers_cost_nothing_and_double_nothing(stand: Stand, model: Model) -> None:
+    session = f"s-{uuid.uuid4().hex[:12]}"
+    model.script[:] = ["slow"]
+    before = pid(stand, "workers")
+    token = publish(stand, conversation(session))
+    eventually(lambda: [how for _, how in model.asked] == ["slow"])
+    kill_group(stand, "workers")
+    eventually(lambda: pid(stand, "workers") != before)
+    stand.settle(token)
+    assert windows(model) == [FIRST, FIRST, SECOND]
+    assert_extracted_once(stand, session)
+
+
+def test_a_killed_fork_server_costs_nothing(stand: Stand, model: Model) -> None:
+    session = f"s-{uuid.uuid4().hex[:12]}"
+    before = pid(stand, "workers")
+    kill_group(stand, "fork-server")
+    eventually(lambda: pid(stand, "workers") not in {0, before})
+    token = eventually(lambda: publish(stand, conversation(session)))
+    stand.settle(token)
+    assert_extracted_once(stand, session)

@@ -1,0 +1,29 @@
+"""What every process does once at its start, done before processes are forked: they share what it leaves in memory."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Final
+
+from billiard import util
+from sqlalchemy import text
+
+from core.config import Settings
+from core.storage import db
+from workers import app as celery_app
+
+NO_BROKER: Final = "redis://127.0.0.1:1/0"
+NO_DATABASE: Final = "postgresql://nobody@127.0.0.1:1/none"
+"""Addresses to which nothing connects."""
+
+
+def rehearse() -> None:
+    """Read the settings, build what connects to database and broker, and connect to neither."""
+    settings = Settings()
+    database = db.connect(db.driver_url(NO_DATABASE), 1)
+    text("SELECT :one").compile(dialect=database.engine.dialect)
+    database.close()
+    celery_app.create(settings, NO_BROKER).finalize()
+    # Celery sets this signal in each process of a worker by cffi, whose parser of C takes 10 MB, once.
+    with contextlib.suppress(OSError):
+        util.get_pdeathsig()

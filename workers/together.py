@@ -1,0 +1,100 @@
+"""Router, clock and workers of both queues as threads of one process, for a machine with little memory.
+
+What they promise is the same, because it rests on rows and leases. Two things are weaker: an agent that overruns goes
+on in its thread (`workers.dispatch.deadline` needs a process), and a computation holds the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from functools import partial
+from typing import Final, Protocol
+
+from celery import Celery
+from celery.signals import worker_ready, worker_shutting_down
+from sqlalchemy.exc import DBAPIError
+
+from core.config import Settings
+from core.events.doorbell import BROKER_ERRORS, DoorbellListener, broker_url
+from core.inference.configured_embedder import require_model
+from core.loop import Loop
+from core.maintenance.cache_sweeper import CacheSweeper
+from core.maintenance.heartbeat import Heartbeat
+from core.storage import db
+from core.storage.db import Database
+from workers import app as celery_app
+from workers import task, wiring
+from workers.clock import Clock
+from workers.dispatch import relay
+from workers.mirror_watcher import MirrorWatcher
+from workers.processes import require
+from workers.routing.bus_consumer import BusConsumer, Intake
+from workers.routing.router import Router, Turns
+
+THREADS: Final = 5
+"""Dispatches at work at once, of both queues."""
+
+THREADS_OF_A_QUEUE: Final = 3
+"""As which they are reported for each queue. A tenant gets one less (`fair_share`), so four at most of both queues."""
+
+
+class Part(Protocol):
+    """Protocol of what runs beside the worker."""
+
+    def close(self) -> None:
+        """Stop it."""
+
+
+def run_together(settings: Settings) -> None:
+    """Run router, clock and worker until stopped."""
+    require_model(settings)
+    routing = wiring.router(settings)
+    app = db.connect(db.app_url(settings), settings.database_pool)
+    require(routing.db, app, settings)
+    url = broker_url(settings)
+    celery = task.with_task(celery_app.create(settings, url), settings, forks=False)
+    beside: list[Part] = []
+
+    def begin(**_: object) -> None:
+        beside.extend(_begin(settings, celery, routing, app))
+
+    def stop(**_: object) -> None:
+        while beside:
+            beside.pop(0).close()
+
+    worker_ready.connect(begin, weak=False)
+    worker_shutting_down.connect(stop, weak=False)
+    options = [f"--queues={','.join(celery_app.QUEUES)}", f"--concurrency={THREADS}", "--hostname=all@%h"]
+    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
+    celery.worker_main(["worker", "--pool=threads", *options, *quiet])
+
+
+def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Part]:
+    """Start everything beside the worker."""
+    url = broker_url(settings)
+    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds)
+    loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
+    clock = Clock(app=celery, settings=settings)
+    ticking = Loop("clock", clock.tick)
+
+    def ring() -> None:
+        turns.expect()
+        loop.wake()
+
+    limits = settings.batch_events, settings.event_bytes
+    intake = Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes)
+    loop.start()
+    ticking.start()
+    place = f"{socket.gethostname()}:{os.getpid()}"
+    parts: list[Part] = [
+        DoorbellListener(url, ring),
+        BusConsumer(url, intake),
+        Heartbeat(routing.db, "router", tenants=routing.at_work.count),
+        *(Heartbeat(app, f"worker-{queue}") for queue in celery_app.QUEUES),
+        *(Heartbeat(app, f"{queue}@{place}", queue, THREADS_OF_A_QUEUE) for queue in celery_app.QUEUES),
+        CacheSweeper(),
+    ]
+    if settings.mirror_dir is not None:
+        parts.append(MirrorWatcher(app, settings.mirror_dir))
+    return [ticking, loop, clock, *parts, routing.db, app]
