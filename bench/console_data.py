@@ -2,7 +2,8 @@
 
 Rows are made by the server, a thousand sessions after another, and in the shape that the service gives them: a session
 of sixteen messages ends, a rule extracts three memories from it, others are held back, gathered, or send something.
-What memories say is drawn from a few thousand sentences, with their terms, and vectors drawn by chance.
+What is said is drawn from a few thousand sentences, with their terms, and vectors drawn by chance. No two memories say
+the same: each ends with a number of its own, which is not among its terms.
 """
 
 from __future__ import annotations
@@ -254,7 +255,8 @@ _CHUNK: Final[Sequence[str]] = (
     SELECT %(tenant)s, pg_temp.id(1, began, j), who, CASE WHEN k %% 50 = 1 THEN 'team' || k %% 7 END, session, 'Ada',
            'semantic', CASE WHEN j %% 10 = 0 THEN 'preference' WHEN j %% 10 = 1 THEN 'event'
                             WHEN j %% 5000 = 2 THEN 'skill' ELSE 'fact' END, 'personal',
-           t.content || CASE WHEN j %% greatest(1, %(memories)s / 40) = 0 AND j < %(memories)s / 2
+           t.content || ' Visit ' || j || '.'
+           || CASE WHEN j %% greatest(1, %(memories)s / 40) = 0 AND j < %(memories)s / 2
                              THEN ' {RARE_WORD}' ELSE '' END,
            md5(j::text), CASE WHEN j %% 20 = 0 THEN 'employer' END, CASE WHEN j %% 20 = 0 THEN 'Acme' END,
            0.3 + 0.7 * (j * 7919 %% 1000) / 1000.0,
@@ -296,8 +298,10 @@ _CHUNK: Final[Sequence[str]] = (
     f"""
     INSERT INTO verdicts (tenant_id, id, user_id, kind, reason, candidate, memory_id, at)
     SELECT %(tenant)s, pg_temp.id(4, began, k * {MEMORIES}), who, CASE WHEN k %% 9 = 0 THEN 'merge' ELSE 'add' END,
-           'nothing like it is known', '{{}}', pg_temp.id(1, began, k * {MEMORIES}), began + interval '42 s'
-    FROM {_SESSION} WHERE k * {MEMORIES} < %(memories)s
+           'nothing like it is known', jsonb_build_object('content', t.content, 'subject', 'Ada'),
+           pg_temp.id(1, began, k * {MEMORIES}), began + interval '42 s'
+    FROM {_SESSION} JOIN bench_texts t ON t.n = (k * {MEMORIES} * 13) %% %(texts)s
+    WHERE k * {MEMORIES} < %(memories)s
     """,
     f"""
     INSERT INTO search_index (tenant_id, type, session_id, ref, user_id, group_id, occurred_at, terms, own_terms,

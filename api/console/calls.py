@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Mapping
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import httpx
 from fastapi import Depends, FastAPI, Request
 
 from api.console.gate import OPENED
 from core.types import Json
+
+AT_ONCE: Final = 8
+"""Calls of one page at a time: a tenant has a limit of requests in flight, which a page is not to exhaust."""
 
 
 class ApiProblem(Exception):
@@ -76,8 +79,14 @@ def _read(answer: httpx.Response) -> Any:
 
 
 async def together(*calls: Awaitable[Any]) -> list[Any]:
-    """Return the answers of several calls at once. All have ended when the first refusal of them is raised."""
-    answers = await asyncio.gather(*calls, return_exceptions=True)
+    """Return the answers of several calls, up to `AT_ONCE` at once. All have ended when the first refusal is raised."""
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def in_turn(call: Awaitable[Any]) -> Any:
+        async with turns:
+            return await call
+
+    answers = await asyncio.gather(*(in_turn(call) for call in calls), return_exceptions=True)
     for answer in answers:
         if isinstance(answer, BaseException):
             raise answer

@@ -30,13 +30,15 @@ async def validate(api: Api, rule: Any) -> tuple[Any, Sequence[Json]]:
         return None, refusal.problem["errors"]
 
 
-async def sample(api: Api, event_id: str) -> Json:
-    """Return a stored event as it could be published again."""
+async def sample(api: Api, event_id: str) -> Json | None:
+    """Return a stored event as it could be published again; None without an id."""
+    if not event_id:
+        return None
     event = await api.get(at("events", event_id))
     return {name: event[name] for name in ("id", "event_type", "source", "subject", "time", "payload")}
 
 
 async def test(api: Api, name: str, event: Json) -> Any:
     """Return what a rule in force would do with an event."""
-    [found] = await api.post("/v1/rules/test", {"names": [name], "event": event})
+    [found] = await api.post("/v1/rules/test", {"names": [name], "event": event, "warnings": False})
     return found

@@ -75,6 +75,7 @@ class RuleTrial(BaseModel):
         None, description="Names of rules in force, without duplicates"
     )
     event: dict[str, Any] = Field(description="An event as it would be published, native or CloudEvents 1.0")
+    warnings: bool = Field(True, description="Of a single rule, whether to look through recent events for warnings")
 
 
 class Folder(RequestBody):
@@ -167,7 +168,7 @@ def post_test(deps: Deps, caller: Reader, given: RuleTrial) -> Any:
     """Test rules on an event without executing anything; returns every condition with its actual value.
 
     The event is treated as happening now, and looked-up fields have their current values. For a single rule the answer
-    includes the `warnings` that saving it would cause.
+    includes the `warnings` that saving it would cause, unless they are not wanted.
     """
     incoming = _parse_event(given.event, deps.settings.event_bytes)
     meanings = Meanings(deps.embedder)
@@ -175,10 +176,11 @@ def post_test(deps: Deps, caller: Reader, given: RuleTrial) -> Any:
         event = _event(caller, sessions.with_count(tx, incoming))
         rules = _rules_to_try(tx, given, _allowed_of(deps, tx, caller))
         lookup = engine_dry_run.look_up(tx, event, [rule for rule, _ in rules])
-        said = warnings.of_rule(tx, rules[0][0]) if len(rules) == 1 else []
+        warn = given.warnings and len(rules) == 1
+        said = warnings.of_rule(tx, rules[0][0]) if warn else []
     known = engine_dry_run.facts(event, lookup, [rule for rule, _ in rules], meanings)
     told = engine_dry_run.explain_all(rules, known, meanings, 2 * deps.settings.event_bytes)
-    if len(told) == 1:
+    if warn:
         told[0]["warnings"] = _problems_json(said)
     return told if given.rule is None else told[0]
 

@@ -252,14 +252,16 @@ _WITHIN: Final = """
     (cast(:user_id AS text) IS NULL OR user_id = :user_id)
     AND (cast(:group_id AS text) IS NULL OR group_id = :group_id)
     AND (cast(:session_id AS text) IS NULL
-         OR id IN (SELECT e.memory_id FROM evidence e WHERE e.session_id = :session_id
-                   AND (cast(:message_id AS text) IS NULL OR e.message_id = :message_id)))
+         OR id = ANY(ARRAY(SELECT e.memory_id FROM evidence e WHERE e.session_id = :session_id
+                           AND (cast(:message_id AS text) IS NULL OR e.message_id = :message_id))))
     AND (cast(:user_id AS text) IS NULL OR cast(:category AS text) IS NULL OR category = :category)
     AND (NOT :questioned OR status = 'active' AND trust IN ('disputed', 'quarantined') AND trust = ANY(:trusts))
     AND (cast(:from_id AS uuid) IS NULL OR id {sign} :from_id)
     ORDER BY id {way} LIMIT :searched
 """
-"""What an index narrows a list to, and no more of it than a page looks through."""
+"""What an index narrows a list to, and no more of it than a page looks through. An array is looked up by the index of
+ids; beside an OR, the rows of a subquery would only be compared with those of every memory of the tenant.
+"""
 
 
 def _page(order: Order, *, recorded: bool) -> TextClause:

@@ -32,8 +32,11 @@ async def get_rule(
     request: Request, api: ApiCalls, pages: Rendering, name: str, event: Text = "", before: int | None = None
 ) -> Response:
     place = at("rules", name)
-    rule, history = await together(api.get(place), api.get(f"{place}/versions", limit=VERSIONS, after=before))
-    sample = await drafts.sample(api, event) if event else None
+    rule, history, sample = await together(
+        api.get(place),
+        api.get(f"{place}/versions", limit=VERSIONS, after=before),
+        drafts.sample(api, event),
+    )
     tested = await drafts.test(api, name, sample) if sample else None
     return pages.page(
         request,

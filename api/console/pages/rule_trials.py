@@ -63,7 +63,11 @@ async def post_test(request: Request, api: ApiCalls, pages: Rendering, form: For
     tested: Any = None
     if fault is None and form.get("rule"):
         rule, fault = drafts.read(form["rule"])
-        tested = None if fault is not None else await api.post("/v1/rules/test", {"rule": rule, "event": event})
+        tested = (
+            None
+            if fault is not None
+            else await api.post("/v1/rules/test", {"rule": rule, "event": event, "warnings": False})
+        )
     elif fault is None:
         tested = await drafts.test(api, name, event)
     return pages.page(request, "rule_test.html", tested=tested, fault=fault)

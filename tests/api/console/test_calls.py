@@ -51,3 +51,18 @@ def test_several_calls_have_all_ended_when_one_of_them_is_refused(door: Doors) -
     with pytest.raises(ApiProblem):
         ask(door, lambda api: calls.together(api.get("/v1/events/nothing"), slow()))
     assert ended
+
+
+def test_a_page_with_many_calls_does_not_exhaust_the_tenant_s_limit() -> None:
+    running = most = 0
+
+    async def counted(number: int) -> int:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.001)
+        running -= 1
+        return number
+
+    assert asyncio.run(calls.together(*(counted(number) for number in range(50)))) == list(range(50))
+    assert most == calls.AT_ONCE

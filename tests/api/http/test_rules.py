@@ -220,6 +220,14 @@ def test_a_trial_looks_up_what_a_router_would(door: Doors) -> None:
     assert (tried["matched"], tried["tree"]["nodes"][0]["actual"]) == (False, 0)
 
 
+def test_a_trial_that_wants_no_warnings_gets_none(door: Doors) -> None:
+    asked = {"rule": a_document(conditions={"all": [a_leaf("==", 1, field="payload.nobody_sends_this")]})}
+    tried = door.post("/v1/rules/test", {**asked, "event": said("x")}).json()
+    assert tried["warnings"]
+    quick = door.post("/v1/rules/test", {**asked, "event": said("x"), "warnings": False}).json()
+    assert quick == {name: value for name, value in tried.items() if name != "warnings"}
+
+
 def test_a_trial_compares_meanings(door: Doors) -> None:
     near = a_leaf("means", "the cat sleeps", field="payload.content", threshold=0.9)
     rule = a_document(conditions={"any": [near, a_leaf("any_of", {**near, "field": "item"}, field="payload.tags")]})

@@ -1,6 +1,15 @@
 from __future__ import annotations
 
+from sqlalchemy import text
+
+from core.config import Settings
 from core.search import unindexed
+from core.storage.db import Database
+from core.tenancy import tenants
+from tests.databases import analyzed, carried_out, looked_at
+from tests.samples import TENANT
+
+SESSIONS = 4_000
 
 
 def test_a_text_is_scored_by_the_terms_that_it_shares_with_the_question() -> None:
@@ -11,6 +20,36 @@ def test_a_text_is_scored_by_the_terms_that_it_shares_with_the_question() -> Non
 def test_only_what_narrows_a_question_is_in_its_statement() -> None:
     reader = dict.fromkeys(("session", "since", "until", "as_of", "known_at"), None)
     statement, values = unindexed.unindexed_query({**reader, "session": "s1", "user": "ada", "group": None})
-    assert "s.id = :session" in str(statement)
+    assert "id = :session" in str(statement)
     assert ":since" not in str(statement)
     assert values["tail"] == unindexed.TAIL
+
+
+def test_what_is_unindexed_is_found_without_reading_the_messages_of_a_tenant(settings: Settings, app: Database) -> None:
+    with app.tenant(TENANT) as tx:
+        tenants.ensure(tx, TENANT)
+        for rows in (_SESSIONS, _MESSAGES):
+            tx.execute(text(rows), {"tenant": TENANT, "sessions": SESSIONS})
+    analyzed(settings, "sessions", "messages")
+    narrowing = dict.fromkeys(("session", "since", "until", "as_of", "known_at"), None)
+    for user, found in (("u7", 4), ("u8", 0)):
+        statement, values = unindexed.unindexed_query({**narrowing, "user": user, "group": None})
+        with app.tenant(TENANT) as tx:
+            read = list(tx.execute(statement, values))
+            nodes = carried_out(tx, str(statement), values)
+        assert [row.session_id for row in read] == ["s7"] * found
+        assert sum(looked_at(nodes, "messages")) <= 10
+        assert sum(looked_at(nodes, "sessions")) <= 10
+
+
+_SESSIONS = """
+    INSERT INTO sessions (tenant_id, id, user_id, started_at, last_at, message_count, indexed_to)
+    SELECT :tenant, 's' || n, 'u' || n, now(), now(), 10, CASE WHEN n = 7 THEN 6 ELSE 10 END
+    FROM generate_series(1, :sessions) AS n
+"""
+
+_MESSAGES = """
+    INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, role, content, occurred_at)
+    SELECT :tenant, 's' || n, p, 'm' || p, n * 10 + p, 'e' || n, 'u' || n, 'user', 'I live in Bergen.', now()
+    FROM generate_series(1, :sessions) AS n CROSS JOIN generate_series(1, 10) AS p
+"""
