@@ -36,12 +36,12 @@ SECONDS: Final = 2.0
 """Seconds after which a transaction begins no further row: it keeps the locks of the owners it has written to."""
 
 STATUS: Final[Mapping[type[ImprintError], int]] = {NotFound: 404, Conflict: 409, Invalid: 422}
-"""What the single route would have answered."""
+"""HTTP status that the single route would have answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a row, or would."""
+    """Outcome of a row; of a preview the one that it would have."""
 
     outcome: jobs.Outcome
     status: int = 200
