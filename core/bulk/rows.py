@@ -152,8 +152,8 @@ class Page:
             refused = None
         for place, row in enumerate(found):
             change_id = None if job.preview or refused else self.merge.change_id  # type: ignore[union-attr]
-            told = "Absorbed by the first." if place else "Kept, with the evidence of all."
-            self._store(tx, job, row, refused or Result("done", detail=told, change_id=change_id))
+            done = Result("done", detail=manual_merge.told(place), change_id=change_id)
+            self._store(tx, job, row, refused or done)
         return changes
 
     def _store(self, tx: Tx, job: Any, row: Any, result: Result) -> None:

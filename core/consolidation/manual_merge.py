@@ -145,6 +145,11 @@ def refusals(rows: Sequence[Any]) -> Iterator[tuple[int, str]]:
             yield place, f"Is {row.status} and {row.trust}; restore or confirm it first."
 
 
+def told(place: int) -> str:
+    """Return what a merge does with the memory at a place of its list, as the rows of requests and jobs say it."""
+    return "Absorbed by the first." if place else "Kept, with the evidence of all."
+
+
 def screened(content: str, secrets: str) -> str:
     """Return the words without secrets. Invalid: secrets are refused, or the words instruct the reader."""
     found = screen.screen(content)
