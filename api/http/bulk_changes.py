@@ -20,6 +20,7 @@ from api.ingress.answers import refuses
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Writer, author
 from api.ingress.large_json import Route
+from core.bulk import jobs
 from core.consolidation import manual_merge
 from core.consolidation.manual_merge import MOST_MERGED
 from core.errors import Conflict, ImprintError, Invalid, NotFound, Problem
@@ -47,13 +48,14 @@ CHANGED: Final = "memory.bulk_changed"
 
 FINGERPRINT: Final = "fingerprint"
 
-Action = Literal["pin", "unpin", "archive", "restore", "merge", "erase"]
+FOR_ONE: Final = (("content", "merge"), ("evidence", "erase"), ("confirm", "erase"))
+"""Fields of a request that one action alone has, and that action."""
 
 
 class BulkRequest(RequestBody):
     """An action on several memories."""
 
-    action: Action
+    action: jobs.Action
     ids: Annotated[
         list[UUID], Field(min_length=1, max_length=ROWS, description="In this order; the first of a merge is kept")
     ]
@@ -78,9 +80,7 @@ class BulkRequest(RequestBody):
         )
         if unknown := set(self.versions) - set(self.ids):
             yield Problem(f"/versions/{min(unknown)}", "is not among `ids`")
-        for name, action in (("content", "merge"), ("evidence", "erase"), ("confirm", "erase")):
-            if getattr(self, name) not in {None, False} and self.action != action:
-                yield Problem(f"/{name}", f"belongs to the action `{action}`")
+        yield from misplaced(self, self.action)
         if self.action == "merge" and not LEAST_MERGED <= len(self.ids) <= MOST_MERGED:
             yield Problem("/ids", f"a merge takes {LEAST_MERGED} to {MOST_MERGED} memories")
         if self.action == "erase" and not self.dry_run and self.confirm != len(self.ids):
@@ -108,7 +108,7 @@ class BulkRow(BaseModel):
 class BulkAnswer(BaseModel):
     """Result of a bulk request by row. `not_done`: rows for which the time did not suffice; send them again."""
 
-    action: Action
+    action: jobs.Action
     dry_run: bool
     done: int
     unchanged: int
@@ -144,6 +144,13 @@ class _Run:
             warnings=self.warnings,
             not_done=[one for one in self.asked.ids if one not in seen],
         )
+
+
+def misplaced(asked: RequestBody, action: jobs.Action) -> Iterator[Problem]:
+    """Yield the fields of a request that belong to another action than it asks for."""
+    for name, only in FOR_ONE:
+        if getattr(asked, name) not in {None, False} and action != only:
+            yield Problem(f"/{name}", f"belongs to the action `{only}`")
 
 
 @router.post("/bulk", operation_id="changeMemories", responses=refuses(404, 409))
@@ -253,9 +260,10 @@ def _merge(run: _Run) -> None:
         )
         change_id = joined.change_id
     for place, memory_id in enumerate(asked.ids):
-        told = "Absorbed by the first." if place else "Kept, with the evidence of all."
         undo = decisions.undo_path(change_id) if change_id else None
-        run.rows.append(BulkRow(id=memory_id, outcome="done", detail=told, change_id=change_id, undo=undo))
+        run.rows.append(
+            BulkRow(id=memory_id, outcome="done", detail=manual_merge.told(place), change_id=change_id, undo=undo)
+        )
 
 
 def _record(deps: Dependencies, caller: Caller, event_id: str, print_: str, answer: BulkAnswer) -> None:

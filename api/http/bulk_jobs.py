@@ -9,7 +9,7 @@ from uuid import UUID
 from fastapi import APIRouter, Header, Query, Response
 from pydantic import Field
 
-from api.http import decisions
+from api.http import bulk_changes, decisions
 from api.http.answers.bulk_jobs import BulkJob, BulkJobPage, BulkJobRows
 from api.http.bulk_changes import LEAST_MERGED
 from api.http.memories import MemorySelection, filter_of, filter_problems
@@ -79,9 +79,7 @@ class BulkJobRequest(RequestBody):
             yield Problem("/ids", "names a memory twice")
         if self.filter is not None:
             yield from (Problem(f"/filter{one.pointer}", one.detail) for one in filter_problems(self.filter))
-        for name, action in (("content", "merge"), ("evidence", "erase"), ("confirm", "erase")):
-            if getattr(self, name) not in {None, False} and self.action != action:
-                yield Problem(f"/{name}", f"belongs to the action `{action}`")
+        yield from bulk_changes.misplaced(self, self.action)
 
 
 class BulkRunRequest(RequestBody):

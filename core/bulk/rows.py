@@ -36,12 +36,12 @@ SECONDS: Final = 2.0
 """Seconds after which a transaction begins no further row: it keeps the locks of the owners it has written to."""
 
 STATUS: Final[Mapping[type[ImprintError], int]] = {NotFound: 404, Conflict: 409, Invalid: 422}
-"""What the single route would have answered."""
+"""HTTP status that the single route would have answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a row, or would."""
+    """Outcome of a row; of a preview the one that it would have."""
 
     outcome: jobs.Outcome
     status: int = 200
@@ -152,8 +152,8 @@ class Page:
             refused = None
         for place, row in enumerate(found):
             change_id = None if job.preview or refused else self.merge.change_id  # type: ignore[union-attr]
-            told = "Absorbed by the first." if place else "Kept, with the evidence of all."
-            self._store(tx, job, row, refused or Result("done", detail=told, change_id=change_id))
+            done = Result("done", detail=manual_merge.told(place), change_id=change_id)
+            self._store(tx, job, row, refused or done)
         return changes
 
     def _store(self, tx: Tx, job: Any, row: Any, result: Result) -> None:

@@ -59,7 +59,7 @@ class ResolvedConflict:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a person decides. `keep`: the id of the memory that holds, or into which all are merged.
+    """Decision of a person. `keep`: the id of the memory that holds, or into which all are merged.
 
     `content`: wording of a merge. `periods`: when each one held, for `keep_all`. `versions`: those the person has seen.
     """

@@ -27,10 +27,6 @@ REASON: Final = "Merged by hand."
 """Reason in the history where the person gives none."""
 
 
-NONE_SEEN: Final[Mapping[UUID, int]] = {}
-"""Of no memory a version that has to stand."""
-
-
 @dataclass(frozen=True, slots=True)
 class ManualMerge:
     """The memory that remains, the change, and the judge's objections."""
@@ -51,7 +47,7 @@ def merge(
     content: str | None = None,
     reason: str | None = None,
     secrets: Literal["redact", "refuse"] = "redact",
-    versions: Mapping[UUID, int] = NONE_SEEN,
+    versions: Mapping[UUID, int] | None = None,
 ) -> ManualMerge:
     """Merge memories into the first, which keeps its id and its content (or gets `content`), with the evidence of all.
 
@@ -85,7 +81,7 @@ def prepare(
     content: str | None = None,
     reason: str | None = None,
     secrets: Literal["redact", "refuse"] = "redact",
-    versions: Mapping[UUID, int] = NONE_SEEN,
+    versions: Mapping[UUID, int] | None = None,
 ) -> PreparedMerge:
     """Return the changes of a merge (`merge`), with the vector of its wording. Refuses what that refuses."""
     content = screened(content, secrets) if content else None
@@ -116,7 +112,7 @@ def merges(
     return found
 
 
-def objections(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int] = NONE_SEEN) -> list[str]:
+def objections(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int] | None = None) -> list[str]:
     """Return why the judge would not merge these memories. Invalid, NotFound, Conflict: they cannot be merged."""
     rows = _rows(tx, ids, versions)
     return warnings(rows[0], rows[1:])
@@ -149,6 +145,11 @@ def refusals(rows: Sequence[Any]) -> Iterator[tuple[int, str]]:
             yield place, f"Is {row.status} and {row.trust}; restore or confirm it first."
 
 
+def told(place: int) -> str:
+    """Return what a merge does with the memory at a place of its list, as the rows of requests and jobs say it."""
+    return "Absorbed by the first." if place else "Kept, with the evidence of all."
+
+
 def screened(content: str, secrets: str) -> str:
     """Return the words without secrets. Invalid: secrets are refused, or the words instruct the reader."""
     found = screen.screen(content)
@@ -162,7 +163,7 @@ def _slot(row: Any) -> tuple[str, str | None, str]:
     return row.subject, row.attribute, succession.normal_value(row.value)
 
 
-def _rows(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int]) -> list[Any]:
+def _rows(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int] | None) -> list[Any]:
     """Return the memories in the order given, after checking each."""
     problems = [
         Problem(f"/ids/{index}", "Occurs earlier in the list.") for index, one in enumerate(ids) if one in ids[:index]
@@ -173,7 +174,8 @@ def _rows(tx: Tx, ids: Sequence[UUID], versions: Mapping[UUID, int]) -> list[Any
     missing = [str(one) for one in ids if one not in found]
     if missing:
         raise NotFound(f"There is no memory {missing[0]} in this tenant.")
-    rows = [by_hand.require_version(found[one], versions.get(one)) for one in ids]
+    seen = versions or {}
+    rows = [by_hand.require_version(found[one], seen.get(one)) for one in ids]
     if problems := [Problem(f"/ids/{index}", why) for index, why in refusals(rows)]:
         raise Invalid(problems)
     return rows

@@ -1,4 +1,4 @@
-"""What followed from an event, and from what followed: events with the actions that they caused, as far as it goes."""
+"""Chain of an event: the events that followed from it, directly or through others, with the actions between them."""
 
 from __future__ import annotations
 

@@ -101,7 +101,7 @@ all rules failed has no decisions yet, so that deciding it again doubles nothing
 REPEATABLE: Final = f"""
     {RETRYABLE} AND NOT EXISTS (SELECT FROM dispatches edited WHERE edited.edit_of = d.id)
 """
-"""What was retried with other parameters, and is cancelled since, goes on as that retry."""
+"""A dispatch that was retried with other parameters is cancelled, and goes on as that retry."""
 
 FITTING: Final = """
     (cast(:rule AS text) IS NULL OR d.rule = :rule)
