@@ -86,6 +86,6 @@ def test_from_an_event_to_a_receipt(watched: Watched, stand: Stand) -> None:
     page.locator("#erase button.danger").click()
     page.wait_for_url("**/console/receipts/*")
     assert "signature" in page.locator("main").inner_text()
-    assert watched.faults == []
+    assert [*watched.overflow(), *watched.barriers(), *watched.faults] == []
     assert watched.open(place) in {404, 410}
     watched.faults.clear()

@@ -1,6 +1,8 @@
-"""Every page, at a desk in the light and on a phone in the dark: whole, within its window, and without barriers."""
+"""Every page, at a desk and on a phone, in light and dark: whole, within its window, and without barriers."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
@@ -10,10 +12,19 @@ from tests.browser.pages import DESK, PHONE, Chromium, Look, Watched, all_pages
 pytestmark = [pytest.mark.browser]
 
 
-@pytest.mark.parametrize("look", [DESK, PHONE], ids=lambda look: look.name)
-def test_every_page_is_whole_and_open_to_all(chromium: Chromium, stand: Stand, look: Look) -> None:
+@pytest.mark.parametrize(
+    ("look", "language"),
+    [
+        (DESK, "en-GB"),
+        (PHONE, "en-GB"),
+        pytest.param(replace(DESK, scheme="dark"), "zh-CN", marks=pytest.mark.slow),
+        pytest.param(replace(PHONE, scheme="light"), "zh-CN", marks=pytest.mark.slow),
+    ],
+    ids=["desk, light", "phone, dark", "desk, dark, Chinese", "phone, light, Chinese"],
+)
+def test_every_page_is_whole_and_open_to_all(chromium: Chromium, stand: Stand, look: Look, language: str) -> None:
     found: dict[str, list[str]] = {}
-    with chromium.logged_in(stand.key, look) as watched:
+    with chromium.logged_in(stand.key, look, language) as watched:
         for path in all_pages(stand):
             watched.faults.clear()
             assert watched.open(path) == 200
