@@ -85,6 +85,7 @@ KEPT = {
     "rules/flow/flow_rows.py:recall": OF_A_REQUEST,
     "rules/engine/lookups.py:_parts": "names of the program",
     "rules/engine/similarity.py:Meanings._kept": DIGESTS,
+    "rules/document/json_schema.py:json_schema": "the schema of the program's rules",
     "rules/expressions/paths.py:parse_path": OF_RULES,
     "rules/engine/ruleset.py:Ruleset._by_type": OF_RULES,
     "rules/engine/ruleset.py:Ruleset._flushes": OF_RULES,
