@@ -15,6 +15,7 @@ from api.http.answers.erasure import ErasureRehearsal, ReceiptKey, SignedReceipt
 from api.ingress.answers import answers
 from api.ingress.dependencies import Admin, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
+from core.bulk import jobs
 from core.erasure import memory, user
 from core.erasure.memory import Erased
 from core.errors import Conflict, Later, NotFound
@@ -65,6 +66,7 @@ def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = Fa
     """
 
     def carry_out(tx: Tx) -> Erased:
+        jobs.lock_running(tx)
         done = user.erase(tx, caller.tenant_id, user_id, author(caller), deps.settings, rehearsal=dry_run)
         if not done.counts and receipts.of_subject(tx, caller.tenant_id, "user", user_id) is None:
             raise NotFound(f"Nothing is stored about a user {user_id!r}, so nothing was erased. Check the name.")
@@ -95,6 +97,7 @@ def erase_memory(
     """Erase a memory, and write the receipt and the mirror. NotFound. Conflict: it is at another version."""
 
     def carry_out(tx: Tx) -> Erased:
+        jobs.lock_running(tx)
         return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence, version=version)
 
     done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
@@ -108,6 +111,7 @@ def rehearse_memory(
     """Return what erasing a memory would do. NotFound. Conflict: it is at another version."""
 
     def carry_out(tx: Tx) -> Erased:
+        jobs.lock_running(tx)
         return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence, version=version)
 
     return retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True)

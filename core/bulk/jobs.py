@@ -162,6 +162,15 @@ def chosen_rows(tx: Tx, preview: Any) -> list[ChosenRow]:
     return [(row.memory_id, row.version) for row in tx.execute(_ALL_ROWS, {"job": preview.id})]
 
 
+def lock_running(tx: Tx) -> None:
+    """Wait for the pages of running jobs, and lock the jobs before anything else of an erasure is locked.
+
+    A page locks its job, and then owners of memories; an erasure writes to the jobs of what it erases. In another order
+    the two would wait for each other.
+    """
+    tx.execute(_LOCK_RUNNING)
+
+
 def cancel(tx: Tx, job_id: UUID) -> Standing:
     """Cancel a job and return it; what is done stays done. Cancelling again changes nothing. Conflict: it has ended."""
     standing = get(tx, job_id)
@@ -201,6 +210,8 @@ def _standings(tx: Tx, found: Sequence[Any]) -> list[Standing]:
 
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended('bulk jobs of ' || :tenant, 0))")
+
+_LOCK_RUNNING = text("SELECT FROM bulk_jobs WHERE status = 'running' ORDER BY id FOR UPDATE")
 
 _OF_REQUEST = text("SELECT id, asked FROM bulk_jobs WHERE request = :request")
 

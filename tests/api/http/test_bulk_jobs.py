@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import text
 
 from core.bulk import rows as bulk_rows
 from core.config import Settings
+from core.events.publishing import Author
+from core.memory import by_hand
 from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.types import Json
 from tests.doors import OTHER, Doors, key_of
+from tests.faults.stand import eventually
 from tests.samples import TENANT
 from tests.works import Works
 
@@ -261,3 +265,20 @@ def test_a_job_that_no_rule_carries_out_says_so(door: Doors, works: Works, ids: 
     job = begin(door, {"action": "pin", "ids": ids})
     works.settle()
     assert "change_on_request" in standing(door, job)["error"]
+
+
+def test_an_erasure_waits_for_the_page_of_a_job_before_it_locks_anything_the_page_needs(
+    door: Doors, app: Database, ids: list[str]
+) -> None:
+    job = begin(door, {"action": "pin", "ids": ids, "preview": False})
+    with ThreadPoolExecutor(1) as pool, app.tenant(TENANT) as page:
+        page.execute(text("SELECT FROM bulk_jobs WHERE id = :id FOR UPDATE"), {"id": job["id"]})
+        erasure = pool.submit(door.ask, "DELETE", f"/v1/memories/{ids[0]}")
+        eventually(lambda: page.execute(_WAITING).scalar_one())
+        page.execute(text("SET LOCAL lock_timeout = '5s'"))
+        author = Author("test")
+        assert by_hand.CHANGES["pin"](page, TENANT, author, UUID(ids[0]), None, None) is not None
+    assert erasure.result().status_code == 200
+
+
+_WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND usename = current_user")
