@@ -11,8 +11,8 @@ from sqlalchemy import text
 
 from core.bulk import rows as bulk_rows
 from core.config import Settings
+from core.erasure import memory as memory_erasure
 from core.events.publishing import Author
-from core.memory import by_hand
 from core.settings.limits import TenantLimits
 from core.storage.db import Database
 from core.types import Json
@@ -270,14 +270,13 @@ def test_a_job_that_no_rule_carries_out_says_so(door: Doors, works: Works, ids: 
 def test_an_erasure_waits_for_the_page_of_a_job_before_it_locks_anything_the_page_needs(
     door: Doors, app: Database, ids: list[str]
 ) -> None:
-    job = begin(door, {"action": "pin", "ids": ids, "preview": False})
+    job = begin(door, {"action": "erase", "ids": ids, "preview": False, "confirm": 3})
     with ThreadPoolExecutor(1) as pool, app.tenant(TENANT) as page:
         page.execute(text("SELECT FROM bulk_jobs WHERE id = :id FOR UPDATE"), {"id": job["id"]})
         erasure = pool.submit(door.ask, "DELETE", f"/v1/memories/{ids[0]}")
         eventually(lambda: page.execute(_WAITING).scalar_one())
         page.execute(text("SET LOCAL lock_timeout = '5s'"))
-        author = Author("test")
-        assert by_hand.CHANGES["pin"](page, TENANT, author, UUID(ids[0]), None, None) is not None
+        memory_erasure.erase(page, TENANT, UUID(ids[1]), Author("test"))
     assert erasure.result().status_code == 200
 
 
