@@ -275,7 +275,7 @@ def test_an_erasure_waits_for_the_page_of_a_job_before_it_locks_anything_the_pag
         page.execute(text("SELECT FROM bulk_jobs WHERE id = :id FOR UPDATE"), {"id": job["id"]})
         erasure = pool.submit(door.ask, "DELETE", f"/v1/memories/{ids[0]}")
         eventually(lambda: page.execute(_WAITING).scalar_one())
-        page.execute(text("SET LOCAL lock_timeout = '5s'"))
+        page.execute(text("SET LOCAL lock_timeout = '500ms'"))
         memory_erasure.erase(page, TENANT, UUID(ids[1]), Author("test"))
     assert erasure.result().status_code == 200
 
