@@ -57,7 +57,8 @@ def discard(
     for row in rows:
         metrics.DISPATCHES.labels(row.target, DispatchStatus.CANCELLED).inc()
         dispatches.cancel_followers(tx, row)
-    return Discarded(len(ids), more, [row.id for row in rows])
+    done = {row.id for row in rows}
+    return Discarded(len(ids), more, [one for one in ids if one in done])
 
 
 _GROUPS = text(f"""

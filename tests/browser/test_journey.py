@@ -56,7 +56,7 @@ def test_from_an_event_to_a_receipt(watched: Watched, stand: Stand) -> None:
 
     edit_rule(watched, json.dumps(rule, indent=2))
     page.get_by_role("button", name="Backtest").click()
-    page.locator("#report .tiles").wait_for()
+    page.locator("#backtest .tiles").wait_for()
     page.get_by_label("Comment").fill("One message is enough")
     with page.expect_navigation():
         page.locator(".cm-content").press("Control+s")

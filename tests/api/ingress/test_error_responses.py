@@ -77,7 +77,7 @@ def test_what_nobody_expected_is_a_500_that_tells_nothing(door: Doors, monkeypat
     def surprise(*_: object, **__: object) -> None:
         raise RuntimeError("the password is hunter2")
 
-    monkeypatch.setattr("core.events.log.find", surprise)
+    monkeypatch.setattr("core.events.log.page", surprise)
     assert "hunter2" not in json.dumps(problem(door.get("/v1/events"), 500))
 
 

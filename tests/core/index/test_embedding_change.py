@@ -219,7 +219,7 @@ def test_over_http_the_workers_change_the_model_of_one_tenant_alone(
         "state": "settled",
         "other": None,
         "until": None,
-        "vectors": {"model": 4, "other": 0},
+        "vectors": {"model": 4, "other": 0, "more": False},
         "offered": ["english", "hash", "multilingual"],
     }
     began = door.ask("PUT", PATH, json={"model": "english"})
