@@ -29,8 +29,10 @@ AUTHOR = Author("key:test")
 
 
 def a_word() -> str:
-    """A word of letters alone that occurs nowhere else: of one with digits, readers take parts."""
-    return "".join(chr(ord("g") + int(digit, 16)) for digit in uuid4().hex[:14])
+    """A word of syllables that occurs nowhere else: of one with digits readers take parts, and none without vowels."""
+    digits = [int(digit, 16) for digit in uuid4().hex[:12]]
+    pairs = zip(digits[::2], digits[1::2], strict=True)
+    return "".join("bcdfghjklmnprstv"[one] + "aeiou"[other % 5] for one, other in pairs) + "k"
 
 
 def erased(app: Database, memory_id: UUID, *, evidence: bool = False) -> Erased:
