@@ -1,4 +1,4 @@
-"""What a home needs before its processes start: tables, roles, the default tenant, a key for the commands.
+"""Preparation of a home before its processes start: tables, roles, the default tenant, a key for the commands.
 
 `python -m api.cli.preparation FILE` prepares the database and writes the URLs of its roles to the file, as JSON.
 """

@@ -18,7 +18,7 @@ Percent = Annotated[int, Query(ge=0, le=NOW)]
 
 @dataclass(frozen=True, slots=True)
 class Lookback:
-    """What the two sliders stand for; `true_from` and `known_from`: their left ends. None as a moment: now."""
+    """Moments that the two sliders name; `true_from` and `known_from`: their left ends. None as a moment: now."""
 
     true_then: int
     known_then: int

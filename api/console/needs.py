@@ -1,4 +1,4 @@
-"""What the pages about things that need a person share."""
+"""Parts that the pages about work for a person share."""
 
 from __future__ import annotations
 

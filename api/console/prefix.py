@@ -1,4 +1,4 @@
-"""What two successive prompts have in common from their beginning: what a prompt cache reuses."""
+"""Common beginning of two successive prompts, which a prompt cache reuses."""
 
 from __future__ import annotations
 

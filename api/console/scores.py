@@ -1,4 +1,4 @@
-"""How the score of a search result adds up, for bars and for a line of arithmetic."""
+"""Sums of which the score of a search result is made, for bars and for a line of arithmetic."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from api.http.answers.sessions import GroupPage, GroupRow, MemberList, UserPage, UserRow
+from api.ingress import paging
 from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Reader
@@ -109,18 +110,11 @@ def _json(kind: Kind, one: KnownOwner) -> Json:
 
 
 def _cursor(order: str, last: KnownOwner) -> str:
-    return last.id if order == "id" else f"{last.last_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ},{last.id}"
+    return last.id if order == "id" else paging.moment_cursor(last.last_at, last.id)
 
 
 def _place(cursor: str, order: str) -> tuple[datetime, str]:
     """Return the time and the id that a cursor names; by id the time says nothing."""
     if order == "id":
         return datetime.now(UTC), cursor
-    time, _, name = cursor.partition(",")
-    try:
-        at = datetime.fromisoformat(time)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None or not name:
-        raise Invalid([Problem("/after", "send the `next` of the previous page")])
-    return at, name
+    return paging.after_moment(cursor)

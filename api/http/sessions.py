@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
@@ -21,6 +21,7 @@ from api.http.answers.sessions import (
     WorkingPage,
     WorkingValue,
 )
+from api.ingress import paging
 from api.ingress import raw_access as unscreened
 from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps
@@ -30,7 +31,6 @@ from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
 from api.serializers import message_json
 from core.erasure import session
-from core.errors import Invalid, Problem
 from core.events.parsing import Content, KeepDays, Name, SessionState
 from core.language.terms import token_estimate
 from core.memory import drawn
@@ -289,17 +289,8 @@ def _message_json(message: Message, *, hidden: bool, raw: bool) -> Json:
 
 
 def _cursor(last: Session) -> str:
-    return f"{last.last_at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ},{last.id}"
+    return paging.moment_cursor(last.last_at, last.id)
 
 
 def _after(cursor: str | None) -> tuple[datetime, str] | None:
-    if cursor is None:
-        return None
-    time, _, name = cursor.partition(",")
-    try:
-        at = datetime.fromisoformat(time)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None or not name:
-        raise Invalid([Problem("/after", "send the `next` of the previous page")])
-    return at, name
+    return None if cursor is None else paging.after_moment(cursor)

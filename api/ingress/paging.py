@@ -1,8 +1,9 @@
-"""Pages of lists that are read whole because something bounds them: a limit of the tenant, the service's own files."""
+"""Pages of lists: those read whole because something bounds them, and cursors of those ordered by time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeVar
 
 from fastapi import Query
@@ -37,3 +38,20 @@ def _place_of(items: Sequence[Item], name: Callable[[Item], object], after: str)
         if str(name(item)) == after:
             return place
     raise Invalid([Problem("/after", "is not in this list, or no more; begin anew without it")])
+
+
+def moment_cursor(at: datetime, name: str) -> str:
+    """Return the cursor behind a row of a list that is ordered by time and id."""
+    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ},{name}"
+
+
+def after_moment(cursor: str) -> tuple[datetime, str]:
+    """Return the time and the id of such a cursor. Invalid: it is none."""
+    time, _, name = cursor.partition(",")
+    try:
+        at = datetime.fromisoformat(time)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None or not name:
+        raise Invalid([Problem("/after", "send the `next` of the previous page")])
+    return at, name

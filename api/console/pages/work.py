@@ -1,4 +1,4 @@
-"""What needs a person: an overview, approvals, deliveries, and the page of one dispatch with retrying it."""
+"""Work for a person: an overview, approvals, deliveries, and the page of one dispatch with retrying it."""
 
 from __future__ import annotations
 
