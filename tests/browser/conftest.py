@@ -19,8 +19,9 @@ def stand() -> Iterator[Stand]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium(stand: Stand) -> Iterator[Chromium]:
+    """Chromium until the end of the module: while it runs, no other test of this process can run an event loop."""
     with engine.opened(stand) as chromium:
         yield chromium
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -21,6 +20,7 @@ from rules.registry.live_rules import LiveRules
 from tests.core.erasing import rows
 from tests.core.expiry.sweeping import choose, swept
 from tests.doors import OTHER, key_of
+from tests.faults.stand import eventually
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, accept_all, ended, event, said
 from tests.workers.running import run
@@ -125,12 +125,8 @@ def test_a_sweep_that_is_killed_in_the_middle_loses_and_doubles_nothing(
         assert killed.stdout is not None
         assert killed.stdout.readline() == "in the middle\n"
         killed.kill()
-    until = time.monotonic() + 10
-    while (left := len(rows(app, "SELECT FROM messages"))) != 25 and time.monotonic() < until:
-        time.sleep(0.1)
-    assert left == 25
-    while swept(app) and time.monotonic() < until:
-        time.sleep(0.05)
+    eventually(lambda: len(rows(app, "SELECT FROM messages")) == 25)  # Its server notices late that it was killed.
+    eventually(lambda: not swept(app))
     assert not rows(app, "SELECT FROM sessions")
     ((total,),) = rows(app, "SELECT total FROM expiries WHERE kind = 'messages'")
     assert total == 35
