@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 from uuid_utils import uuid7
 
+from core import metrics
 from core.errors import Conflict, NotFound
 from core.events.publishing import Author
 from core.extraction.protocol import ExtractedUnit
@@ -185,6 +186,7 @@ def plan(
     lacking = _messages_to_embed(session_slice)
     made = embedder.embed([row.text for row in lacking]) if lacking else ()
     embedded = list(zip(lacking, made, strict=True))
+    metrics.VECTORS.labels("stored").inc(len(session_slice.vectors))
     vectors = {**session_slice.vectors, **{row.ref: vector for row, vector in embedded}}
     gap = timedelta(seconds=gap_seconds)
     cut = [unit for piece in session_slice.pieces for unit in _cut(piece, vectors, embedder.dimension, gap)]
