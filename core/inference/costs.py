@@ -65,9 +65,7 @@ def of(
     `key` is None for a call that belongs to no rule, or to an event without a user. `latency_ms_p95`: 95th percentile.
     `total` includes calls beyond `limit`.
     """
-    if most is not None:
-        later: datetime | None = tx.execute(_LATER, {"since": since, "until": until, "most": most}).scalar()
-        since = later or since
+    since = _beginning(tx, since, until, most)
     rows = tx.execute(_COSTS, {"by": by, "since": since, "until": until, "limit": limit}).mappings().all()
     figures = [{name: row[name] for name in FIGURES} for row in rows]
     items = [{"key": row["key"], **one} for row, one in zip(rows, figures, strict=True) if not row["is_total"]]
@@ -75,11 +73,13 @@ def of(
     return {"from": since, "items": items, "total": total}
 
 
-def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int) -> Json:
+def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int, most: int | None = None) -> Json:
     """Return what each day (UTC) of a period has used; `until` is excluded.
 
+    `most`: the period begins later if more calls are in it; `from` is when it began.
     `series`: the most expensive groups, each with a number for each day; `rest`: all others together.
     """
+    since = _beginning(tx, since, until, most) or since
     days = _days(since, until)
     rows = tx.execute(_BY_DAY, {"by": by, "since": since, "until": until, "limit": limit}).all()
     empty = {name: [0] * len(days) for name in DAY_FIGURES}
@@ -90,10 +90,19 @@ def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int) -
             group[name][days.index(row.day)] = getattr(row, name)
     rest = groups.pop(limit + 1, {"key": None, **empty})
     return {
+        "from": since,
         "days": days,
         "series": [groups[place] for place in sorted(groups)],
         "rest": {name: rest[name] for name in DAY_FIGURES},
     }
+
+
+def _beginning(tx: Tx, since: datetime | None, until: datetime | None, most: int | None) -> datetime | None:
+    """Return when a period begins that has at most so many calls."""
+    if most is None:
+        return since
+    later: datetime | None = tx.execute(_LATER, {"since": since, "until": until, "most": most}).scalar()
+    return later or since
 
 
 def _days(since: datetime, until: datetime) -> list[date]:
