@@ -114,13 +114,15 @@ TOKENS_PRICED: Final = 1_000_000
 """Tokens that a price is for."""
 
 _CALL = text("""
-    INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, latency_ms,
-                             outcome, answer)
-    SELECT :tenant, :dispatch, :model, :prompt, :input_tokens, :output_tokens, :cost, :latency_ms, :outcome,
-           CASE WHEN EXISTS (SELECT FROM dispatches WHERE id = :dispatch AND status = 'running')
-                THEN cast(:answer AS text) END
+    INSERT INTO model_calls (tenant_id, dispatch_id, rule, target, model, prompt, input_tokens, output_tokens, cost,
+                             latency_ms, outcome, answer)
+    SELECT :tenant, :dispatch, d.rule, d.target, :model, :prompt, :input_tokens, :output_tokens, :cost, :latency_ms,
+           :outcome, CASE WHEN d.status = 'running' THEN cast(:answer AS text) END
+    FROM (VALUES (cast(:dispatch AS uuid))) AS c (id) LEFT JOIN dispatches d ON d.id = c.id
 """)
-"""The answer is not stored if the dispatch was cancelled meanwhile, for example by an erasure."""
+"""The answer is not stored if the dispatch was cancelled meanwhile, for example by an erasure. Rule and agent are
+copied, so that costs by either are summed up from the calls alone.
+"""
 
 FIGURES: Final = ("calls", "input_tokens", "output_tokens", "cost", "latency_ms_p95")
 
@@ -144,14 +146,16 @@ _LATER = text("""
 
 _CALLS: Final = """
         SELECT c.at, c.input_tokens, c.output_tokens, c.cost, c.latency_ms,
-               CASE :by WHEN 'rule' THEN coalesce(d.rule, c.rule) WHEN 'agent' THEN coalesce(d.target, c.target)
+               CASE :by WHEN 'rule' THEN coalesce(c.rule, d.rule) WHEN 'agent' THEN coalesce(c.target, d.target)
                         WHEN 'user' THEN e.user_id WHEN 'prompt' THEN c.prompt ELSE c.model END AS key
         FROM model_calls c
-        LEFT JOIN dispatches d ON :by NOT IN ('model', 'prompt') AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id
+        LEFT JOIN dispatches d ON (:by = 'user' OR :by IN ('rule', 'agent') AND c.target IS NULL)
+                              AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id
         LEFT JOIN events e ON :by = 'user' AND e.tenant_id = d.tenant_id AND e.seq = d.event_seq
         WHERE (cast(:since AS timestamptz) IS NULL OR c.at >= :since)
           AND (cast(:until AS timestamptz) IS NULL OR c.at < :until)
 """
+"""Calls that were recorded before rule and agent were copied have those of their dispatches."""
 
 _COSTS = text(f"""
     WITH calls AS ({_CALLS})

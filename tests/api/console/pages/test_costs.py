@@ -36,7 +36,7 @@ def test_of_too_many_calls_the_newest_are_counted_and_the_page_says_since_when(b
     for hours in range(4):
         call(app, at=NOW - timedelta(hours=hours), cost=1.0)
     assert "Only the newest" not in browser.get("/costs?by=model").text
-    with mock.patch.object(costs, "COUNTED", 2):
+    with mock.patch.object(costs, "COUNTED", {"model": 2}):
         shown = browser.get("/costs?by=model").text
     assert "Only the newest 2 calls are counted, those since" in shown
     assert "3.0000" in shown
