@@ -247,7 +247,10 @@ def _is_new(event: Incoming, known: set[tuple[str, str]]) -> bool:
 
 
 def _updates(opened: Mapping[str, LockedSession]) -> Iterator[BoundStatement]:
-    """Yield what updates the rows of sessions. One that was deleted, and is named by repeats only, is not created again."""
+    """Yield what updates the rows of sessions.
+
+    One that was deleted, and is named by repeats only, is not created again.
+    """
     rows = [
         {"id": name, "count": one.messages, "tokens": one.more_tokens, "ended_at": one.ended_at}
         for name, one in sorted(opened.items())
