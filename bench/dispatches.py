@@ -53,7 +53,7 @@ RULE = {
 }
 
 
-def run(events: int, processes: int) -> dict[str, float]:
+def run(events: int = 1_000, processes: int = 2) -> dict[str, float]:
     """Rates a second, floor and Imprint in turns, and their ratio; the best round of each."""
     with database(rules_poll_seconds=3600, log_level="warning") as (settings, postgres), ExitStack() as last:
         broker = Broker(Path(settings.home), durable=False)
