@@ -44,9 +44,6 @@ FAILURE_PAUSE_SECONDS = 1.0
 GAUGE_SECONDS = 5.0
 """Interval at which gauges are read from the database, and obsolete rows are deleted."""
 
-OBSOLETE_ROWS: Final = 50_000
-"""Most that are deleted at once: more than routers create meanwhile, or they would get ahead forever."""
-
 CONNECTIONS = 2
 """One for the turns, one for the heartbeat."""
 
@@ -150,7 +147,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
                 schedules.forget_gone(tx)
             expired = sweep.expire(tx) if expiring else 0
             if began - self._gauged >= GAUGE_SECONDS:
-                flow_rows.forget_expired(tx, now, OBSOLETE_ROWS)
+                flow_rows.forget_expired(tx, now)
         if not self._agenda.knows(self._book.sets):
             self._agenda.learn(self._book.sets, now)
         owed = self._owed() if owing else []

@@ -93,8 +93,8 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
         log.warning("worker.alone", queue=queue, hint="One process serves all tenants in turn; start two or more.")
 
     def begin(**_: object) -> None:
-        beside.append(Heartbeat(app, f"worker-{queue}"))
-        beside.append(Heartbeat(app, f"{queue}@{socket.gethostname()}:{os.getpid()}", queue, processes))
+        place = f"{queue}@{socket.gethostname()}:{os.getpid()}"
+        beside.append(Heartbeat(app, place, queue, processes, kind=f"worker-{queue}"))
         if queue == "io" and settings.mirror_dir is not None:
             beside.append(MirrorWatcher(app, settings.mirror_dir))
 

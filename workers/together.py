@@ -81,8 +81,10 @@ def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -
         DoorbellListener(url, ring),
         BusConsumer(url, intake),
         Heartbeat(routing.db, "router", tenants=routing.at_work.count),
-        *(Heartbeat(app, f"worker-{queue}") for queue in celery_app.QUEUES),
-        *(Heartbeat(app, f"{queue}@{place}", queue, THREADS_OF_A_QUEUE) for queue in celery_app.QUEUES),
+        *(
+            Heartbeat(app, f"{queue}@{place}", queue, THREADS_OF_A_QUEUE, kind=f"worker-{queue}")
+            for queue in celery_app.QUEUES
+        ),
         CacheSweeper(),
     ]
     if settings.mirror_dir is not None:

@@ -75,8 +75,8 @@ def check_free_disk(home: Path) -> None:
 def memory_settings(*, small: bool = False) -> dict[str, str]:
     """Return memory settings of PostgreSQL that leave most of the machine to others.
 
-    An HNSW index is built fast while it fits into `maintenance_work_mem`. The descriptors of the buffers alone take 13 MB
-    for each GB, used or not; `small`: what is read twice comes from the operating system's cache.
+    An HNSW index is built fast while it fits into `maintenance_work_mem`. Descriptors of buffers alone take 13 MB for
+    each GB, used or not; `small`: what is read twice comes from the operating system's cache.
     """
     memory = _memory_bytes()
     roomy = _shared_memory_bytes() >= ROOMY_SHARED_MEMORY_BYTES

@@ -75,7 +75,8 @@ def up(
     Servers without a URL are started from the wheels. `prepare` is called once they answer, with `settings_env` and
     IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs of the roles, by
     setting; each child gets those that it names, and never the owner's. `shared` are modules that a fork server
-    imports for all children which are modules, too. `small`: of PostgreSQL. An ImprintError becomes one line on standard error and exit code 1.
+    imports for all children which are modules, too. `small`: so is PostgreSQL's cache. An ImprintError becomes
+    one line on standard error and exit code 1.
     """
     screen = Screen(quiet=quiet)
     home = home.expanduser().resolve()
