@@ -43,7 +43,8 @@ def sweep() -> None:
     """
     for engine, use in list(_USES.items()):
         most, use.most = use.most, _in_use(engine.pool)
-        if use.process == os.getpid() and _free(engine.pool) > max(most, 1):
+        idle = not use.most  # A connection in use would come back to a pool that is closed, and stay open.
+        if idle and use.process == os.getpid() and _free(engine.pool) > max(most, 1):
             engine.dispose()
 
 
