@@ -191,7 +191,7 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     )
     app.state.deps = opened
     app.state.manual = ApiReference()
-    app.state.mcp = mcp.session_manager(app.version)
+    app.state.mcp = mcp.ProtocolHandler(app.version)
     app.add_middleware(JsonByDefault)
     openapi.summarise(app.routes)
     admission.install(app, opened, RouteTable(iter_route_contexts(app.routes), settings))

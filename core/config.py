@@ -250,6 +250,12 @@ class Settings(BaseSettings):
         True,
         description="Load the local model when the API starts; if not, the first question waits half a second for it.",
     )
+    embedding_idle_seconds: float = Field(
+        300,
+        ge=0,
+        description="Time without a text after which a process frees the local model, in seconds; the next text waits "
+        "half a second for it. 0: never.",
+    )
 
     extract_messages: Count = Field(200, description="Maximum messages per extraction; the rest follows immediately.")
     unit_gap_seconds: Positive = Field(1800, description="Silence after which a new unit begins, in seconds.")

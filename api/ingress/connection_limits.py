@@ -46,12 +46,21 @@ class Config(uvicorn.Config):
         super().__init__(app, http=BoundedProtocol, ws="none", server_header=False, **more)
 
 
+LOOK_SECONDS: Final = 0.5
+"""Interval at which the server looks whether it is to end: an idle one does nothing else."""
+
+
 class Server(uvicorn.Server):
     """uvicorn's server, which ends the streams of events before it waits for open answers."""
 
     def __init__(self, config: uvicorn.Config, end_streams: Callable[[], None]) -> None:
         super().__init__(config)
         self._end_streams = end_streams
+
+    async def main_loop(self) -> None:
+        """Wait for the end, looking twice a second; the clock of the header `Date` goes on with each look."""
+        while not await self.on_tick(0):  # noqa: ASYNC110 - uvicorn is told to end by an attribute
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._end_streams()
