@@ -33,6 +33,7 @@ SHARED: Final = (
     "workers.clock",
     "workers.together",
     "api.cli.serve",
+    "api.cli.serving",
     "workers.rehearsal:rehearse",
 )
 """Modules that the fork server imports and functions that it calls, in this order: the preparation is wanted first."""
@@ -82,7 +83,7 @@ def _children(settings: Settings, *, small: bool) -> list[Child]:
     me, workers = [sys.executable, "-m", "api.cli.main"], [sys.executable, "-m", "workers"]
     serving = {"IMPRINT_HTTP_HOST": settings.http_host, "IMPRINT_HTTP_PORT": str(settings.http_port)}
     if small:
-        serving["IMPRINT_EMBEDDING_AT_START"] = "false"
+        serving |= {"IMPRINT_EMBEDDING_AT_START": "false", "IMPRINT_API_PROCESSES": "1"}
         return [
             Child("api", [*me, "serve"], serving, {APP}, shows_metrics=True),
             Child("workers", [*workers, "together"], roles={APP, ROUTER}),

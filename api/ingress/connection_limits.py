@@ -10,8 +10,10 @@ import asyncio
 import json
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, cast
 
+import structlog
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -22,6 +24,9 @@ READ_BYTES: Final = 256 * 1024
 
 ROOM: Final = 2
 """Head on the wire, with colons and line ends, per byte of names and values. `AdmissionControl` counts exactly."""
+
+ACCEPT_AGAIN_SECONDS: Final = 0.5
+"""Pause in which no connection is accepted after the process has run out of files."""
 
 LINGER_BYTES: Final = 1024 * 1024
 LINGER_SECONDS: Final = 2.0
@@ -47,15 +52,61 @@ class Config(uvicorn.Config):
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which ends the streams of events before it waits for open answers."""
+    """uvicorn's server on bound sockets, which other processes may accept from, too.
 
-    def __init__(self, config: uvicorn.Config, end_streams: Callable[[], None]) -> None:
+    It accepts one connection each time it has nothing else to do; the event loop's own server takes all that wait, so
+    that one process would get the connections of a whole pool. It ends the streams of events before it waits for open
+    answers.
+    """
+
+    def __init__(self, config: uvicorn.Config, end_streams: Callable[[], None], ready: Callable[[], None]) -> None:
+        """`end_streams` ends what never ends by itself; `ready` is called when connections are accepted."""
         super().__init__(config)
         self._end_streams = end_streams
+        self._ready = ready
+        self._opening: set[asyncio.Task[None]] = set()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup([])
+        loop = asyncio.get_running_loop()
+        for one in sockets or ():
+            one.listen(self.config.backlog)
+            loop.add_reader(one, self._accept, one, loop)
+        self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for one in sockets or ():
+            asyncio.get_running_loop().remove_reader(one)
         self._end_streams()
         await super().shutdown(sockets)
+
+    def _accept(self, listening: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        try:
+            connection, _ = listening.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return  # Another process was faster, or the client has gone.
+        except OSError as error:  # No file is free; one will be when a connection closes.
+            structlog.get_logger().warning("http.not_accepted", error=error.strerror)
+            loop.remove_reader(listening)
+            loop.call_later(ACCEPT_AGAIN_SECONDS, self._accept_again, listening, loop)
+            return
+        connection.setblocking(False)
+        opening = loop.create_task(self._open(connection, loop))
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
+
+    async def _open(self, connection: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        state = self.server_state
+
+        def protocol() -> asyncio.Protocol:
+            return BoundedProtocol(self.config, server_state=state, app_state=self.lifespan.state)
+
+        with suppress(OSError):  # The client has gone.
+            await loop.connect_accepted_socket(protocol, connection)
+
+    def _accept_again(self, listening: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        if not self.should_exit:
+            loop.add_reader(listening, self._accept, listening, loop)
 
 
 class BoundedProtocol(HttpToolsProtocol):
