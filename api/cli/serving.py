@@ -7,11 +7,13 @@ import gc
 import resource
 import socket
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
 from api import app as http
+from api.ingress.balance import Balance
 from api.ingress.connection_limits import Config, Server
 from api.stack import prefork
 from core import logs, metrics
@@ -45,21 +47,42 @@ def run(settings: Settings, processes: int) -> None:
     if processes == 1:
         _serve(settings, sockets, counted)
         return
-    several = _Several(settings, sockets, counted)
-    prefork.run(processes, several.serve, several.reload, metrics.forget)
+    several = _Several(settings, sockets, counted, Balance(prefork.slots(processes)))
+    prefork.run(processes, several.serve, several.reload, several.forget)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A process's number, the connections of all, and what to call when it accepts some."""
+
+    balance: Balance
+    slot: int
+    ready: prefork.Ready
 
 
 class _Several:
     """What the processes share: sockets, settings, the model."""
 
-    def __init__(self, settings: Settings, sockets: Sequence[socket.socket], counted: Sequence[socket.socket]) -> None:
-        self._settings, self._sockets, self._counted = settings, sockets, counted
+    def __init__(
+        self,
+        settings: Settings,
+        sockets: Sequence[socket.socket],
+        counted: Sequence[socket.socket],
+        balance: Balance,
+    ) -> None:
+        self._settings, self._sockets, self._counted, self._balance = settings, sockets, counted, balance
         self._vectors: Embedder | None = None
         self._load()
 
-    def serve(self, ready: prefork.Ready) -> None:
+    def serve(self, ready: prefork.Ready, slot: int) -> None:
         """Serve in one of the processes."""
-        _serve(self._settings, self._sockets, self._counted, self._vectors, ready)
+        place = _Place(self._balance, slot, ready)
+        _serve(self._settings, self._sockets, self._counted, self._vectors, place)
+
+    def forget(self, pid: int, slot: int) -> None:
+        """Forget a process that has ended."""
+        metrics.forget(pid)
+        self._balance.leave(slot)
 
     def reload(self) -> None:
         """Read the settings again. Misconfigured: they are wrong; the processes keep the old ones."""
@@ -84,9 +107,9 @@ def _serve(
     sockets: Sequence[socket.socket],
     counted: Sequence[socket.socket],
     vectors: Embedder | None = None,
-    ready: prefork.Ready = lambda: None,
+    place: _Place | None = None,
 ) -> None:
-    """Run one process of the API; `ready` is called when it accepts connections."""
+    """Run one process of the API; `place`: its place among several."""
     for one in counted:
         metrics.serve(one)
     application = http.create(settings, broker_url(settings), vectors)
@@ -100,7 +123,8 @@ def _serve(
         access_log=False,
         lifespan="on",
     )
-    server = Server(config, application.state.deps.followers.stop, ready)
+    among = (place.ready, place.balance, place.slot) if place else ()
+    server = Server(config, application.state.deps.followers.stop, *among)
     server.run(sockets=list(sockets))
     if not server.started:
         raise Misconfigured("The API could not start; see the log.")

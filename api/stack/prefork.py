@@ -26,8 +26,11 @@ log = structlog.get_logger()
 Ready = Callable[[], None]
 """Called by a process when it can work."""
 
-Work = Callable[[Ready], None]
-"""The work of a process, until it is told to end by SIGTERM."""
+Work = Callable[[Ready, int], None]
+"""The work of a process, until it is told to end by SIGTERM, given a number that no other living one has."""
+
+SLOTS: Final = 4
+"""Times the number of processes: numbers, for old ones that still end beside the new."""
 
 SIGNALS: Final = frozenset({signal.SIGCHLD, signal.SIGHUP, signal.SIGINT, signal.SIGTERM})
 
@@ -46,6 +49,7 @@ class _Child:
     """A process. `ready_fd` is readable when it is ready; `old`: one that is to be replaced; `ending`: told to end."""
 
     pid: int
+    slot: int
     ready_fd: int
     ready: bool = False
     old: bool = False
@@ -59,7 +63,7 @@ class _Parent:
     count: int
     work: Work
     reload: Callable[[], None]
-    forget: Callable[[int], None]
+    forget: Callable[[int, int], None]
     children: dict[int, _Child] = field(default_factory=dict)
     was_ready: bool = False
     delay_s: float = FIRST_DELAY_S
@@ -91,7 +95,7 @@ class _Parent:
         while time.monotonic() >= self.due:
             there = [one for one in self.children.values() if not one.ending]
             renewing = any(one.old for one in there) and all(one.ready for one in there)
-            if len(there) >= self.count + renewing:
+            if len(there) >= self.count + renewing or len(self.children) >= slots(self.count):
                 return None
             born = self._fork()
             if born is not None:
@@ -101,17 +105,19 @@ class _Parent:
     def _fork(self) -> _Child | None:
         mine, theirs = os.pipe()
         parent = os.getpid()
+        taken = {one.slot for one in self.children.values()}
+        slot = next(number for number in range(slots(self.count)) if number not in taken)
         pid = os.fork()
         if pid:
             os.close(theirs)
-            self.children[pid] = _Child(pid, mine)
+            self.children[pid] = _Child(pid, slot, mine)
             return None
         for one in (mine, *(other.ready_fd for other in self.children.values())):
             os.close(one)
         launch.die_with_parent(signal.SIGTERM, parent)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # It is meant for the parent, also if sent to the group.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-        return _Child(os.getpid(), theirs)
+        return _Child(os.getpid(), slot, theirs)
 
     def _look_for_ready(self) -> None:
         waiting = {one.ready_fd: one for one in self.children.values() if not one.ready}
@@ -130,7 +136,7 @@ class _Parent:
 
     def _note_end(self, child: _Child, code: int) -> None:
         os.close(child.ready_fd)
-        self.forget(child.pid)
+        self.forget(child.pid, child.slot)
         if child.ending:
             return
         if not self.was_ready:  # The first ones cannot start: whoever started this one is to know.
@@ -171,22 +177,28 @@ class _Parent:
     def _end_all(self) -> None:
         for one in self.children.values():
             self._end(one)
-        for pid in self.children:
+        for one in self.children.values():
             with suppress(ChildProcessError):
-                os.waitpid(pid, 0)
-            self.forget(pid)
+                os.waitpid(one.pid, 0)
+            self.forget(one.pid, one.slot)
 
 
-def run(count: int, work: Work, reload: Callable[[], None], forget: Callable[[int], None]) -> None:
+def slots(count: int) -> int:
+    """Return how many numbers so many processes are given."""
+    return SLOTS * count
+
+
+def run(count: int, work: Work, reload: Callable[[], None], forget: Callable[[int, int], None]) -> None:
     """Run `work` in so many processes until SIGTERM; return then, in the parent and in each of them.
 
     `reload` prepares the parent for new processes on SIGHUP; an ImprintError leaves everything as it is. `forget` is
-    told the id of each process that has ended. If the first processes end before they are ready, this one exits, too.
+    told the id and the number of each process that has ended. If the first processes end before they are ready, this
+    one exits, too.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     me = _Parent(count, work, reload, forget).run()
     if me is not None:
-        work(lambda: _tell(me.ready_fd))
+        work(lambda: _tell(me.ready_fd), me.slot)
 
 
 def _tell(ready_fd: int) -> None:
