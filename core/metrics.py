@@ -148,7 +148,7 @@ def serve(bound: socket.socket) -> None:
 class _Quiet(WSGIRequestHandler):
     """Logs no request."""
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
         pass
 
 

@@ -56,8 +56,8 @@ class _Place:
     """A process's number, the connections of all, and what to call when it accepts some."""
 
     balance: Balance
-    slot: int
-    ready: prefork.Ready
+    slot: int = 0
+    ready: prefork.Ready = lambda: None
 
 
 class _Several:
@@ -123,8 +123,8 @@ def _serve(
         access_log=False,
         lifespan="on",
     )
-    among = (place.ready, place.balance, place.slot) if place else ()
-    server = Server(config, application.state.deps.followers.stop, *among)
+    at = place or _Place(Balance(1))
+    server = Server(config, application.state.deps.followers.stop, at.ready, at.balance, at.slot)
     server.run(sockets=list(sockets))
     if not server.started:
         raise Misconfigured("The API could not start; see the log.")
