@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -101,7 +101,7 @@ def parent(tmp_path: Path) -> Iterator[Parent]:
     made.close()
 
 
-def two(parent: Parent, but: Set[int] = frozenset()) -> Callable[[], bool]:
+def two(parent: Parent, but: set[int] | frozenset[int] = frozenset()) -> Callable[[], bool]:
     return lambda: len(parent.children) == 2 and not parent.children & but
 
 
