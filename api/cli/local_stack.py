@@ -33,6 +33,7 @@ SHARED: Final = (
     "workers.scheduling",
     "workers.together",
     "api.cli.serve",
+    "api.cli.serving",
     "workers.rehearsal:rehearse",
 )
 """Modules that the fork server imports and functions that it calls, in this order: the preparation is wanted first."""
@@ -85,6 +86,7 @@ def _children(settings: Settings, *, small: bool) -> list[Child]:
     if "embedding_at_start" not in settings.model_fields_set:
         serving["IMPRINT_EMBEDDING_AT_START"] = "false"
     if small:
+        serving["IMPRINT_API_PROCESSES"] = "1"
         return [
             Child("api", [*me, "serve"], serving, {APP}, shows_metrics=True),
             Child("workers", [*workers, "together"], roles={APP, ROUTER}),

@@ -44,7 +44,7 @@ COMMANDS: CommandTable = {
     "config": ("api.cli.config:commands", "Check and show the settings."),
     "backup": ("api.cli.backup:backup", "Back up this home: database, keys."),
     "restore": ("api.cli.backup:restore", "Restore a backup into an empty home."),
-    "serve": ("api.cli.serve:serve", "The HTTP API (one process)."),
+    "serve": ("api.cli.serve:serve", "The HTTP API, in one or more processes."),
     "router": ("api.cli.service:router", "The router (one process): applies the rules to new events."),
     "worker": ("api.cli.service:worker", "A Celery worker for one queue."),
     "clock": ("api.cli.service:clock", "The clock (one process): fires schedules, resends due dispatches."),

@@ -23,6 +23,7 @@ OF_RULES = "of rules, which a tenant writes, and not of what users say"
 
 KEPT = {
     "api/ingress/route_bounds.py:RouteTable._entries": "routes of the program",
+    "api/ingress/connection_limits.py:Server._opening": "connections that have just been accepted",
     "api/ingress/hit_rate.py:HitRates._hits": "numbers by tenant",
     "api/ingress/hit_rate.py:HitRates._searches": "numbers by tenant",
     "api/ingress/hit_rate.py:HitRates._seconds": "numbers by tenant",
