@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from core.memoize import digest, memoized
+from core.memoize import digest, memoized, memoized_in_scope
 from core.statements import endings
 from core.statements.comparison import Outline, outline
 from core.statements.succession import Gathered, gathered_list, normal_value
@@ -57,7 +57,7 @@ class KnownMemory:
 
     @cached_property
     def keys(self) -> Keys:
-        return content_keys(self.content)
+        return _keys_of(self.content)
 
     @cached_property
     def sketch(self) -> endings.Sketch:
@@ -65,7 +65,7 @@ class KnownMemory:
 
     @cached_property
     def outline(self) -> Outline:
-        return outline(self.content)
+        return _outline_of(self.content)
 
 
 class Revised(NamedTuple):
@@ -96,3 +96,9 @@ def slot_of(candidate: Candidate) -> str | None:
         return candidate.attribute
     listed = gathered_list(candidate.structured)
     return listed.attribute if listed and listed.negated else None
+
+
+_keys_of = memoized_in_scope(content_keys)
+
+_outline_of = memoized_in_scope(outline)
+"""Within a unit of work by the text itself, whose digest takes longer than the rest."""

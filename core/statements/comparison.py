@@ -148,8 +148,13 @@ class Outline(NamedTuple):
 def outline(text: str) -> Outline:
     """Return what tells most statements apart without parsing them again."""
     words = read(text).words
-    beginnings = b"".join(digest(word[:DERIVED], size=4) for word in words[:OUTLINED])
+    beginnings = b"".join(_beginning(word[:DERIVED]) for word in words[:OUTLINED])
     return Outline(beginnings, digest(*sorted(words)))
+
+
+@memoized_in_scope
+def _beginning(letters: str) -> bytes:
+    return digest(letters, size=4)
 
 
 def may_be_alike(one: Outline, other: Outline) -> bool:
@@ -255,6 +260,7 @@ def _meaning_of_sign(sign: str) -> str:
     return "" if unicodedata.category(sign[0])[0] in "PZ" else sign
 
 
+@memoized_in_scope
 def _normal_form(word: str) -> str:
     """Return the normal form of a word; empty for a word without meaning of its own and for a negation."""
     if word in DENIALS or word in ENDINGS or word in SILENT:

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 
 from core.language.lexicon import CALENDAR, NUMBER_WORDS
 from core.language.spelling import american
+from core.memoize import memoized_in_scope
 from core.statements.comparison import read
 
 OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
@@ -100,8 +101,10 @@ def number_change(new: str, old: str) -> str | None:
 
     Only a bare number with its unit counts, because a thing may have several dates, times and places.
     """
-    new_number, old_number = _numbered_thing(new), _numbered_thing(old)
-    if new_number is None or old_number is None or new_number[0] != old_number[0] or new_number[1] == old_number[1]:
+    if (new_number := _numbered_thing(new)) is None:
+        return None
+    old_number = _numbered_thing(old)
+    if old_number is None or new_number[0] != old_number[0] or new_number[1] == old_number[1]:
         return None
     return f"{old_number[1]} → {new_number[1]}"
 
@@ -126,6 +129,7 @@ def _denied_phrases(content: str) -> frozenset[str]:
     return frozenset(normal_value(found.strip(" .!。！")) for found in _INSTEAD_OF.findall(content))
 
 
+@memoized_in_scope
 def _numbered_thing(content: str) -> tuple[str, str] | None:
     """Return the thing with its unit, and its number."""
     if found := _NUMBERED_ZH.match(content):
