@@ -14,7 +14,7 @@ from uuid import UUID
 from core.memoize import digest, memoized, memoized_in_scope
 from core.statements import endings
 from core.statements.comparison import Outline, outline
-from core.statements.succession import Gathered, gathered_list, normal_value
+from core.statements.succession import Gathered, gathered_list, normal_value, plain
 from core.types import Candidate, Category
 
 KEPT: Final = 16_384
@@ -87,7 +87,10 @@ def statement_key(subject: str, content: str) -> str:
 @memoized(KEPT)
 def content_keys(content: str) -> Keys:
     """Return the keys of a content; of one subject, two contents are the same if their `statement_key`s are."""
-    return Keys(digest(statement_key("", content)), digest(statement_key("", normal_value(content))))
+    exact, normal = digest(statement_key("", content)), normal_value(content)
+    # Of ASCII nothing but the words in British spelling has changed, and letters and spaces that no key tells apart.
+    same = content.isascii() and normal == plain(content)
+    return Keys(exact, exact if same else digest(statement_key("", normal)))
 
 
 def slot_of(candidate: Candidate) -> str | None:

@@ -49,7 +49,7 @@ def plain(value: str | None) -> str:
 
 def normal_value(value: str | None) -> str:
     """Return a value for comparison: case, width, spaces and British or American spelling do not count."""
-    return _WORD.sub(lambda word: american(word.group()), plain(value))
+    return _WORD.sub(lambda word: _american(word.group()), plain(value))
 
 
 def slot_name(attribute: str | None) -> str | None:
@@ -148,6 +148,8 @@ def _is_number(word: str) -> bool:
 
 
 _WORD = re.compile(r"[a-z]+")
+
+_american = memoized_in_scope(american)
 
 _CLAUSE = re.compile(r"[,;.!?，；。！？]|\b(?:but|and) (?:now|then|today|since)\b|\bbut\b|现在|后来", re.IGNORECASE)
 
