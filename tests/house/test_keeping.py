@@ -48,6 +48,8 @@ KEPT = {
     "core/statements/endings.py:_weights": "trained weights, and how usual words are in labelled conversations",
     "core/statements/endings.py:_usual": "the same words, as digests",
     "core/statements/endings.py:_word_codes": DIGESTS,
+    "core/statements/endings.py:_Register._numbers": OF_A_REQUEST,
+    "core/statements/endings.py:_Register._places": OF_A_REQUEST,
     "core/statements/endings.py:_traits": DIGESTS,
     "core/statements/comparison.py:outline": DIGESTS,
     "core/memory/identity.py:content_keys": DIGESTS,
