@@ -41,7 +41,7 @@ def test_a_group_is_exported_to_a_file_that_no_import_takes_for_a_users(imprint:
     with zipfile.ZipFile(file) as archive:
         assert "I live in Lisbon." in archive.read("messages.jsonl").decode()
         assert "chess" not in archive.read("messages.jsonl").decode()
-    assert "Already there" in imprint("group", "export", "crew", "-o", str(file)).err
+    assert "is there already" in imprint("group", "export", "crew", "-o", str(file)).err
     refused = imprint("import", str(file), "--user", "ada")
     assert refused.code == 1
     assert "group" in refused.err
