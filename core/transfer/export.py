@@ -103,81 +103,91 @@ _SPOKEN: Final = """
 _NO_ID: Final = r"'\m[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\M', '…', 'gi'"
 
 
-def _statements(kind: Kind) -> Mapping[str, str]:
+_TEMPLATES: Final[Mapping[str, str]] = {
+    "sessions": """
+        SELECT jsonb_build_object(
+            'id', id, 'group_id', group_id, 'started_at', started_at, 'ended_at', ended_at,
+            'state', CASE WHEN {owner} = :owner THEN state ELSE '{{}}' END{user})::text
+        FROM sessions s
+        WHERE {owner} = :owner OR EXISTS (SELECT FROM messages m WHERE m.session_id = s.id AND m.{owner} = :owner)
+        ORDER BY id COLLATE "C"
+    """,
+    "messages": """
+        SELECT jsonb_build_object(
+            'session_id', session_id, 'ordinal', ordinal, 'id', id, 'group_id', group_id, 'agent_id', agent_id,
+            'role', role, 'speaker', speaker, 'content', content, 'occurred_at', occurred_at,
+            'importance', importance, 'extras', extras, 'audience_labels', audience_labels,
+            'hidden', EXISTS (
+                SELECT FROM hidden_messages h
+                WHERE h.session_id = s.session_id AND h.message_id = s.id){user})::text
+        FROM ({spoken}) AS s ORDER BY session_id COLLATE "C", ordinal
+    """,
+    "memories": """
+        WITH spoken AS ({spoken})
+        SELECT jsonb_build_object(
+            'ordinal', ordinal, 'group_id', group_id, 'session_id', session_id, 'subject', subject, 'kind', kind,
+            'category', category, 'topic', topic, 'content', content, 'structured', structured,
+            'attribute', attribute, 'value', value, 'importance', importance, 'confidence', confidence,
+            'trust', trust, 'status', status, 'occurred_at', occurred_at, 'said_at', said_at,
+            'valid_from', valid_from, 'valid_to', valid_to, 'recorded_at', recorded_at, 'updated_at', updated_at,
+            'expires_at', expires_at, 'half_life_days', half_life_days, 'last_used_at', last_used_at, 'uses', uses,
+            'pinned', pinned, 'tags', tags, 'version', version, 'level', level, 'audience_labels', audience_labels,
+            'versions', (
+                SELECT coalesce(jsonb_agg(jsonb_build_object(
+                    'version', v.version, 'change', v.change, 'at', v.at, 'author', v.author ->> 'name',
+                    'rule', v.author ->> 'rule', 'reason', regexp_replace(v.reason, {no_id}),
+                    'snapshot', v.snapshot - ARRAY['id', 'tenant_id', 'user_id', 'statement_key', 'version',
+                                                   'withdrawn', 'returned']) ORDER BY v.version), '[]')
+                FROM memory_versions v WHERE v.memory_id = n.id),
+            'evidence', (
+                SELECT coalesce(jsonb_agg(jsonb_build_object(
+                    'session_id', e.session_id, 'ordinal', m.ordinal, 'quote', e.quote, 'at', e.at)
+                    ORDER BY e.session_id COLLATE "C", m.ordinal, e.at, e.quote COLLATE "C"), '[]')
+                FROM evidence e LEFT JOIN spoken m ON m.session_id = e.session_id AND m.id = e.message_id
+                WHERE e.memory_id = n.id AND (e.session_id = '' OR m.id IS NOT NULL)){user})::text
+        FROM ({numbered}) AS n ORDER BY ordinal
+    """,
+    "relations": """
+        WITH numbered AS ({numbered})
+        SELECT jsonb_build_object(
+            'from', f.ordinal, 'relation', r.relation, 'to', t.ordinal, 'strength', r.strength, 'at', r.at)::text
+        FROM relations r JOIN numbered f ON f.id = r.from_id JOIN numbered t ON t.id = r.to_id
+        ORDER BY f.ordinal, r.relation COLLATE "C", t.ordinal
+    """,
+    "documents": """
+        SELECT jsonb_build_object(
+            'title', title, 'uri', uri, 'group_id', group_id, 'media_type', media_type, 'content', content,
+            'metadata', metadata, 'version', version, 'created_at', created_at,
+            'updated_at', updated_at{user})::text
+        FROM documents WHERE {owner} = :owner
+        ORDER BY created_at, uri COLLATE "C", title COLLATE "C", sha256 COLLATE "C", id
+    """,
+    "plans": """
+        SELECT jsonb_build_object(
+            'session_id', session_id, 'id', id, 'group_id', group_id, 'goal', goal, 'status', status,
+            'steps', steps, 'current', current, 'version', version, 'updated_at', updated_at{user})::text
+        FROM plans WHERE {owner} = :owner ORDER BY session_id COLLATE "C", id COLLATE "C"
+    """,
+}
+"""One row of JSON for each line, of a user or a group (`owner`). Ids are those that callers have chosen; memories are
+named by their ordinals.
+"""
+
+
+def _statements(kind: Kind) -> dict[str, str]:
     """Return the statements for an archive of a user or a group; of a group each line names its user."""
     owner = f"{kind}_id"
-    numbered, spoken = _NUMBERED.format(owner=owner), _SPOKEN.format(owner=owner)
-    user = ", 'user_id', user_id" if kind == "group" else ""
-    return {
-        "sessions": f"""
-            SELECT jsonb_build_object(
-                'id', id, 'group_id', group_id, 'started_at', started_at, 'ended_at', ended_at,
-                'state', CASE WHEN {owner} = :owner THEN state ELSE '{{}}' END{user})::text
-            FROM sessions s
-            WHERE {owner} = :owner OR EXISTS (SELECT FROM messages m WHERE m.session_id = s.id AND m.{owner} = :owner)
-            ORDER BY id COLLATE "C"
-        """,
-        "messages": f"""
-            SELECT jsonb_build_object(
-                'session_id', session_id, 'ordinal', ordinal, 'id', id, 'group_id', group_id, 'agent_id', agent_id,
-                'role', role, 'speaker', speaker, 'content', content, 'occurred_at', occurred_at,
-                'importance', importance, 'extras', extras, 'audience_labels', audience_labels,
-                'hidden', EXISTS (
-                    SELECT FROM hidden_messages h
-                    WHERE h.session_id = s.session_id AND h.message_id = s.id){user})::text
-            FROM ({spoken}) AS s ORDER BY session_id COLLATE "C", ordinal
-        """,
-        "memories": f"""
-            WITH spoken AS ({spoken})
-            SELECT jsonb_build_object(
-                'ordinal', ordinal, 'group_id', group_id, 'session_id', session_id, 'subject', subject, 'kind', kind,
-                'category', category, 'topic', topic, 'content', content, 'structured', structured,
-                'attribute', attribute, 'value', value, 'importance', importance, 'confidence', confidence,
-                'trust', trust, 'status', status, 'occurred_at', occurred_at, 'said_at', said_at,
-                'valid_from', valid_from, 'valid_to', valid_to, 'recorded_at', recorded_at, 'updated_at', updated_at,
-                'expires_at', expires_at, 'half_life_days', half_life_days, 'last_used_at', last_used_at, 'uses', uses,
-                'pinned', pinned, 'tags', tags, 'version', version, 'level', level, 'audience_labels', audience_labels,
-                'versions', (
-                    SELECT coalesce(jsonb_agg(jsonb_build_object(
-                        'version', v.version, 'change', v.change, 'at', v.at, 'author', v.author ->> 'name',
-                        'rule', v.author ->> 'rule', 'reason', regexp_replace(v.reason, {_NO_ID}),
-                        'snapshot', v.snapshot - ARRAY['id', 'tenant_id', 'user_id', 'statement_key', 'version',
-                                                       'withdrawn', 'returned']) ORDER BY v.version), '[]')
-                    FROM memory_versions v WHERE v.memory_id = n.id),
-                'evidence', (
-                    SELECT coalesce(jsonb_agg(jsonb_build_object(
-                        'session_id', e.session_id, 'ordinal', m.ordinal, 'quote', e.quote, 'at', e.at)
-                        ORDER BY e.session_id COLLATE "C", m.ordinal, e.at, e.quote COLLATE "C"), '[]')
-                    FROM evidence e LEFT JOIN spoken m ON m.session_id = e.session_id AND m.id = e.message_id
-                    WHERE e.memory_id = n.id AND (e.session_id = '' OR m.id IS NOT NULL)){user})::text
-            FROM ({numbered}) AS n ORDER BY ordinal
-        """,
-        "relations": f"""
-            WITH numbered AS ({numbered})
-            SELECT jsonb_build_object(
-                'from', f.ordinal, 'relation', r.relation, 'to', t.ordinal, 'strength', r.strength, 'at', r.at)::text
-            FROM relations r JOIN numbered f ON f.id = r.from_id JOIN numbered t ON t.id = r.to_id
-            ORDER BY f.ordinal, r.relation COLLATE "C", t.ordinal
-        """,
-        "documents": f"""
-            SELECT jsonb_build_object(
-                'title', title, 'uri', uri, 'group_id', group_id, 'media_type', media_type, 'content', content,
-                'metadata', metadata, 'version', version, 'created_at', created_at,
-                'updated_at', updated_at{user})::text
-            FROM documents WHERE {owner} = :owner
-            ORDER BY created_at, uri COLLATE "C", title COLLATE "C", sha256 COLLATE "C", id
-        """,
-        "plans": f"""
-            SELECT jsonb_build_object(
-                'session_id', session_id, 'id', id, 'group_id', group_id, 'goal', goal, 'status', status,
-                'steps', steps, 'current', current, 'version', version, 'updated_at', updated_at{user})::text
-            FROM plans WHERE {owner} = :owner ORDER BY session_id COLLATE "C", id COLLATE "C"
-        """,
+    parts = {
+        "owner": owner,
+        "numbered": _NUMBERED.format(owner=owner),
+        "spoken": _SPOKEN.format(owner=owner),
+        "user": ", 'user_id', user_id" if kind == "group" else "",
+        "no_id": _NO_ID,
     }
+    return {name: template.format_map(parts) for name, template in _TEMPLATES.items()}
 
 
 _STATEMENTS: Final = {kind: _statements(kind) for kind in KINDS}
-"""One row of JSON for each line. Ids are those that callers have chosen; memories are named by their ordinals."""
 
 _PROFILE = text("SELECT version, attributes FROM profiles WHERE owner = :owner")
 
