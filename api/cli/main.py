@@ -32,6 +32,7 @@ COMMANDS: CommandTable = {
     "session": ("api.cli.session:commands", "Sessions: list, show, end, delete."),
     "mirror": ("api.cli.mirror:commands", "The Markdown mirror: location and state of its files."),
     "user": ("api.cli.user:commands", "A user: profile, export, erasure, receipts."),
+    "group": ("api.cli.group:commands", "A group: export, erasure."),
     "tenant": ("api.cli.tenant:commands", "Settings of a tenant: webhooks, channels, secrets, limits."),
     "prompts": ("api.cli.prompts:commands", "Prompts of the tenant's own: versions, preview, share of sessions."),
     "approvals": ("api.cli.approvals:commands", "Actions that wait for approval: list, approve, reject."),

@@ -9,6 +9,9 @@ from typing import IO, Any, Final
 
 FORMAT: Final = "imprint-archive"
 
+GROUP_FORMAT: Final = "imprint-group-archive"
+"""Of an archive with lines of many users, which an import into the memory of one would misread."""
+
 VERSION: Final = 1
 """Raised when a reader of the version before could misread an archive; fields may be added without it."""
 
