@@ -147,7 +147,7 @@ def memoized_in_scope(work: Callable[P, V]) -> Callable[P, V]:
         key: Hashable = (work, given)
         found = desk.get(key, _NOTHING)
         if found is _NOTHING:
-            found = desk[key] = work(*given)
+            found = desk[key] = work(*given, **named)
         return found  # type: ignore[no-any-return]
 
     return known

@@ -193,9 +193,9 @@ def pairs(new: NewerStatement, older: Sequence[K], look: Look | None = None) -> 
     # Equal sums of words that were added in another order are equal.
     by_words = _ranks(np.round(rarity.shared, 9))
     near = np.flatnonzero((by_likeness < NEAREST) | (by_words < NEAREST))
-    related = [older[place] for place in near]
+    related = [older[place] for place in near.tolist()]
     return related, {
-        **_features(new, related, new_sketch, [old_sketches[place] for place in near], rarity.of(near)),
+        **_features(new, related, new_sketch, [old_sketches[place] for place in near.tolist()], rarity.of(near)),
         **_distance_features(by_likeness[near], by_words[near], new, related),
     }
 

@@ -11,16 +11,17 @@ from core.storage.schema_version import MIGRATIONS
 
 def stamp(connection: Connection) -> None:
     """Record that a new database is at the newest migration."""
-    command.stamp(_config(connection), "head")
+    command.stamp(configuration(connection), "head")
 
 
 def migrate(connection: Connection) -> None:
     """Bring an older database to the newest migration."""
-    command.upgrade(_config(connection), "head")
+    command.upgrade(configuration(connection), "head")
 
 
-def _config(connection: Connection) -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
-    return config
+def configuration(connection: Connection) -> Config:
+    """Return the configuration of Alembic for one connection."""
+    made = Config()
+    made.set_main_option("script_location", str(MIGRATIONS))
+    made.attributes["connection"] = connection
+    return made

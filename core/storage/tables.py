@@ -1063,8 +1063,8 @@ model_calls = _tenant_table(
     Column("outcome", Text, nullable=False),
     Column("answer", Text, comment="Kept where it could not be used."),
     _time("at", now=True),
-    Column("rule", Text, comment="That of its dispatch, once this has left."),
-    Column("target", Text, comment="Likewise its agent."),
+    Column("rule", Text, comment="That of its dispatch."),
+    Column("target", Text, comment="The agent of its dispatch."),
     Index("model_calls_of_dispatch", "tenant_id", "dispatch_id"),
     Index("model_calls_by_time", "tenant_id", "at"),
 )

@@ -79,6 +79,8 @@ KEPT = {
     "core/inference/token_counting.py:_estimate": "weights that were measured; what is counted is not added to them",
     "core/inference/token_counting.py:_open_vocabulary": "vocabularies",
     "core/inference/token_counting.py:_weights": "weights that were measured",
+    "core/plugins.py:_installed": "entry points of installed packages",
+    "core/storage/idle_connections.py:_USES": "numbers of connections by pool",
     "core/storage/multiquery.py:_row_factory": "names of columns",
     "core/storage/multiquery.py:_split": "statements of the program, without their values",
     "rules/registry/live_rules.py:LiveRules._sets": OF_RULES,
