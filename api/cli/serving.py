@@ -15,6 +15,7 @@ import structlog
 from api import app as http
 from api.ingress.balance import Balance
 from api.ingress.connection_limits import Config, Server
+from api.ingress.shared_counts import ProcessCounts, SharedCounts
 from api.stack import prefork
 from core import logs, metrics
 from core.config import Settings, unknown
@@ -47,15 +48,17 @@ def run(settings: Settings, processes: int) -> None:
     if processes == 1:
         _serve(settings, sockets, counted)
         return
-    several = _Several(settings, sockets, counted, Balance(prefork.slots(processes)))
+    slots = prefork.slots(processes)
+    several = _Several(settings, sockets, counted, Balance(slots), SharedCounts(slots))
     prefork.run(processes, several.serve, several.reload, several.forget)
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A process's number, the connections of all, and what to call when it accepts some."""
+    """A process's number, the connections and the requests of all, and what to call when it accepts some."""
 
     balance: Balance
+    counts: SharedCounts | None = None
     slot: int = 0
     ready: prefork.Ready = lambda: None
 
@@ -69,20 +72,23 @@ class _Several:
         sockets: Sequence[socket.socket],
         counted: Sequence[socket.socket],
         balance: Balance,
+        counts: SharedCounts,
     ) -> None:
-        self._settings, self._sockets, self._counted, self._balance = settings, sockets, counted, balance
+        self._settings, self._sockets, self._counted = settings, sockets, counted
+        self._balance, self._counts = balance, counts
         self._vectors: Embedder | None = None
         self._load()
 
     def serve(self, ready: prefork.Ready, slot: int) -> None:
         """Serve in one of the processes."""
-        place = _Place(self._balance, slot, ready)
+        place = _Place(self._balance, self._counts, slot, ready)
         _serve(self._settings, self._sockets, self._counted, self._vectors, place)
 
     def forget(self, pid: int, slot: int) -> None:
         """Forget a process that has ended."""
         metrics.forget(pid)
         self._balance.leave(slot)
+        self._counts.clear(slot)
 
     def reload(self) -> None:
         """Read the settings again. Misconfigured: they are wrong; the processes keep the old ones."""
@@ -112,7 +118,9 @@ def _serve(
     """Run one process of the API; `place`: its place among several."""
     for one in counted:
         metrics.serve(one)
-    application = http.create(settings, broker_url(settings), vectors)
+    at = place or _Place(Balance(1))
+    counts = None if at.counts is None else ProcessCounts(at.counts, at.slot)
+    application = http.create(settings, broker_url(settings), vectors, counts)
     config = Config(
         application,
         connections=connections(settings.http_connections),
@@ -123,7 +131,6 @@ def _serve(
         access_log=False,
         lifespan="on",
     )
-    at = place or _Place(Balance(1))
     server = Server(config, application.state.deps.followers.stop, at.ready, at.balance, at.slot)
     server.run(sockets=list(sockets))
     if not server.started:

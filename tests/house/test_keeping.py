@@ -79,6 +79,7 @@ KEPT = {
     "core/inference/token_counting.py:_estimate": "weights that were measured; what is counted is not added to them",
     "core/inference/token_counting.py:_open_vocabulary": "vocabularies",
     "core/inference/token_counting.py:_weights": "weights that were measured",
+    "api/ingress/shared_counts.py:ProcessCounts._taken": "places of numbers, while they are not zero",
     "core/plugins.py:_installed": "entry points of installed packages",
     "core/storage/idle_connections.py:_USES": "numbers of connections by pool",
     "core/storage/multiquery.py:_row_factory": "names of columns",
