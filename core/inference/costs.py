@@ -149,13 +149,18 @@ _CALLS: Final = """
                CASE :by WHEN 'rule' THEN coalesce(c.rule, d.rule) WHEN 'agent' THEN coalesce(c.target, d.target)
                         WHEN 'user' THEN e.user_id WHEN 'prompt' THEN c.prompt ELSE c.model END AS key
         FROM model_calls c
-        LEFT JOIN dispatches d ON (:by = 'user' OR :by IN ('rule', 'agent') AND c.target IS NULL)
-                              AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id
+        LEFT JOIN LATERAL (
+            SELECT d.tenant_id, d.rule, d.target, d.event_seq FROM dispatches d
+            WHERE (:by = 'user' OR :by IN ('rule', 'agent') AND c.target IS NULL)
+              AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id OFFSET 0
+        ) AS d ON true
         LEFT JOIN events e ON :by = 'user' AND e.tenant_id = d.tenant_id AND e.seq = d.event_seq
         WHERE (cast(:since AS timestamptz) IS NULL OR c.at >= :since)
           AND (cast(:until AS timestamptz) IS NULL OR c.at < :until)
 """
-"""Calls that were recorded before rule and agent were copied have those of their dispatches."""
+"""Calls that were recorded before rule and agent were copied have those of their dispatches, which are looked up one by
+one: to join them would read all.
+"""
 
 _COSTS = text(f"""
     WITH calls AS ({_CALLS})
