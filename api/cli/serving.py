@@ -64,7 +64,7 @@ class _Place:
 
 
 class _Several:
-    """What the processes share: sockets, settings, the model."""
+    """Sockets, settings and model that the processes share."""
 
     def __init__(
         self,

@@ -108,11 +108,7 @@ def erase_memory(
     deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool, version: int | None = None
 ) -> tuple[Erased, Receipt]:
     """Erase a memory, and write the receipt and the mirror. NotFound. Conflict: it is at another version."""
-
-    def carry_out(tx: Tx) -> Erased:
-        jobs.lock_running(tx)
-        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence, version=version)
-
+    carry_out = _memory_erasure(caller, memory_id, evidence=evidence, version=version)
     done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
     _write_mirror(deps, caller.tenant_id, done.user_id)
     return done, receipt
@@ -122,12 +118,18 @@ def rehearse_memory(
     deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool, version: int | None = None
 ) -> Erased:
     """Return what erasing a memory would do. NotFound. Conflict: it is at another version."""
+    carry_out = _memory_erasure(caller, memory_id, evidence=evidence, version=version)
+    return retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True)
+
+
+def _memory_erasure(caller: Caller, memory_id: UUID, *, evidence: bool, version: int | None) -> Callable[[Tx], Erased]:
+    """Return the work of erasing a memory in a transaction."""
 
     def carry_out(tx: Tx) -> Erased:
         jobs.lock_running(tx)
         return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence, version=version)
 
-    return retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True)
+    return carry_out
 
 
 def _erase_owner(

@@ -36,7 +36,7 @@ PAGE: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What was said to the group: sessions with nothing else in them, the other sessions, its messages in these."""
+    """Sessions with messages to the group alone, sessions with others too, and the group's messages in these."""
 
     alone: Sequence[str]
     shared: Sequence[str]
@@ -233,7 +233,7 @@ _MEMORIES = text("""
     SELECT user_id, array_agg(id ORDER BY id) AS ids FROM memories
     WHERE group_id = :group AND user_id = ANY(:owners) GROUP BY user_id ORDER BY user_id COLLATE "C"
 """)
-"""What somebody else adds in the meantime counts as said afterwards."""
+"""Those of locked owners: a memory that another owner adds meanwhile counts as new."""
 
 _SINCE = text("SELECT min(recorded_at) FROM memories WHERE group_id = :group AND user_id = ANY(:owners)")
 

@@ -181,7 +181,7 @@ _SIGN_CALLS = text("""
     UPDATE model_calls c SET rule = d.rule, target = d.target FROM dispatches d
     WHERE d.id = ANY(:ids) AND c.dispatch_id = d.id AND c.target IS NULL
 """)
-"""Of calls from the time before both were recorded with them."""
+"""Fills in rule and agent of older calls: newer ones are recorded with both."""
 
 _DELETE_DISPATCHES = text("""
     DELETE FROM dispatches WHERE id = ANY(:ids) AND ended_at IS NOT NULL RETURNING created_at AS at

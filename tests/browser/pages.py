@@ -106,7 +106,7 @@ class Watched:
         self.page.locator("[data-waiting], .htmx-request").first.wait_for(state="detached")
 
     def overflow(self) -> list[str]:
-        """What is wider than the window, and still is when scripts have laid out what they draw; and broken words."""
+        """Return what is wider than the window once scripts have drawn, and cells that break words."""
         if self.page.evaluate(TOO_WIDE):
             self.page.wait_for_timeout(500)
         found: list[str] = [*self.page.evaluate(TOO_WIDE), *self.page.evaluate(TOO_NARROW)]

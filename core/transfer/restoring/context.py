@@ -68,7 +68,7 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class ErasedUntil:
-    """When everything that the user had said until then was erased, and everything that was said to groups."""
+    """Times of the erasures of a user and of groups: what was said until then is not restored."""
 
     user: datetime | None
     groups: Mapping[str, datetime]
