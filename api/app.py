@@ -75,6 +75,7 @@ from api.ingress.foreign_keys import ForeignKeys
 from api.ingress.openapi import DocumentedApi
 from api.ingress.route_bounds import RouteTable
 from api.ingress.settling import SettleWatcher
+from api.ingress.shared_counts import ProcessCounts
 from api.mcp import server as mcp
 from core.config import Settings
 from core.context import retrievers
@@ -154,8 +155,13 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 """In this order: what has a name of its own comes before what takes any id in its place."""
 
 
-def create(settings: Settings, broker_url: str, vectors: Embedder | None = None) -> FastAPI:
-    """Create the application from the settings; a test may pass its own embedder. Misconfigured: it cannot work."""
+def create(
+    settings: Settings, broker_url: str, vectors: Embedder | None = None, counts: ProcessCounts | None = None
+) -> FastAPI:
+    """Create the application from the settings. Misconfigured: it cannot work.
+
+    `vectors`: an embedder instead of the configured one. `counts`: where several processes count requests together.
+    """
     opened = _open(settings, broker_url, vectors)
 
     @asynccontextmanager
@@ -191,10 +197,10 @@ def create(settings: Settings, broker_url: str, vectors: Embedder | None = None)
     )
     app.state.deps = opened
     app.state.manual = ApiReference()
-    app.state.mcp = mcp.session_manager(app.version)
+    app.state.mcp = mcp.ProtocolHandler(app.version)
     app.add_middleware(JsonByDefault)
     openapi.summarise(app.routes)
-    admission.install(app, opened, RouteTable(iter_route_contexts(app.routes), settings))
+    admission.install(app, opened, RouteTable(iter_route_contexts(app.routes), settings), counts)
     app.add_middleware(ForeignKeys)
     console.install(app, settings)
     return app

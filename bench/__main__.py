@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench import accept, backtest, clock, edit, erase, flow, route, searchable, sweep
+from bench import accept, backtest, clock, dispatches, edit, erase, flow, route, searchable, sweep
 from bench.stand import show, stack
 
 ALONE = "decide compare judge guard write profile dedup context prefix segment stream summary tokens".split()
@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     parser.add_argument("--harness", type=Path, default=HARNESS)
     asked = parser.parse_args()
-    for bench in (accept, route, flow, clock, backtest, edit, sweep, erase, searchable):
+    for bench in (accept, route, dispatches, flow, clock, backtest, edit, sweep, erase, searchable):
         show(bench.__doc__, bench.run())
     for name in ALONE:
         subprocess.run([sys.executable, "-m", f"bench.{name}"], check=True)

@@ -242,10 +242,11 @@ _CHUNK: Final[Sequence[str]] = (
     WHERE k * {EVENTS} + p <= %(events)s AND (n < 3 OR k %% 20 = 3)
     """,
     f"""
-    INSERT INTO model_calls (tenant_id, id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, latency_ms,
-                             outcome, at)
-    SELECT %(tenant)s, pg_temp.id(3, began, k), pg_temp.id(2, began, {_DISPATCHED}), 'gpt-bench-' || k %% 3,
-           'extract@1', 900, 120, 0.001, 300 + k %% 700, 'ok', began + interval '42 s'
+    INSERT INTO model_calls (tenant_id, id, dispatch_id, rule, target, model, prompt, input_tokens, output_tokens, cost,
+                             latency_ms, outcome, at)
+    SELECT %(tenant)s, pg_temp.id(3, began, k), pg_temp.id(2, began, {_DISPATCHED}), 'consolidate_on_session_end',
+           'memory_extractor', 'gpt-bench-' || k %% 3, 'extract@1', 900, 120, 0.001, 300 + k %% 700, 'ok',
+           began + interval '42 s'
     FROM {_SESSION} WHERE k %% 4 = 0
     """,
     f"""

@@ -177,9 +177,11 @@ def _search(of: Shown) -> Mapping[str, str]:
 
 
 def _people(of: Shown) -> Mapping[str, str]:
-    of_group = (
-        {} if of.group is None else {"a group": f"/groups/{of.group}", "its memories": f"/groups/{of.group}/memories"}
-    )
+    of_group = {
+        "a group": f"/groups/{of.group}",
+        "its memories": f"/groups/{of.group}/memories",
+        "preview of a group's erasure": f"/groups/{of.group}/erasure",
+    }
     return {
         "people": "/people",
         "people whose id begins so": f"/people?q={of.user[:1]}",
@@ -190,7 +192,7 @@ def _people(of: Shown) -> Mapping[str, str]:
         "a user's memories at an earlier time": f"/people/{of.user}/memories?true_then=50&known_then=50",
         "preview of a user's erasure": f"/people/{of.other}/erasure",
         "a session": f"/sessions/{of.session}",
-        **of_group,
+        **({} if of.group is None else of_group),
     }
 
 

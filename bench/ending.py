@@ -188,13 +188,15 @@ def compared(conversation: Conversation, look: Look) -> list[tuple[Pair, Feature
     for at, new in enumerate(conversation.told):
         older = conversation.older(at)
         place = {id(one): n for n, one in enumerate(older)}
-        for old, shown in endings.pairs(new.candidate, older, look):
+        related, shown = endings.pairs(new.candidate, older, look)
+        for row, old in enumerate(related):
             if not endings.may_be_ended(new.candidate, old):
                 continue
             rule = revision.revises(endings.rule_view(new.candidate), endings.rule_view(old)) is not None
             wanted = any(conversation.ends.get(fact) in new.facts for fact in old.facts)
-            kinds = endings.of_categories(new.category, old.category) | {"a rule": float(rule)}
-            found.append((Pair(place[id(old)], at, rule, wanted), shown | kinds))
+            kinds = endings.of_categories(new.category, old.category) | {endings.RULE: float(rule)}
+            features = {name: float(values[row]) for name, values in shown.items()}
+            found.append((Pair(place[id(old)], at, rule, wanted), features | kinds))
     return found
 
 

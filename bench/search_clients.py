@@ -57,9 +57,9 @@ class Crowded:
 
 
 @contextmanager
-def served(there: Filled) -> Iterator[Stand]:
-    """A stack on this database, as a user starts it, with the local model."""
-    with stack(database_url=there.postgres.url) as stand:
+def served(there: Filled, processes: int | None = None) -> Iterator[Stand]:
+    """A stack on this database, as a user starts it, with the local model; `processes` of the API, or the default."""
+    with stack(database_url=there.postgres.url, api_processes=str(processes or "")) as stand:
         client = Client(stand)
         client.embed("Is the model there?")
         client.close()
@@ -82,9 +82,10 @@ def compared(name: str, one: Crowded, many: Crowded) -> dict[str, float]:
         f"{name}: 1 client, p50, ms": single["p50"],
         f"{name}: {many.clients} clients, p50, ms": together["p50"],
         f"{name}: {many.clients} clients, p95, ms": together["p95"],
-        f"{name}: p95 of {many.clients} to the p50 of 1 (6)": together["p95"] / single["p50"],
+        f"{name}: p95 of {many.clients} to the p50 of 1 (14)": together["p95"] / single["p50"],
         f"{name}: searches/s of 1": one.rate,
-        f"{name}: searches/s of {many.clients}": many.rate,
+        f"{name}: searches/s of {many.clients} (450)": many.rate,
+        f"{name}: searches/s of {many.clients} to those of 1 (1.5)": many.rate / one.rate,
     }
 
 

@@ -82,8 +82,13 @@ class Settings(BaseSettings):
 
     http_host: str = Field("127.0.0.1", description="Address the HTTP API listens on.")
     http_port: int = Field(8070, ge=0, le=65535, description="Port of the HTTP API.")
+    api_processes: Count | None = Field(
+        None,
+        description="Processes of the HTTP API, which accept from one port; default: one for each core, at most 4. "
+        "Always 1 outside of Linux.",
+    )
     http_connections: Count = Field(
-        1000, description="Maximum open HTTP connections; further ones are answered with 503."
+        1000, description="Maximum open HTTP connections of an API process; further ones are answered with 503."
     )
     http_header_seconds: Positive = Field(10, description="Timeout for the headers of a request, in seconds.")
     http_body_seconds: Positive = Field(
@@ -249,6 +254,12 @@ class Settings(BaseSettings):
     embedding_at_start: bool = Field(
         True,
         description="Load the local model when the API starts; if not, the first question waits half a second for it.",
+    )
+    embedding_idle_seconds: float = Field(
+        300,
+        ge=0,
+        description="Time without a text after which a process frees the local model, in seconds; the next text waits "
+        "half a second for it. 0: never.",
     )
 
     extract_messages: Count = Field(200, description="Maximum messages per extraction; the rest follows immediately.")

@@ -145,9 +145,10 @@ def memoized_in_scope(work: Callable[P, V]) -> Callable[P, V]:
         if desk is None or named:
             return work(*given, **named)
         key: Hashable = (work, given)
-        if key not in desk:
-            desk[key] = work(*given, **named)
-        return desk[key]  # type: ignore[no-any-return]
+        found = desk.get(key, _NOTHING)
+        if found is _NOTHING:
+            found = desk[key] = work(*given, **named)
+        return found  # type: ignore[no-any-return]
 
     return known
 

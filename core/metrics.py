@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
+import threading
+from wsgiref.simple_server import WSGIRequestHandler
 
-from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, start_http_server
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client import (
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    make_wsgi_app,
+    start_http_server,
+)
+from prometheus_client.exposition import ThreadingWSGIServer
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from core.errors import Misconfigured
 
@@ -125,6 +137,32 @@ def listen(host: str, port: int) -> None:
         ) from error
     # A worker's children must not hold the port of a parent that was killed.
     os.register_at_fork(after_in_child=server.socket.close)
+
+
+def serve(bound: socket.socket) -> None:
+    """Serve the same on a bound socket, from a thread; several processes may, and each answers for all."""
+    bound.setblocking(True)
+    bound.listen()
+    host, port = bound.getsockname()[:2]
+    server = ThreadingWSGIServer((host, port), _Quiet, bind_and_activate=False)
+    server.socket.close()
+    server.socket, server.server_name, server.server_port = bound, host, port
+    server.setup_environ()
+    server.set_app(make_wsgi_app(_registry()))
+    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+
+
+class _Quiet(WSGIRequestHandler):
+    """Logs no request."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+        pass
+
+
+def forget(pid: int) -> None:
+    """Drop the gauges of a process that has ended; what it counted stays."""
+    if SHARED_FOLDER in os.environ:
+        mark_process_dead(pid)
 
 
 def _registry() -> CollectorRegistry:

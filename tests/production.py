@@ -127,7 +127,7 @@ def at_work(home: Path) -> Iterator[Production]:
         last.callback(postgres.stop)
         postgres.start()
         broker.start()
-        production = _wired(home, postgres.url, broker.url, last.enter_context(_model()))
+        production = wired(home, postgres.url, broker.url, last.enter_context(_model()))
         last.callback(production.stop)
         production.start("api")
         wait_for(production.alive)
@@ -158,7 +158,8 @@ def _overload(production: Production) -> None:
     assert refused.status_code == httpx.codes.TOO_MANY_REQUESTS, refused.text
 
 
-def _wired(home: Path, database_url: str, broker_url: str, model_url: str) -> Production:
+def wired(home: Path, database_url: str, broker_url: str, model_url: str) -> Production:
+    """Return what is to run on these servers; nothing is started yet."""
     ports = {name: free_port() for name in COMMANDS}
     told = {
         "home": str(home / "imprint"),

@@ -1,4 +1,4 @@
-"""`python -m workers router|clock|worker|together`: the background processes, without the API."""
+"""`python -m workers router|clock|router-and-clock|worker|together`: the background processes, without the API."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ logger = structlog.get_logger()
 PROCESSES: Final = {
     "router": "workers.processes:run_router",
     "clock": "workers.clock:run_clock",
+    "router-and-clock": "workers.scheduling:run_router_and_clock",
     "worker": "workers.processes:run_worker",
     "together": "workers.together:run_together",
 }
@@ -33,7 +34,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--concurrency", type=int, help="a worker's processes")
     parser.add_argument("--idle", type=int, help="a worker's processes that stay without work; default: all")
     asked = parser.parse_args(argv)
-    name = {"worker": f"worker-{asked.queue}", "together": "workers"}.get(asked.process, asked.process)
+    names = {"worker": f"worker-{asked.queue}", "together": "workers", "router-and-clock": "router"}
+    name = names.get(asked.process, asked.process)
     try:
         settings = Settings()
         logs.configure(settings.log_level, settings.log_format, name)

@@ -42,7 +42,7 @@ FAILURE_PAUSE_SECONDS = 1.0
 """Pause after a lost database before the next turn."""
 
 GAUGE_SECONDS = 5.0
-"""Interval at which gauges are read from the database."""
+"""Interval at which gauges are read from the database, and obsolete rows are deleted."""
 
 CONNECTIONS = 2
 """One for the turns, one for the heartbeat."""
@@ -127,7 +127,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
 
     def _turn(self) -> float:
         began = time.monotonic()
-        now = self._sweep()
+        now = self._sweep(began)
         self._fire(now)
         if began - self._gauged >= GAUGE_SECONDS:
             gauge(self._db)
@@ -138,7 +138,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             wait = min(wait, (next_at - now).total_seconds() - (time.monotonic() - began))
         return max(wait, 0.0)
 
-    def _sweep(self) -> datetime:
+    def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
         with self._db.queue() as tx:
             now, expiring, owing = sweep.glance(tx)
@@ -146,7 +146,8 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             if not self._agenda.knows(self._book.sets):
                 schedules.forget_gone(tx)
             expired = sweep.expire(tx) if expiring else 0
-            flow_rows.forget_expired(tx, now)
+            if began - self._gauged >= GAUGE_SECONDS:
+                flow_rows.forget_expired(tx, now)
         if not self._agenda.knows(self._book.sets):
             self._agenda.learn(self._book.sets, now)
         owed = self._owed() if owing else []

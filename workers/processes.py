@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol
 
 import structlog
+from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
 from sqlalchemy.exc import DBAPIError
 
@@ -34,8 +37,17 @@ CONCURRENCY = {"io": 5, "cpu": 3}
 tenant gets all of them."""
 
 
-def run_router(settings: Settings) -> None:
-    """Route until stopped: at each hint, and at each poll for lost hints."""
+class Part(Protocol):
+    """Protocol of what runs beside the work of a process."""
+
+    def close(self) -> None:
+        """Stop it."""
+
+
+def run_router(
+    settings: Settings, beside: Callable[[Celery, Settings], Sequence[Part]] = lambda _celery, _settings: ()
+) -> None:
+    """Route until stopped: at each hint, and at each poll for lost hints. `beside` starts more in this process."""
     routing = wiring.router(settings)
     app = db.connect(db.app_url(settings), settings.database_pool)
     require(routing.db, app, settings)
@@ -58,10 +70,11 @@ def run_router(settings: Settings) -> None:
     )
     limits = settings.batch_events, settings.event_bytes
     bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes))
+    more = beside(celery, settings)
     try:
         loop.run()
     finally:
-        for part in (ear, heart, sweeper, bus, routing.db, app):
+        for part in (*more, ear, heart, sweeper, bus, routing.db, app):
             part.close()
 
 
@@ -80,8 +93,8 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
         log.warning("worker.alone", queue=queue, hint="One process serves all tenants in turn; start two or more.")
 
     def begin(**_: object) -> None:
-        beside.append(Heartbeat(app, f"worker-{queue}"))
-        beside.append(Heartbeat(app, f"{queue}@{socket.gethostname()}:{os.getpid()}", queue, processes))
+        place = f"{queue}@{socket.gethostname()}:{os.getpid()}"
+        beside.append(Heartbeat(app, place, queue, processes, kind=f"worker-{queue}"))
         if queue == "io" and settings.mirror_dir is not None:
             beside.append(MirrorWatcher(app, settings.mirror_dir))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import socket
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from celery import Celery
 from celery.signals import worker_ready, worker_shutting_down
@@ -24,11 +24,10 @@ from core.maintenance.heartbeat import Heartbeat
 from core.storage import db
 from core.storage.db import Database
 from workers import app as celery_app
-from workers import task, wiring
-from workers.clock import Clock
+from workers import scheduling, task, wiring
 from workers.dispatch import relay
 from workers.mirror_watcher import MirrorWatcher
-from workers.processes import require
+from workers.processes import Part, require
 from workers.routing.bus_consumer import BusConsumer, Intake
 from workers.routing.router import Router, Turns
 
@@ -37,13 +36,6 @@ THREADS: Final = 5
 
 THREADS_OF_A_QUEUE: Final = 3
 """As which they are reported for each queue. A tenant gets one less (`fair_share`), so four at most of both queues."""
-
-
-class Part(Protocol):
-    """Protocol of what runs beside the worker."""
-
-    def close(self) -> None:
-        """Stop it."""
 
 
 def run_together(settings: Settings) -> None:
@@ -75,8 +67,6 @@ def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -
     url = broker_url(settings)
     turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds)
     loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
-    clock = Clock(app=celery, settings=settings)
-    ticking = Loop("clock", clock.tick)
 
     def ring() -> None:
         turns.expect()
@@ -85,16 +75,18 @@ def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -
     limits = settings.batch_events, settings.event_bytes
     intake = Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes)
     loop.start()
-    ticking.start()
+    ticking = scheduling.start_clock(celery, settings)
     place = f"{socket.gethostname()}:{os.getpid()}"
     parts: list[Part] = [
         DoorbellListener(url, ring),
         BusConsumer(url, intake),
         Heartbeat(routing.db, "router", tenants=routing.at_work.count),
-        *(Heartbeat(app, f"worker-{queue}") for queue in celery_app.QUEUES),
-        *(Heartbeat(app, f"{queue}@{place}", queue, THREADS_OF_A_QUEUE) for queue in celery_app.QUEUES),
+        *(
+            Heartbeat(app, f"{queue}@{place}", queue, THREADS_OF_A_QUEUE, kind=f"worker-{queue}")
+            for queue in celery_app.QUEUES
+        ),
         CacheSweeper(),
     ]
     if settings.mirror_dir is not None:
         parts.append(MirrorWatcher(app, settings.mirror_dir))
-    return [ticking, loop, clock, *parts, routing.db, app]
+    return [*ticking, loop, *parts, routing.db, app]

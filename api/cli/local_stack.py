@@ -30,9 +30,10 @@ SHARED: Final = (
     "celery.concurrency.prefork",
     "kombu.transport.redis",
     "celery.concurrency.thread",
-    "workers.clock",
+    "workers.scheduling",
     "workers.together",
     "api.cli.serve",
+    "api.cli.serving",
     "workers.rehearsal:rehearse",
 )
 """Modules that the fork server imports and functions that it calls, in this order: the preparation is wanted first."""
@@ -48,7 +49,7 @@ MALLOC: Final = {"MALLOC_ARENA_MAX": "2"}
 def up(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print only errors.")] = False,
     small: Annotated[
-        bool, typer.Option("--small", help="Router, workers and clock in one process; the model is read when needed.")
+        bool, typer.Option("--small", help="Router, workers and clock in one process; a small cache of PostgreSQL.")
     ] = False,
 ) -> None:
     """Run the whole stack on this machine; Ctrl-C stops it and keeps the data.
@@ -75,14 +76,17 @@ def stack(settings: Settings, *, quiet: bool, small: bool = False, on_ready: Cal
         children=_children(settings, small=small),
         shared=SHARED,
         on_ready=on_ready,
+        small=small,
     )
 
 
 def _children(settings: Settings, *, small: bool) -> list[Child]:
     me, workers = [sys.executable, "-m", "api.cli.main"], [sys.executable, "-m", "workers"]
     serving = {"IMPRINT_HTTP_HOST": settings.http_host, "IMPRINT_HTTP_PORT": str(settings.http_port)}
-    if small:
+    if "embedding_at_start" not in settings.model_fields_set:
         serving["IMPRINT_EMBEDDING_AT_START"] = "false"
+    if small:
+        serving["IMPRINT_API_PROCESSES"] = "1"
         return [
             Child("api", [*me, "serve"], serving, {APP}, shows_metrics=True),
             Child("workers", [*workers, "together"], roles={APP, ROUTER}),
@@ -90,10 +94,9 @@ def _children(settings: Settings, *, small: bool) -> list[Child]:
     few = ["--idle", str(IDLE_PROCESSES)]
     return [
         Child("api", [*me, "serve"], serving, {APP}, shows_metrics=True),
-        Child("router", [*workers, "router"], roles={APP, ROUTER}),
+        Child("router", [*workers, "router-and-clock"], roles={APP, ROUTER}),
         Child("worker-io", [*workers, "worker", "--queue", "io", *few], roles={APP}),
         Child("worker-cpu", [*workers, "worker", "--queue", "cpu", *few], roles={APP}),
-        Child("clock", [*workers, "clock"], roles={ROUTER}),
     ]
 
 

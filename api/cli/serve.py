@@ -1,63 +1,33 @@
-"""`imprint serve`: the HTTP API as a process of its own."""
+"""`imprint serve`: the HTTP API. Light to import: where its processes count must be known before the metrics are."""
 
 from __future__ import annotations
 
-import resource
+import os
+import sys
 from typing import Final
 
-import structlog
+from api.cli import metrics_folder
+from core import deferred
+from core.config import Settings
 
-from api import app as http
-from api.ingress.connection_limits import Config, Server
-from core import logs, metrics
-from core.config import Settings, unknown
-from core.errors import Misconfigured
-from core.events.doorbell import broker_url
-from core.extraction import extractor_setting
-from core.inference.configured_embedder import require_model
-
-logger = structlog.get_logger()
-
-OTHER_FILES: Final = 100
-"""Files that the process opens beside its connections: database, broker, log, model."""
+MOST: Final = 4
+"""Processes by default at most: each takes memory, and the database works beside them."""
 
 
 def serve() -> None:
-    """Run the HTTP API (one process).
+    """Run the HTTP API, in as many processes as IMPRINT_API_PROCESSES says; SIGHUP replaces them one by one.
 
     Example: imprint serve
     """
     settings = Settings()
-    logs.configure(settings.log_level, settings.log_format, "api")
-    for sentence in unknown():
-        logger.warning("settings.unknown", detail=sentence)
-    require_model(settings)
-    extractor_setting.require(settings)
-    if settings.metrics_port:
-        metrics.listen(settings.metrics_host, settings.metrics_port)
-    application = http.create(settings, broker_url(settings))
-    config = Config(
-        application,
-        connections=connections(settings.http_connections),
-        header_seconds=settings.http_header_seconds,
-        timeout_keep_alive=settings.http_idle_seconds,
-        host=settings.http_host,
-        port=settings.http_port,
-        log_config=None,
-        access_log=False,
-        lifespan="on",
-    )
-    server = Server(config, application.state.deps.followers.stop)
-    server.run()
-    if not server.started:
-        raise Misconfigured(f"The API could not listen on {settings.http_host}:{settings.http_port}; see the log.")
+    processes = count(settings)
+    if processes > 1 and metrics_folder.VARIABLE not in os.environ:
+        os.environ[metrics_folder.VARIABLE] = metrics_folder.emptied()
+    deferred.load_entry("api.cli.serving:run")(settings, processes)
 
 
-def connections(wanted: int) -> int:
-    """Return the configured number of connections, or as many as the process may open files for."""
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if files == resource.RLIM_INFINITY or wanted <= files - OTHER_FILES:
-        return wanted
-    most = max(1, files - OTHER_FILES)
-    structlog.get_logger().warning("http.connections", wanted=wanted, most=most, reason="ulimit -n")
-    return most
+def count(settings: Settings) -> int:
+    """Return the number of processes: as set, else one for each core. One where libraries do not survive a fork."""
+    if sys.platform != "linux":
+        return 1
+    return settings.api_processes or min(MOST, len(os.sched_getaffinity(0)))

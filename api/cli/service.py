@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from contextlib import closing
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from api.cli import ids, preparation, tables
+from api.cli import ids, metrics_folder, preparation, tables
 from api.cli.client import AsJson, finish_if_json, moment, show_items, show_json
 from api.cli.tables import Column
 from api.terminal import err, out
@@ -51,7 +49,7 @@ def worker(queue: Queue = "io", concurrency: int | None = None) -> None:
 
     Example: imprint worker --queue cpu --concurrency 2
     """
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = _counting_folder()
+    os.environ[metrics_folder.VARIABLE] = metrics_folder.emptied()
     _become("worker", "--queue", queue, *(["--concurrency", str(concurrency)] if concurrency else []))
 
 
@@ -170,16 +168,6 @@ def _key_row(key: ApiKey) -> list[str]:
     made = f"revoked {moment(key.revoked_at)[:10]}" if key.revoked_at else f"made {moment(key.created_at)[:10]}"
     used = moment(key.last_used_at)[:10] if key.last_used_at else "never"
     return [ids.short(key.id), made, used, f"{','.join(key.scopes)}{held}", key.name or "–"]
-
-
-def _counting_folder() -> str:
-    """Return an empty folder for the metrics of worker processes, which its listener adds up; process ids recur."""
-    given = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
-    folder = Path(given or tempfile.mkdtemp(prefix="imprint-metrics-"))
-    folder.mkdir(parents=True, exist_ok=True)
-    for counted in folder.glob("*.db"):
-        counted.unlink()
-    return str(folder)
 
 
 def _become(*words: str) -> None:

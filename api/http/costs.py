@@ -25,6 +25,10 @@ After = Annotated[int, Query(ge=0, le=100_000, description="`next` of the previo
 By = Annotated[SpendKey, Query(description="Dimension by which calls are aggregated")]
 Since = Annotated[AwareDatetime | None, Query(alias="from", description="Start of the period; default: the first call")]
 Until = Annotated[AwareDatetime | None, Query(alias="to", description="End of the period, exclusive; default: now")]
+Most = Annotated[
+    int | None,
+    Field(ge=1, le=1_000_000, description="The period begins later if more calls are in it"),
+]
 Limit = Annotated[
     int, Query(ge=1, le=500, description="Maximum number of items, most expensive first; `total` covers all")
 ]
@@ -40,6 +44,7 @@ class DaysRequest(RequestBody):
     since: Annotated[Time | None, Field(alias="from", description="Default: 30 days before `to`")] = None
     until: Annotated[Time | None, Field(alias="to", description="Exclusive; default: now")] = None
     limit: Annotated[int, Field(ge=1, le=20, description="Groups, most expensive first; `rest` has the others")] = 5
+    most: Most = None
 
     def span(self, now: datetime) -> tuple[datetime, datetime]:
         """Return the beginning and the end. Invalid: there is nothing between them, or too much."""
@@ -59,9 +64,7 @@ def get_costs(
     until: Until = None,
     after: After = 0,
     limit: Limit = 100,
-    most: Annotated[
-        int | None, Query(ge=1, le=1_000_000, description="The period begins later if more calls are in it")
-    ] = None,
+    most: Annotated[Most, Query()] = None,
 ) -> Json:
     """List model calls with tokens, cost and 95th percentile of latency, most expensive first.
 
@@ -76,10 +79,13 @@ def get_costs(
 
 @router.get("/costs/days", operation_id="getCostsByDay", responses=answers(CostsByDay))
 def get_costs_by_day(deps: Deps, caller: Reader, asked: Annotated[DaysRequest, Query()]) -> Json:
-    """Sum up model calls by day (UTC): those of the most expensive groups, and all others together."""
+    """Sum up model calls by day (UTC): those of the most expensive groups, and all others together.
+
+    `from`: when the period began.
+    """
     since, until = asked.span(datetime.now(UTC))
     with deps.db.tenant(caller.tenant_id) as tx:
-        return {"from": since, "to": until, **costs.by_day(tx, asked.by, since, until, asked.limit)}
+        return {"to": until, **costs.by_day(tx, asked.by, since, until, asked.limit, asked.most)}
 
 
 @router.get("/costs/today", operation_id="getSpendingToday", responses=answers(SpendingToday))

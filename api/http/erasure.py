@@ -1,4 +1,4 @@
-"""Erasing a memory or a user, and the signed receipts."""
+"""Erasing a memory, a user or a group, and the signed receipts."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import structlog
 from fastapi import APIRouter, Query
 
 from api.http import retrying
-from api.http.answers.erasure import ErasureRehearsal, ReceiptKey, SignedReceipt
+from api.http.answers.erasure import ErasureRehearsal, GroupErasureRehearsal, ReceiptKey, SignedReceipt
 from api.ingress.answers import answers
 from api.ingress.dependencies import Admin, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.bulk import jobs
-from core.erasure import memory, user
+from core.erasure import group, memory, user
 from core.erasure.memory import Erased
 from core.errors import Conflict, Later, NotFound
 from core.memory import receipts
 from core.memory.receipts import Receipt, Scope
 from core.mirror import export, sync_state
+from core.sessions.known_owners import Kind
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -66,15 +67,27 @@ def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = Fa
     """
 
     def carry_out(tx: Tx) -> Erased:
-        jobs.lock_running(tx)
-        done = user.erase(tx, caller.tenant_id, user_id, author(caller), deps.settings, rehearsal=dry_run)
-        if not done.counts and receipts.of_subject(tx, caller.tenant_id, "user", user_id) is None:
-            raise NotFound(f"Nothing is stored about a user {user_id!r}, so nothing was erased. Check the name.")
-        return done
+        return user.erase(tx, caller.tenant_id, user_id, author(caller), deps.settings, rehearsal=dry_run)
 
-    if dry_run:
-        return _rehearsal_json(retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True))
-    return _erase(deps, caller, "user", user_id, carry_out)[1].as_json()
+    return _erase_owner(deps, caller, "user", user_id, carry_out, dry_run=dry_run)
+
+
+@router.delete(
+    "/groups/{group_id:path}",
+    operation_id="eraseGroup",
+    responses=answers(SignedReceipt | GroupErasureRehearsal, refusals=(409,)),
+)
+def delete_group(deps: Deps, caller: Admin, group_id: str, dry_run: Rehearsal = False) -> Json:
+    """Erase everything stored about a group permanently; the answer is a signed receipt.
+
+    What its members said elsewhere stays. Repeated: a receipt with zero counts. 404 if nothing was ever stored about
+    the group. `dry_run`: the answer is what would be erased, as counts of rows.
+    """
+
+    def carry_out(tx: Tx) -> Erased:
+        return group.erase(tx, caller.tenant_id, group_id, author(caller))
+
+    return _erase_owner(deps, caller, "group", group_id, carry_out, dry_run=dry_run)
 
 
 @router.get("/receipts/key", operation_id="getReceiptKey", responses=answers(ReceiptKey))
@@ -95,11 +108,7 @@ def erase_memory(
     deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool, version: int | None = None
 ) -> tuple[Erased, Receipt]:
     """Erase a memory, and write the receipt and the mirror. NotFound. Conflict: it is at another version."""
-
-    def carry_out(tx: Tx) -> Erased:
-        jobs.lock_running(tx)
-        return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence, version=version)
-
+    carry_out = _memory_erasure(caller, memory_id, evidence=evidence, version=version)
     done, receipt = _erase(deps, caller, "memory", str(memory_id), carry_out, evidence=evidence)
     _write_mirror(deps, caller.tenant_id, done.user_id)
     return done, receipt
@@ -109,12 +118,44 @@ def rehearse_memory(
     deps: Dependencies, caller: Caller, memory_id: UUID, *, evidence: bool, version: int | None = None
 ) -> Erased:
     """Return what erasing a memory would do. NotFound. Conflict: it is at another version."""
+    carry_out = _memory_erasure(caller, memory_id, evidence=evidence, version=version)
+    return retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True)
+
+
+def _memory_erasure(caller: Caller, memory_id: UUID, *, evidence: bool, version: int | None) -> Callable[[Tx], Erased]:
+    """Return the work of erasing a memory in a transaction."""
 
     def carry_out(tx: Tx) -> Erased:
         jobs.lock_running(tx)
         return memory.erase(tx, caller.tenant_id, memory_id, author(caller), evidence=evidence, version=version)
 
-    return retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True)
+    return carry_out
+
+
+def _erase_owner(
+    deps: Dependencies,
+    caller: Caller,
+    what: Kind,
+    name: str,
+    erase: Callable[[Tx], Erased],
+    *,
+    dry_run: bool,
+) -> Json:
+    """Erase a user or a group, or count what would be erased. NotFound: nothing was ever stored about it."""
+
+    def carry_out(tx: Tx) -> Erased:
+        jobs.lock_running(tx)
+        done = erase(tx)
+        if not done.counts and receipts.of_subject(tx, caller.tenant_id, what, name) is None:
+            raise NotFound(f"Nothing is stored about a {what} {name!r}, so nothing was erased. Check the name.")
+        return done
+
+    if dry_run:
+        return _rehearsal_json(retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True))
+    done, receipt = _erase(deps, caller, what, name, carry_out)
+    for owner in done.owners:
+        _write_mirror(deps, caller.tenant_id, owner)
+    return receipt.as_json()
 
 
 def _erase(
@@ -151,10 +192,14 @@ def _erase(
 
 
 def _rehearsal_json(done: Erased) -> Json:
+    whose = (
+        {"group_id": done.group_id, "users": len(done.owners)}
+        if done.group_id is not None
+        else {"user_id": done.user_id, "memory_ids": [str(one) for one in done.memory_ids]}
+    )
     return {
         "dry_run": True,
-        "user_id": done.user_id,
-        "memory_ids": [str(one) for one in done.memory_ids],
+        **whose,
         "sessions": len(done.sessions),
         "counts": {name: number for name, number in sorted(done.counts.items()) if number},
     }

@@ -1,4 +1,4 @@
-"""Export of all that is stored of a user, as an archive."""
+"""Export of all that is stored of a user or a group, as an archive."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from starlette.background import BackgroundTask
 
 from api.ingress import raw_access as unscreened
 from api.ingress.audience import ReaderDeps
-from api.ingress.dependencies import Reader
+from api.ingress.dependencies import Dependencies, Reader
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
+from core.sessions.known_owners import Kind
+from core.tenancy.tenants import Caller
 from core.transfer import export
 
 router = APIRouter(prefix="/v1", tags=["transfer"], route_class=Route)
@@ -35,11 +37,26 @@ def get_export(deps: ReaderDeps, caller: Reader, user_id: str, raw: Raw = False)
 
     All from one moment. Secrets are masked and hostile messages marked, unless the archive is `raw`.
     """
+    return _archive(deps, caller, "user", user_id, raw=raw)
+
+
+@router.get(
+    "/groups/{group_id:path}/export", response_class=StreamingResponse, responses={200: ZIP}, operation_id="exportGroup"
+)
+def get_group_export(deps: ReaderDeps, caller: Reader, group_id: str, raw: Raw = False) -> StreamingResponse:
+    """Export all that is stored of a group, as a zip of JSON lines: what was said to it, memories, documents, profile.
+
+    As of a user, each line with its user; what was said to a part of the group is in the archives of its members.
+    """
+    return _archive(deps, caller, "group", group_id, raw=raw)
+
+
+def _archive(deps: Dependencies, caller: Caller, kind: Kind, name: str, *, raw: bool) -> StreamingResponse:
     if raw:
-        unscreened.allow(deps, caller, "export", user_id=user_id)
+        unscreened.allow(deps, caller, "export", **{f"{kind}_id": name})
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - open until it has been sent
     try:
-        export.write(deps.db, caller.tenant_id, user_id, file, raw=raw)
+        export.write(deps.db, caller.tenant_id, name, file, kind=kind, raw=raw)
         length = file.tell()
         file.seek(0)
     except BaseException:

@@ -15,6 +15,7 @@ from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
 from api.ingress.fair_share import Turns
 from api.ingress.in_flight import InFlight
 from api.ingress.route_bounds import RouteAccess, RouteTable
+from api.ingress.shared_counts import ProcessCounts
 from core.errors import HeadersTooLarge, TooLarge
 from core.tenancy.tenants import Caller
 
@@ -33,11 +34,13 @@ class AdmissionControl:
     A refused request is answered here and never reaches the application.
     """
 
-    def __init__(self, app: ASGIApp, deps: Dependencies, table: RouteTable) -> None:
+    def __init__(
+        self, app: ASGIApp, deps: Dependencies, table: RouteTable, counts: ProcessCounts | None = None
+    ) -> None:
         self._app = app
         self._deps = deps
         self._table = table
-        self._in_flight = InFlight()
+        self._in_flight = InFlight(counts)
         self._turns = Turns(deps.settings.database_pool)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -154,7 +157,7 @@ def _authorization(headers: Headers) -> str:
     return next((value.decode("latin-1") for name, value in headers if name == b"authorization"), "")
 
 
-def install(app: FastAPI, deps: Dependencies, table: RouteTable) -> None:
+def install(app: FastAPI, deps: Dependencies, table: RouteTable, counts: ProcessCounts | None) -> None:
     """Install admission control before the application, inside the response timer."""
-    app.add_middleware(AdmissionControl, deps=deps, table=table)
+    app.add_middleware(AdmissionControl, deps=deps, table=table, counts=counts)
     error_responses.install(app)

@@ -10,18 +10,27 @@ import asyncio
 import json
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, cast
 
+import structlog
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from api.ingress.admission import HEADER_BYTES, HEADERS
+from api.ingress.balance import Balance
 
 READ_BYTES: Final = 256 * 1024
 """Maximum bytes per read of the event loop, which are parsed before anything can be counted."""
 
 ROOM: Final = 2
 """Head on the wire, with colons and line ends, per byte of names and values. `AdmissionControl` counts exactly."""
+
+LEAVE_SECONDS: Final = 0.002
+"""Time for which a connection is left to a process that has fewer; a busy one does not take it."""
+
+ACCEPT_AGAIN_SECONDS: Final = 0.5
+"""Pause in which no connection is accepted after the process has run out of files."""
 
 LINGER_BYTES: Final = 1024 * 1024
 LINGER_SECONDS: Final = 2.0
@@ -46,16 +55,95 @@ class Config(uvicorn.Config):
         super().__init__(app, http=BoundedProtocol, ws="none", server_header=False, **more)
 
 
-class Server(uvicorn.Server):
-    """uvicorn's server, which ends the streams of events before it waits for open answers."""
+LOOK_SECONDS: Final = 0.5
+"""Interval at which the server looks whether it is to end: an idle one does nothing else."""
 
-    def __init__(self, config: uvicorn.Config, end_streams: Callable[[], None]) -> None:
+
+class Server(uvicorn.Server):
+    """uvicorn's server on bound sockets, which other processes may accept from, too.
+
+    It accepts one connection at a time, and leaves it to the others for a moment where one of them has fewer. The event
+    loop's own server takes all that wait, so that one process would get most of a client's pool. It ends the streams of
+    events before it waits for open answers.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        end_streams: Callable[[], None],
+        ready: Callable[[], None] = lambda: None,
+        balance: Balance | None = None,
+        slot: int = 0,
+    ) -> None:
+        """`end_streams` ends what never ends by itself; `ready` is called when connections are accepted.
+
+        `balance`: connections of all processes, this one's in a `slot`.
+        """
         super().__init__(config)
         self._end_streams = end_streams
+        self._ready = ready
+        self._balance, self._slot = balance or Balance(slot + 1), slot
+        self._has_waited = False
+        self._opening: set[asyncio.Task[None]] = set()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(None if sockets is None else [])
+        loop = asyncio.get_running_loop()
+        for one in sockets or ():
+            one.listen(self.config.backlog)
+            loop.add_reader(one, self._accept, one, loop)
+        self._balance.note(self._slot, 0)
+        self._ready()
+
+    async def main_loop(self) -> None:
+        """Wait for the end, looking twice a second; the clock of the header `Date` goes on with each look."""
+        while not await self.on_tick(0):  # noqa: ASYNC110 - uvicorn is told to end by an attribute
+            await asyncio.sleep(LOOK_SECONDS)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._balance.leave(self._slot)
+        for one in sockets or ():
+            asyncio.get_running_loop().remove_reader(one)
         self._end_streams()
         await super().shutdown(sockets)
+
+    def _accept(self, listening: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        self._balance.note(self._slot, len(self.server_state.connections) + len(self._opening))
+        if not self._has_waited and self._balance.is_ahead(self._slot):
+            self._has_waited = True
+            self._pause(listening, loop, LEAVE_SECONDS)
+            return
+        self._has_waited = False
+        try:
+            connection, _ = listening.accept()
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return  # Another process was faster, or the client has gone.
+        except OSError as error:  # No file is free; one will be when a connection closes.
+            structlog.get_logger().warning("http.not_accepted", error=error.strerror)
+            self._pause(listening, loop, ACCEPT_AGAIN_SECONDS)
+            return
+        connection.setblocking(False)
+        self._balance.note(self._slot, len(self.server_state.connections) + len(self._opening) + 1)
+        opening = loop.create_task(self._open(connection, loop))
+        self._opening.add(opening)
+        opening.add_done_callback(self._opening.discard)
+
+    async def _open(self, connection: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        made = cast("type[BoundedProtocol]", self.config.http_protocol_class)
+
+        def protocol() -> asyncio.Protocol:
+            return made(self.config, server_state=self.server_state, app_state=self.lifespan.state)
+
+        with suppress(OSError):  # The client has gone.
+            await loop.connect_accepted_socket(protocol, connection)
+
+    def _pause(self, listening: socket.socket, loop: asyncio.AbstractEventLoop, seconds: float) -> None:
+        loop.remove_reader(listening)
+        loop.call_later(seconds, self._accept_again, listening, loop)
+
+    def _accept_again(self, listening: socket.socket, loop: asyncio.AbstractEventLoop) -> None:
+        if not self.should_exit:
+            loop.add_reader(listening, self._accept, listening, loop)
 
 
 class BoundedProtocol(HttpToolsProtocol):

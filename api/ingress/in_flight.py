@@ -1,6 +1,7 @@
-"""Counts of the requests that this process is answering for each tenant and key, and of the body bytes it holds.
+"""Counts of the requests that are being answered for each tenant and key, and of the body bytes that are held.
 
-Used on the event loop alone, so nothing is locked.
+They hold for all processes that serve from the same sockets. Used on the event loop alone, so nothing is locked: a
+request is counted first, then compared with its limit, so that processes that count at once never admit one too many.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections import Counter
 from typing import Final
 
 from api.ingress.route_bounds import Counted
+from api.ingress.shared_counts import ProcessCounts
 from core.settings.limits import LimitReached
 from core.tenancy.tenants import Caller
 
@@ -22,38 +24,48 @@ RETRY_SECONDS: Final = {"settles": 5, "streams": 5, "backtests": 10}
 class InFlight:
     """Counters by tenant or key and by name of a limit."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: ProcessCounts | None = None) -> None:
+        """`shared`: this process's part of what several count together."""
         self._counts: Counter[tuple[str, str]] = Counter()
+        self._shared = shared
 
     def enter(self, caller: Caller, counted: Counted) -> None:
         """Count a request that begins. LimitReached: the tenant or the key has as many as it may have."""
-        for place in _places(caller, counted):
+        places = _places(caller, counted)
+        for place in places:
+            self._add(place, 1)
+        for place in places:
             limit = getattr(caller.limits, place[1])
-            if self._counts[place] >= limit:
+            if self._total(place) > limit:
+                self.leave(caller, counted)
                 raise LimitReached(place[1], limit, RETRY_SECONDS.get(counted, SOON_SECONDS))
-        for place in _places(caller, counted):
-            self._counts[place] += 1
 
     def leave(self, caller: Caller, counted: Counted) -> None:
         """Count a request that has ended."""
         for place in _places(caller, counted):
-            self._subtract(place, 1)
+            self._add(place, -1)
 
     def hold(self, caller: Caller, size: int) -> None:
         """Count bytes of a body. LimitReached: the tenant's requests hold as many as they may."""
         place, limit = (caller.tenant_id, "body_bytes"), caller.limits.body_bytes
-        if self._counts[place] + size > limit:
+        self._add(place, size)
+        if self._total(place) > limit:
+            self._add(place, -size)
             raise LimitReached("body_bytes", limit)
-        self._counts[place] += size
 
     def drop(self, caller: Caller, size: int) -> None:
         """Count bytes of a body that are held no longer."""
-        self._subtract((caller.tenant_id, "body_bytes"), size)
+        self._add((caller.tenant_id, "body_bytes"), -size)
 
-    def _subtract(self, place: tuple[str, str], number: int) -> None:
-        self._counts[place] -= number
+    def _add(self, place: tuple[str, str], number: int) -> None:
+        self._counts[place] += number
+        if self._shared is not None:
+            self._shared.note("\n".join(place), self._counts[place])
         if not self._counts[place]:
             del self._counts[place]
+
+    def _total(self, place: tuple[str, str]) -> int:
+        return self._counts[place] + (0 if self._shared is None else self._shared.of_others("\n".join(place)))
 
 
 def _places(caller: Caller, counted: Counted) -> tuple[tuple[str, str], ...]:

@@ -75,6 +75,7 @@ class Broker(LocalServer):
         yield 'save ""'
         yield f"appendonly {'yes' if self.durable else 'no'}"
         yield "appendfsync everysec"
+        yield "hz 2"  # timers of an idle server; commands are answered at once
         yield "daemonize no"
 
     def _password(self) -> str:

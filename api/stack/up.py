@@ -29,6 +29,9 @@ from core.errors import ImprintError, Misconfigured
 
 READY_LIMIT_S = 120.0
 PROBE_LIMIT_S = 2.0
+WATCH_S = 0.5
+"""Interval at which a stack that is ready is looked at: each look asks for every process."""
+
 START_TRIES = 3
 """Attempts of each process before the stack is first ready; a process that dies as often will never start."""
 
@@ -65,19 +68,21 @@ def up(
     children: Sequence[Child],
     shared: Sequence[str] = (),
     on_ready: Callable[[], None] | None = None,
+    small: bool = False,
 ) -> int:
     """Run the whole stack until Ctrl-C or SIGTERM, or until `on_ready` returns; return the exit code of the command.
 
     Servers without a URL are started from the wheels. `prepare` is called once they answer, with `settings_env` and
     IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs of the roles, by
     setting; each child gets those that it names, and never the owner's. `shared` are modules that a fork server
-    imports for all children which are modules, too. An ImprintError becomes one line on standard error and exit code 1.
+    imports for all children which are modules, too. `small`: so is PostgreSQL's cache. An ImprintError becomes
+    one line on standard error and exit code 1.
     """
     screen = Screen(quiet=quiet)
     home = home.expanduser().resolve()
     try:
         with alone(home), _signals_end():
-            stack = _Stack(home, http, metrics, screen, shared)
+            stack = _Stack(home, http, metrics, screen, shared, small=small)
             try:
                 stack.start(settings_env, database_url, broker_url, prepare, children)
                 stack.stay(on_ready)
@@ -95,13 +100,21 @@ class _Stack:
     """The running stack: its members and addresses."""
 
     def __init__(
-        self, home: Path, http: ListenAddress, metrics: ListenAddress, screen: Screen, shared: Sequence[str]
+        self,
+        home: Path,
+        http: ListenAddress,
+        metrics: ListenAddress,
+        screen: Screen,
+        shared: Sequence[str],
+        *,
+        small: bool,
     ) -> None:
         self._home = home
         self._http = http
         self._metrics = metrics
         self._screen = screen
         self._shared = shared
+        self._small = small
         self._forks: ForkServer | None = None
         self._supervisor = Supervisor(screen.complain)
 
@@ -155,7 +168,7 @@ class _Stack:
     def stay(self, on_ready: Callable[[], None] | None) -> None:
         """Watch until `on_ready` has returned; without it, until a signal."""
         if on_ready is None:
-            self._supervisor.run(lambda: False)
+            self._supervisor.run(lambda: False, every_s=WATCH_S)
             return
         over = threading.Event()
         watcher = threading.Thread(target=self._supervisor.run, args=(over.is_set,), name="supervisor")
@@ -174,7 +187,9 @@ class _Stack:
         run_files.forget_stack(self._home)
 
     def _start_servers(self, database_url: str | None, broker_url: str | None) -> dict[str, str]:
-        postgres: Server = _external("postgres", database_url) if database_url else Postgres(self._home)
+        postgres: Server = (
+            _external("postgres", database_url) if database_url else Postgres(self._home, small=self._small)
+        )
         broker: Server = _external("broker", broker_url) if broker_url else Broker(self._home)
         for server in (postgres, broker):
             self._supervisor.add(server)

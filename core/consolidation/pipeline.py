@@ -101,7 +101,7 @@ def _consolidate(
     with consolidation.db.tenant(tenant_id) as tx:
         apart = _quarantine_once(tx, owner.user_id, hostile)
         accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]
-        accepted, buried = _drop_erased(tx, tenant_id, owner.user_id, accepted, explicit=explicit)
+        accepted, buried = _drop_erased(tx, tenant_id, owner, accepted, explicit=explicit)
         accepted, echoes = _drop_echoes(
             tx, owner.user_id, accepted, vectors, frozenset(assistant), consolidation.echo_seconds
         )
@@ -155,14 +155,14 @@ def _quarantine_once(tx: Tx, user_id: str, hostile: Sequence[Add]) -> list[Chang
 
 
 def _drop_erased(
-    tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate], *, explicit: bool
+    tx: Tx, tenant_id: str, owner: Owner, candidates: Sequence[Candidate], *, explicit: bool
 ) -> tuple[list[Candidate], list[Ignore]]:
     """Return candidates that were neither erased nor rejected, and the others as ignored; all if `explicit`."""
     if explicit or not candidates:
         return list(candidates), []
-    buried = tombstones.are_erased(tx, tenant_id, user_id, candidates)
+    buried = tombstones.are_erased(tx, tenant_id, owner.user_id, candidates, owner.group_id)
     keys = [identity.statement_key(c.subject, c.content) for c in candidates]
-    rejected = set(tx.execute(_REJECTED, {"user": user_id, "keys": keys}).scalars())
+    rejected = set(tx.execute(_REJECTED, {"user": owner.user_id, "keys": keys}).scalars())
     remaining: list[Candidate] = []
     ignored: list[Ignore] = []
     for candidate, erased, key in zip(candidates, buried, keys, strict=True):

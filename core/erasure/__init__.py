@@ -1,1 +1,1 @@
-"""Erasure of a memory, a session or a user, and scrubbing."""
+"""Erasure of a memory, a session, a user or a group, and scrubbing."""

@@ -35,7 +35,7 @@ class Erased:
     """Result of erasing: owner, memories, rows by table, number of tombstones.
 
     `rederive`: remaining memories that had a part in something derived that was erased. `sessions`: those whose
-    messages lost their text, for caches to drop.
+    messages lost their text, for caches to drop. Of a group: `group_id`, and `owners` whose memories have changed.
     """
 
     user_id: str
@@ -44,6 +44,8 @@ class Erased:
     counts: Counter[str] = field(default_factory=Counter)
     tombstones: int = 0
     sessions: Sequence[str] = ()
+    group_id: str | None = None
+    owners: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +135,7 @@ def delete_memories(
     """
     if not ids:
         return Counter()
-    values: dict[str, Any] = {"ids": list(ids), "refs": [str(one) for one in ids], "user": user_id, "owners": [user_id]}
-    values["changes"] = list(tx.execute(_CHANGES, values).scalars())
+    values = bound_values(tx, [user_id], ids)
     values["ignored"] = _verdicts_with_same_words(tx, tenant_id, user_id, ids)
     request_events = list(tx.execute(_ASKED, values).scalars())
     since = tx.execute(_SINCE, values).scalar_one()
@@ -148,6 +149,12 @@ def delete_memories(
     parts = log_redaction.deleted_parts(tx, ids, since)
     since = min([since, *parts.values()])
     return +(counts + log_redaction.redact(tx, tenant_id, [*ids, *parts], since=since, also=request_events))
+
+
+def bound_values(tx: Tx, owners: Sequence[str], ids: Sequence[UUID]) -> dict[str, Any]:
+    """Return the values bound in the steps for memories of these owners, without verdicts that stored nothing."""
+    values = {"ids": list(ids), "refs": [str(one) for one in ids], "owners": list(owners), "ignored": []}
+    return values | {"changes": list(tx.execute(_CHANGES, values).scalars())}
 
 
 def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Equivalents]:
@@ -222,7 +229,7 @@ def _reactivate_sources(tx: Tx, tenant_id: str, owner: Owner, found: Lineage, au
 _CHANGES = text("""
     SELECT change_id FROM memory_versions WHERE memory_id = ANY(:ids) AND change_id IS NOT NULL
     UNION SELECT id FROM verdicts WHERE memory_id = ANY(:ids)
-    UNION SELECT id FROM verdicts WHERE user_id = :user AND other_id = ANY(:ids)
+    UNION SELECT id FROM verdicts WHERE user_id = ANY(:owners) AND other_id = ANY(:ids)
 """)
 
 _SINCE = text("SELECT min(recorded_at) FROM memories WHERE id = ANY(:ids)")

@@ -43,9 +43,37 @@ def restart_running(tx: Tx, *, but: Sequence[int] = ()) -> None:
     tx.execute(_RESTART, {"seqs": list(but)})
 
 
+def hold(tx: Tx, seqs: Iterable[int]) -> None:
+    """Lock events and their dispatches; wait for routers that decide on them and workers that finish them."""
+    ordered = sorted(seqs)
+    for statement in (_HOLD_EVENTS, _HOLD_DISPATCHES):
+        tx.execute(statement, {"seqs": ordered})
+
+
+def reload_caches(tx: Tx) -> None:
+    """Have every process reload all cached rows of the search index, when this transaction is committed."""
+    tx.execute(_NOTE_ALL)
+
+
 _RESTART = text("""
     UPDATE dispatches SET status = 'retrying', lease = NULL, wake_at = clock_timestamp(),
                           attempt = greatest(attempt - 1, 0)
     WHERE status = 'running' AND action_type = 'run_agent' AND event_seq <> ALL(cast(:seqs AS bigint[]))
 """)
 """Agents alone: a dispatch that notifies or posts may have done so already, and would do it twice."""
+
+_HOLD_EVENTS = text("""
+    SELECT count(*) FROM (SELECT FROM events WHERE seq = ANY(cast(:seqs AS bigint[])) ORDER BY seq FOR UPDATE) AS held
+""")
+
+_HOLD_DISPATCHES = text("""
+    SELECT count(*) FROM (
+        SELECT FROM dispatches WHERE event_seq = ANY(cast(:seqs AS bigint[])) ORDER BY id FOR UPDATE) AS held
+""")
+
+_NOTE_ALL = text("""
+    INSERT INTO search_changes (tenant_id, owner, at, type, session_id, ref)
+    SELECT current_setting('imprint.tenant'), '', pg_current_xact_id()::text::bigint, 'message', '', ''
+    ON CONFLICT DO NOTHING
+""")
+"""Names no owner: an erased user or group may come back."""

@@ -19,7 +19,7 @@ from psycopg import sql
 from sqlalchemy.engine import URL
 
 from core.config import Settings
-from core.erasure import user
+from core.erasure import names
 from core.errors import Later
 from core.events.doorbell import broker_url
 from core.storage import db
@@ -94,7 +94,7 @@ def _forget_names(settings: Settings) -> int:
         forgotten = 0
         for tenant_id in tenant_ids:
             with app.tenant(tenant_id) as tx:
-                forgotten += user.forget_names(tx, tenant_id)
+                forgotten += names.forget(tx, tenant_id)
         return forgotten
     finally:
         queue.close()

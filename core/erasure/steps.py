@@ -11,15 +11,18 @@ Values bound in the statements:
 - PASSAGES: `sessions` and `messages`, messages of which passages are erased; `texts`, what they say without these, and
   `contents`, what they said; `places`, the same with their positions; `seqs` and `events`, their events; `pieces`, the
   erased passages; `owners`, whose memories may cite them.
-- MEMORIES: `user` and `owners`, likewise; `ids`, the memories; `refs`, the same as text; `changes` and `ignored`,
-  changes and verdicts that contain their words.
+- MEMORIES: `owners`, whose they are; `ids`, the memories; `refs`, the same as text; `changes` and `ignored`, changes
+  and verdicts that contain their words.
 - EVENTS: `seqs` and `events`, positions and ids of the events about what is erased; of these, `emptied` lose their
   words and `shortened` only their reasons.
 - SESSION: `session`; `owners`, whose memories cite it; `places`, its messages; `told`, ids of its events.
 - USER: `user`; `alone` and `shared`, the sessions in which they spoke alone and with others; `seqs` and `events`,
   all events of theirs; `pepper`, a random secret that is not stored and hashes ids that others' rows refer to;
   `spelt`, the user's id as encoded in JSON.
-- NAMES: `seqs`, the `user.erased` events whose consequences have ended; `keys`, the keys of their flows.
+- GROUP: as USER, with `group` in place of `user`; `sessions` and `messages`, what was said to it in `shared` ones, and
+  `places`, the same with their positions; `owners`, whose memories are concerned.
+- NAMES: `seqs`, the `user.erased` and `group.erased` events whose consequences have ended; `keys`, the keys of their
+  flows.
 
 The rest is not erasing: `core.expiry` removes what has been kept for as long as its tenant wants, memories stay.
 
@@ -68,6 +71,7 @@ class ErasurePart(StrEnum):
     EVENTS = "events"
     SESSION = "session"
     USER = "user"
+    GROUP = "group"
     NAMES = "names"
     QUOTES = "quotes"
     EXPIRED_EVENTS = "expired events"
@@ -105,6 +109,10 @@ def _forget_index(tx: Tx, _tenant_id: str, values: Values) -> int:
 
 def _forget_index_of_user(tx: Tx, _tenant_id: str, values: Values) -> int:
     return removal.forget_user(tx, values["user"])
+
+
+def _forget_index_of_group(tx: Tx, _tenant_id: str, values: Values) -> int:
+    return removal.forget_group(tx, values["group"], values["alone"])
 
 
 def _retell_units(tx: Tx, _tenant_id: str, values: Values) -> int:
@@ -146,6 +154,13 @@ _CITING: Final = f"""
     EXISTS (SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) e
             WHERE e ->> 'session_id' = :session)
 """
+
+_WORDS: Final = f"""
+    SELECT said.value #>> '{{}}' FROM events e, jsonb_each(e.payload) AS said
+    WHERE e.seq = ANY({_SEQS}) AND jsonb_typeof(said.value) = 'string'
+      AND said.key <> ALL('{{{",".join([*PAYLOAD_IDS, *"role kind category topic change trust audience".split()])}}}')
+"""
+"""Texts in the payloads of these events, other than ids and words of a fixed list."""
 
 UNQUOTE_VERDICTS: Final = text(f"""
     UPDATE verdicts v SET candidate = jsonb_set(v.candidate, '{{evidence}}', (
@@ -261,6 +276,19 @@ _WITHOUT_FLOWS: Final = _execute(
 )
 
 
+_HAS_WORDS: Final = f"""
+    EXISTS (
+        SELECT FROM jsonb_array_elements_text(CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) ELSE '[]' END) AS part
+        WHERE part IN ({_WORDS}))
+"""
+
+_WITHOUT_FLOWS_OF_WORDS: Final = _execute(
+    "flows",
+    "with words of these events as key: deleted, unless others' events wait in one, too",
+    f"DELETE FROM flows f WHERE f.event_seqs <@ {_SEQS} AND {_HAS_WORDS}",
+)
+
+
 def _redacted_events(mark: str) -> tuple[ErasureStep, ...]:
     """Build the steps by which events keep their ids alone; a field named `mark` in their payloads says so."""
     return (
@@ -307,6 +335,151 @@ def _redacted_events(mark: str) -> tuple[ErasureStep, ...]:
             """,
         ),
     )
+
+
+_WITHOUT_ANSWERS_OF_LOG: Final = _execute(
+    "model_calls",
+    "stay, as they were paid for; what a model answered goes",
+    f"""
+    UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
+        SELECT id FROM dispatches WHERE event_seq = ANY({_SEQS})
+        UNION SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq
+        WHERE e.session_id = ANY(:shared)))
+    """,
+)
+
+_CONVERSATIONS: Final = (
+    _delete("search_index", f"type = 'unit' AND ({_OF_SESSIONS})", "of units that are deleted: deleted"),
+    _delete(
+        "units",
+        _OF_SESSIONS,
+        "of all these sessions: deleted, those with others are segmented again",
+    ),
+    _delete("summaries", _OF_SESSIONS, "likewise"),
+    _delete("plans", _OF_SESSIONS, "likewise"),
+    _delete("contexts", _OF_SESSIONS, "of all these sessions: deleted"),
+    _delete("working", _OF_SESSIONS, "of all these sessions: deleted"),
+    _delete("hidden_messages", _OF_SESSIONS, "likewise; what was hidden is visible again"),
+    _execute(
+        "events",
+        "that tell of a message that was hidden in a session with others: without the reason",
+        """
+        UPDATE events SET payload = payload - 'reason'
+        WHERE session_id = ANY(:shared) AND event_type = 'message.hidden'
+        """,
+    ),
+)
+"""Steps for what is drawn from conversations, `alone` and `shared`."""
+
+_DECISIONS: Final = (
+    _delete("decisions", f"event_seq = ANY({_SEQS})"),
+    _delete("replay_decisions", f"event_seq = ANY({_SEQS})"),
+    _execute(
+        "replays",
+        "by name of what is erased, its sessions or events: stay, without their filter; stopped if not ended",
+        """
+        UPDATE replays SET params = jsonb_set(params, '{filter}', '{"erased": true}'), flow = NULL,
+                           status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END,
+                           ended_at = coalesce(ended_at, clock_timestamp())
+        WHERE params -> 'filter' ->> 'session_id' = ANY(:alone)
+           OR jsonb_exists_any(CASE jsonb_typeof(params -> 'filter' -> 'event_ids') WHEN 'array'
+                                    THEN params -> 'filter' -> 'event_ids' END, cast(:events AS text[]))
+           OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s
+                      WHERE strpos((params -> 'filter')::text, s) > 0)
+        """,
+    ),
+    _execute(
+        "bulk_jobs",
+        "chosen by what is erased, or its sessions: stay, without what they were chosen by",
+        """
+        UPDATE bulk_jobs SET chosen = '{"erased": true}', params = params - 'reason' - 'content', erased = true
+        WHERE chosen ->> 'session_id' = ANY(:alone)
+           OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(chosen::text, s) > 0)
+        """,
+    ),
+)
+"""Steps for what rules and people decided on these events."""
+
+_LEDGER: Final = (
+    _execute(
+        "dispatches",
+        "from which a memory of someone else came: stay, without parameters, result, error or name",
+        f"""
+        UPDATE dispatches d SET
+            params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
+            alone = NULL, lane = NULL, correlation_id = {_nameless("d.correlation_id")},
+            error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
+            status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
+            ended_at = coalesce(ended_at, clock_timestamp())
+        WHERE event_seq = ANY({_SEQS}) AND EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id)
+        """,
+    ),
+    _execute(
+        "dispatches",
+        "others: deleted",
+        f"""
+        DELETE FROM dispatches d
+        WHERE event_seq = ANY({_SEQS}) AND NOT EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id)
+        """,
+    ),
+    _execute(
+        "dispatches",
+        "that served several at once: without these sessions and events",
+        f"""
+        UPDATE dispatches d SET params = params || jsonb_strip_nulls(jsonb_build_object(
+            'sessions', (SELECT jsonb_agg(s) FROM jsonb_array_elements_text(params -> 'sessions') s
+                         WHERE s <> ALL(:alone)),
+            'gathered', (SELECT jsonb_agg(g) FROM jsonb_array_elements_text(params -> 'gathered') g
+                         WHERE g <> ALL(:events))))
+        WHERE (jsonb_exists(params, 'sessions') AND EXISTS (
+                  SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'sessions'")}) s
+                  WHERE s = ANY(:alone)))
+           OR (jsonb_exists(params, 'gathered') AND EXISTS (
+                  SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'gathered'")}) g
+                  WHERE g = ANY(:events)))
+        """,
+    ),
+    _execute(
+        "events",
+        "of others that followed from these: refer to them by a hash",
+        f"""
+        WITH RECURSIVE down AS (
+            SELECT e.seq, e.id FROM events e WHERE e.causation_id = ANY(:events) AND e.seq <> ALL({_SEQS})
+            UNION
+            SELECT e.seq, e.id FROM down JOIN events e ON e.causation_id = down.id WHERE e.seq <> ALL({_SEQS})
+        )
+        UPDATE events e SET
+            causation_id = CASE WHEN e.causation_id = ANY(:events) THEN {_nameless("e.causation_id")}
+                                ELSE e.causation_id END,
+            correlation_id = CASE WHEN e.correlation_id = ANY(:events) THEN {_nameless("e.correlation_id")}
+                                  ELSE e.correlation_id END
+        FROM down WHERE e.seq = down.seq
+        """,
+    ),
+    _execute(
+        "dispatches",
+        "of others that followed from these events: likewise",
+        f"""
+        UPDATE dispatches d SET correlation_id = {_nameless("d.correlation_id")}
+        WHERE d.correlation_id = ANY(:events)
+        """,
+    ),
+    _execute(
+        "events",
+        "from which a memory of someone else came: keep their place, without payload or name",
+        f"""
+        UPDATE events e SET payload = '{{"erased": true}}', subject = NULL, session_id = NULL, user_id = NULL,
+                            extensions = NULL, id = {_nameless("e.id")},
+                            causation_id = CASE WHEN e.causation_id = ANY(:events)
+                                           THEN {_nameless("e.causation_id")} ELSE e.causation_id END,
+                            correlation_id = CASE WHEN e.correlation_id = ANY(:events)
+                                             THEN {_nameless("e.correlation_id")} ELSE e.correlation_id END
+        WHERE e.seq = ANY({_SEQS}) AND {_REFERRED_TO}
+        """,
+    ),
+    _execute("events", "deleted", f"DELETE FROM events e WHERE e.seq = ANY({_SEQS}) AND NOT {_REFERRED_TO}"),
+)
+"""Steps for the dispatches of these events, for what followed from them, and for the events themselves."""
 
 
 STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
@@ -429,7 +602,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
         *_stop_imports("user_id = ANY(:owners)"),
     ),
-    # Memories of one owner.
+    # Memories.
     ErasurePart.MEMORIES: (
         *_close_windows(_OF_OWNERS),
         _execute(
@@ -459,13 +632,16 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _delete("evidence", "memory_id = ANY(:ids)"),
         _delete("relations", "from_id = ANY(:ids) OR to_id = ANY(:ids)", "deleted, to and from them"),
         _delete("search_index", "type = 'memory' AND session_id = '' AND ref = ANY(:refs)"),
-        _delete("servings", "user_id = :user", "all of the user deleted: a hash does not say whose text it is of"),
+        _delete(
+            "servings", "user_id = ANY(:owners)", "all of the user deleted: a hash does not say whose text it is of"
+        ),
         _execute(
             "profiles",
             "deleted, the user's and those of the groups, and built again from what remains",
             """
-            DELETE FROM profiles WHERE owner = 'user:' || :user OR owner = ANY(ARRAY(
-                SELECT 'group:' || group_id FROM memories WHERE id = ANY(:ids) AND group_id IS NOT NULL))
+            DELETE FROM profiles WHERE owner = ANY(ARRAY(
+                SELECT 'user:' || unnest(cast(:owners AS text[]))
+                UNION SELECT 'group:' || group_id FROM memories WHERE id = ANY(:ids) AND group_id IS NOT NULL))
             """,
         ),
         _execute(
@@ -487,7 +663,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         *_stop_imports("user_id = ANY(:owners)"),
     ),
     # Events about what is erased, and what followed from them.
-    ErasurePart.EVENTS: _redacted_events("erased"),
+    ErasurePart.EVENTS: (_WITHOUT_FLOWS_OF_WORDS, *_redacted_events("erased")),
     # A session.
     ErasurePart.SESSION: (
         *_close_windows("session_id = :session OR :session = ANY(sessions)"),
@@ -560,16 +736,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "deleted, with the user's counts of terms; groups' counts are reduced",
             _forget_index_of_user,
         ),
-        _execute(
-            "model_calls",
-            "stay, as they were paid for; what a model answered goes",
-            f"""
-            UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
-                SELECT id FROM dispatches WHERE event_seq = ANY({_SEQS})
-                UNION SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq
-                WHERE e.session_id = ANY(:shared)))
-            """,
-        ),
+        _WITHOUT_ANSWERS_OF_LOG,
         _execute(
             "verdicts",
             "deleted, with those of others that quote the user",
@@ -630,25 +797,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "DELETE FROM passages p USING documents d WHERE d.id = p.document_id AND d.user_id = :user",
         ),
         _delete("documents", "user_id = :user", "the user's own: deleted"),
-        _delete("search_index", f"type = 'unit' AND ({_OF_SESSIONS})", "of units that are deleted: deleted"),
-        _delete(
-            "units",
-            _OF_SESSIONS,
-            "of all sessions in which the user spoke: deleted, those with others are segmented again",
-        ),
-        _delete("summaries", _OF_SESSIONS, "likewise"),
-        _delete("plans", _OF_SESSIONS, "likewise"),
-        _delete("contexts", _OF_SESSIONS, "of all sessions in which the user spoke: deleted"),
-        _delete("working", _OF_SESSIONS, "of all sessions in which the user spoke: deleted"),
-        _delete("hidden_messages", _OF_SESSIONS, "likewise; what was hidden is visible again"),
-        _execute(
-            "events",
-            "that tell of a message that was hidden in a session with others: without the reason",
-            """
-            UPDATE events SET payload = payload - 'reason'
-            WHERE session_id = ANY(:shared) AND event_type = 'message.hidden'
-            """,
-        ),
+        *_CONVERSATIONS,
         _delete("messages", "session_id = ANY(:alone)"),
         _execute(
             "messages",
@@ -677,31 +826,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             WHERE id = ANY(:shared)
             """,
         ),
-        _delete("decisions", f"event_seq = ANY({_SEQS})"),
-        _delete("replay_decisions", f"event_seq = ANY({_SEQS})"),
-        _execute(
-            "replays",
-            "of the user, the user's sessions or events by name: stay, without their filter; stopped if not ended",
-            """
-            UPDATE replays SET params = jsonb_set(params, '{filter}', '{"erased": true}'), flow = NULL,
-                               status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END,
-                               ended_at = coalesce(ended_at, clock_timestamp())
-            WHERE params -> 'filter' ->> 'session_id' = ANY(:alone)
-               OR jsonb_exists_any(CASE jsonb_typeof(params -> 'filter' -> 'event_ids') WHEN 'array'
-                                        THEN params -> 'filter' -> 'event_ids' END, cast(:events AS text[]))
-               OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s
-                          WHERE strpos((params -> 'filter')::text, s) > 0)
-            """,
-        ),
-        _execute(
-            "bulk_jobs",
-            "chosen by the user, or the user's sessions: stay, without what they were chosen by",
-            """
-            UPDATE bulk_jobs SET chosen = '{"erased": true}', params = params - 'reason' - 'content', erased = true
-            WHERE chosen ->> 'session_id' = ANY(:alone)
-               OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(chosen::text, s) > 0)
-            """,
-        ),
+        *_DECISIONS,
         _execute(
             "flows",
             "deleted, unless others' events wait in one, too",
@@ -714,67 +839,10 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         ),
         _execute(
             "dispatches",
-            "from which a memory of someone else came: stay, without parameters, result, error or name",
-            f"""
-            UPDATE dispatches d SET
-                params = '{{}}', result = NULL, approval = NULL, lease = NULL, wake_at = NULL, hold = NULL,
-                alone = NULL, lane = NULL, correlation_id = {_nameless("d.correlation_id")},
-                error = CASE WHEN ended_at IS NULL THEN '{GONE}' END,
-                status = CASE WHEN ended_at IS NULL THEN 'cancelled' ELSE status END,
-                ended_at = coalesce(ended_at, clock_timestamp())
-            WHERE event_seq = ANY({_SEQS}) AND EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id)
-            """,
-        ),
-        _execute(
-            "dispatches",
-            "deleted, also what came from the bus and could not be read but names the user",
-            f"""
-            DELETE FROM dispatches d
-            WHERE (event_seq = ANY({_SEQS}) AND NOT EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id))
-               OR (event_seq IS NULL AND EXISTS (
-                      SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(params ->> 'body', s) > 0))
-            """,
-        ),
-        _execute(
-            "dispatches",
-            "that served several at once: without the user's sessions and events",
-            f"""
-            UPDATE dispatches d SET params = params || jsonb_strip_nulls(jsonb_build_object(
-                'sessions', (SELECT jsonb_agg(s) FROM jsonb_array_elements_text(params -> 'sessions') s
-                             WHERE s <> ALL(:alone)),
-                'gathered', (SELECT jsonb_agg(g) FROM jsonb_array_elements_text(params -> 'gathered') g
-                             WHERE g <> ALL(:events))))
-            WHERE (jsonb_exists(params, 'sessions') AND EXISTS (
-                      SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'sessions'")}) s
-                      WHERE s = ANY(:alone)))
-               OR (jsonb_exists(params, 'gathered') AND EXISTS (
-                      SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'gathered'")}) g
-                      WHERE g = ANY(:events)))
-            """,
-        ),
-        _execute(
-            "events",
-            "of others that followed from the user's: refer to them by a hash",
-            f"""
-            WITH RECURSIVE down AS (
-                SELECT e.seq, e.id FROM events e WHERE e.causation_id = ANY(:events) AND e.seq <> ALL({_SEQS})
-                UNION
-                SELECT e.seq, e.id FROM down JOIN events e ON e.causation_id = down.id WHERE e.seq <> ALL({_SEQS})
-            )
-            UPDATE events e SET
-                causation_id = CASE WHEN e.causation_id = ANY(:events) THEN {_nameless("e.causation_id")}
-                                    ELSE e.causation_id END,
-                correlation_id = CASE WHEN e.correlation_id = ANY(:events) THEN {_nameless("e.correlation_id")}
-                                      ELSE e.correlation_id END
-            FROM down WHERE e.seq = down.seq
-            """,
-        ),
-        _execute(
-            "dispatches",
-            "of others that followed from the user's events: likewise",
-            f"""
-            UPDATE dispatches d SET correlation_id = {_nameless("d.correlation_id")}
-            WHERE d.correlation_id = ANY(:events)
+            "what came from the bus and could not be read but names the user: deleted",
+            """
+            DELETE FROM dispatches WHERE event_seq IS NULL AND EXISTS (
+                SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(params ->> 'body', s) > 0)
             """,
         ),
         _execute(
@@ -786,20 +854,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             WHERE session_id = ANY(:shared) AND seq <> ALL({_SEQS}) AND jsonb_exists(payload -> 'participants', :user)
             """,
         ),
-        _execute(
-            "events",
-            "from which a memory of someone else came: keep their place, without payload or name",
-            f"""
-            UPDATE events e SET payload = '{{"erased": true}}', subject = NULL, session_id = NULL, user_id = NULL,
-                                extensions = NULL, id = {_nameless("e.id")},
-                                causation_id = CASE WHEN e.causation_id = ANY(:events)
-                                               THEN {_nameless("e.causation_id")} ELSE e.causation_id END,
-                                correlation_id = CASE WHEN e.correlation_id = ANY(:events)
-                                                 THEN {_nameless("e.correlation_id")} ELSE e.correlation_id END
-            WHERE e.seq = ANY({_SEQS}) AND {_REFERRED_TO}
-            """,
-        ),
-        _execute("events", "deleted", f"DELETE FROM events e WHERE e.seq = ANY({_SEQS}) AND NOT {_REFERRED_TO}"),
+        *_LEDGER,
         _execute(
             "search_changes",
             "deleted, and those of groups without any rows left in search_index",
@@ -814,7 +869,97 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "UPDATE schedules SET page_after = left(cast(:user AS text), -1) WHERE page_after = :user",
         ),
     ),
-    # The name of an erased user, once everything that follows from `user.erased` has ended.
+    # A group.
+    ErasurePart.GROUP: (
+        *_close_windows(
+            "group_id = :group OR sessions && cast(:alone AS text[]) OR sessions && cast(:shared AS text[])"
+        ),
+        ErasureStep(
+            "search_index",
+            "deleted, with the group's counts of terms; members' counts are reduced",
+            _forget_index_of_group,
+        ),
+        _WITHOUT_ANSWERS_OF_LOG,
+        _execute(
+            "verdicts",
+            "deleted, with those of members that quote what was said to it",
+            f"""
+            DELETE FROM verdicts v WHERE v.group_id = :group OR (v.user_id = ANY(:owners) AND EXISTS (
+                SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) e
+                WHERE e ->> 'session_id' = ANY(:alone) OR (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES})))
+            """,
+        ),
+        _execute(
+            "evidence",
+            "deleted, with the quotes of it that other memories hold",
+            f"""
+            DELETE FROM evidence e WHERE e.session_id = ANY(:alone)
+                OR (e.session_id, e.message_id) IN ({_PLACES})
+                OR (e.session_id = '' AND e.event_id = ANY(:events))
+            """,
+        ),
+        ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
+        _delete("profiles", "owner = 'group:' || :group"),
+        _delete("owners", "kind = 'group' AND id = :group"),
+        _delete("import_parts", "import_id IN (SELECT id FROM imports WHERE group_id = :group)"),
+        _delete("import_places", "import_id IN (SELECT id FROM imports WHERE group_id = :group)"),
+        _delete("imports", "group_id = :group"),
+        _delete("notices", "event_id = ANY(:events)"),
+        _execute(
+            "passages",
+            "of the group's documents: deleted",
+            "DELETE FROM passages p USING documents d WHERE d.id = p.document_id AND d.group_id = :group",
+        ),
+        _delete("documents", "group_id = :group", "the group's: deleted, also those that are a member's as well"),
+        *_CONVERSATIONS,
+        _WITHOUT_FLOWS_OF_WORDS,
+        _execute(
+            "flows",
+            "of these events or sessions, or of the group: deleted, unless others' events wait in one, too",
+            f"""
+            DELETE FROM flows f WHERE f.event_seqs <@ {_SEQS} AND (
+                f.event_seqs <> '{{}}'
+                OR f.key = ANY(ARRAY(SELECT 'session:' || unnest(cast(:alone AS text[]))))
+                OR (f.key LIKE '[%' AND jsonb_exists_any(
+                        CASE WHEN f.key LIKE '[%' THEN cast(f.key AS jsonb) END,
+                        cast(:alone AS text[]) || cast(:group AS text))))
+            """,
+        ),
+        _delete("messages", "session_id = ANY(:alone)"),
+        _execute(
+            "messages",
+            "in sessions with others: they keep their place, without text, speaker or any name",
+            f"""
+            UPDATE messages SET content = '', speaker = NULL, extras = NULL, user_id = '', group_id = NULL,
+                                agent_id = NULL, importance = NULL, id = {_nameless("id")},
+                                event_id = {_nameless("event_id")}
+            WHERE (session_id, id) IN ({_PLACES})
+            """,
+        ),
+        ErasureStep("search_index", "of these: deleted, and the rows beside them weighted again", _forget_index),
+        _delete("sessions", "id = ANY(:alone)"),
+        _execute(
+            "sessions",
+            "with others: stay, and are the group's no longer",
+            """
+            UPDATE sessions SET group_id = CASE WHEN group_id <> :group THEN group_id END, state = '{}'
+            WHERE id = ANY(:shared)
+            """,
+        ),
+        *_DECISIONS,
+        _execute(
+            "dispatches",
+            "what came from the bus and could not be read but names the group: deleted",
+            r"""
+            DELETE FROM dispatches WHERE event_seq IS NULL AND EXISTS (
+                SELECT FROM unnest(cast(:spelt AS text[])) AS s
+                WHERE strpos(regexp_replace(params ->> 'body', '("group_id")\s*\:\s*', '\1\: ', 'g'), s) > 0)
+            """,
+        ),
+        *_LEDGER,
+        _delete("search_changes", "owner = 'group:' || :group OR session_id = ANY(:alone)"),
+    ),
+    # The name of an erased user or group, once everything that follows from its announcement has ended.
     ErasurePart.NAMES: (
         _execute(
             "events",

@@ -70,7 +70,11 @@ def event_of(tx: Tx, dispatch: DispatchRow) -> Event:
     """
     if dispatch.event_seq is None:
         raise ValueError(f"Dispatch {dispatch.id} reacts to no event.")
-    event = log.at(tx, dispatch.event_seq)
+    return in_chain(log.at(tx, dispatch.event_seq), dispatch)
+
+
+def in_chain(event: Event, dispatch: DispatchRow) -> Event:
+    """Return the event of a dispatch in the chain of the dispatch."""
     return replace(
         event,
         root_seq=dispatch.root_seq,

@@ -21,6 +21,9 @@ EXCHANGE = Exchange("imprint.bell", type="fanout", durable=False, delivery_mode=
 QUIET_SECONDS = 0.02
 """Hints within this time are one, because a router reads everything there is."""
 
+LISTEN_SECONDS = 1.0
+"""A listener looks so often whether it was closed; hints come at once."""
+
 BROKER_ERRORS = (KombuError, OSError, RedisError, AMQPError)
 """Errors of a broker that is away: kombu lets those of its clients for Redis and RabbitMQ through."""
 
@@ -99,7 +102,7 @@ class DoorbellListener:
         ):
             while not self._loop.is_stopped:
                 with contextlib.suppress(TimeoutError):
-                    connection.drain_events(timeout=0.5)
+                    connection.drain_events(timeout=LISTEN_SECONDS)
 
     def _on_ring(self, _body: object, _message: Message) -> None:
         self._heard()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -15,6 +15,7 @@ from uuid_utils import uuid7
 from core.errors import NotFound
 from core.events.parsing import NAME_CHARACTERS, SERVICE, Incoming
 from core.storage.db import Tx, recordset, recordset_of_json
+from core.storage.multiquery import BoundStatement
 from core.types import Event, Json
 
 COLUMNS = """
@@ -81,10 +82,15 @@ class EventPage:
     following: int | None
 
 
-def append(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[tuple[str, str], int]:
-    """Append events that begin a chain; return the positions of those that the log did not know, by source and id."""
-    values = {"tenant": tenant_id, "rows": recordset_of_json([_row(event) for event in batch]), **_NO_CAUSE}
-    return {(row.source, row.id): row.seq for row in tx.execute(_INSERT, values)}
+def appending(tenant_id: str, batch: Sequence[Incoming]) -> BoundStatement:
+    """Return the statement that appends events that begin a chain; `positions` reads its rows."""
+    rows = recordset_of_json([_row(event) for event in batch])
+    return _INSERT, {"tenant": tenant_id, "rows": rows, **_NO_CAUSE}
+
+
+def positions(appended: Iterable[Any]) -> dict[tuple[str, str], int]:
+    """Return the positions of the events that the log did not know, by source and id, from the rows of `appending`."""
+    return {(source, name): seq for seq, name, source in appended}
 
 
 def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) -> None:
@@ -238,7 +244,7 @@ def _row(event: Incoming) -> Json:
         "source": event.source,
         "event_type": event.event_type,
         "subject": event.subject,
-        "time": event.time.isoformat(),
+        "time": event.time,
         "payload": event.payload,
         "session_id": _text(event.payload, "session_id"),
         "user_id": _text(event.payload, "user_id"),
@@ -271,7 +277,7 @@ _INSERT = text("""
     FROM json_to_recordset(cast(:rows AS json)) AS batch (
         id text, source text, event_type text, subject text, time timestamptz, payload jsonb, session_id text,
         user_id text, correlation_id text, causation_id text, extensions jsonb)
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (tenant_id, id, source) DO NOTHING
     RETURNING seq, id, source
 """)
 """Append a batch in its order; return only events that are new."""

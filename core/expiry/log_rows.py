@@ -179,8 +179,9 @@ _DISPATCHES = text(f"""
 
 _SIGN_CALLS = text("""
     UPDATE model_calls c SET rule = d.rule, target = d.target FROM dispatches d
-    WHERE d.id = ANY(:ids) AND c.dispatch_id = d.id
+    WHERE d.id = ANY(:ids) AND c.dispatch_id = d.id AND c.target IS NULL
 """)
+"""Fills in rule and agent of older calls: newer ones are recorded with both."""
 
 _DELETE_DISPATCHES = text("""
     DELETE FROM dispatches WHERE id = ANY(:ids) AND ended_at IS NOT NULL RETURNING created_at AS at

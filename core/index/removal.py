@@ -54,6 +54,17 @@ def forget_user(tx: Tx, user_id: str) -> int:
     return tx.execute(text("DELETE FROM search_index WHERE user_id = :user"), {"user": user_id}).rowcount
 
 
+def forget_group(tx: Tx, group_id: str, session_ids: Sequence[str]) -> int:
+    """Remove the messages and documents of a group, and all messages of these sessions; return how many rows."""
+    users = tx.execute(_USERS_WITH_DOCUMENTS, {"group": group_id}).scalars()
+    lock(tx, {shelf for user in [None, *users] for shelf in search_index.passage_owners(user, group_id)})
+    rows = tx.execute(_TAKE_OF_GROUP, {"group": group_id, "sessions": list(session_ids)}).all()
+    count_down(tx, search_index.count_terms(rows))
+    owners = [*search_index.owners(None, group_id), *search_index.passage_owners(None, group_id)]
+    tx.execute(_UNCOUNT, {"owners": owners})
+    return len(rows)
+
+
 def forget_passages(tx: Tx, document_id: str) -> Counter[tuple[str, int]]:
     """Remove a document's passages; return what is yet to be counted down. Under `lock`."""
     return search_index.count_terms(tx.execute(_TAKE_PASSAGES, {"document": document_id}).all())
@@ -106,6 +117,15 @@ _TAKE_PASSAGES = text("""
 """)
 
 _GROUPS_WITH_DOCUMENTS = text("SELECT DISTINCT group_id FROM documents WHERE user_id = :user AND group_id IS NOT NULL")
+
+_USERS_WITH_DOCUMENTS = text("SELECT DISTINCT user_id FROM documents WHERE group_id = :group AND user_id IS NOT NULL")
+
+_TAKE_OF_GROUP = text("""
+    DELETE FROM search_index
+    WHERE (type = 'message' AND session_id = ANY(:sessions))
+       OR (type IN ('message', 'document') AND group_id = :group)
+    RETURNING type, user_id, group_id, own_terms
+""")
 
 _LOCK_OWNER = text("""
     SELECT pg_advisory_xact_lock(hashtextextended(current_setting('imprint.tenant') || chr(10) || :shelf, 0))

@@ -21,7 +21,7 @@ Open = Callable[[Settings], Embedder]
 def embedder(settings: Settings) -> Embedder:
     """Return the embedder of this installation; nothing is loaded before its first text. Raises Misconfigured."""
     if local := MODELS.get(settings.embedding):
-        return LocalEmbedder(local)
+        return LocalEmbedder(local, idle_seconds=settings.embedding_idle_seconds)
     match settings.embedding:
         case "hash":
             return HashEmbedder()

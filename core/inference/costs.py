@@ -65,9 +65,7 @@ def of(
     `key` is None for a call that belongs to no rule, or to an event without a user. `latency_ms_p95`: 95th percentile.
     `total` includes calls beyond `limit`.
     """
-    if most is not None:
-        later: datetime | None = tx.execute(_LATER, {"since": since, "until": until, "most": most}).scalar()
-        since = later or since
+    since = _beginning(tx, since, until, most)
     rows = tx.execute(_COSTS, {"by": by, "since": since, "until": until, "limit": limit}).mappings().all()
     figures = [{name: row[name] for name in FIGURES} for row in rows]
     items = [{"key": row["key"], **one} for row, one in zip(rows, figures, strict=True) if not row["is_total"]]
@@ -75,11 +73,13 @@ def of(
     return {"from": since, "items": items, "total": total}
 
 
-def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int) -> Json:
+def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int, most: int | None = None) -> Json:
     """Return what each day (UTC) of a period has used; `until` is excluded.
 
+    `most`: the period begins later if more calls are in it; `from` is when it began.
     `series`: the most expensive groups, each with a number for each day; `rest`: all others together.
     """
+    since = _beginning(tx, since, until, most) or since
     days = _days(since, until)
     rows = tx.execute(_BY_DAY, {"by": by, "since": since, "until": until, "limit": limit}).all()
     empty = {name: [0] * len(days) for name in DAY_FIGURES}
@@ -90,10 +90,19 @@ def by_day(tx: Tx, by: SpendKey, since: datetime, until: datetime, limit: int) -
             group[name][days.index(row.day)] = getattr(row, name)
     rest = groups.pop(limit + 1, {"key": None, **empty})
     return {
+        "from": since,
         "days": days,
         "series": [groups[place] for place in sorted(groups)],
         "rest": {name: rest[name] for name in DAY_FIGURES},
     }
+
+
+def _beginning(tx: Tx, since: datetime | None, until: datetime | None, most: int | None) -> datetime | None:
+    """Return when a period begins that has at most so many calls."""
+    if most is None:
+        return since
+    later: datetime | None = tx.execute(_LATER, {"since": since, "until": until, "most": most}).scalar()
+    return later or since
 
 
 def _days(since: datetime, until: datetime) -> list[date]:
@@ -105,13 +114,15 @@ TOKENS_PRICED: Final = 1_000_000
 """Tokens that a price is for."""
 
 _CALL = text("""
-    INSERT INTO model_calls (tenant_id, dispatch_id, model, prompt, input_tokens, output_tokens, cost, latency_ms,
-                             outcome, answer)
-    SELECT :tenant, :dispatch, :model, :prompt, :input_tokens, :output_tokens, :cost, :latency_ms, :outcome,
-           CASE WHEN EXISTS (SELECT FROM dispatches WHERE id = :dispatch AND status = 'running')
-                THEN cast(:answer AS text) END
+    INSERT INTO model_calls (tenant_id, dispatch_id, rule, target, model, prompt, input_tokens, output_tokens, cost,
+                             latency_ms, outcome, answer)
+    SELECT :tenant, :dispatch, d.rule, d.target, :model, :prompt, :input_tokens, :output_tokens, :cost, :latency_ms,
+           :outcome, CASE WHEN d.status = 'running' THEN cast(:answer AS text) END
+    FROM (VALUES (cast(:dispatch AS uuid))) AS c (id) LEFT JOIN dispatches d ON d.id = c.id
 """)
-"""The answer is not stored if the dispatch was cancelled meanwhile, for example by an erasure."""
+"""The answer is not stored if the dispatch was cancelled meanwhile, for example by an erasure. Rule and agent are
+copied, so that costs by either are summed up from the calls alone.
+"""
 
 FIGURES: Final = ("calls", "input_tokens", "output_tokens", "cost", "latency_ms_p95")
 
@@ -135,13 +146,20 @@ _LATER = text("""
 
 _CALLS: Final = """
         SELECT c.at, c.input_tokens, c.output_tokens, c.cost, c.latency_ms,
-               CASE :by WHEN 'rule' THEN coalesce(d.rule, c.rule) WHEN 'agent' THEN coalesce(d.target, c.target)
+               CASE :by WHEN 'rule' THEN coalesce(c.rule, d.rule) WHEN 'agent' THEN coalesce(c.target, d.target)
                         WHEN 'user' THEN e.user_id WHEN 'prompt' THEN c.prompt ELSE c.model END AS key
         FROM model_calls c
-        LEFT JOIN dispatches d ON :by NOT IN ('model', 'prompt') AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id
+        LEFT JOIN LATERAL (
+            SELECT d.tenant_id, d.rule, d.target, d.event_seq FROM dispatches d
+            WHERE (:by = 'user' OR :by IN ('rule', 'agent') AND c.target IS NULL)
+              AND d.tenant_id = c.tenant_id AND d.id = c.dispatch_id OFFSET 0
+        ) AS d ON true
         LEFT JOIN events e ON :by = 'user' AND e.tenant_id = d.tenant_id AND e.seq = d.event_seq
         WHERE (cast(:since AS timestamptz) IS NULL OR c.at >= :since)
           AND (cast(:until AS timestamptz) IS NULL OR c.at < :until)
+"""
+"""Calls that were recorded before rule and agent were copied have those of their dispatches, which are looked up one by
+one: to join them would read all.
 """
 
 _COSTS = text(f"""

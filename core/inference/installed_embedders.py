@@ -28,6 +28,7 @@ class InstalledEmbedders:
     ) -> None:
         """`vectors` replaces the embedder of the settings; `wrap` is applied to each local model."""
         self._wrap = wrap or _unwrapped
+        self._idle_seconds = settings.embedding_idle_seconds
         self.default = CachedEmbedder(self._opened(vectors or embedder(settings), local=settings.embedding in MODELS))
         self._others: dict[str, CachedEmbedder] = {}
         self._lock = threading.Lock()
@@ -43,7 +44,9 @@ class InstalledEmbedders:
             )
         with self._lock:
             if local.name not in self._others:
-                self._others[local.name] = CachedEmbedder(self._opened(LocalEmbedder(local), local=True))
+                self._others[local.name] = CachedEmbedder(
+                    self._opened(LocalEmbedder(local, idle_seconds=self._idle_seconds), local=True)
+                )
             return self._others[local.name]
 
     def _opened(self, one: Embedder, *, local: bool) -> Embedder:

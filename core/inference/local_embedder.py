@@ -9,10 +9,12 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from weakref import WeakSet
 
 import numpy as np
 
@@ -24,17 +26,24 @@ from core.inference.local_models.catalog import MODELS, LocalModel
 
 GRAPHS = Path(local_models.__file__).parent
 
+IDLE_SECONDS: Final = 300.0
+"""A model that has embedded nothing for so long is freed, unless the settings say otherwise."""
+
 
 class LocalEmbedder:
-    """A model on this machine; loaded on first use, and safe to share between threads."""
+    """A model on this machine; loaded on first use, freed when idle, and safe to share between threads."""
 
-    def __init__(self, model: LocalModel = MODELS["local"], folder: Path | None = None) -> None:
-        """`folder` holds the model's files; default: those of the installed package."""
+    def __init__(
+        self, model: LocalModel = MODELS["local"], folder: Path | None = None, idle_seconds: float = IDLE_SECONDS
+    ) -> None:
+        """`folder` holds the model's files; default: those of the installed package. `idle_seconds` 0: it stays."""
         self.name, self.dimension = model.name, model.dimension
         self._model, self._folder = model, folder
         self._encoder: Any = None
         self._mean: Floats | None = None
         self._loading = threading.Lock()
+        self._idle_seconds, self._used = idle_seconds, 0.0
+        _MODELS.add(self)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row for each text; only its first 256 tokens count. Misconfigured: the model is not installed."""
@@ -48,6 +57,7 @@ class LocalEmbedder:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         rows: Floats = self._loaded().embed(texts)
+        self._used = time.monotonic()
         return rows if self._mean is None else unit_rows(rows - self._mean)
 
     def _loaded(self) -> Any:
@@ -61,7 +71,24 @@ class LocalEmbedder:
                 encoder = deferred.load("core.inference.local_models.encoder:Encoder")
                 self._encoder = encoder(GRAPHS / self._model.graph, deferred.load(self._model.read)(folder))
                 heap.trim()  # Reading leaves twice the model behind, free.
+            self._used = time.monotonic()
             return self._encoder
+
+    def release_if_idle(self) -> None:
+        """Free the model if nothing was embedded for a while; a pass under way keeps it to its end."""
+        with self._loading:
+            if self._idle_seconds and time.monotonic() - self._used >= self._idle_seconds:
+                self._encoder = None
+
+
+_MODELS: WeakSet[LocalEmbedder] = WeakSet()
+"""All embedders of this process."""
+
+
+def sweep() -> None:
+    """Free the models that are idle."""
+    for one in list(_MODELS):
+        one.release_if_idle()
 
 
 def local_model_path(model: LocalModel) -> Path:

@@ -10,13 +10,22 @@ from typing import Final
 
 from core import heap, memoize
 from core.index.resident import cache
+from core.inference import local_embedder
 from core.loop import Loop
+from core.storage import idle_connections
 
 EVERY_SECONDS: Final = 30.0
 """Interval of the sweep; an entry stays at most that much longer than its cache allows."""
 
-SWEEPS: Final[tuple[Callable[[], None], ...]] = (memoize.sweep, cache.sweep, heap.trim)
-"""Every in-process cache of users' texts, vectors or rows; what they held goes back to the operating system."""
+SWEEPS: Final[tuple[Callable[[], None], ...]] = (
+    memoize.sweep,
+    cache.sweep,
+    local_embedder.sweep,
+    idle_connections.sweep,
+    heap.trim,
+)
+"""Every in-process cache of users' texts, vectors or rows, idle models and connections; what they held goes back to the
+operating system."""
 
 
 class CacheSweeper:

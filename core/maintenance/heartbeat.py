@@ -40,7 +40,7 @@ class Heartbeat:
     """Writes a heartbeat row from a thread of its own until closed.
 
     A worker reports its `queue`, its number of processes, and how many of them its machine has cores for; the router
-    reports how many `tenants` have work.
+    reports how many `tenants` have work. `kind`: the heartbeat is that of a process of this kind as well.
     """
 
     def __init__(
@@ -50,11 +50,15 @@ class Heartbeat:
         queue: str | None = None,
         processes: int | None = None,
         tenants: Callable[[], int] | None = None,
+        kind: str | None = None,
     ) -> None:
         self._db = db
         cores = processes and min(processes, os.cpu_count() or 1)
         self._said: dict[str, object] = {"process": process, "queue": queue, "processes": processes, "cores": cores}
         self._said |= {"since": datetime.now(UTC), "version": VERSION}
+        self._kinds = (
+            [] if kind is None else [self._said | {"process": kind, "queue": None, "processes": None, "cores": None}]
+        )
         self._tenants = tenants
         self._loop = Loop("heartbeat", self._beat, TENANTS_SECONDS if tenants else BEAT_SECONDS, expected=(DBAPIError,))
         self._loop.start()
@@ -64,7 +68,8 @@ class Heartbeat:
 
     def _beat(self) -> None:
         with self._db.queue() as tx:
-            tx.execute(_BEAT, self._said | {"tenants": self._tenants and self._tenants()})
+            tenants = self._tenants and self._tenants()
+            tx.execute(_BEAT, [said | {"tenants": tenants} for said in (self._said, *self._kinds)])
 
 
 def missing_processes(tx: Tx) -> list[str]:

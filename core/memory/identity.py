@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Final, NamedTuple
 from uuid import UUID
 
-from core.memoize import digest, memoized
+from core.memoize import digest, memoized, memoized_in_scope
 from core.statements import endings
 from core.statements.comparison import Outline, outline
-from core.statements.succession import Gathered, gathered_list, normal_value
+from core.statements.succession import Gathered, gathered_list, normal_value, plain
 from core.types import Candidate, Category
 
 KEPT: Final = 16_384
@@ -57,7 +57,7 @@ class KnownMemory:
 
     @cached_property
     def keys(self) -> Keys:
-        return content_keys(self.content)
+        return _keys_of(self.content)
 
     @cached_property
     def sketch(self) -> endings.Sketch:
@@ -65,7 +65,7 @@ class KnownMemory:
 
     @cached_property
     def outline(self) -> Outline:
-        return outline(self.content)
+        return _outline_of(self.content)
 
 
 class Revised(NamedTuple):
@@ -87,7 +87,10 @@ def statement_key(subject: str, content: str) -> str:
 @memoized(KEPT)
 def content_keys(content: str) -> Keys:
     """Return the keys of a content; of one subject, two contents are the same if their `statement_key`s are."""
-    return Keys(digest(statement_key("", content)), digest(statement_key("", normal_value(content))))
+    exact, normal = digest(statement_key("", content)), normal_value(content)
+    # Of ASCII nothing but the words in British spelling has changed, and letters and spaces that no key tells apart.
+    same = content.isascii() and normal == plain(content)
+    return Keys(exact, exact if same else digest(statement_key("", normal)))
 
 
 def slot_of(candidate: Candidate) -> str | None:
@@ -96,3 +99,9 @@ def slot_of(candidate: Candidate) -> str | None:
         return candidate.attribute
     listed = gathered_list(candidate.structured)
     return listed.attribute if listed and listed.negated else None
+
+
+_keys_of = memoized_in_scope(content_keys)
+
+_outline_of = memoized_in_scope(outline)
+"""Within a unit of work by the text itself, whose digest takes longer than the rest."""

@@ -35,7 +35,7 @@ KEY_FILE: Final = "receipt.key"
 PENDING: Final = "can be undone"
 """State of the receipt of a request that can still be undone."""
 
-Scope = Literal["memory", "user", "request"]
+Scope = Literal["memory", "user", "group", "request"]
 
 MEMORY_STATEMENT: Final = (
     "The memory, what said the same and what was drawn from it were erased, with their versions, quotes, embeddings, "
@@ -59,6 +59,9 @@ STATEMENTS: Final[Mapping[str, str]] = {
     "good.",
     "user": "Everything held of this user was erased: messages, memories and what was drawn from them, with versions, "
     "evidence, embeddings, profile, mirror and the log.",
+    "group": "Everything held of this group was erased: what was said to it or to a part of it, documents, memories "
+    "and what was drawn from them, with versions, evidence, embeddings, profile and the log. What its members said "
+    "elsewhere was not changed.",
 }
 
 
@@ -118,8 +121,8 @@ def issue(
 ) -> Receipt:
     """Store and return a receipt, in the transaction that erases.
 
-    `subject`: the id of the memory, of the user, or of the event with the request. `evidence`: the messages that a
-    memory cites lost their text, too. `final_at`: until then a request can be undone (`settle`).
+    `subject`: the id of the memory, of the user or group, or of the event with the request. `evidence`: the messages
+    that a memory cites lost their text, too. `final_at`: until then a request can be undone (`settle`).
     """
     body: Json = {
         "id": str(uuid7()),

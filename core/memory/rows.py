@@ -25,13 +25,16 @@ class KnownRow(Protocol):
     category: str
     said_at: datetime
     valid_from: datetime | None
-    structured: Json
     audience_labels: Sequence[str]
+
+    @property
+    def structured(self) -> Json | None: ...
 
 
 class MemoryRow(KnownRow, Protocol):
     """All columns of a memory."""
 
+    structured: Json
     tenant_id: str
     user_id: str
     group_id: str | None

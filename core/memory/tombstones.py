@@ -48,6 +48,13 @@ def lay_user(tx: Tx, tenant_id: str, user_id: str) -> int:
     return _keep(tx, tenant_id, {_user_hash(_salt(tx, tenant_id), user_id)})
 
 
+def lay_group(tx: Tx, tenant_id: str, group_id: str) -> int:
+    """Store a tombstone for everything said to a group until now, likewise."""
+    hashes = [_group_hash(_salt(tx, tenant_id), group_id)]
+    tx.execute(_LIFT, {"hashes": hashes})
+    return _keep(tx, tenant_id, hashes)
+
+
 def lay_values(tx: Tx, tenant_id: str, owner: str, values: Iterable[str]) -> int:
     """Store tombstones for values that were erased from what a user or group said; return how many hashes are new."""
     salt = _salt(tx, tenant_id)
@@ -68,20 +75,39 @@ def all_erased_until(tx: Tx, tenant_id: str, user_id: str) -> datetime | None:
     return _existing_hashes(tx, {everything}).get(everything)
 
 
-def are_erased(tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate]) -> list[bool]:
-    """Return for each candidate whether it was erased: itself, or with all that the user had said until then."""
+def groups_erased_until(tx: Tx, tenant_id: str, group_ids: Iterable[str]) -> dict[str, datetime]:
+    """Return of these groups those that were erased, and when."""
+    salt = _salt(tx, tenant_id)
+    hashes = {_group_hash(salt, group_id): group_id for group_id in group_ids}
+    return {hashes[hashed]: at for hashed, at in _existing_hashes(tx, hashes).items()} if hashes else {}
+
+
+def are_erased(
+    tx: Tx, tenant_id: str, user_id: str, candidates: Sequence[Candidate], group_id: str | None = None
+) -> list[bool]:
+    """Return for each candidate whether it was erased: itself, or with all that the user had said until then.
+
+    `group_id`: to which they were said; what was said to a part of it has the group of its session.
+    """
     if not candidates:
         return []
     salt = _salt(tx, tenant_id)
     asked = [_hashes(salt, user_id, one) for one in candidates]
-    everything = _user_hash(salt, user_id)
-    found = _existing_hashes(tx, {everything, *(h for hashes in asked for h in hashes)})
-    until = found.pop(everything, None)
+    groups = [group_id] if group_id is not None else _groups_of(tx, candidates)
+    everything = {_user_hash(salt, user_id), *(_group_hash(salt, group) for group in groups)}
+    found = _existing_hashes(tx, {*everything, *(h for hashes in asked for h in hashes)})
+    until = max((found.pop(hashed) for hashed in everything & found.keys()), default=None)
     said = {} if until is None else _said_times(tx, candidates)
     return [
         (until is not None and said.get(place, one.occurred_at) <= until) or not found.keys().isdisjoint(hashes)
         for place, (one, hashes) in enumerate(zip(candidates, asked, strict=True))
     ]
+
+
+def _groups_of(tx: Tx, candidates: Sequence[Candidate]) -> list[str]:
+    """Return the groups in whose sessions something was said to a part of them, from which these candidates come."""
+    session_ids = sorted({e.session_id for one in candidates for e in one.evidence if e.session_id})
+    return list(tx.execute(_GROUPS, {"ids": session_ids}).scalars()) if session_ids else []
 
 
 def _said_times(tx: Tx, candidates: Sequence[Candidate]) -> dict[int, datetime]:
@@ -153,6 +179,11 @@ def _user_hash(salt: str, user_id: str) -> str:
     return _hash(salt, user_id, "everything")
 
 
+def _group_hash(salt: str, group_id: str) -> str:
+    # Of one word more than that of a user, whatever they are called.
+    return _hash(salt, "group", group_id, "everything")
+
+
 def _hash(salt: str, *words: str) -> str:
     # As JSON, so that no two lists of words give the same text.
     return hmac.new(salt.encode(), json.dumps(words).encode(), hashlib.sha256).hexdigest()
@@ -171,6 +202,8 @@ _LAY = text("""
 _FIND = text("SELECT hash, at FROM tombstones WHERE hash = ANY(:hashes)")
 
 _LIFT = text("DELETE FROM tombstones WHERE hash = ANY(:hashes)")
+
+_GROUPS = text("SELECT DISTINCT group_id FROM sessions WHERE id = ANY(:ids) AND group_id IS NOT NULL")
 
 _SAID = text("""
     SELECT c.place, max(m.occurred_at) AS at

@@ -52,10 +52,14 @@ def best_messages(found: Candidates, scores: Scores) -> list[int]:
 def successors(query: str, spoken: Mapping[str, Message]) -> list[tuple[str, str]]:
     """Return pairs of keys: a message, and a later one of the same speaker that gives its value anew."""
     found = []
-    for (one, first), (other, second) in combinations(spoken.items(), 2):
+    read = {key: frames.sentence(message.content) for key, message in spoken.items()}
+    for (one, said), (other, anew) in combinations(read.items(), 2):
+        first, second = spoken[one], spoken[other]
+        if said is None or anew is None:
+            continue
         if _speaker(first) != _speaker(second) or first.occurred_at == second.occurred_at:
             continue
-        values = frames.differing_values(first.content, second.content)
+        values = frames.differing_values(said, anew)
         if values is not None and not frames.asks_about(query, values):
             later = first.occurred_at > second.occurred_at
             found.append((other, one) if later else (one, other))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from core.events import log
 from core.events.parsing import Incoming
 from core.sessions import sessions
-from core.storage.db import Tx
+from core.storage.db import Tx, run_together
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,9 @@ def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
     A repeat of `source` + `id` changes nothing. The sessions are locked before the log assigns positions, so that
     within one session the order of the log is the order of commit.
     """
-    opened = sessions.open_all(tx, tenant_id, batch)
-    inserted = log.append(tx, tenant_id, batch)
+    # One round trip, but executed one after the other.
+    answers = run_together(tx, sessions.opening(tenant_id, batch), log.appending(tenant_id, batch))
+    opened, inserted = sessions.opened(answers[0]), log.positions(answers[1])
     fresh, ids = _first_of_each(batch, inserted)
     sessions.project(tx, tenant_id, fresh, opened)
     # The token of a batch of repeats covers what followed from their first delivery.

@@ -13,7 +13,8 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import TextClause, text
 
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, recordset, run_together
+from core.storage.multiquery import BoundStatement
 
 SEEN_SECONDS: Final = 60
 """Seconds for which the time of an owner is left as it is; otherwise each batch of a busy group waits for its row."""
@@ -90,14 +91,20 @@ def of(user_id: str | None, group_id: str | None, at: datetime) -> Iterator[Seen
 
 def note(tx: Tx, tenant_id: str, seen: Iterable[Seen]) -> None:
     """Note that something of these owners is held."""
+    run_together(tx, noting(tenant_id, seen))
+
+
+def noting(tenant_id: str, seen: Iterable[Seen]) -> BoundStatement | None:
+    """Return the statement by which `note` does it, to be run together with others; None: there is no owner."""
     latest: dict[tuple[Kind, str], datetime] = {}
     for one in seen:
         key = (one.kind, one.id)
         latest[key] = max(one.at, latest.get(key, one.at))
-    if latest:
-        # In one order, so that two transactions with the same new owners wait for each other instead of deadlocking.
-        rows = [{"kind": kind, "id": name, "at": at} for (kind, name), at in sorted(latest.items())]
-        tx.execute(_NOTE, {"tenant": tenant_id, "rows": recordset(rows), "seconds": SEEN_SECONDS})
+    if not latest:
+        return None
+    # In one order, so that two transactions with the same new owners wait for each other instead of deadlocking.
+    rows = [{"kind": kind, "id": name, "at": at} for (kind, name), at in sorted(latest.items())]
+    return _NOTE, {"tenant": tenant_id, "rows": recordset(rows), "seconds": SEEN_SECONDS}
 
 
 def find(tx: Tx, wanted: OwnerFilter) -> list[KnownOwner]:

@@ -16,7 +16,8 @@ from core.language.terms import token_estimate
 from core.sessions import known_owners, working_memory
 from core.sessions import state as sessions_state
 from core.sessions.known_owners import Seen
-from core.storage.db import Tx, recordset, recordset_of_json
+from core.storage.db import Tx, recordset, recordset_of_json, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Json, Message
 
 TOOL_RESULT = "tool.result.added"
@@ -81,18 +82,20 @@ class LockedSession:
             self.ended_at = None
 
 
-def open_all(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> dict[str, LockedSession]:
-    """Create or lock every session of a batch; return them by id."""
+def opening(tenant_id: str, batch: Sequence[Incoming]) -> BoundStatement | None:
+    """Return the statement that creates or locks every session of a batch; None: it has none."""
     spans: dict[str, dict[str, Any]] = {}
     for event in batch:
         if event.event_type in SESSION_EVENTS:
             _extend_span(spans, event)
     # In the order of their ids, so that two batches with common sessions wait for each other instead of deadlocking.
     rows = [spans[name] for name in sorted(spans)]
-    if not rows:
-        return {}
-    opened = tx.execute(_OPEN, {"tenant": tenant_id, "rows": recordset(rows)})
-    return {row.id: LockedSession(row.message_count, row.token_count, row.ended_at, row.is_new) for row in opened}
+    return (_OPEN, {"tenant": tenant_id, "rows": recordset(rows)}) if rows else None
+
+
+def opened(rows: Iterable[Any]) -> dict[str, LockedSession]:
+    """Return the locked sessions by id, from the rows of `opening`."""
+    return {row.id: LockedSession(row.message_count, row.token_count, row.ended_at, row.is_new) for row in rows}
 
 
 def project(
@@ -119,12 +122,13 @@ def project(
             one.grow(event.payload["content"])
             one.go_on(event.time)
             rows.append(_row(seq, event, one))
-    if rows:
-        tx.execute(INSERT_MESSAGES, {"tenant": tenant_id, "rows": recordset_of_json(rows)})
-    if counts:
-        tx.execute(_FILL_IN, {"rows": recordset(counts)})
-    _write(tx, opened)
-    known_owners.note(tx, tenant_id, _owners(e for _, e in session_events))
+    run_together(
+        tx,
+        (INSERT_MESSAGES, {"tenant": tenant_id, "rows": recordset_of_json(rows)}) if rows else None,
+        (_FILL_IN, {"rows": recordset(counts)}) if counts else None,
+        *_updates(opened),
+        known_owners.noting(tenant_id, _owners(e for _, e in session_events)),
+    )
     _apply_starts_and_ends(tx, [e for _, e in session_events])
 
 
@@ -242,18 +246,21 @@ def _is_new(event: Incoming, known: set[tuple[str, str]]) -> bool:
     return True
 
 
-def _write(tx: Tx, opened: Mapping[str, LockedSession]) -> None:
-    """Update the rows of sessions. One that was deleted, and is named by repeats only, is not created again."""
+def _updates(opened: Mapping[str, LockedSession]) -> Iterator[BoundStatement]:
+    """Yield what updates the rows of sessions.
+
+    One that was deleted, and is named by repeats only, is not created again.
+    """
     rows = [
         {"id": name, "count": one.messages, "tokens": one.more_tokens, "ended_at": one.ended_at}
         for name, one in sorted(opened.items())
         if one.is_heard
     ]
     if rows:
-        tx.execute(_STAND, {"rows": recordset(rows)})
+        yield _STAND, {"rows": recordset(rows)}
     unheard = [name for name, one in opened.items() if one.is_new and not one.is_heard]
     if unheard:
-        tx.execute(_UNMAKE, {"ids": unheard})
+        yield _UNMAKE, {"ids": unheard}
 
 
 def _apply_starts_and_ends(tx: Tx, events: Sequence[Incoming]) -> None:
@@ -291,7 +298,7 @@ def _row(seq: int, event: Incoming, one: LockedSession) -> Json:
         "speaker": payload.get("tool_name" if is_tool else "speaker"),
         "content": payload["content"],
         "token_count": one.tokens,
-        "occurred_at": event.time.isoformat(),
+        "occurred_at": event.time,
         "importance": None if is_tool else payload.get("importance"),
         "extras": extras or None,
         "audience_labels": sorted(set(payload.get("audience_labels") or ())),

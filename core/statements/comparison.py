@@ -61,7 +61,8 @@ class Wording:
 
     def __init__(self, text: str) -> None:
         self.tokens: tuple[str, ...] = tuple(TOKEN.findall(_one_form(text)))
-        self.spoken = tuple(t.casefold() for t in self.tokens if not _is_sign(t))
+        self._read = [_read_token(token) for token in self.tokens]
+        self.spoken = tuple(one.word for one in self._read if not one.is_sign)
 
     @cached_property
     def words(self) -> tuple[str, ...]:
@@ -124,7 +125,7 @@ class Wording:
 
     @cached_property
     def _kept(self) -> tuple[tuple[str, bool], ...]:
-        return tuple(_content(self.tokens))
+        return tuple(_content(self._read))
 
     @cached_property
     def _stems(self) -> tuple[str, ...]:
@@ -148,8 +149,13 @@ class Outline(NamedTuple):
 def outline(text: str) -> Outline:
     """Return what tells most statements apart without parsing them again."""
     words = read(text).words
-    beginnings = b"".join(digest(word[:DERIVED], size=4) for word in words[:OUTLINED])
+    beginnings = b"".join(_beginning(word[:DERIVED]) for word in words[:OUTLINED])
     return Outline(beginnings, digest(*sorted(words)))
+
+
+@memoized_in_scope
+def _beginning(letters: str) -> bytes:
+    return digest(letters, size=4)
 
 
 def may_be_alike(one: Outline, other: Outline) -> bool:
@@ -238,16 +244,29 @@ def _is_sign(token: str) -> bool:
     return not token[0].isalnum() and not (len(token) > 1 and token[1].isdigit()) and token[0] != "+"
 
 
-def _content(tokens: Sequence[str]) -> Iterator[tuple[str, bool]]:
+class _Token(NamedTuple):
+    """A word or sign as read alone: its small letters, its meaning, and whether it sets apart what follows."""
+
+    word: str
+    is_sign: bool
+    meant: str
+    parts: bool
+
+
+@memoized_in_scope
+def _read_token(token: str) -> _Token:
+    word, is_sign = token.casefold(), _is_sign(token)
+    meant = _meaning_of_sign(word) if is_sign else _normal_form(word)
+    return _Token(word, is_sign, meant, word in LINKS or (is_sign and word in SEPARATORS))
+
+
+def _content(tokens: Sequence[_Token]) -> Iterator[tuple[str, bool]]:
     """Yield the meaningful words, each with whether it is set apart from the one before."""
     apart = False
-    for token in tokens:
-        word = token.casefold()
-        is_sign = _is_sign(token)
-        meant = _meaning_of_sign(word) if is_sign else _normal_form(word)
+    for _, _, meant, parts in tokens:
         if meant:
             yield meant, apart
-        apart = not meant and (apart or word in LINKS or (is_sign and word in SEPARATORS))
+        apart = not meant and (apart or parts)
 
 
 def _meaning_of_sign(sign: str) -> str:
@@ -255,6 +274,7 @@ def _meaning_of_sign(sign: str) -> str:
     return "" if unicodedata.category(sign[0])[0] in "PZ" else sign
 
 
+@memoized_in_scope
 def _normal_form(word: str) -> str:
     """Return the normal form of a word; empty for a word without meaning of its own and for a negation."""
     if word in DENIALS or word in ENDINGS or word in SILENT:

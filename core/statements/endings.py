@@ -9,16 +9,16 @@ feature.
 from __future__ import annotations
 
 import json
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property
-from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.language import ngrams, third_person
 from core.language.lexicon import CALENDAR
@@ -44,6 +44,12 @@ KEPT: Final = 16_384
 """Statements whose words and traits are cached as digests and numbers: 20 MB."""
 LONGEST: Final = revision.LONGEST
 Features = dict[str, float]
+Columns = dict[str, NDArray[np.float64]]
+"""A feature of several pairs, by name."""
+Numbers = NDArray[np.float64]
+Places = NDArray[Any]
+RULE: Final = "a rule"
+"""Feature of a pair of which a rule says that the newer statement ends the older one."""
 Codes = frozenset[int]
 """Words as digests of this process."""
 
@@ -133,9 +139,17 @@ def ended_statements(new: NewerStatement, older: Sequence[K]) -> list[tuple[K, f
         return []
     language = quotation.language_of(new.content)
     compared = [one for one in older if len(one.content) <= LONGEST and one.sketch.language == language]
-    rated = [(one, *_rate(new, one, shown)) for one, shown in pairs(new, compared) if may_be_ended(new, one)]
     least = LEAST if len(compared) >= NEAREST else LEAST_OF_FEW
-    return [found for found in sorted(rated, key=lambda found: -found[1]) if found[1] >= least]
+    related, shown = pairs(new, compared)
+    if not related:
+        return []
+    logits = log_odds(shown | _category_columns(new, related))
+    found = [
+        (one, *rated)
+        for one, logit in zip(related, logits.tolist(), strict=True)
+        if may_be_ended(new, one) and (rated := _rate(new, one, logit, least)) is not None
+    ]
+    return sorted(found, key=lambda one: -one[1])
 
 
 def may_be_ended(new: NewerStatement, old: OlderStatement) -> bool:
@@ -147,117 +161,200 @@ def may_be_ended(new: NewerStatement, old: OlderStatement) -> bool:
     )
 
 
-def _rate(new: NewerStatement, old: OlderStatement, shown: Features) -> tuple[float, str | None]:
-    why = _revises(rule_view(new), rule_view(old))
-    features = shown | of_categories(new.category, old.category) | {"a rule": float(why is not None)}
-    return probability(features), why
+def _rate(new: NewerStatement, old: OlderStatement, logit: float, least: float) -> tuple[float, str | None] | None:
+    """Return the probability that a statement ends another, and the reason of a rule; None if it is below `least`.
+
+    `logit`: the log-odds without a rule. The rules, which cost most, are asked only where they can decide.
+    """
+    by_rule, view = _weights().weights.get(RULE, 0.0), rule_view(new)
+    why = None
+    if ngrams.logistic(logit + max(by_rule, 0.0)) >= least:
+        why = _revises(view, rule_view(old))
+    likely = ngrams.logistic(logit + by_rule * (why is not None))
+    return (likely, why) if likely >= least else None
 
 
-def probability(features: Features) -> float:
+def log_odds(shown: Columns) -> Numbers:
+    """Return the log-odds of each pair, without a rule."""
     weights = _weights().weights
-    return ngrams.logistic(weights[""] + sum(weights.get(name, 0.0) * value for name, value in features.items()))
+    return np.asarray(weights[""] + sum(weights.get(name, 0.0) * values for name, values in shown.items()))
 
 
-def pairs(new: NewerStatement, older: Sequence[K], look: Look | None = None) -> list[tuple[K, Features]]:
-    """Return the features of a statement with each related older one; `look` makes their sketches."""
+def pairs(new: NewerStatement, older: Sequence[K], look: Look | None = None) -> tuple[list[K], Columns]:
+    """Return the older statements related to a new one, and the features of the pairs; `look` makes their sketches."""
+    if not older:
+        return [], {}
     new_sketch = (look or sketch)(new.content)
     old_sketches = [look(one.content) for one in older] if look else [one.sketch for one in older]
-    new_words, old_words = new_sketch.words, [one.words for one in old_sketches]
-    rarity = _Rarity(Counter(chain(new_words, *old_words)), len(older) + 1 + OTHERS)
-    rarities = {word: rarity[word] for word in new_words}
-    shared = [sum(map(rarities.__getitem__, new_words & words)) for words in old_words]
-    by_likeness = _ranks([one.similarity or 0.0 for one in older])
-    by_words = _ranks(shared)
-    return [
-        (
-            one,
-            _features(new, one, new_sketch, old_sketches[index], rarity)
-            | _distance_features(by_likeness[index], by_words[index], new, one),
-        )
-        for index, one in enumerate(older)
-        if by_likeness[index] < NEAREST or by_words[index] < NEAREST
-    ]
+    register = _register()
+    own, lines = register.words(new_sketch), register.lines(old_sketches)
+    rarity = _Rarity(register, own, lines)
+    by_likeness = _ranks(np.array([one.similarity or 0.0 for one in older]))
+    # Equal sums of words that were added in another order are equal.
+    by_words = _ranks(np.round(rarity.shared, 9))
+    near = np.flatnonzero((by_likeness < NEAREST) | (by_words < NEAREST))
+    related = [older[place] for place in near.tolist()]
+    return related, {
+        **_features(new, related, new_sketch, [old_sketches[place] for place in near.tolist()], rarity.of(near)),
+        **_distance_features(by_likeness[near], by_words[near], new, related),
+    }
 
 
-@dataclass(slots=True)
+class _Register:
+    """Words of the sketches of a unit of work, numbered from 1; of each sketch a line of them, filled up with 0."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, int] = {}
+        self._usual: list[float] = [1.0]
+        self._places: dict[Sketch, int] = {}
+        self._lines = np.zeros((0, 0), dtype=np.int32)
+
+    def __len__(self) -> int:
+        return len(self._usual)
+
+    def words(self, one: Sketch) -> Places:
+        """Return the numbers of a sketch's words."""
+        return np.array(self._words(one), dtype=np.int32)
+
+    def lines(self, sketches: Sequence[Sketch]) -> Places:
+        """Return the lines of sketches."""
+        missing = [one for one in dict.fromkeys(sketches) if one not in self._places]
+        if missing:
+            self._add(missing)
+        return self._lines[[self._places[one] for one in sketches]]
+
+    def usual(self, numbers: Places) -> Numbers:
+        """Return the share of labelled statements with these words."""
+        return np.array(self._usual)[numbers]
+
+    def _words(self, one: Sketch) -> list[int]:
+        known = self._numbers
+        for code in one.words:
+            if code not in known:
+                known[code] = len(self._usual)
+                self._usual.append(_usual().get(code, 0.0))
+        return sorted(known[code] for code in one.words)
+
+    def _add(self, sketches: Sequence[Sketch]) -> None:
+        rows = [self._words(one) for one in sketches]
+        height, width = self._lines.shape
+        grown = np.zeros((height + len(rows), max(width, *map(len, rows))), dtype=np.int32)
+        grown[:height, :width] = self._lines
+        for place, (one, row) in enumerate(zip(sketches, rows, strict=True), height):
+            grown[place, : len(row)] = row
+            self._places[one] = place
+        self._lines = grown
+
+
 class _Rarity:
-    """Rarity of each word: the negative log of the share of statements that hold it, here or usually."""
+    """Rarity of words: the negative log of the share of statements that hold one, here or usually.
 
-    seen: Mapping[int, int]
-    total: int
-    _known: dict[int, float] = field(default_factory=dict)
+    `shared`: of each older statement the sum over the words that it shares with the new one.
+    """
 
-    def __getitem__(self, word: int) -> float:
-        if word not in self._known:
-            self._known[word] = -math.log(max(self.seen[word] / self.total, _usual().get(word, 0.0)))
-        return self._known[word]
+    def __init__(self, register: _Register, own: Places, lines: Places) -> None:
+        self._register, self._lines = register, lines
+        self._seen = np.bincount(lines.ravel(), minlength=len(register))
+        self._seen[own] += 1
+        self._total = len(lines) + 1 + OTHERS
+        self._of_own = np.zeros(len(register))
+        self._of_own[own] = self._rarities(own)
+        self._is_own = np.zeros(len(register), dtype=np.bool_)
+        self._is_own[own] = True
+        self.shared: Numbers = self._of_own[lines].sum(axis=1)
+
+    def _rarities(self, words: Places) -> Numbers:
+        shares = np.maximum(self._seen[words] / self._total, self._register.usual(words))
+        return np.where(words > 0, -np.log(shares), 0.0)
+
+    def of(self, places: Places) -> Columns:
+        """Return what some older statements share with the new one."""
+        lines, overlap = self._lines[places], self.shared[places]
+        rarest = self._of_own[lines].max(axis=1, initial=0.0)
+        return {
+            "overlap": overlap,
+            "overlap of new": overlap / (1 + self._of_own.sum()),
+            "overlap of old": overlap / (1 + self._rarities(lines).sum(axis=1)),
+            "rarest word": rarest,
+            "rarest word squared": rarest * rarest,
+            "words in common": self._is_own[lines].sum(axis=1).astype(np.float64),
+        }
 
 
-def _ranks(values: Sequence[float]) -> list[int]:
-    ranks = [0] * len(values)
-    for rank, index in enumerate(sorted(range(len(values)), key=values.__getitem__, reverse=True)):
-        ranks[index] = rank
+def _ranks(values: Numbers) -> Places:
+    """Return the rank of each value, the highest first, of equals the first."""
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[np.argsort(-values, kind="stable")] = np.arange(len(values))
     return ranks
 
 
-def _distance_features(by_likeness: int, by_words: int, new: NewerStatement, old: OlderStatement) -> Features:
-    """Return the ranks of an older statement by similarity and by words, and the time between the two."""
-    seconds = (new.told_at - old.told_at).total_seconds()
+def _distance_features(
+    by_likeness: Places, by_words: Places, new: NewerStatement, related: Sequence[OlderStatement]
+) -> Columns:
+    """Return the ranks of older statements by similarity and by words, and the time between."""
+    seconds = np.array([(new.told_at - one.told_at).total_seconds() for one in related])
     return {
-        "rank by likeness": math.log1p(by_likeness),
-        "rank by words": math.log1p(by_words),
-        "days between": math.log1p(max(seconds, 0) / DAY),
-        "right before": float(seconds < RIGHT_BEFORE),
+        "rank by likeness": np.log1p(by_likeness),
+        "rank by words": np.log1p(by_words),
+        "days between": np.log1p(np.maximum(seconds, 0) / DAY),
+        "right before": (seconds < RIGHT_BEFORE).astype(np.float64),
     }
 
 
 def _features(
-    new: NewerStatement, old: OlderStatement, new_sketch: Sketch, old_sketch: Sketch, rarity: _Rarity
-) -> Features:
-    common = new_sketch.words & old_sketch.words
-    overlap = sum(rarity[word] for word in common)
-    of_new = overlap / (1 + sum(rarity[word] for word in new_sketch.words))
-    of_old = overlap / (1 + sum(rarity[word] for word in old_sketch.words))
-    rarest = max((rarity[word] for word in common), default=0.0)
-    likeness = old.similarity or 0.0
-    new_traits, old_traits = new_sketch.traits, old_sketch.traits
-    both, differ = _compare_values(new_traits, old_traits)
-    people = len(new_traits.who & old_traits.who)
+    new: NewerStatement,
+    related: Sequence[OlderStatement],
+    new_sketch: Sketch,
+    old_sketches: Sequence[Sketch],
+    words: Columns,
+) -> Columns:
+    likeness, rarest = _column(one.similarity or 0.0 for one in related), words["rarest word"]
+    traits, others = new_sketch.traits, [one.traits for one in old_sketches]
+    ends, ended = _column([traits.ends] * len(related)), _column(one.ended for one in others)
+    values = [_compare_values(traits, one) for one in others]
+    shared = [len(traits.who & one.who) for one in others]
+    people, differs = _column(shared), _column(bool(differ) for _, differ in values)
     return {
         "likeness": likeness,
-        "overlap": overlap,
-        "overlap of new": of_new,
-        "overlap of old": of_old,
-        "rarest word": rarest,
-        "rarest word squared": rarest * rarest,
-        "words in common": len(common),
-        "one subject": float(new.subject == old.subject),
-        "old has slot": float(bool(old.attribute)),
-        "new has slot": float(bool(new.attribute)),
-        "new corrects": float(bool(getattr(new, "corrects", False))),
-        "new ends": new_traits.ends,
-        "old is ended": old_traits.ended,
-        "new is ended": new_traits.ended,
-        "old ends": old_traits.ends,
-        "length of old": math.log1p(len(old_sketch.said)),
-        "length of new": math.log1p(len(new_sketch.said)),
+        **words,
+        "one subject": _column(new.subject == one.subject for one in related),
+        "old has slot": _column(bool(one.attribute) for one in related),
+        "new has slot": _column([bool(new.attribute)] * len(related)),
+        "new corrects": _column([bool(getattr(new, "corrects", False))] * len(related)),
+        "new ends": ends,
+        "old is ended": ended,
+        "new is ended": _column([traits.ended] * len(related)),
+        "old ends": _column(one.ends for one in others),
+        "length of old": np.log1p(_column(len(one.said) for one in old_sketches)),
+        "length of new": np.log1p(_column([len(new_sketch.said)] * len(related))),
         "people in common": people,
-        "others in old": float(bool(old_traits.who - new_traits.who)),
-        "others in new": float(bool(new_traits.who - old_traits.who)),
-        "people apart": float(bool(new_traits.who and old_traits.who and not people)),
-        **{f"other {sort}": float(sort in differ) for sort in _SORTS["en"]},
-        **{f"same {sort}": float(sort in both) for sort in _SORTS["en"]},
-        "ends × overlap of old": new_traits.ends * of_old,
-        "ends × rarest word": new_traits.ends * rarest,
-        "ends × likeness": new_traits.ends * likeness,
-        "ends × ended": new_traits.ends * old_traits.ended,
-        "ends × people": new_traits.ends * people,
-        "ended × overlap of old": old_traits.ended * of_old,
-        "ended × rarest word": old_traits.ended * rarest,
+        "others in old": _column(bool(one.who - traits.who) for one in others),
+        "others in new": _column(bool(traits.who - one.who) for one in others),
+        "people apart": _column(
+            bool(traits.who and one.who and not both) for one, both in zip(others, shared, strict=True)
+        ),
+        **{f"other {sort}": _column(sort in differ for _, differ in values) for sort in _SORTS["en"]},
+        **{f"same {sort}": _column(sort in both for both, _ in values) for sort in _SORTS["en"]},
+        "ends × overlap of old": ends * words["overlap of old"],
+        "ends × rarest word": ends * rarest,
+        "ends × likeness": ends * likeness,
+        "ends × ended": ends * ended,
+        "ends × people": ends * people,
+        "ended × overlap of old": ended * words["overlap of old"],
+        "ended × rarest word": ended * rarest,
         "likeness × rarest word": likeness * rarest,
-        "ends × other value": new_traits.ends * bool(differ),
-        "other value × rarest word": rarest * bool(differ),
+        "ends × other value": ends * differs,
+        "other value × rarest word": rarest * differs,
     }
+
+
+def _column(values: Iterable[float]) -> Numbers:
+    return np.fromiter(values, dtype=np.float64)
+
+
+def _category_columns(new: NewerStatement, related: Sequence[OlderStatement]) -> Columns:
+    rows = [of_categories(new.category, one.category) for one in related]
+    return {name: _column(row[name] for row in rows) for name in rows[0]}
 
 
 def of_categories(new: Category | None, old: Category | None) -> Features:
@@ -294,6 +391,10 @@ sketch = memoized_in_scope(Sketch)
 
 _revises = memoized_in_scope(revision.revises)
 
+_register = memoized_in_scope(_Register)
+
+_stem = memoized_in_scope(stem)
+
 
 @memoized(KEPT)
 def _word_codes(content: str, language: str, speaker: str) -> Codes:
@@ -302,18 +403,23 @@ def _word_codes(content: str, language: str, speaker: str) -> Codes:
 
 @memoized(KEPT)
 def _traits(content: str, language: str, said: str) -> Traits:
-    grams = _grams(said, language)
+    grams = ngrams.buckets(_grams(said, language))
     return Traits(
         who=_codes(_people(content, language)),
         values={sort: _codes(map(str.lower, way.findall(said))) for sort, way in _SORTS[language].items()},
-        ends=ngrams.weights(file_of("ends", language)).logit(grams),
-        ended=ngrams.weights(file_of("ended", language)).logit(grams),
+        ends=ngrams.weights(file_of("ends", language)).logit_of(grams),
+        ended=ngrams.weights(file_of("ended", language)).logit_of(grams),
     )
 
 
 def _codes(words: Iterable[str]) -> Codes:
     """Return words as digests, which are cached beyond a unit of work because they do not show the words."""
-    return frozenset(int.from_bytes(digest(word, size=8)) for word in words)
+    return frozenset(map(_code, words))
+
+
+@memoized_in_scope
+def _code(word: str) -> int:
+    return int.from_bytes(digest(word, size=8))
 
 
 def _grams(said: str, language: str) -> frozenset[str]:
@@ -324,7 +430,7 @@ def words_of(content: str, language: str, speaker: str) -> frozenset[str]:
     """Return the content words of a statement: English stems, pairs of Chinese characters, numbers."""
     unframed = _FRAME.sub(" ", content.replace(speaker, " ") if speaker else content)
     if language == "en":
-        return frozenset(stem(one) for one in _WORD.findall(unframed.lower()) if len(one) > 1 and one not in STOPWORDS)
+        return frozenset(_stem(one) for one in _WORD.findall(unframed.lower()) if len(one) > 1 and one not in STOPWORDS)
     runs = _HAN_RUN.findall(unframed)
     return frozenset(
         [*(run[start : start + 2] for run in runs for start in range(len(run) - 1)), *_LATIN.findall(unframed)]

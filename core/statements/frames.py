@@ -39,14 +39,29 @@ class Values(NamedTuple):
     opening: str
 
 
-def differing_values(one: str, other: str) -> Values | None:
-    """Return the values of two sentences of one frame; None: they are not of one frame, or say the same."""
-    if max(len(one), len(other)) > LONGEST:
+class Sentence(NamedTuple):
+    """The words of a sentence, as written and for comparison."""
+
+    words: list[str]
+    folded: list[str]
+
+
+def sentence(text: str) -> Sentence | None:
+    """Divide a sentence into words; None: it is too long to be compared."""
+    if len(text) > LONGEST:
         return None
-    first, second = _WORD.findall(one), _WORD.findall(other)
+    words = _WORD.findall(text)
+    return Sentence(words, [word.casefold() for word in words])
+
+
+def differing_values(one: Sentence, other: Sentence) -> Values | None:
+    """Return the values of two sentences of one frame; None: they are not of one frame, or say the same."""
+    if one.folded[:OPENING] != other.folded[:OPENING]:  # Nearly always.
+        return None
+    first, second = one.words, other.words
     shorter = min(len(first), len(second))
-    begin = _common(first, second, shorter)
-    end = min(_common(first[::-1], second[::-1], shorter - begin), CLOSING)
+    begin = _common(one.folded, other.folded, shorter)
+    end = min(_common(one.folded[::-1], other.folded[::-1], shorter - begin), CLOSING)
     parts = first[begin : len(first) - end], second[begin : len(second) - end]
     if begin < OPENING or not all(0 < len(part) <= LONGEST_VALUE for part in parts) or _differ_twice(*parts):
         return None
@@ -69,5 +84,5 @@ def _differ_twice(one: list[str], other: list[str]) -> bool:
 
 
 def _common(one: list[str], other: list[str], most: int) -> int:
-    """Return how many words two sequences open with alike."""
-    return next((n for n in range(most) if one[n].casefold() != other[n].casefold()), most)
+    """Return how many words two sequences open with alike, for comparison."""
+    return next((n for n in range(most) if one[n] != other[n]), most)

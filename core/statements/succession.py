@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 
 from core.language.lexicon import CALENDAR, NUMBER_WORDS
 from core.language.spelling import american
+from core.memoize import memoized_in_scope
 from core.statements.comparison import read
 
 OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
@@ -48,7 +49,7 @@ def plain(value: str | None) -> str:
 
 def normal_value(value: str | None) -> str:
     """Return a value for comparison: case, width, spaces and British or American spelling do not count."""
-    return _WORD.sub(lambda word: american(word.group()), plain(value))
+    return _WORD.sub(lambda word: _american(word.group()), plain(value))
 
 
 def slot_name(attribute: str | None) -> str | None:
@@ -100,8 +101,10 @@ def number_change(new: str, old: str) -> str | None:
 
     Only a bare number with its unit counts, because a thing may have several dates, times and places.
     """
-    new_number, old_number = _numbered_thing(new), _numbered_thing(old)
-    if new_number is None or old_number is None or new_number[0] != old_number[0] or new_number[1] == old_number[1]:
+    if (new_number := _numbered_thing(new)) is None:
+        return None
+    old_number = _numbered_thing(old)
+    if old_number is None or new_number[0] != old_number[0] or new_number[1] == old_number[1]:
         return None
     return f"{old_number[1]} → {new_number[1]}"
 
@@ -126,6 +129,7 @@ def _denied_phrases(content: str) -> frozenset[str]:
     return frozenset(normal_value(found.strip(" .!。！")) for found in _INSTEAD_OF.findall(content))
 
 
+@memoized_in_scope
 def _numbered_thing(content: str) -> tuple[str, str] | None:
     """Return the thing with its unit, and its number."""
     if found := _NUMBERED_ZH.match(content):
@@ -144,6 +148,8 @@ def _is_number(word: str) -> bool:
 
 
 _WORD = re.compile(r"[a-z]+")
+
+_american = memoized_in_scope(american)
 
 _CLAUSE = re.compile(r"[,;.!?，；。！？]|\b(?:but|and) (?:now|then|today|since)\b|\bbut\b|现在|后来", re.IGNORECASE)
 

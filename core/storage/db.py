@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 
 from core.config import Settings
 from core.errors import Misconfigured
-from core.storage import multiquery
+from core.storage import idle_connections, multiquery
 from core.storage.multiquery import BoundStatement
 
 APP_ROLE = "imprint_app"
@@ -217,12 +217,14 @@ def connect(url: URL, pool: int, schema: str = PUBLIC) -> Database:
         url,
         pool_size=pool,
         max_overflow=0,
+        pool_use_lifo=True,  # so that what a busier time has opened is left alone, and can be closed
         hide_parameters=True,  # Errors are logged and stored; they must not contain what people said.
         json_deserializer=_json,
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
         connect_args={"prepare_threshold": None, "connect_timeout": 10, "options": _SESSION_OPTIONS},
     )
+    idle_connections.watch(engine)
     return Database(engine, sight=Sight(schema=schema))
 
 

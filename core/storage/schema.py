@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import contextlib
 
-from alembic import command
-from alembic.config import Config
 from psycopg import sql
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import URL
 
+from core import deferred
 from core.config import Settings
 from core.errors import Misconfigured
 from core.storage import vector_spaces
@@ -48,9 +47,11 @@ def _create_or_migrate(connection: Connection) -> None:
     found, newest = version(connection)
     if found is None:
         _create(connection)
-        command.stamp(_alembic(connection), "head")
+        deferred.load("core.storage.migrating:stamp")(connection)
+    elif found == newest:
+        return  # The migration tool need not be imported to find nothing to do.
     elif found in migrations():
-        command.upgrade(_alembic(connection), "head")
+        deferred.load("core.storage.migrating:migrate")(connection)
     else:
         raise Misconfigured(
             f"The database is at migration {found}, but this version can only use those from {min(migrations())} to "
@@ -86,13 +87,6 @@ def _rebase_feed(connection: Connection) -> None:
         connection.execute(text("UPDATE expiries SET written_in = 0 WHERE written_in <> 0"))
         connection.execute(text("ALTER TABLE expiries FORCE ROW LEVEL SECURITY"))
     connection.execute(text("ALTER TABLE events FORCE ROW LEVEL SECURITY"))
-
-
-def _alembic(connection: Connection) -> Config:
-    config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS))
-    config.attributes["connection"] = connection
-    return config
 
 
 def _ensure_role(connection: Connection, role: str, url: URL) -> None:

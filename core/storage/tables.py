@@ -240,8 +240,8 @@ events = _tenant_table(
     Index("events_by_time", "time", postgresql_using="brin"),
     _index("events_of_chain", "tenant_id", "causation_id", where="causation_id IS NOT NULL"),
     _index("events_of_user", "tenant_id", "user_id", "seq", where="user_id IS NOT NULL"),
-    # A queue: its rows change soon after they are written.
-    postgresql_with={"autovacuum_vacuum_scale_factor": 0.02, "autovacuum_vacuum_threshold": 5000},
+    # A queue: its rows change soon after they are written, and how many do so does not depend on the size of the log.
+    postgresql_with={"autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 20000},
 )
 
 sessions = _tenant_table(
@@ -664,8 +664,8 @@ dispatches = _tenant_table(
     _index("dispatches_edits", "tenant_id", "edit_of", where="edit_of IS NOT NULL", unique=True),
     _index("dispatches_kept", "tenant_id", "root_seq", where="status IN ('held', 'dead')"),
     _index("dispatches_of_replay", "tenant_id", "replay_id", "status", where="replay_id IS NOT NULL"),
-    # A queue: its rows change soon after they are written.
-    postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0.05},
+    # A queue, likewise.
+    postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 5000},
 )
 
 memories = _tenant_table(
@@ -1063,8 +1063,8 @@ model_calls = _tenant_table(
     Column("outcome", Text, nullable=False),
     Column("answer", Text, comment="Kept where it could not be used."),
     _time("at", now=True),
-    Column("rule", Text, comment="That of its dispatch, once this has left."),
-    Column("target", Text, comment="Likewise its agent."),
+    Column("rule", Text, comment="That of its dispatch."),
+    Column("target", Text, comment="The agent of its dispatch."),
     Index("model_calls_of_dispatch", "tenant_id", "dispatch_id"),
     Index("model_calls_by_time", "tenant_id", "at"),
 )

@@ -9,6 +9,9 @@ from typing import IO, Any, Final
 
 FORMAT: Final = "imprint-archive"
 
+GROUP_FORMAT: Final = "imprint-group-archive"
+"""Format of a group's archive: its lines are of many users, so an import into the memory of one refuses it."""
+
 VERSION: Final = 1
 """Raised when a reader of the version before could misread an archive; fields may be added without it."""
 

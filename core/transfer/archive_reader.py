@@ -12,7 +12,7 @@ from typing import IO, Any, Final
 
 from core.errors import Invalid, Problem
 from core.transfer import archive_lines, opened
-from core.transfer.archive import FILES, MANIFEST, VERSION
+from core.transfer.archive import FILES, FORMAT, GROUP_FORMAT, MANIFEST, VERSION
 from core.transfer.archive_lines import LINE_BYTES, Manifest
 from core.transfer.opened import Unreadable
 from core.types import Json
@@ -119,6 +119,11 @@ class ArchiveReader:
             raise Unreadable(f"{self._name} has no {MANIFEST}, so it is not an archive of `imprint user export`.")
         with _as_unreadable(self._name), self._zip.open(entry) as packed:
             raw = packed.read(LINE_BYTES)
+        if f'"{GROUP_FORMAT}"'.encode() in raw:
+            raise Unreadable(
+                f"{self._name} is an archive of a group, with lines of all its members; only that of a user can be "
+                "imported: export each member."
+            )
         try:
             found: Manifest = archive_lines.parse("manifest", raw)[0]
         except Invalid as error:
@@ -135,7 +140,8 @@ def is_archive(file: IO[bytes]) -> bool:
     """Return whether a file is a zip with the manifest of an archive; its position is moved."""
     try:
         with zipfile.ZipFile(file) as found:
-            return b'"imprint-archive"' in found.open(MANIFEST).read(LINE_BYTES)
+            raw = found.open(MANIFEST).read(LINE_BYTES)
+            return any(f'"{name}"'.encode() in raw for name in (FORMAT, GROUP_FORMAT))
     except (*BROKEN, KeyError, OSError, ValueError):
         return False
 

@@ -1,4 +1,4 @@
-"""Export of all that is stored of a user, from one snapshot of the database, row by row."""
+"""Export of all that is stored of a user or a group, from one snapshot of the database, row by row."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from sqlalchemy import text
 
 from core.errors import NotFound
 from core.screening import output
+from core.sessions.known_owners import KINDS, Kind
 from core.storage import db
 from core.storage.db import Database, Tx
-from core.transfer.archive import FILES, ArchiveWriter
+from core.transfer.archive import FILES, GROUP_FORMAT, ArchiveWriter
 from core.types import Json, Trust
 
 SECONDS: Final = 600
@@ -22,33 +23,37 @@ FETCHED: Final = 16
 """Rows fetched at a time: a message or a document may have a quarter of a megabyte."""
 
 
-def write(database: Database, tenant_id: str, user_id: str, target: IO[bytes], *, raw: bool = False) -> None:
-    """Write the archive of a user to a file. NotFound: nothing is stored of them.
+def write(
+    database: Database, tenant_id: str, name: str, target: IO[bytes], *, kind: Kind = "user", raw: bool = False
+) -> None:
+    """Write the archive of a user or a group to a file. NotFound: nothing is stored of it.
 
-    `raw`: texts as they were sent; otherwise secrets are masked and hostile messages marked.
+    `raw`: texts as they were sent; otherwise secrets are masked and hostile messages marked. Of a group each line
+    names its user, and what was said to a part of the group is left out.
     """
     archive = ArchiveWriter(target)
     with database.snapshot(tenant_id, SECONDS) as tx:
         tx.execute(_UTC)
-        for name in FILES:
-            rows = _profile(tx, user_id) if name == "profile" else _rows(tx, name, user_id)
-            archive.write_lines(name, rows if raw else map(_screened, rows))
-    if not any(archive.close({"user_id": user_id, "raw": raw}).values()):
-        raise NotFound(f"Nothing is stored about a user {user_id!r}, so there is nothing to export. Check the name.")
+        for file in FILES:
+            rows = _profile(tx, kind, name) if file == "profile" else _rows(tx, _STATEMENTS[kind][file], name)
+            archive.write_lines(file, rows if raw else map(_screened, rows))
+    about: Json = {f"{kind}_id": name, "raw": raw} | ({"format": GROUP_FORMAT} if kind == "group" else {})
+    if not any(archive.close(about).values()):
+        raise NotFound(f"Nothing is stored about a {kind} {name!r}, so there is nothing to export. Check the name.")
 
 
-def _rows(tx: Tx, name: str, user_id: str) -> Iterator[Json]:
-    statement = _STATEMENTS[name].replace("%", "%%").replace(":user", "%(user)s")
-    for (row,) in db.stream_rows(tx, statement, {"user": user_id}, FETCHED):
+def _rows(tx: Tx, query: str, name: str) -> Iterator[Json]:
+    statement = query.replace("%", "%%").replace(":owner", "%(owner)s")
+    for (row,) in db.stream_rows(tx, statement, {"owner": name}, FETCHED):
         yield from_json(row)
 
 
-def _profile(tx: Tx, user_id: str) -> Iterator[Json]:
+def _profile(tx: Tx, kind: Kind, name: str) -> Iterator[Json]:
     """Yield the profile, whose entries name memories by their ordinals."""
-    row = tx.execute(_PROFILE, {"owner": f"user:{user_id}"}).one_or_none()
+    row = tx.execute(_PROFILE, {"owner": f"{kind}:{name}"}).one_or_none()
     if row is not None:
         ids = sorted(set(_cited(row.attributes)))
-        ordinals = {one.id: one.ordinal for one in tx.execute(_ORDINALS, {"user": user_id, "ids": ids})}
+        ordinals = {one.id: one.ordinal for one in tx.execute(_ORDINALS[kind], {"owner": name, "ids": ids})}
         yield {"attributes": _by_ordinal(row.attributes, ordinals), "version": row.version}
 
 
@@ -85,38 +90,40 @@ _UTC = text("SET LOCAL timezone = 'UTC'")
 
 _NUMBERED: Final = """
     SELECT m.*, row_number() OVER (ORDER BY recorded_at, id) AS ordinal
-    FROM memories m WHERE user_id = :user AND status <> 'erased'
+    FROM memories m WHERE {owner} = :owner AND status <> 'erased'
 """
-"""The user's memories in an order that an import keeps: the ids that it gives out follow the ordinals."""
+"""Memories of the user or group in an order that an import keeps: the ids that it gives out follow the ordinals."""
 
 _SPOKEN: Final = """
     SELECT s.*, row_number() OVER (PARTITION BY session_id ORDER BY position) AS ordinal
-    FROM messages s WHERE user_id = :user
+    FROM messages s WHERE {owner} = :owner
 """
-"""The user's own messages, numbered within their session without those of others."""
+"""Messages of the user, or to the whole group, numbered within their session without others."""
 
 _NO_ID: Final = r"'\m[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}\M', '…', 'gi'"
 
-_STATEMENTS: Final[Mapping[str, str]] = {
+
+_TEMPLATES: Final[Mapping[str, str]] = {
     "sessions": """
         SELECT jsonb_build_object(
             'id', id, 'group_id', group_id, 'started_at', started_at, 'ended_at', ended_at,
-            'state', CASE WHEN user_id = :user THEN state ELSE '{}' END)::text
+            'state', CASE WHEN {owner} = :owner THEN state ELSE '{{}}' END{user})::text
         FROM sessions s
-        WHERE user_id = :user OR EXISTS (SELECT FROM messages m WHERE m.session_id = s.id AND m.user_id = :user)
+        WHERE {owner} = :owner OR EXISTS (SELECT FROM messages m WHERE m.session_id = s.id AND m.{owner} = :owner)
         ORDER BY id COLLATE "C"
     """,
-    "messages": f"""
+    "messages": """
         SELECT jsonb_build_object(
             'session_id', session_id, 'ordinal', ordinal, 'id', id, 'group_id', group_id, 'agent_id', agent_id,
             'role', role, 'speaker', speaker, 'content', content, 'occurred_at', occurred_at,
             'importance', importance, 'extras', extras, 'audience_labels', audience_labels,
-            'hidden', EXISTS (SELECT FROM hidden_messages h WHERE h.session_id = s.session_id AND h.message_id = s.id)
-            )::text
-        FROM ({_SPOKEN}) AS s ORDER BY session_id COLLATE "C", ordinal
+            'hidden', EXISTS (
+                SELECT FROM hidden_messages h
+                WHERE h.session_id = s.session_id AND h.message_id = s.id){user})::text
+        FROM ({spoken}) AS s ORDER BY session_id COLLATE "C", ordinal
     """,
-    "memories": f"""
-        WITH spoken AS ({_SPOKEN})
+    "memories": """
+        WITH spoken AS ({spoken})
         SELECT jsonb_build_object(
             'ordinal', ordinal, 'group_id', group_id, 'session_id', session_id, 'subject', subject, 'kind', kind,
             'category', category, 'topic', topic, 'content', content, 'structured', structured,
@@ -128,7 +135,7 @@ _STATEMENTS: Final[Mapping[str, str]] = {
             'versions', (
                 SELECT coalesce(jsonb_agg(jsonb_build_object(
                     'version', v.version, 'change', v.change, 'at', v.at, 'author', v.author ->> 'name',
-                    'rule', v.author ->> 'rule', 'reason', regexp_replace(v.reason, {_NO_ID}),
+                    'rule', v.author ->> 'rule', 'reason', regexp_replace(v.reason, {no_id}),
                     'snapshot', v.snapshot - ARRAY['id', 'tenant_id', 'user_id', 'statement_key', 'version',
                                                    'withdrawn', 'returned']) ORDER BY v.version), '[]')
                 FROM memory_versions v WHERE v.memory_id = n.id),
@@ -137,11 +144,11 @@ _STATEMENTS: Final[Mapping[str, str]] = {
                     'session_id', e.session_id, 'ordinal', m.ordinal, 'quote', e.quote, 'at', e.at)
                     ORDER BY e.session_id COLLATE "C", m.ordinal, e.at, e.quote COLLATE "C"), '[]')
                 FROM evidence e LEFT JOIN spoken m ON m.session_id = e.session_id AND m.id = e.message_id
-                WHERE e.memory_id = n.id AND (e.session_id = '' OR m.id IS NOT NULL)))::text
-        FROM ({_NUMBERED}) AS n ORDER BY ordinal
+                WHERE e.memory_id = n.id AND (e.session_id = '' OR m.id IS NOT NULL)){user})::text
+        FROM ({numbered}) AS n ORDER BY ordinal
     """,
-    "relations": f"""
-        WITH numbered AS ({_NUMBERED})
+    "relations": """
+        WITH numbered AS ({numbered})
         SELECT jsonb_build_object(
             'from', f.ordinal, 'relation', r.relation, 'to', t.ordinal, 'strength', r.strength, 'at', r.at)::text
         FROM relations r JOIN numbered f ON f.id = r.from_id JOIN numbered t ON t.id = r.to_id
@@ -150,19 +157,43 @@ _STATEMENTS: Final[Mapping[str, str]] = {
     "documents": """
         SELECT jsonb_build_object(
             'title', title, 'uri', uri, 'group_id', group_id, 'media_type', media_type, 'content', content,
-            'metadata', metadata, 'version', version, 'created_at', created_at, 'updated_at', updated_at)::text
-        FROM documents WHERE user_id = :user
+            'metadata', metadata, 'version', version, 'created_at', created_at,
+            'updated_at', updated_at{user})::text
+        FROM documents WHERE {owner} = :owner
         ORDER BY created_at, uri COLLATE "C", title COLLATE "C", sha256 COLLATE "C", id
     """,
     "plans": """
         SELECT jsonb_build_object(
             'session_id', session_id, 'id', id, 'group_id', group_id, 'goal', goal, 'status', status,
-            'steps', steps, 'current', current, 'version', version, 'updated_at', updated_at)::text
-        FROM plans WHERE user_id = :user ORDER BY session_id COLLATE "C", id COLLATE "C"
+            'steps', steps, 'current', current, 'version', version, 'updated_at', updated_at{user})::text
+        FROM plans WHERE {owner} = :owner ORDER BY session_id COLLATE "C", id COLLATE "C"
     """,
 }
-"""One row of JSON for each line. Ids are those that callers have chosen; memories are named by their ordinals."""
+"""One row of JSON for each line, of a user or a group (`owner`). Ids are those that callers have chosen; memories are
+named by their ordinals.
+"""
+
+
+def _statements(kind: Kind) -> dict[str, str]:
+    """Return the statements for an archive of a user or a group; of a group each line names its user."""
+    owner = f"{kind}_id"
+    parts = {
+        "owner": owner,
+        "numbered": _NUMBERED.format(owner=owner),
+        "spoken": _SPOKEN.format(owner=owner),
+        "user": ", 'user_id', user_id" if kind == "group" else "",
+        "no_id": _NO_ID,
+    }
+    return {name: template.format_map(parts) for name, template in _TEMPLATES.items()}
+
+
+_STATEMENTS: Final = {kind: _statements(kind) for kind in KINDS}
 
 _PROFILE = text("SELECT version, attributes FROM profiles WHERE owner = :owner")
 
-_ORDINALS = text(f"SELECT id::text, ordinal FROM ({_NUMBERED}) AS n WHERE id::text = ANY(:ids)")
+_ORDINALS: Final = {
+    kind: text(
+        f"SELECT id::text, ordinal FROM ({_NUMBERED.format(owner=f'{kind}_id')}) AS n WHERE id::text = ANY(:ids)"
+    )
+    for kind in KINDS
+}

@@ -48,6 +48,7 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "memory.forgotten": tuple("user_id group_id session_id message_id scope messages memories receipt_id".split()),
     "memory.forgetting_undone": tuple("user_id group_id session_id message_id forgetting_id messages memories".split()),
     "user.erased": ("user_id",),
+    "group.erased": ("group_id",),
     "memory.archived": ("user_id", "memory_id", "category", "reason"),
     "memory.restored": ("user_id", "memory_id", "reason"),
     "memory.recalled": ("user_id", "group_id", "memory_ids", "searches"),

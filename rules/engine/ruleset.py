@@ -325,6 +325,7 @@ class Ruleset:
         self._tables: dict[tuple[int, ...], _Table] = {}
         self._by_type: dict[str, _Table] = {}
         self._flushes: dict[str, list[_CompiledRule]] = {}
+        self._compares_meanings = any(entry.meant for entry in self._entries)
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -384,7 +385,7 @@ class Ruleset:
     @property
     def compares_meanings(self) -> bool:
         """Return whether any rule has a `means`, so that texts have to be embedded before it is decided."""
-        return any(entry.meant for entry in self._entries)
+        return self._compares_meanings
 
     def flushed_by(self, event: Event) -> list[Flush]:
         """Return the debounces that the event ends at once, each for the event's key."""

@@ -107,10 +107,10 @@ def due(tx: Tx, now: datetime, limit: int = 500, *, rule_of: RuleOf) -> tuple[li
     return _fires(moves, passages), drops + _drops(moves, passages)
 
 
-def forget_expired(tx: Tx, now: datetime, limit: int = 10_000) -> int:
+def forget_expired(tx: Tx, now: datetime, limit: int = 50_000) -> int:
     """Delete obsolete rows: expired ones, and the counts of deleted rules; return how many.
 
-    The limit is higher than what routers create between two sweeps, or they would get ahead forever.
+    The limit is higher than what routers create between two calls, or they would get ahead forever.
     """
     return sum(tx.execute(delete, {"now": now, "limit": limit}).rowcount for delete in (_EXPIRED, _ORPHANED))
 

@@ -39,6 +39,14 @@ TOO_WIDE = """
 }
 """
 
+TOO_NARROW = """
+() => [...document.querySelectorAll('th, td')]
+  .filter((one) => one.clientWidth && one.clientWidth < 40 && /\\S{9}/.test(one.innerText))
+  .map((one) => `${one.tagName} of ${one.clientWidth} px: ${one.innerText}`).slice(0, 6)
+"""
+"""Cells whose words are broken into single letters."""
+
+
 GRAVE = {"serious", "critical"}
 
 
@@ -98,10 +106,10 @@ class Watched:
         self.page.locator("[data-waiting], .htmx-request").first.wait_for(state="detached")
 
     def overflow(self) -> list[str]:
-        """What is wider than the window, and still is when scripts have laid out what they draw."""
+        """Return what is wider than the window once scripts have drawn, and cells that break words."""
         if self.page.evaluate(TOO_WIDE):
             self.page.wait_for_timeout(500)
-        found: list[str] = self.page.evaluate(TOO_WIDE)
+        found: list[str] = [*self.page.evaluate(TOO_WIDE), *self.page.evaluate(TOO_NARROW)]
         return found
 
     def barriers(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -35,10 +36,10 @@ def of_readme(chromium: Chromium, stand: Stand) -> None:
 def of_all(chromium: Chromium, stand: Stand, folder: Path) -> None:
     """Write every page, at its whole height, in each look."""
     folder.mkdir(parents=True, exist_ok=True)
-    for look in (DESK, PHONE):
+    for look in (DESK, replace(DESK, scheme="dark"), PHONE, replace(PHONE, scheme="light")):
         with chromium.logged_in(stand.key, look) as watched:
             for number, path in enumerate(all_pages(stand)):
-                name = f"{number:02}-{re.sub(r'[^a-z]+', '-', path)[:30]}-{look.width}.png"
+                name = f"{number:02}-{re.sub(r'[^a-z]+', '-', path)[:30]}-{look.width}-{look.scheme}.png"
                 take(watched, path, folder / name, whole=True)
 
 

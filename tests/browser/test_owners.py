@@ -58,6 +58,8 @@ def test_a_group_shows_who_spoke_and_what_is_known(watched: Watched, stand: Stan
     watched.page.wait_for_url("**/console/groups/crew")
     watched.page.locator("#asof", has_text="billing").wait_for()
     assert watched.page.locator(".card", has_text="Members").get_by_role("link", name="bob").first.is_visible()
+    watched.page.get_by_role("button", name="Erase group").click()
+    watched.page.locator("#erasure", has_text="rows in all").wait_for()
     assert [*watched.overflow(), *watched.barriers()] == []
 
 

@@ -9,7 +9,8 @@ from uuid import UUID, uuid4
 from sqlalchemy import text
 
 from core.config import Settings
-from core.erasure import memory
+from core.erasure import group as erasure_group
+from core.erasure import memory, names
 from core.erasure import user as erasure_user
 from core.erasure.memory import Erased
 from core.events.publishing import Author
@@ -45,6 +46,11 @@ def user_erased(app: Database, settings: Settings, user: str = "ada") -> Erased:
         return erasure_user.erase(tx, TENANT, user, AUTHOR, settings)
 
 
+def group_erased(app: Database, group: str) -> Erased:
+    with app.tenant(TENANT) as tx:
+        return erasure_group.erase(tx, TENANT, group, AUTHOR)
+
+
 def holding(app: Database, word: str) -> list[str]:
     """The tables in which a row holds a word, in any column."""
     with app.tenant(TENANT) as tx:
@@ -69,7 +75,7 @@ def told(app: Database, event_type: str) -> list[Json]:
 
 def names_forgotten(app: Database) -> int:
     with app.tenant(TENANT) as tx:
-        return erasure_user.forget_names(tx, TENANT)
+        return names.forget(tx, TENANT)
 
 
 def lived_in(app: Database, works: Works, user: str, word: str) -> None:

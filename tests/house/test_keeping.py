@@ -23,6 +23,7 @@ OF_RULES = "of rules, which a tenant writes, and not of what users say"
 
 KEPT = {
     "api/ingress/route_bounds.py:RouteTable._entries": "routes of the program",
+    "api/ingress/connection_limits.py:Server._opening": "connections that have just been accepted",
     "api/ingress/hit_rate.py:HitRates._hits": "numbers by tenant",
     "api/ingress/hit_rate.py:HitRates._searches": "numbers by tenant",
     "api/ingress/hit_rate.py:HitRates._seconds": "numbers by tenant",
@@ -47,6 +48,8 @@ KEPT = {
     "core/statements/endings.py:_weights": "trained weights, and how usual words are in labelled conversations",
     "core/statements/endings.py:_usual": "the same words, as digests",
     "core/statements/endings.py:_word_codes": DIGESTS,
+    "core/statements/endings.py:_Register._numbers": OF_A_REQUEST,
+    "core/statements/endings.py:_Register._places": OF_A_REQUEST,
     "core/statements/endings.py:_traits": DIGESTS,
     "core/statements/comparison.py:outline": DIGESTS,
     "core/memory/identity.py:content_keys": DIGESTS,
@@ -76,6 +79,9 @@ KEPT = {
     "core/inference/token_counting.py:_estimate": "weights that were measured; what is counted is not added to them",
     "core/inference/token_counting.py:_open_vocabulary": "vocabularies",
     "core/inference/token_counting.py:_weights": "weights that were measured",
+    "api/ingress/shared_counts.py:ProcessCounts._taken": "places of numbers, while they are not zero",
+    "core/plugins.py:_installed": "entry points of installed packages",
+    "core/storage/idle_connections.py:_USES": "numbers of connections by pool",
     "core/storage/multiquery.py:_row_factory": "names of columns",
     "core/storage/multiquery.py:_split": "statements of the program, without their values",
     "rules/registry/live_rules.py:LiveRules._sets": OF_RULES,

@@ -148,7 +148,7 @@ def test_half_a_body_of_a_known_caller_is_408_after_the_deadline(settings: Setti
 
 
 def test_1200_half_requests_are_gone_after_the_deadline_and_the_service_answers_meanwhile(settings: Settings) -> None:
-    with process(settings, http_header_seconds=5, http_connections=1_000) as served:
+    with process(settings, http_header_seconds=5, http_connections=1_000, api_processes=1) as served:
         before, began = served.files(), time.monotonic()
         with contextlib.ExitStack() as open_ones:
             for _ in range(HALF_OPEN):
@@ -191,7 +191,7 @@ def test_who_asks_before_sending_a_body_is_refused_without_being_told_to_go_on(s
 
 
 def test_above_the_cap_a_connection_is_answered_503_at_once(settings: Settings) -> None:
-    with process(settings, http_connections=5) as served, contextlib.ExitStack() as open_ones:
+    with process(settings, http_connections=5, api_processes=1) as served, contextlib.ExitStack() as open_ones:
         for _ in range(5):
             open_ones.enter_context(served.connect())
         time.sleep(0.2)

@@ -26,7 +26,8 @@ from core.events.publishing import Author
 from core.inference import own_prompts
 from core.inference.client import ChatClient
 from core.inference.quota import BreakerOpen, Grant
-from core.storage.db import Tx
+from core.storage.db import Tx, run_together
+from core.storage.multiquery import BoundStatement
 from core.tenancy import embedding as tenant_embedding
 from core.types import DispatchStatus, Event, Json
 from workers.dispatch import admission, deadline, failures, fair_share
@@ -138,13 +139,14 @@ def _return_grant(ledger: Ledger, job: Job) -> None:
 def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
     lease = uuid4()
     try:
-        with ledger.db.tenant(tenant_id) as tx:
-            row = tx.execute(_CLAIM, _claim_values(ledger, dispatch_id, lease)).one_or_none()
-            if row is None:
+        asked = (_CLAIM, _claim_values(ledger, dispatch_id, lease)), (_EVENT, {"id": dispatch_id})
+        with ledger.db.asking(tenant_id, *asked) as (tx, (claimed, found)):
+            if not claimed:
                 return None
+            (row,) = claimed
             if row.lane is not None:
                 _enter_lane(tx, row)
-            event = dispatches.event_of(tx, row)
+            event = dispatches.in_chain(event_log.event_of(found[0]), row) if found else dispatches.event_of(tx, row)
             # Last, because other claims wait at the provider's row until this is committed.
             grant = (
                 None if ledger.admission_control is None else admission.admit(tx, ledger.admission_control, row, event)
@@ -226,11 +228,14 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[DispatchRef]:
         then = then if outcome.at is None else [_hold_until(one, outcome.at) for one in then]
         keys = [(job.tenant_id, job.queue), *insert_rows(tx, [*outcome.decided, *then])]
         values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
-        if tx.execute(_DONE, values).rowcount != 1:
+        done, released = run_together(tx, (_DONE, values), _next_action(job, then))
+        if not done:
             raise LeaseLost
-        keys += _release_next_action(tx, job, then)
+        for row in released:
+            metrics.DISPATCHES.labels(row.target, DispatchStatus.PENDING).inc()
+        keys += [(job.tenant_id, row.queue) for row in released]
         keys += _make_room(tx, job)
-        following = fair_share.offer(tx, ledger.policy.shares, keys)
+        following = fair_share.offer(tx, ledger.policy.shares, keys, ends=True)
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
     if outcome.failed:
         metrics.DISPATCHES.labels(job.target, DispatchStatus.DEAD).inc(len(outcome.failed))
@@ -265,18 +270,12 @@ def _write_postponed_part(tx: Tx, ledger: Ledger, job: Job, part: PostponedPart)
     return status
 
 
-def _release_next_action(tx: Tx, job: Job, then: Sequence[NewDispatch]) -> list[Key]:
-    """Release the rule's next action; where the same agent goes on, that action waits for it."""
+def _next_action(job: Job, then: Sequence[NewDispatch]) -> BoundStatement | None:
+    """Return what releases the rule's next action; where the same agent goes on, that action waits for it."""
     if job.author.rule is None:
-        return []
+        return None
     rest = next((d.id for d in then if d.target == job.target and d.hold is None), None)
-    if rest is not None:
-        tx.execute(_WAIT_FOR_REST, {"id": job.id, "rest": rest})
-        return []
-    rows = tx.execute(_HAND_ON, {"id": job.id}).all()
-    for row in rows:
-        metrics.DISPATCHES.labels(row.target, DispatchStatus.PENDING).inc()
-    return [(job.tenant_id, row.queue) for row in rows]
+    return (_HAND_ON, {"id": job.id}) if rest is None else (_WAIT_FOR_REST, {"id": job.id, "rest": rest})
 
 
 def _make_room(tx: Tx, job: Job) -> list[Key]:
@@ -370,6 +369,10 @@ _CLAIM = text("""
 """Claims a dispatch unless it is held, has ended, or its next attempt is not due. One whose lease has expired is left
 to the sweep, which counts lost workers."""
 
+_EVENT = text(f"""
+    SELECT {event_log.COLUMNS} FROM events e WHERE e.seq = (SELECT event_seq FROM dispatches WHERE id = :id)
+""")
+
 _STEP_ASIDE = text("""
     UPDATE dispatches SET turn = NULL WHERE id = :id AND status = 'pending' AND turn = 'sent' RETURNING queue
 """)
@@ -379,6 +382,7 @@ _DONE = text("""
     UPDATE dispatches SET status = 'done', ended_at = clock_timestamp(), wake_at = NULL, lease = NULL, error = NULL,
                           result = cast(:result AS jsonb)
     WHERE id = :id AND lease = :lease AND status = 'running'
+    RETURNING id
 """)
 
 _LOCK_LANE = text("SELECT pg_advisory_xact_lock(hashtextextended(:lane, 0))")

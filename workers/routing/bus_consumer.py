@@ -17,7 +17,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 from core import metrics
 from core.errors import Invalid, Unauthorized
 from core.events import parsing
-from core.events.doorbell import BROKER_ERRORS
+from core.events.doorbell import BROKER_ERRORS, LISTEN_SECONDS
 from core.loop import Loop
 from core.sessions import ingest
 from core.storage.db import Database
@@ -84,7 +84,7 @@ class BusConsumer:
                         QUEUE(connection.default_channel).declare()
                         declared = time.monotonic()
                     with contextlib.suppress(TimeoutError):
-                        connection.drain_events(timeout=0.5)
+                        connection.drain_events(timeout=LISTEN_SECONDS)
 
     def _on_message(self, message: _CompressedMessage) -> None:
         body = _bytes(message.body)

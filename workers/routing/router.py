@@ -199,10 +199,15 @@ def isolated(parked: list[NewDispatch], event: Event, occasion: FiredRule | None
     """
     try:
         yield
-    except Exception as error:
-        if isinstance(error, DBAPIError) and not _is_about_data(error):
-            raise
-        parked.append(action_dispatches.dead_letter(event, error, occasion))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the others go on
+        _set_aside(parked, event, error, occasion)
+
+
+def _set_aside(parked: list[NewDispatch], event: Event, error: Exception, occasion: FiredRule | None = None) -> None:
+    """Add a dead letter for what failed; raise errors of the database that will be over at the next attempt."""
+    if isinstance(error, DBAPIError) and not _is_about_data(error):
+        raise error
+    parked.append(action_dispatches.dead_letter(event, error, occasion))
 
 
 def _is_about_data(error: DBAPIError) -> bool:
@@ -220,18 +225,24 @@ def decide(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> Bat
         if isinstance(lookup, Exception):
             decided.dispatches.append(action_dispatches.dead_letter(event, lookup))
             continue
-        with isolated(decided.dispatches, event):
-            rules = router.book.of(event.tenant_id)
-            similarity = _meanings(router, event.tenant_id).similarity if rules.compares_meanings else None
-            verdicts = rules.decide(event, lookup, similarity=similarity, on_mismatch=_count_fault)
-            flushes = [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
-            if verdicts and event.hop >= router.max_hops:
-                decided.dispatches.append(_hop_limit_letter(event, verdicts))
-                continue
-            for verdict in verdicts:
-                _add_verdict(decided, router, event, verdict)
-            decided.flushes += flushes
+        try:
+            _decide_one(decided, router, event, lookup)
+        except Exception as error:  # noqa: BLE001 - as `isolated`, which costs as much as most events
+            _set_aside(decided.dispatches, event, error)
     return decided
+
+
+def _decide_one(decided: BatchDecisions, router: Router, event: Event, lookup: Lookup) -> None:
+    rules = router.book.of(event.tenant_id)
+    similarity = _meanings(router, event.tenant_id).similarity if rules.compares_meanings else None
+    verdicts = rules.decide(event, lookup, similarity=similarity, on_mismatch=_count_fault)
+    flushes = [(event.tenant_id, f.name, f.key) for f in rules.flushed_by(event)]
+    if verdicts and event.hop >= router.max_hops:
+        decided.dispatches.append(_hop_limit_letter(event, verdicts))
+        return
+    for verdict in verdicts:
+        _add_verdict(decided, router, event, verdict)
+    decided.flushes += flushes
 
 
 def _add_verdict(decided: BatchDecisions, router: Router, event: Event, verdict: RuleVerdict) -> None:

@@ -21,6 +21,9 @@ SPANS: Final[Mapping[Span, timedelta]] = {
     "90d": timedelta(days=90),
 }
 
+COUNTED: Final[Mapping[str, int]] = {"rule": 50_000, "agent": 50_000, "user": 5_000, "model": 50_000}
+"""Model calls that the page sums up at most: the newest of the time span. A user is looked up for each of them."""
+
 CHARTED: Final = 5
 """Rules, agents, users or models of the chart; it shows all others together."""
 
@@ -35,10 +38,11 @@ async def get_costs(
     after: Annotated[str, Query(max_length=20)] = "",
 ) -> Response:
     until = datetime.now(UTC)
-    between = {"from": (until - SPANS[span]).isoformat(), "to": until.isoformat()}
+    since = until - SPANS[span]
+    between = {"from": since.isoformat(), "to": until.isoformat()}
     costs, days, today = await together(
-        api.get("/v1/costs", by=by, limit=50, after=after, **between),
-        api.get("/v1/costs/days", by=by, limit=CHARTED, **between),
+        api.get("/v1/costs", by=by, limit=50, after=after, most=COUNTED[by], **between),
+        api.get("/v1/costs/days", by=by, limit=CHARTED, most=COUNTED[by], **between),
         api.get("/v1/costs/today"),
     )
     priced = costs["total"]["cost"] > 0
@@ -46,6 +50,8 @@ async def get_costs(
         request,
         "costs.html",
         costs=costs,
+        since=costs["from"] if datetime.fromisoformat(costs["from"]) > since else None,
+        counted=COUNTED[by],
         times=[f"{day}T00:00:00+00:00" for day in days["days"]],
         items=[{"key": one["key"], "numbers": _numbers(one, priced=priced)} for one in days["series"]],
         rest=_numbers(days["rest"], priced=priced),

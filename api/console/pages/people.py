@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Final, Literal
 from urllib.parse import quote
 
-from fastapi import Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 
 from api.console import lookback, profile_view
@@ -22,6 +22,14 @@ from core.types import Json
 
 Text = Annotated[str, Query(max_length=400)]
 Kind = Literal["user", "group"]
+
+
+async def _kind(request: Request) -> Kind:
+    return "group" if request.url.path.startswith("/console/groups/") else "user"
+
+
+Owner = Annotated[Kind, Depends(_kind)]
+"""Whether the path names a user or a group: their pages are the same."""
 
 LISTS: Final = ("user", "group", "session")
 
@@ -49,68 +57,66 @@ async def get_people(
     return pages.page(request, "people.html", kind=kind, kinds=LISTS, items=found["items"], following=found["next"])
 
 
-@page("/people/{user_id:path}/erasure")
-async def get_erasure(request: Request, api: ApiCalls, pages: Rendering, user_id: str) -> Response:
+@page("/people/{name:path}/erasure")
+@page("/groups/{name:path}/erasure")
+async def get_erasure(request: Request, api: ApiCalls, pages: Rendering, kind: Owner, name: str) -> Response:
     """Show what would be erased, before anyone decides."""
-    plan = await api.delete(at("users", user_id), dry_run="true")
-    return pages.page(request, "user_erasure.html", user_id=user_id, plan=plan)
+    plan = await api.delete(at(f"{kind}s", name), dry_run="true")
+    return pages.page(request, "owner_erasure.html", kind=kind, name=name, place=_place(kind, name), plan=plan)
 
 
-@page("/people/{user_id:path}/erasure", method="POST")
-async def post_erasure(request: Request, api: ApiCalls, pages: Rendering, form: Form, user_id: str) -> Response:
-    if form.get("confirm", "").strip() != user_id:
+@page("/people/{name:path}/erasure", method="POST")
+@page("/groups/{name:path}/erasure", method="POST")
+async def post_erasure(
+    request: Request, api: ApiCalls, pages: Rendering, form: Form, kind: Owner, name: str
+) -> Response:
+    if form.get("confirm", "").strip() != name:
         return pages.notice(request, "erase.mismatch", bad=True)
-    receipt = await api.delete(at("users", user_id))
+    receipt = await api.delete(at(f"{kind}s", name))
     return Response(status_code=204, headers={"HX-Redirect": f"/console/receipts/{quote(receipt['receipt']['id'])}"})
 
 
 @router.get("/export")
 @with_bounds(Bounds())
-def get_export(deps: ReaderDeps, caller: Reader, user_id: Text) -> Response:
-    """Send the archive of a user, which the API's route streams."""
+def get_export(deps: ReaderDeps, caller: Reader, user_id: Text = "", group_id: Text = "") -> Response:
+    """Send the archive of a user or a group, which the API's route streams."""
+    if group_id:
+        return exports.get_group_export(deps, caller, group_id)
     return exports.get_export(deps, caller, user_id)
 
 
-@page("/people/{user_id:path}/memories")
-async def get_memories_of_person(
-    request: Request, api: ApiCalls, pages: Rendering, user_id: str, true_then: Percent = 100, known_then: Percent = 100
+@page("/people/{name:path}/memories")
+@page("/groups/{name:path}/memories")
+async def get_memories(
+    request: Request,
+    api: ApiCalls,
+    pages: Rendering,
+    kind: Owner,
+    name: str,
+    true_then: Percent = 100,
+    known_then: Percent = 100,
 ) -> Response:
     """Show the memories again, as of the moments that the sliders name."""
-    return await _memories(request, api, pages, "user", user_id, true_then, known_then)
+    return await _memories(request, api, pages, kind, name, true_then, known_then)
 
 
-@page("/people/{user_id:path}")
-async def get_person(
-    request: Request, api: ApiCalls, pages: Rendering, user_id: str, true_then: Percent = 100, known_then: Percent = 100
-) -> Response:
-    """Show a user; the two percentages are moments between the first memory and now, in which to look back."""
-    return await _owner(request, api, pages, "user", user_id, true_then, known_then)
-
-
-@page("/groups/{group_id:path}/memories")
-async def get_memories_of_group(
+@page("/people/{name:path}")
+@page("/groups/{name:path}")
+async def get_owner(
     request: Request,
     api: ApiCalls,
     pages: Rendering,
-    group_id: str,
+    kind: Owner,
+    name: str,
     true_then: Percent = 100,
     known_then: Percent = 100,
 ) -> Response:
-    """Show the memories of a group again, as of the moments that the sliders name."""
-    return await _memories(request, api, pages, "group", group_id, true_then, known_then)
+    """Show a user or a group; the two percentages are moments between the first memory and now, to look back."""
+    return await _owner(request, api, pages, kind, name, true_then, known_then)
 
 
-@page("/groups/{group_id:path}")
-async def get_group(
-    request: Request,
-    api: ApiCalls,
-    pages: Rendering,
-    group_id: str,
-    true_then: Percent = 100,
-    known_then: Percent = 100,
-) -> Response:
-    """Show a group: its profile, who speaks in it, its sessions and its memories."""
-    return await _owner(request, api, pages, "group", group_id, true_then, known_then)
+def _place(kind: Kind, name: str) -> str:
+    return f"/console/{'people' if kind == 'user' else 'groups'}/{quote(name, safe='')}"
 
 
 async def _owner(
@@ -130,7 +136,7 @@ async def _owner(
         "owner.html",
         kind=kind,
         name=name,
-        place=f"/console/{'people' if kind == 'user' else 'groups'}/{quote(name, safe='')}",
+        place=_place(kind, name),
         whose=f"{kind}_id={quote(name, safe='')}",
         activity=activity,
         profile=profile,

@@ -16,7 +16,7 @@ class ReceiptBody(Answer):
 
     id: UUID
     tenant: str
-    scope: str = Field(description="`memory`, `user`, …")
+    scope: str = Field(description="`memory`, `user`, `group`, …")
     subject_hash: str
     counts: dict[str, int] = Field(description="Erased rows by table")
     tombstones: int
@@ -43,6 +43,16 @@ class ErasureRehearsal(Answer):
     dry_run: Literal[True]
     user_id: str
     memory_ids: list[UUID] = Field(description="Memories that would go together")
+    sessions: int = Field(description="Conversations in which messages would lose their text")
+    counts: dict[str, int] = Field(description="Rows by table")
+
+
+class GroupErasureRehearsal(Answer):
+    """Plan of the erasure of a group; nothing was erased."""
+
+    dry_run: Literal[True]
+    group_id: str
+    users: int = Field(description="Members, and users whose memories are concerned")
     sessions: int = Field(description="Conversations in which messages would lose their text")
     counts: dict[str, int] = Field(description="Rows by table")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Self
@@ -65,6 +66,14 @@ class Tally:
         return {"lines": self.lines, **counted}
 
 
-def is_erased(at: datetime, until: datetime | None) -> bool:
-    """Return whether something said at a time was erased with everything that the user had said until then."""
-    return until is not None and at <= until
+@dataclass(frozen=True, slots=True)
+class ErasedUntil:
+    """Times of the erasures of a user and of groups: what was said until then is not restored."""
+
+    user: datetime | None
+    groups: Mapping[str, datetime]
+
+    def covers(self, at: datetime, group_id: str | None) -> bool:
+        """Return whether something said at a time, in a group or none, was erased."""
+        times = (self.user, self.groups.get(group_id) if group_id is not None else None)
+        return any(until is not None and at <= until for until in times)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 from core.documents import documents, preparation, quota
 from core.documents.documents import DocumentPast
@@ -13,7 +12,7 @@ from core.sessions.restoration import Fate
 from core.settings.limits import QuotaReached
 from core.storage.db import Tx
 from core.transfer.archive_reader import ReadLine
-from core.transfer.restoring.context import ERASED, Context, is_erased
+from core.transfer.restoring.context import ERASED, Context, ErasedUntil
 
 REASON_CHARACTERS = 200
 
@@ -27,11 +26,12 @@ def prepare(context: Context, batch: Sequence[ReadLine]) -> Drafts:
 
 
 def write(
-    tx: Tx, context: Context, batch: Sequence[ReadLine], until: datetime | None, drafts: Drafts
+    tx: Tx, context: Context, batch: Sequence[ReadLine], until: ErasedUntil, drafts: Drafts
 ) -> Iterator[Fate | str]:
     """Store the documents that are not there and for which the tenant has room."""
     for line, draft in zip(batch, drafts, strict=True):
-        yield ERASED if is_erased(line.checked.created_at, until) else _store(tx, context, line, draft)
+        gone = until.covers(line.checked.created_at, line.checked.group_id)
+        yield ERASED if gone else _store(tx, context, line, draft)
 
 
 def _draft(context: Context, line: ReadLine) -> DocumentDraft | str:

@@ -21,7 +21,7 @@ from core.storage.db import Tx, recordset
 from core.transfer import imports
 from core.transfer.archive_reader import ReadLine
 from core.transfer.restoring import memory_lines
-from core.transfer.restoring.context import ERASED, Context, is_erased
+from core.transfer.restoring.context import ERASED, Context, ErasedUntil
 from core.transfer.restoring.memory_lines import Cited
 from core.types import Candidate, Status
 
@@ -54,13 +54,13 @@ def prepare(context: Context, batch: Sequence[ReadLine]) -> Prepared:
 
 
 def write(
-    tx: Tx, context: Context, batch: Sequence[ReadLine], until: datetime | None, prepared: Prepared
+    tx: Tx, context: Context, batch: Sequence[ReadLine], until: ErasedUntil, prepared: Prepared
 ) -> Iterator[Fate | str]:
     """Store the memories that are not there; one that is there gets the evidence that it lacks."""
     restoration.lock(tx, context.tenant_id, context.user_id)
     erased = tombstones.are_erased(tx, context.tenant_id, context.user_id, [said for said, _ in prepared])
     wanted = [
-        ERASED if gone or is_erased(line.checked.recorded_at, until) else one
+        ERASED if gone or until.covers(line.checked.recorded_at, line.checked.group_id) else one
         for line, (_, one), gone in zip(batch, prepared, erased, strict=True)
     ]
     standing = _Standing.of(tx, context, [one for one in wanted if not isinstance(one, str)])
@@ -81,9 +81,7 @@ def write(
     imports.put_places(tx, context.tenant_id, context.import_id, "memories", there)
 
 
-def write_relations(
-    tx: Tx, context: Context, batch: Sequence[ReadLine], _until: datetime | None
-) -> Iterator[Fate | str]:
+def write_relations(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: ErasedUntil) -> Iterator[Fate | str]:
     """Store the relations that are not there, between memories that are."""
     restoration.lock(tx, context.tenant_id, context.user_id)
     lines = [one.checked for one in batch]
@@ -99,7 +97,7 @@ def write_relations(
     yield from [LEFT_OUT] * (len(batch) - len(asked))
 
 
-def write_profile(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: datetime | None) -> Iterator[Fate | str]:
+def write_profile(tx: Tx, context: Context, batch: Sequence[ReadLine], _until: ErasedUntil) -> Iterator[Fate | str]:
     """Store the profile of a user who has none, if all memories that it names are there."""
     for line in batch:
         document = masking.mask(line.plain["attributes"])

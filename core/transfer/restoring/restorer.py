@@ -21,7 +21,7 @@ from core.transfer.archive import FILES
 from core.transfer.archive_reader import ArchiveReader, ReadLine
 from core.transfer.imports import PART_BYTES
 from core.transfer.restoring import knowledge, memory, talk
-from core.transfer.restoring.context import Context, Tally
+from core.transfer.restoring.context import Context, ErasedUntil, Tally
 from core.transfer.upload import UploadFile
 
 BATCH_BYTES: Final = 1024**2
@@ -100,7 +100,11 @@ class Restorer:
         with context.db.tenant(context.tenant_id) as tx:
             # Without a lock: an erasure takes those of the sessions first, and that of the import behind them.
             imports.require_current(tx, self.row)
-            until = tombstones.all_erased_until(tx, context.tenant_id, context.user_id)
+            groups = {group for one in batch if (group := getattr(one.checked, "group_id", None)) is not None}
+            until = ErasedUntil(
+                tombstones.all_erased_until(tx, context.tenant_id, context.user_id),
+                tombstones.groups_erased_until(tx, context.tenant_id, groups),
+            )
             for fate in RESTORERS[file].write(tx, context, batch, until, *prepared):
                 tally.count(file, fate)
             self._advance(tx, file, batch[-1].number, tally)

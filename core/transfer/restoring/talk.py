@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 
 from core.index import search_index
 from core.plans import restoration as plans
@@ -15,22 +14,22 @@ from core.sessions.restoration import Fate, RestoredMessage, RestoredSession
 from core.storage.db import Tx
 from core.transfer import imports
 from core.transfer.archive_reader import ReadLine
-from core.transfer.restoring.context import ERASED, Context, is_erased
+from core.transfer.restoring.context import ERASED, Context, ErasedUntil
 
 Fates = Iterator[Fate | str]
 
 
-def write_sessions(tx: Tx, context: Context, batch: Sequence[ReadLine], until: datetime | None) -> Fates:
+def write_sessions(tx: Tx, context: Context, batch: Sequence[ReadLine], until: ErasedUntil) -> Fates:
     """Store the sessions that are not there."""
-    kept = [one.checked for one in batch if not is_erased(one.checked.started_at, until)]
+    kept = [one.checked for one in batch if not until.covers(one.checked.started_at, one.checked.group_id)]
     asked = [RestoredSession(s.id, s.group_id, s.started_at, s.ended_at, s.state) for s in kept]
     yield from restoration.restore_sessions(tx, context.tenant_id, context.user_id, asked)
     yield from [ERASED] * (len(batch) - len(kept))
 
 
-def write_messages(tx: Tx, context: Context, batch: Sequence[ReadLine], until: datetime | None) -> Fates:
+def write_messages(tx: Tx, context: Context, batch: Sequence[ReadLine], until: ErasedUntil) -> Fates:
     """Store the messages that are not there, found by their words from the commit on."""
-    kept = [one.checked for one in batch if not is_erased(one.checked.occurred_at, until)]
+    kept = [one.checked for one in batch if not until.covers(one.checked.occurred_at, one.checked.group_id)]
     asked = [RestoredMessage(**{name: getattr(m, name) for name in RestoredMessage.__slots__}) for m in kept]
     fates = restoration.restore_messages(tx, context.tenant_id, context.user_id, asked, context.cause)
     there = {(m.session_id, m.ordinal): m.id for m, fate in zip(kept, fates, strict=True) if fate != "of another"}
@@ -40,13 +39,13 @@ def write_messages(tx: Tx, context: Context, batch: Sequence[ReadLine], until: d
     yield from [ERASED] * (len(batch) - len(kept))
 
 
-def write_plans(tx: Tx, context: Context, batch: Sequence[ReadLine], until: datetime | None) -> Fates:
+def write_plans(tx: Tx, context: Context, batch: Sequence[ReadLine], until: ErasedUntil) -> Fates:
     """Store the plans that their sessions do not have, without secrets."""
     for line in batch:
         one, masked = line.checked, output.value({"goal": line.checked.goal, "steps": line.plain["steps"]})
         tree = plan_tree.from_json(masked["goal"], one.status, masked["steps"], one.current)
         plan = RestoredPlan(one.session_id, one.id, one.group_id, tree, one.version, one.updated_at)
-        if is_erased(one.updated_at, until):
+        if until.covers(one.updated_at, one.group_id):
             yield ERASED
         else:
             stored = plans.restore(tx, context.tenant_id, context.user_id, plan, context.cause.event)

@@ -47,8 +47,8 @@ BOUNDS: Final = (
 )
 """What a page looks through at most; made smaller here, as the tables are."""
 
-TRIED_OUT: Final = {"preview of a user's erasure"}
-"""Not read but carried out and taken back: a user's rows are looked for in all tables."""
+TRIED_OUT: Final = {"preview of a user's erasure", "preview of a group's erasure"}
+"""Not read but carried out and taken back: rows of a user or a group are looked for in all tables."""
 
 METHODS: Final = ("seqscan", "hashjoin", "mergejoin")
 """Of plans: what reads a whole table where a small one is as fast to read as its index."""

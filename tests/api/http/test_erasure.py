@@ -247,3 +247,73 @@ def test_a_rehearsal_counts_what_an_erasure_of_a_user_then_does_and_changes_noth
     done = door.ask("DELETE", "/v1/users/yolanda").json()["receipt"]
     assert rehearsed["counts"] == {name: number for name, number in done["counts"].items() if number}
     assert door.ask("DELETE", "/v1/users/nobody", params={"dry_run": True}).status_code == 404
+
+
+# A group
+
+
+@pytest.fixture
+def crew(door: Doors, works: Works, word: str) -> Json:
+    """A memory that was learnt in a group, of somebody who said something else elsewhere."""
+    spoken = [said(f"I live in {word.capitalize()}.", user="yolanda", group_id="crew"), said("I agree.", user="bob")]
+    more = said("I play chess.", session="s2", user="yolanda")
+    assert door.post("/v1/events", [*spoken, ended(user="yolanda", group_id="crew"), more]).status_code == 202
+    works.settle()
+    memory: Json = door.get("/v1/memories", params={"group_id": "crew"}).json()["items"][0]
+    return memory
+
+
+def test_erasing_a_group_answers_a_receipt_and_a_second_one_that_counts_nothing(
+    door: Doors, app: Database, crew: Json, word: str
+) -> None:
+    first = door.ask("DELETE", "/v1/groups/crew").json()
+    assert _is_genuine(door, first)
+    assert first["receipt"]["scope"] == "group"
+    assert "elsewhere was not changed" in first["receipt"]["statement"]
+    assert holding(app, word) == []
+    assert door.get(f"/v1/memories/{crew['id']}").status_code == 404
+    assert "I play chess." in door.get("/v1/session/messages", params={"session_id": "s2"}).text
+    again = door.ask("DELETE", "/v1/groups/crew").json()["receipt"]
+    assert again["counts"] == {}
+    assert again["subject_hash"] == first["receipt"]["subject_hash"]
+    assert door.ask("DELETE", "/v1/groups/crwe").status_code == 404
+
+
+def test_a_rehearsal_counts_what_an_erasure_of_a_group_then_does_and_changes_nothing(
+    door: Doors, app: Database, crew: Json
+) -> None:
+    before = _everything(app)
+    assert crew
+    rehearsed = door.ask("DELETE", "/v1/groups/crew", params={"dry_run": True}).json()
+    assert _everything(app) == before
+    assert (rehearsed["group_id"], rehearsed["users"], rehearsed["sessions"]) == ("crew", 1, 1)
+    done = door.ask("DELETE", "/v1/groups/crew").json()["receipt"]
+    assert rehearsed["counts"] == {name: number for name, number in done["counts"].items() if number}
+
+
+@pytest.mark.parametrize("scope", ["read", "write", "publish"])
+def test_a_group_is_erased_by_an_admin_alone(door: Doors, settings: Settings, scope: str) -> None:
+    door.post("/v1/events", said("Hello.", group_id="crew"))
+    key = key_of(settings, TENANT, (scope,))
+    assert door.ask("DELETE", "/v1/groups/crew", key=key).status_code == 403
+
+
+@pytest.mark.parametrize("group", ["a:b c", "ünï?#%", "50%"])
+def test_a_group_of_any_name_can_be_erased(door: Doors, app: Database, group: str) -> None:
+    door.post("/v1/events", said("Hello.", group_id=group))
+    answer = door.ask("DELETE", f"/v1/groups/{quote(group, safe='')}")
+    assert answer.json()["receipt"]["counts"]["messages"] == 1
+    assert holding(app, "Hello.") == []
+
+
+def test_the_lines_of_a_groups_memories_leave_the_files_of_its_members_at_once(
+    mirroring: tuple[Doors, Works], mirrored: Settings, word: str
+) -> None:
+    doors, works = mirroring
+    wish = {"user_id": "yolanda", "group_id": "crew", "content": f"I keep {word} at home."}
+    assert doors.post("/v1/memories", wish).status_code in {200, 201}
+    _learn(doors, works, "I play chess.")
+    assert word in _written(mirrored)
+    doors.ask("DELETE", "/v1/groups/crew")
+    assert word not in _written(mirrored)
+    assert "chess" in _written(mirrored)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 
 from core.config import Settings
@@ -31,3 +32,23 @@ def test_a_user_of_another_tenant_is_not_found(door: Doors, app: Database) -> No
     answer = door.get("/v1/users/ada/export", tenant=OTHER)
     assert answer.status_code == 404
     assert "Check the name" in answer.json()["detail"]
+
+
+def test_a_group_is_exported_with_whoever_said_it_and_without_what_was_said_to_a_part_of_it(
+    door: Doors, app: Database
+) -> None:
+    for user, content in (("ada", "I live in Lisbon."), ("bob", "I live in Rome.")):
+        accept(app, said(content, user=user, group_id="crew"))
+    accept(app, said("I am ill.", group_id="crew", audience="private"), said("I play chess.", session="s2"))
+    answer = door.get("/v1/groups/crew/export")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/zip")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as opened:
+        lines = [json.loads(line) for line in opened.read("messages.jsonl").splitlines()]
+        manifest = json.loads(opened.read("manifest.json"))
+    assert [(one["user_id"], one["content"]) for one in lines] == [
+        ("ada", "I live in Lisbon."),
+        ("bob", "I live in Rome."),
+    ]
+    assert (manifest["format"], manifest["group_id"]) == ("imprint-group-archive", "crew")
+    assert manifest["counts"]["sessions"] == 1
+    assert door.get("/v1/groups/crew/export", tenant=OTHER).status_code == 404

@@ -354,6 +354,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"user_id": a.user, "params": {"fresh": True}},
     ],
     ("get", "/v1/users/{user_id}/export"): [lambda a: {"user_id": a.user}],
+    ("get", "/v1/groups/{group_id}/export"): [lambda _: {"group_id": "g"}],
     ("get", "/v1/groups/{group_id}/profile"): [
         lambda _: {"group_id": "g"},
         lambda _: {"group_id": "g", "params": {"fresh": True}},
@@ -518,6 +519,7 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"memory_id": a.memory},
         lambda a: {"memory_id": a.memory, "params": {"evidence": True}},
     ],
+    ("delete", "/v1/groups/{group_id}"): [lambda _: {"group_id": "g"}],
     ("delete", "/v1/users/{user_id}"): [lambda a: {"user_id": a.user}],
 }
 """How each route is tried with what belongs to someone else. A new route needs its line here."""

@@ -22,7 +22,7 @@ REAL = 3
 """Of four made-up ids so many are replaced."""
 
 HARMFUL = {
-    "erased": re.compile(r"^(eraseUser|mem0(Oss)?Delete(All|Entity).*)$"),
+    "erased": re.compile(r"^(erase(User|Group)|mem0(Oss)?Delete(All|Entity).*)$"),
     "emptied": re.compile(r"^(erase|delete|drop|reset|merge|undo|unrelate|applyRebuild|mem0\w*Delete|replay|cancel)"),
     "limited": re.compile(r"^(putLimits|putDestinations|putEmbedding|changeTenant|putExtractionSettings)$"),
 }

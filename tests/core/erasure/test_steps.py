@@ -12,6 +12,7 @@ SCOPES: dict[str, tuple[ErasurePart, ...]] = {
     "passage": (ErasurePart.PASSAGES, ErasurePart.MEMORIES, ErasurePart.EVENTS),
     "session": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.SESSION),
     "user": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.USER, ErasurePart.NAMES),
+    "group": (ErasurePart.MEMORIES, ErasurePart.EVENTS, ErasurePart.GROUP, ErasurePart.NAMES),
     "expiry": (
         ErasurePart.QUOTES,
         ErasurePart.EXPIRED_EVENTS,
@@ -21,7 +22,7 @@ SCOPES: dict[str, tuple[ErasurePart, ...]] = {
     ),
 }
 """Parts that may be erased with a memory, a session (episodes of it are memories) or a user (so are others' that rest
-on their word)."""
+on their word), or a group."""
 
 UNTOUCHED: dict[str, str] = {
     "api_keys": "belong to services; users have none",
@@ -82,6 +83,11 @@ UNTOUCHED_BY_SCOPE: dict[str, dict[str, str]] = {
         "sweeps": _NO_TEXT,
     },
     "user": {},
+    "group": {
+        "mirrors": "files of the members are written again without its memories, after the transaction",
+        "schedules": "name the last user of a page",
+        "sweeps": _NO_TEXT,
+    },
     "expiry": {
         "bulk_jobs": "leave with the ledger: `core.expiry.log_rows`",
         "bulk_rows": "leave with their job",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.config import Settings
-from core.erasure import user as erasure_user
+from core.erasure import quotes
 from core.errors import Conflict
 from core.memory import tombstones
 from core.memory.changes import Confirm, Derive, Part
@@ -209,14 +209,14 @@ def test_what_others_tell_of_a_conversation_with_the_user_goes(
 def test_a_statement_rests_on_what_nobody_else_says(
     content: str, gone: list[str], left: list[str], *, rests: bool
 ) -> None:
-    assert erasure_user.rests_on(content, "Bob", gone, left) is rests
+    assert quotes.rests_on(content, "Bob", gone, left) is rests
 
 
 @given(content=st.text(max_size=40), left=st.text(max_size=40), gone=st.lists(st.text(max_size=40), max_size=3))
 def test_what_the_quotes_that_stay_say_word_for_word_never_rests_on_those_that_go(
     content: str, left: str, gone: list[str]
 ) -> None:
-    assert not erasure_user.rests_on(content, "", gone, [content, left])
+    assert not quotes.rests_on(content, "", gone, [content, left])
 
 
 def test_what_a_worker_had_in_hand_is_not_written_any_more(

@@ -164,9 +164,10 @@ def test_nothing_leaves_while_there_is_work_on_it(app: Database, works: Works) -
     assert swept(app) == {}
     assert holding(app, word) == before
     works.settle(flush=False)
-    assert swept(app) == {} or lisbon(app)
+    early = swept(app)  # On a slow machine a debounce may have ended by itself, and then the work is done.
+    assert early == {} or lisbon(app)
     works.settle()
-    assert swept(app)["messages"] == 3
+    assert (early + swept(app))["messages"] == 3
     assert lisbon(app)
 
 

@@ -81,6 +81,17 @@ def test_each_day_is_told_of_the_dearest_and_of_all_others_together(app: Databas
     assert (found["rest"]["cost"], found["rest"]["calls"]) == ([0, 0, 1.5, 0], [0, 0, 2, 0])
 
 
+def test_days_begin_later_if_more_calls_are_in_them_than_are_counted(app: Database) -> None:
+    noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
+    for days in (0, 0, 1, 2, 3):
+        call(app, model="a", at=noon - timedelta(days=days))
+    with app.tenant(TENANT) as tx:
+        found = costs.by_day(tx, "model", noon - timedelta(days=5), noon + timedelta(hours=12), 2, most=3)
+    assert found["from"] == noon - timedelta(days=2)
+    assert [day.day for day in found["days"]] == [18, 19, 20]
+    assert found["series"][0]["calls"] == [1, 1, 2]  # With the one at that very moment.
+
+
 def test_calls_that_belong_to_no_rule_are_a_group_of_their_own(app: Database) -> None:
     call(app, dispatch(app, "memory_extractor", "on_end", "ada"))
     call(app)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -100,6 +101,22 @@ def test_threads_share_one_model(local: LocalEmbedder, model: LocalModel) -> Non
     with ThreadPoolExecutor(4) as pool:
         for row, vectors in enumerate(pool.map(lambda text: fresh.embed([text]), texts)):
             np.testing.assert_allclose(vectors[0], alone[row], atol=1e-5)
+
+
+def test_a_model_that_is_idle_is_freed_and_read_again_with_the_next_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 1000.0
+    monkeypatch.setattr(local_embedder.time, "monotonic", lambda: now)
+    hasty, lasting = LocalEmbedder(ENGLISH, idle_seconds=60), LocalEmbedder(ENGLISH, idle_seconds=0)
+    first, kept = hasty.embed([SENTENCE]), lasting.embed([SENTENCE])
+    encoders = [weakref.ref(one._encoder) for one in (hasty, lasting)]
+    now += 59
+    local_embedder.sweep()
+    assert [encoder() is None for encoder in encoders] == [False, False]
+    now += 1
+    local_embedder.sweep()
+    assert [encoder() is None for encoder in encoders] == [True, False]
+    assert np.array_equal(hasty.embed([SENTENCE]), first)
+    assert np.array_equal(kept, first)
 
 
 @BOTH

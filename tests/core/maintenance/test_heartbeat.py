@@ -18,3 +18,12 @@ def test_a_process_is_at_work_while_it_beats(queue: Database) -> None:
     with queue.queue() as tx:
         assert heartbeat.processes_by_queue(tx) == {"io": 3}
     heart.close()
+
+
+def test_a_worker_beats_as_one_of_its_kind_and_as_itself(queue: Database) -> None:
+    heart = Heartbeat(queue, "io@somewhere:1", "io", 3, kind="worker-io")
+    wait_for(lambda: "worker-io" not in missing(queue))
+    with queue.queue() as tx:
+        assert heartbeat.processes_by_queue(tx) == {"io": 3}
+        assert [beat.name for beat in heartbeat.beats(tx)] == ["io@somewhere:1", "worker-io"]
+    heart.close()

@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.consolidation.judge import Kind, OpinionKind, judge, verdict_from_opinions
-from core.memory.identity import statement_key
+from core.memory.identity import content_keys, statement_key
 from core.statements.comparison import read
+from core.statements.succession import normal_value
 from tests.core.consolidation.samples import MERGED, a_candidate, a_known
 
 
@@ -44,3 +45,15 @@ def test_two_chinese_statements_never_collapse_into_one(one: str, other: str) ->
     if mine - theirs and theirs - mine:
         assert judge(a_candidate(one), [a_known(other, 1.0)]).kind not in MERGED
         assert verdict_from_opinions(a_candidate(one), [(a_known(other, 1.0), OpinionKind.SAME)]) is None
+
+
+@given(st.text(alphabet="abcou r1.5-+,'é") | st.text())
+def test_spellings_have_one_key_exactly_if_their_normal_forms_are_one_statement(content: str) -> None:
+    normal = content_keys.work(normal_value(content))
+    assert content_keys.work(content).spelling == normal.exact
+
+
+def test_a_british_and_an_american_spelling_share_only_the_key_of_spellings() -> None:
+    british, american = content_keys("Ada likes the colour grey."), content_keys("Ada likes the color gray.")
+    assert british.spelling == american.spelling == american.exact
+    assert british.exact != american.exact

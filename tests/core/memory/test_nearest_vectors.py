@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.erasure.user import _NOTE_ALL as NOTE_ALL
+from core.erasure.runner import _NOTE_ALL as NOTE_ALL
 from core.index.resident import cache, loading
 from core.index.search_index import vector_literal
 from core.memory import memories, nearest_vectors, writer

@@ -30,7 +30,7 @@ from core.search import query
 from core.storage import db, multiquery, schema
 from core.storage.db import Database
 from core.tenancy import tenants
-from tests.databases import beside
+from tests.databases import analyzed, beside
 from tests.questions import question as a_question
 from tests.samples import TENANT
 
@@ -112,13 +112,18 @@ def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def fill(settings: Settings, rows: Sequence[dict[str, str]]) -> None:
-    with closing(db.connect(db.app_url(settings), 1)) as app, app.tenant(TENANT) as tx:
-        tenants.ensure(tx, TENANT)
-        values = {"tenant": TENANT, "rows": json.dumps(rows), "at": NOON}
-        for word in ("tea", "bread"):
-            values |= {word: sparse_literal(document_weights([word])), f"{word}_id": term_id(word)}
-        for statement in (MEMORIES, VERSIONS, EVIDENCE, INDEX):
-            tx.execute(text(statement), values)
+    values = {"tenant": TENANT, "rows": json.dumps(rows), "at": NOON}
+    for word in ("tea", "bread"):
+        values |= {word: sparse_literal(document_weights([word])), f"{word}_id": term_id(word)}
+    with closing(db.connect(db.app_url(settings), 1)) as app:
+        with app.tenant(TENANT) as tx:
+            tenants.ensure(tx, TENANT)
+            tx.execute(text(MEMORIES), values)
+        # A trigger of evidence joins memories: by the plan for an empty table it compares each with each, for minutes.
+        analyzed(settings, "memories")
+        with app.tenant(TENANT) as tx:
+            for statement in (VERSIONS, EVIDENCE, INDEX):
+                tx.execute(text(statement), values)
     owner = create_engine(db.owner_url(settings), isolation_level="AUTOCOMMIT")
     with owner.connect() as connection:
         connection.execute(text("VACUUM ANALYZE"))

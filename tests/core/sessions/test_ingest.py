@@ -2,6 +2,11 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.pq import TransactionStatus
 
 from core.config import Settings
 from core.events import parsing
@@ -22,6 +27,21 @@ def test_the_same_message_under_another_event_is_on_the_log_but_not_twice_in_the
     with app.tenant(TENANT) as tx:
         session = sessions.get(tx, "s1")
     assert session.message_count == 2
+
+
+def test_a_batch_of_messages_takes_two_round_trips(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = parsing.check([said(f"message {n}", session=f"s{n % 3}") for n in range(20)])
+    trips, wait = [0], psycopg.Connection.wait
+
+    def counted(connection: psycopg.Connection[object], *given: Any, **named: Any) -> Any:
+        trips[0] += connection.info.transaction_status != TransactionStatus.IDLE  # Else there is nothing to end.
+        return wait(connection, *given, **named)
+
+    with app.tenant(TENANT) as tx:
+        monkeypatch.setattr(psycopg.Connection, "wait", counted)
+        assert ingest.accept(tx, TENANT, batch).duplicates == 0
+        assert trips == [2]
+    assert [positions(app, f"s{n}")[-1] for n in range(3)] == [7, 7, 6]
 
 
 def test_batches_that_name_the_same_sessions_in_opposite_order_do_not_deadlock(settings: Settings) -> None:

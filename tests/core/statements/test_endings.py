@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.statements import endings
+from core.language import ngrams
+from core.memoize import memo_scope
+from core.statements import endings, revision
 from core.types import Category
 
 AT = datetime(2026, 5, 20, 15, tzinfo=UTC)
@@ -84,3 +92,85 @@ def test_the_likeliest_comes_first_and_says_how_likely() -> None:
     found = endings.ended_statements(Said("Ada said: “I've stopped the pottery on Wednesdays.”"), older)
     assert [likely for _, likely, _ in found] == sorted((likely for _, likely, _ in found), reverse=True)
     assert all(endings.LEAST <= likely <= 1 for _, likely, _ in found)
+
+
+POOL = [
+    *(one for one in BESIDE),
+    *(f"Ada said: “{words}.”" for words in (
+        "I go to the gym on Mondays and Fridays", "I quit the gym last week", "I have piano lessons on Tuesdays",
+        "The piano lessons moved to Thursdays", "We have a caravan in Wales", "We sold the caravan in the end",
+        "The dentist is on Tuesday at 9:30", "The dentist moved me to Thursday at 10:15", "My boss is Olga",
+        "My boss is Marek now", "Nadia no longer works in Leeds", "The Yaris costs $900 a year",
+    )),
+    "Ada lives in Lisbon.", "Ada moved to Porto.", "Ada is allergic to peanuts.", "Ada's boss is Ines.",
+    "Ada no longer swims on Sundays.", "Ada works for Marek.",
+]  # fmt: skip
+
+
+def one_by_one(new: Said, older: Sequence[Said]) -> dict[str, float]:
+    """Compare a statement with each older one by itself, as the weights are described; each statement's odds."""
+    shown = [endings.sketch(one.content) for one in older]
+    mine = endings.sketch(new.content)
+    seen = Counter(chain(mine.words, *(one.words for one in shown)))
+    usual = endings._usual()
+
+    def rarity(word: int) -> float:
+        return -math.log(max(seen[word] / (len(older) + 1 + endings.OTHERS), usual.get(word, 0.0)))
+
+    shared = [round(sum(map(rarity, mine.words & one.words)), 9) for one in shown]
+    found = {}
+    for at, (old, sketch) in enumerate(zip(older, shown, strict=True)):
+        by_words = sum(other > shared[at] or (other == shared[at] and n < at) for n, other in enumerate(shared))
+        by_likeness = sum((other.similarity or 0, -n) > (old.similarity or 0, -at) for n, other in enumerate(older))
+        if min(by_words, by_likeness) >= endings.NEAREST or new.content == old.content:
+            continue
+        common, (mine_is, its) = mine.words & sketch.words, (mine.traits, sketch.traits)
+        rarest, likeness = max(map(rarity, common), default=0.0), old.similarity or 0.0
+        overlap, people = sum(map(rarity, common)), len(mine_is.who & its.who)
+        of_old = overlap / (1 + sum(map(rarity, sketch.words)))
+        sorts = [sort for sort in mine_is.values if mine_is.values[sort] and its.values[sort]]
+        both = {sort for sort in sorts if mine_is.values[sort] & its.values[sort]}
+        differ = set(sorts) - both
+        days = (new.told_at - old.told_at).total_seconds() / endings.DAY
+        rule = revision.revises(endings.rule_view(new), endings.rule_view(old)) is not None
+        features = {
+            "likeness": likeness, "overlap": overlap, "rarest word": rarest, "rarest word squared": rarest**2,
+            "overlap of new": overlap / (1 + sum(map(rarity, mine.words))), "overlap of old": of_old,
+            "words in common": len(common), "one subject": new.subject == old.subject,
+            "new ends": mine_is.ends, "old is ended": its.ended, "new is ended": mine_is.ended, "old ends": its.ends,
+            "length of old": math.log1p(len(sketch.said)), "length of new": math.log1p(len(mine.said)),
+            "people in common": people, "others in old": bool(its.who - mine_is.who),
+            "others in new": bool(mine_is.who - its.who),
+            "people apart": bool(mine_is.who and its.who and not people),
+            **{f"other {one}": True for one in differ}, **{f"same {one}": True for one in both},
+            "ends × overlap of old": mine_is.ends * of_old, "ends × rarest word": mine_is.ends * rarest,
+            "ends × likeness": mine_is.ends * likeness, "ends × ended": mine_is.ends * its.ended,
+            "ends × people": mine_is.ends * people, "ended × overlap of old": its.ended * of_old,
+            "ended × rarest word": its.ended * rarest, "likeness × rarest word": likeness * rarest,
+            "ends × other value": mine_is.ends * bool(differ), "other value × rarest word": rarest * bool(differ),
+            "rank by likeness": math.log1p(by_likeness), "rank by words": math.log1p(by_words),
+            "days between": math.log1p(days), "right before": days * endings.DAY < endings.RIGHT_BEFORE,
+            endings.RULE: rule,
+        }  # fmt: skip
+        weights = endings._weights().weights
+        found[old.content] = ngrams.logistic(weights[""] + sum(weights.get(n, 0.0) * v for n, v in features.items()))
+    least = endings.LEAST if len(older) >= endings.NEAREST else endings.LEAST_OF_FEW
+    return {content: likely for content, likely in found.items() if likely >= least} if endings.may_end(new) else {}
+
+
+@given(
+    st.permutations(POOL),
+    st.integers(0, len(POOL) - 1),
+    st.lists(st.floats(0, 1), min_size=len(POOL), max_size=len(POOL)),
+)
+def test_comparing_many_at_once_finds_what_comparing_one_by_one_finds(
+    said: list[str], known: int, cosines: list[float]
+) -> None:
+    new = Said(said[0])
+    older = [
+        Said(content, AT - timedelta(days=day), similarity=cosine)
+        for day, (content, cosine) in enumerate(zip(said[1 : known + 1], cosines, strict=False), 1)
+    ]
+    with memo_scope():
+        found = {one.content: likely for one, likely, _ in endings.ended_statements(new, older)}
+    assert found == pytest.approx(one_by_one(new, older))

@@ -13,7 +13,7 @@ from sqlalchemy.exc import ProgrammingError
 from core.config import Settings
 from core.errors import Misconfigured
 from core.inference.embedders import HashEmbedder
-from core.storage import db, schema, schema_version
+from core.storage import db, migrating, schema, schema_version
 from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES, metadata
 from tests.core.storage import catalog
@@ -62,7 +62,7 @@ def at_0006(empty: Settings) -> Settings:
 @pytest.mark.parametrize("revision", sorted(schema_version.migrations()))
 def test_a_migrated_database_has_the_schema_of_a_new_one(created: Connection, at_0006: Settings, revision: str) -> None:
     with as_owner(at_0006) as connection:
-        command.upgrade(schema._alembic(connection), revision)
+        command.upgrade(migrating.configuration(connection), revision)
     schema.upgrade(at_0006, HASH)
     with as_owner(at_0006) as connection:
         migrated = catalog.read(connection)
@@ -119,7 +119,7 @@ def test_a_database_that_cannot_be_migrated_is_refused_in_one_sentence(at_0006: 
 
 def test_alembic_alone_makes_no_new_database(empty: Settings) -> None:
     with pytest.raises(RuntimeError, match="upgrade"), as_owner(empty) as connection:
-        command.upgrade(schema._alembic(connection), "head")
+        command.upgrade(migrating.configuration(connection), "head")
 
 
 def test_a_database_in_which_another_service_has_tables_is_left_as_it_was(empty: Settings) -> None:

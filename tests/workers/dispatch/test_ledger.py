@@ -5,9 +5,12 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+import psycopg
 import pytest
+from psycopg.pq import TransactionStatus
 from sqlalchemy import text
 
 from core.errors import Conflict, Later, Never
@@ -42,6 +45,23 @@ def test_the_effect_and_the_end_are_one(app: Database) -> None:
     row = row_of(app, one)
     assert (row.status, row.result, row.attempt, row.lease, row.wake_at) == ("done", {"marked": 1}, 1, None, None)
     assert marks(app) == 1
+
+
+def test_a_dispatch_with_nothing_to_write_takes_five_round_trips(
+    app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = a_ledger(app, {"agent": lambda _job: Outcome()})
+    first, second = chain(app, "agent", "agent")
+    trips, wait = [0], psycopg.Connection.wait
+
+    def counted(connection: psycopg.Connection[object], *given: Any, **named: Any) -> Any:
+        trips[0] += connection.info.transaction_status != TransactionStatus.IDLE  # Else there is nothing to end.
+        return wait(connection, *given, **named)
+
+    monkeypatch.setattr(psycopg.Connection, "wait", counted)
+    assert [owed.id for owed in ledger.run(book, TENANT, first)] == [second]
+    assert trips == [5]
+    assert statuses(app, [first, second]) == ["done", "pending"]
 
 
 def test_what_is_done_is_not_done_again(app: Database) -> None:

@@ -44,6 +44,19 @@ def test_a_user_is_erased_after_a_look_at_what_would_go(browser: Browser, door: 
     assert door.get("/v1/sessions/s1").status_code == 404
 
 
+def test_a_group_is_exported_and_erased_after_a_look_at_what_would_go(browser: Browser, door: Doors) -> None:
+    door.post("/v1/events", [said("I play the cello.", group_id="crew"), said("I live in Rome.", session="s2")])
+    archive = ZipFile(BytesIO(browser.get("/export?group_id=crew").content))
+    assert b"cello" in archive.read("messages.jsonl")
+    plan = browser.get("/groups/crew/erasure").text
+    assert "Users concerned: 1." in plan
+    assert "Nothing was erased" in browser.press("/groups/crew/erasure", confirm="crow").text
+    answer = browser.press("/groups/crew/erasure", confirm="crew")
+    assert "Erased." in browser.get(answer.headers["hx-redirect"].removeprefix("/console")).text
+    assert door.get("/v1/sessions/s1").status_code == 404
+    assert door.get("/v1/sessions/s2").status_code == 200
+
+
 def test_users_and_groups_are_found_by_the_beginning_of_their_ids(browser: Browser, door: Doors) -> None:
     door.post("/v1/events", [said("Hello.", group_id="crew"), said("Hello.", session="s2", user="bob")])
     assert {"ada", "bob"} <= set(re.findall(r"/console/people/(\w+)", browser.get("/people").text))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from core.transfer.restoring.context import Tally, is_erased
+from core.transfer.restoring.context import ErasedUntil, Tally
 from tests.factories import NOON
 
 
@@ -19,6 +19,14 @@ def test_lines_are_counted_by_what_became_of_them_and_the_count_survives_a_resta
 
 
 def test_what_was_said_until_an_erasure_is_erased() -> None:
-    assert is_erased(NOON, NOON)
-    assert not is_erased(NOON, NOON - timedelta(seconds=1))
-    assert not is_erased(NOON, None)
+    assert ErasedUntil(NOON, {}).covers(NOON, None)
+    assert not ErasedUntil(NOON - timedelta(seconds=1), {}).covers(NOON, None)
+    assert not ErasedUntil(None, {}).covers(NOON, "crew")
+
+
+def test_what_was_said_to_a_group_until_it_was_erased_is_erased() -> None:
+    until = ErasedUntil(NOON - timedelta(days=1), {"crew": NOON})
+    assert until.covers(NOON, "crew")
+    assert not until.covers(NOON, "club")
+    assert not until.covers(NOON, None)
+    assert not until.covers(NOON + timedelta(seconds=1), "crew")

@@ -9,7 +9,7 @@ from core.config import Settings
 from core.documents import documents
 from core.storage.db import Database
 from core.transfer.restoring import knowledge
-from core.transfer.restoring.context import ERASED, Context
+from core.transfer.restoring.context import ERASED, Context, ErasedUntil
 from core.types import Json
 from tests.core.transfer.restoring.contexts import begun, read
 from tests.core.transfer.rich import NOON
@@ -29,7 +29,7 @@ def written(context: Context, *lines: Json, until: datetime | None = None) -> li
     batch = read("documents", *lines)
     drafts = knowledge.prepare(context, batch)
     with context.db.tenant(TENANT) as tx:
-        return list(knowledge.write(tx, context, batch, until, drafts))
+        return list(knowledge.write(tx, context, batch, ErasedUntil(until, {}), drafts))
 
 
 def test_a_document_comes_with_its_past_and_only_once(app: Database, settings: Settings) -> None:

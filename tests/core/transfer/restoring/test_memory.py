@@ -10,7 +10,7 @@ from core.config import Settings
 from core.memory import memories
 from core.storage.db import Database
 from core.transfer.restoring import memory
-from core.transfer.restoring.context import ERASED, Context
+from core.transfer.restoring.context import ERASED, Context, ErasedUntil
 from core.types import Json
 from tests.core.changing import Bench, an_add
 from tests.core.transfer.restoring.contexts import begun, read
@@ -26,20 +26,20 @@ def written(context: Context, *lines: Json, until: datetime | None = None) -> li
     batch = read("memories", *lines)
     prepared = memory.prepare(context, batch)
     with context.db.tenant(TENANT) as tx:
-        return list(memory.write(tx, context, batch, until, prepared))
+        return list(memory.write(tx, context, batch, ErasedUntil(until, {}), prepared))
 
 
 def related(context: Context, *ends: tuple[int, int]) -> list[str]:
     lines = [{"from": one, "relation": "about", "to": other, "strength": 0.5, "at": NOON} for one, other in ends]
     with context.db.tenant(TENANT) as tx:
-        return list(memory.write_relations(tx, context, read("relations", *lines), None))
+        return list(memory.write_relations(tx, context, read("relations", *lines), ErasedUntil(None, {})))
 
 
 def profiled(context: Context, content: str, *ordinals: int) -> list[str]:
     entry = {"content": content, "memories": list(ordinals), "confidence": 0.9}
     line = {"attributes": {"topics": {"other": [entry]}}, "version": 2}
     with context.db.tenant(TENANT) as tx:
-        return list(memory.write_profile(tx, context, read("profile", line), None))
+        return list(memory.write_profile(tx, context, read("profile", line), ErasedUntil(None, {})))
 
 
 def test_a_memory_comes_once_and_not_if_everything_of_then_was_erased(app: Database, settings: Settings) -> None:

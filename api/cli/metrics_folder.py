@@ -1,0 +1,19 @@
+"""Folder in which the processes of one program count, so that its listener adds them up."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Final
+
+VARIABLE: Final = "PROMETHEUS_MULTIPROC_DIR"
+
+
+def emptied() -> str:
+    """Return the configured folder or a new one, without counts of an earlier run: process ids recur."""
+    folder = Path(os.environ.get(VARIABLE) or tempfile.mkdtemp(prefix="imprint-metrics-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    for counted in folder.glob("*.db"):
+        counted.unlink()
+    return str(folder)

@@ -1,0 +1,78 @@
+"""Numbers by name of processes that serve from the same sockets, in memory that they share.
+
+Each process writes its own part and reads those of the others, so nothing is locked. Of a process that was killed the
+parent empties the part.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import mmap
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+PLACES: Final = 2_048
+"""Names of one process that are not zero at the same time; those beyond are counted by the process alone."""
+
+FREE: Final = 0
+"""Key of a place that is not taken."""
+
+BYTES: Final = 8
+
+
+class SharedCounts:
+    """The parts of all processes: 64-bit digests of names, and their numbers."""
+
+    def __init__(self, slots: int) -> None:
+        """Allocate zeros; make it before the fork."""
+        self.keys: NDArray[np.uint64] = _zeros(slots).view(np.uint64)
+        self.numbers: NDArray[np.int64] = _zeros(slots)
+
+    def clear(self, slot: int) -> None:
+        """Empty the part of a process that has ended."""
+        self.keys[slot] = FREE
+        self.numbers[slot] = 0
+
+
+class ProcessCounts:
+    """The part of one process."""
+
+    def __init__(self, shared: SharedCounts, slot: int) -> None:
+        shared.clear(slot)
+        self._shared, self._slot = shared, slot
+        self._taken: dict[int, int] = {}
+        self._free = list(range(PLACES))
+
+    def note(self, name: str, number: int) -> None:
+        """Write the number of a name; 0 frees its place."""
+        key = _key(name)
+        place = self._taken.get(key)
+        if place is None:
+            if not number or not self._free:
+                return
+            place = self._taken[key] = self._free.pop()
+            self._shared.numbers[self._slot, place] = number
+            self._shared.keys[self._slot, place] = key
+        elif number:
+            self._shared.numbers[self._slot, place] = number
+        else:
+            self._shared.keys[self._slot, place] = FREE
+            del self._taken[key]
+            self._free.append(place)
+
+    def of_others(self, name: str) -> int:
+        """Return the sum of a name's numbers in the other processes."""
+        found = self._shared.keys == np.uint64(_key(name))
+        found[self._slot] = False
+        return int(self._shared.numbers[found].sum())
+
+
+def _zeros(slots: int) -> NDArray[np.int64]:
+    memory = mmap.mmap(-1, BYTES * slots * PLACES)
+    return np.frombuffer(memory, dtype=np.int64).reshape(slots, PLACES)
+
+
+def _key(name: str) -> int:
+    return int.from_bytes(hashlib.blake2b(name.encode(), digest_size=BYTES).digest()) or 1

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import os
+from uuid import UUID
+
+import pytest
+
+from api.ingress.in_flight import InFlight
+from api.ingress.shared_counts import PLACES, ProcessCounts, SharedCounts
+from core.settings.limits import LimitReached, TenantLimits
+from core.tenancy.tenants import Caller
+
+ADA = Caller(
+    "acme", UUID(int=1), frozenset({"read"}), limits=TenantLimits(requests=3, requests_per_key=3, body_bytes=9)
+)
+
+
+def test_the_numbers_of_other_processes_are_added_up() -> None:
+    shared = SharedCounts(3)
+    first, second, third = (ProcessCounts(shared, slot) for slot in range(3))
+    first.note("a", 2)
+    second.note("a", 3)
+    second.note("b", 7)
+    assert [one.of_others("a") for one in (first, second, third)] == [3, 2, 5]
+    second.note("a", 0)
+    assert (third.of_others("a"), third.of_others("b")) == (2, 7)
+
+
+def test_the_numbers_of_a_process_that_has_ended_are_forgotten() -> None:
+    shared = SharedCounts(2)
+    first, second = ProcessCounts(shared, 0), ProcessCounts(shared, 1)
+    first.note("a", 2)
+    shared.clear(0)
+    assert second.of_others("a") == 0
+
+
+def test_names_beyond_the_places_are_left_out_until_one_is_free() -> None:
+    shared = SharedCounts(2)
+    first, second = ProcessCounts(shared, 0), ProcessCounts(shared, 1)
+    for number in range(PLACES + 1):
+        first.note(str(number), 1)
+    assert second.of_others(str(PLACES)) == 0
+    first.note("0", 0)
+    first.note(str(PLACES), 4)
+    assert second.of_others(str(PLACES)) == 4
+
+
+def test_what_a_forked_process_notes_is_read_by_its_parent() -> None:
+    shared = SharedCounts(2)
+    if (child := os.fork()) == 0:
+        ProcessCounts(shared, 1).note("a", 5)
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert ProcessCounts(shared, 0).of_others("a") == 5
+
+
+def test_a_limit_holds_for_the_requests_and_bodies_of_all_processes() -> None:
+    shared = SharedCounts(2)
+    one, other = (InFlight(ProcessCounts(shared, slot)) for slot in range(2))
+    one.enter(ADA, "requests")
+    one.enter(ADA, "requests")
+    other.enter(ADA, "requests")
+    with pytest.raises(LimitReached):
+        other.enter(ADA, "requests")
+    one.leave(ADA, "requests")
+    other.enter(ADA, "requests")
+    one.hold(ADA, 5)
+    with pytest.raises(LimitReached):
+        other.hold(ADA, 5)
+    other.hold(ADA, 4)

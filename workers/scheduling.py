@@ -1,0 +1,23 @@
+"""Router and clock as threads of one process: both wait most of the time, and each would carry the same modules."""
+
+from __future__ import annotations
+
+from celery import Celery
+
+from core.config import Settings
+from core.loop import Loop
+from workers import processes
+from workers.clock import Clock
+
+
+def run_router_and_clock(settings: Settings) -> None:
+    """Route and tick until stopped."""
+    processes.run_router(settings, beside=start_clock)
+
+
+def start_clock(celery: Celery, settings: Settings) -> list[Loop | Clock]:
+    """Start a clock in a thread; return what to close, in this order. Misconfigured: it cannot work."""
+    clock = Clock(app=celery, settings=settings)
+    ticking = Loop("clock", clock.tick)
+    ticking.start()
+    return [ticking, clock]
