@@ -171,11 +171,6 @@ def read(tx: Tx, session_id: str, *, limit: int = READ, extracted_units: Sequenc
     return SessionSlice(session_id, pieces, bool(rows) and rows[-1].position < session.message_count, vectors)
 
 
-def lacks_vectors(session_slice: SessionSlice) -> bool:
-    """Return whether messages that are to be cut have no vector yet."""
-    return bool(_messages_to_embed(session_slice))
-
-
 def plan(
     tenant_id: str,
     session_slice: SessionSlice,

@@ -10,15 +10,8 @@ from core.types import Json
 from tests.core.summaries.conversations import HIKE, TAXES, seen, spans, talk
 from tests.samples import accept, accept_all, ended, event, said
 from tests.workers.learners import carried_out, job, published, ran, tools_of
-from workers.agents import units as agent
 from workers.agents.units import write_units
 from workers.tools import Tools
-
-
-@pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody makes vectors here, so that there is nothing to wait for."""
-    monkeypatch.setattr(agent, "TURNS", 0)
 
 
 @pytest.fixture
@@ -82,19 +75,3 @@ def test_what_it_cannot_work_on_is_set_aside_with_the_reason(
 ) -> None:
     with pytest.raises(Never, match=says):
         ran(tools, write_units, event(payload=payload), params)
-
-
-def test_it_lets_those_go_first_who_make_the_vectors_but_not_for_ever(
-    app: Database, tools: Tools, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(agent, "TURNS", 2)
-    accept_all(app, talk(HIKE))
-    params: Json = {}
-    for turn in (1, 2):
-        (following,) = write_units(tools, job(published(app, ended()), "unit_writer", params)).then
-        assert following == ("unit_writer", {"session_id": "s1", "turns": turn})
-        params = dict(following[1])
-    assert seen(app) == []
-    outcome = write_units(tools, job(published(app, event()), "unit_writer", params))
-    carried_out(app, outcome)
-    assert (spans(seen(app)), list(outcome.then)) == ([(1, 6, "start")], [])
