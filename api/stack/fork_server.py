@@ -9,7 +9,6 @@ server with its wait status when it has ended.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import json
 import os
@@ -32,8 +31,6 @@ NOW: Final = b"!"
 
 LATER: Final = b"+"
 """Fork when everything is imported."""
-
-PR_SET_NAME: Final = 15
 
 Channels = dict[int, socket.socket]
 """Open channels by pid."""
@@ -123,7 +120,7 @@ def _settle(request: dict[str, Any]) -> None:
     launch.hold(request["lock"])
     os.setsid()
     launch.die_with_parent(signal.SIGTERM, request["parent"])
-    ctypes.CDLL(None).prctl(PR_SET_NAME, request["name"].encode()[:15], 0, 0, 0)
+    launch.name_process(request["name"])
     os.environ.clear()
     os.environ.update(request["env"])
     time.tzset()
