@@ -105,11 +105,16 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
     worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)
     celery = task.with_task(celery_app.create(settings, broker_url(settings)), settings)
-    options = [f"--queues={queue}", f"--concurrency={min(idle or processes, processes)}", f"--hostname={queue}@%h"]
-    if idle is not None:
-        options.append(f"--autoscale={processes},{min(idle, processes)}")
-    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
-    celery.worker_main(["worker", "--pool=prefork", *options, *quiet])
+    few = processes if idle is None else min(idle, processes)
+    task.work(
+        celery,
+        settings,
+        pool="prefork",
+        queues=[queue],
+        hostname=f"{queue}@{socket.gethostname()}",
+        concurrency=few or processes,
+        autoscale=None if idle is None else [processes, few],
+    )
 
 
 def require(queue: Database | None, app: Database | None, settings: Settings) -> None:

@@ -57,9 +57,8 @@ def run_together(settings: Settings) -> None:
 
     worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)
-    options = [f"--queues={','.join(celery_app.QUEUES)}", f"--concurrency={THREADS}", "--hostname=all@%h"]
-    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
-    celery.worker_main(["worker", "--pool=threads", *options, *quiet])
+    name = f"all@{socket.gethostname()}"
+    task.work(celery, settings, pool="threads", queues=list(celery_app.QUEUES), hostname=name, concurrency=THREADS)
 
 
 def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Part]:

@@ -18,7 +18,6 @@ SHARED: Final = (
     "api.cli.main",
     "workers.__main__",
     "workers.processes",
-    "celery.bin.worker",
     "celery.apps.worker",
     "celery.apps.beat",
     "celery.concurrency.prefork",
