@@ -1,7 +1,7 @@
 """Roles, database and extension in the local stack's PostgreSQL, made where they are missing.
 
-`python -m api.stack.furnishing`, with the arguments of `furnish` as JSON on standard input. It is a process that ends, because the one
-that watches the stack would keep the driver in memory.
+`python -m api.stack.furnishing`, with the arguments of `furnish` as JSON on standard input. It is a process that ends,
+because the one that watches the stack would keep the driver in memory.
 """
 
 from __future__ import annotations
