@@ -153,7 +153,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         owed = self._owed() if owing else []
         relay.send(self.app, owed)
         metrics.DISPATCHES_RESENT.inc(len(owed))
-        if expired:
+        if expired or owed:  # A router that rests then looks at what they emit.
             self._bell.notify()
         return now
 

@@ -54,7 +54,7 @@ def run_router(
     url = broker_url(settings)
     celery = celery_app.create(settings, url)
 
-    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds)
+    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds, lambda: ear.is_listening)
     loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
 
     def ring() -> None:
@@ -63,11 +63,8 @@ def run_router(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: loop.stop())
-    ear, heart, sweeper = (
-        DoorbellListener(url, ring),
-        Heartbeat(routing.db, "router", tenants=routing.at_work.count),
-        CacheSweeper(),
-    )
+    ear = DoorbellListener(url, ring)
+    heart, sweeper = Heartbeat(routing.db, "router", tenants=routing.at_work.count), CacheSweeper()
     limits = settings.batch_events, settings.event_bytes
     bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes))
     more = beside(celery, settings)

@@ -64,7 +64,7 @@ def run_together(settings: Settings) -> None:
 def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Part]:
     """Start everything beside the worker."""
     url = broker_url(settings)
-    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds)
+    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds, lambda: ear.is_listening)
     loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
 
     def ring() -> None:
@@ -73,11 +73,12 @@ def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -
 
     limits = settings.batch_events, settings.event_bytes
     intake = Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes)
+    ear = DoorbellListener(url, ring)
     loop.start()
     ticking = scheduling.start_clock(celery, settings)
     place = f"{socket.gethostname()}:{os.getpid()}"
     parts: list[Part] = [
-        DoorbellListener(url, ring),
+        ear,
         BusConsumer(url, intake),
         Heartbeat(routing.db, "router", tenants=routing.at_work.count),
         *(
