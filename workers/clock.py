@@ -44,6 +44,9 @@ FAILURE_PAUSE_SECONDS = 1.0
 GAUGE_SECONDS = 5.0
 """Interval at which gauges are read from the database, and obsolete rows are deleted."""
 
+IDLE_SWEEPS = 2
+"""Sweeps that are one while no dispatch is open: one that is held until a time is released so much later."""
+
 CONNECTIONS = 2
 """One for the turns, one for the heartbeat."""
 
@@ -95,6 +98,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         self._settings = settings or Settings()
         self._open: list[Heartbeat | Doorbell | Database] = []
         self._gauged = float("-inf")
+        self._rests = False
         super().__init__(*args, **options)
 
     def setup_schedule(self) -> None:
@@ -133,15 +137,14 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             gauge(self._db)
             self._gauged = began
         next_at = self._agenda.next()
-        wait = self._settings.sweep_seconds
+        wait = self._settings.sweep_seconds * (IDLE_SWEEPS if self._rests else 1)
         if next_at is not None:
             wait = min(wait, (next_at - now).total_seconds() - (time.monotonic() - began))
         return max(wait, 0.0)
 
     def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
-        with self._db.queue() as tx:
-            now, expiring, owing = sweep.glance(tx)
+        with self._db.asking_queues(sweep.GLANCE) as (tx, (((now, expiring, owing),),)):
             self._book.refresh(tx)
             if not self._agenda.knows(self._book.sets):
                 schedules.forget_gone(tx)
@@ -150,6 +153,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
                 flow_rows.forget_expired(tx, now)
         if not self._agenda.knows(self._book.sets):
             self._agenda.learn(self._book.sets, now)
+        self._rests = not expiring and not owing
         owed = self._owed() if owing else []
         relay.send(self.app, owed)
         metrics.DISPATCHES_RESENT.inc(len(owed))
@@ -223,25 +227,24 @@ STATUSES: Final = ("pending", "running", "retrying", "dead")
 
 def gauge(database: Database) -> None:
     """Set the gauges that only the database knows, and keep them for `GET /v1/health`."""
-    with database.queue() as tx:
-        waiting = tx.execute(_UNROUTED).one()
-        statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
-        oldest = tx.execute(_OLDEST).scalar_one()
+    with database.asking_queues((_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {})) as (tx, answers):
+        ((at, events, lag),), opened, ((oldest,),) = answers
+        statuses = {status: int(dispatches) for status, dispatches in opened}
         tenants = Counter(queue for _, queue in fair_share.ready(tx))
         processes = heartbeat.processes_by_queue(tx)
         heartbeat.keep_gauges(
             tx,
             {
-                "at": waiting.at.isoformat(),
-                "events": waiting.events,
-                "lag_seconds": round(waiting.lag, 3),
+                "at": at.isoformat(),
+                "events": events,
+                "lag_seconds": round(lag, 3),
                 "dispatches": {status: statuses.get(status, 0) for status in STATUSES},
                 "oldest_seconds": round(oldest, 3),
                 "tenants": {queue: tenants[queue] for queue in celery_app.QUEUES},
             },
         )
-    metrics.LOG_UNROUTED.set(waiting.events)
-    metrics.LOG_LAG.set(waiting.lag)
+    metrics.LOG_UNROUTED.set(events)
+    metrics.LOG_LAG.set(lag)
     for status in STATUSES:
         metrics.DISPATCHES_OPEN.labels(status).set(statuses.get(status, 0))
     metrics.DISPATCH_OLDEST.set(oldest)

@@ -73,8 +73,9 @@ class Heartbeat:
         now, tenants = time.monotonic(), self._tenants and self._tenants()
         if tenants == self._counted and now - self._beaten < BEAT_SECONDS - TENANTS_SECONDS / 2:
             return
-        with self._db.queue() as tx:
-            tx.execute(_BEAT, [said | {"tenants": tenants} for said in (self._said, *self._kinds)])
+        said = ((_BEAT, one | {"tenants": tenants}) for one in (self._said, *self._kinds))
+        with self._db.asking_queues(*said):
+            pass
         self._counted, self._beaten = tenants, now
 
 

@@ -105,8 +105,10 @@ class Turns:
         poll_seconds: float,
         hears: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`send` is given the dispatches to send; a turn comes every `poll_seconds`, less often while it `hears` hints
-        and nothing goes on."""
+        """`send` is given the dispatches to send; a turn comes every `poll_seconds`.
+
+        Turns are fewer while the router `hears` hints and nothing goes on.
+        """
         self._router, self._send, self._poll_seconds, self._hears = router, send, poll_seconds, hears
         self._asks = False
 
