@@ -32,6 +32,9 @@ STATUS_LINE_BYTES = 100
 WATCH_S = 0.5
 """Interval at which a stack that is ready is looked at: each look asks for every process."""
 
+REST_S = 15.0
+"""Seconds after the last fork in which the fork server of a small stack keeps what it has imported."""
+
 START_TRIES = 3
 """Attempts of each process before the stack is first ready; a process that dies as often will never start."""
 
@@ -75,8 +78,8 @@ def up(
     Servers without a URL are started from the wheels. `prepare` is called once they answer, with `settings_env` and
     IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs of the roles, by
     setting; each child gets those that it names, and never the owner's. `shared` are modules that a fork server
-    imports for all children which are modules, too. `small`: so is PostgreSQL's cache. An ImprintError becomes
-    one line on standard error and exit code 1.
+    imports for all children which are modules, too. `small`: so is PostgreSQL's cache, and the fork server rests. An
+    ImprintError becomes one line on standard error and exit code 1.
     """
     screen = Screen(quiet=quiet)
     home = home.expanduser().resolve()
@@ -159,7 +162,7 @@ class _Stack:
         if self._shared and forking.is_supported():
             urls = {"IMPRINT_DATABASE_URL", "IMPRINT_BROKER_URL"}.union(*(child.roles for child in children))
             env = {**os.environ, "PYTHONUNBUFFERED": "1", **settings_env, **dict.fromkeys(urls, "")}
-            self._forks = ForkServer(self._home, self._shared, env)
+            self._forks = ForkServer(self._home, self._shared, env, REST_S if self._small else None)
             self._supervisor.add(self._forks)
 
     def _run(self, child: Child, env: Mapping[str, str]) -> None:
