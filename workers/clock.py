@@ -94,8 +94,12 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     With `lazy`, by which Celery asks for a scheduler's settings, it connects to nothing.
     """
 
-    def __init__(self, *args: Any, settings: Settings | None = None, **options: Any) -> None:
+    def __init__(
+        self, *args: Any, settings: Settings | None = None, database: Database | None = None, **options: Any
+    ) -> None:
+        """`database`: the pool of the router in the same process; the clock then has none of its own."""
         self._settings = settings or Settings()
+        self._shared = database
         self._open: list[Heartbeat | Doorbell | Database] = []
         self._gauged = float("-inf")
         self._rests = False
@@ -103,17 +107,21 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
 
     def setup_schedule(self) -> None:
         """Connect. Misconfigured: the database does not fit this version, or the role sees too much."""
-        self._db = db.connect(db.router_url(self._settings), CONNECTIONS)
+        self._db = self._shared or db.connect(db.router_url(self._settings), CONNECTIONS)
+        if self._shared is None:
+            self._require()
+        self._book = LiveRules(self._settings.rules_poll_seconds)
+        self._agenda = Agenda()
+        self._bell = Doorbell(broker_url(self._settings))
+        self._open = [Heartbeat(self._db, "clock"), self._bell, *([] if self._shared else [self._db])]
+
+    def _require(self) -> None:
         try:
             db.require_bound(self._db)
             schema_version.require_current(self._db, identity(self._settings))
         except BaseException:
             self._db.close()
             raise
-        self._book = LiveRules(self._settings.rules_poll_seconds)
-        self._agenda = Agenda()
-        self._bell = Doorbell(broker_url(self._settings))
-        self._open = [Heartbeat(self._db, "clock"), self._bell, self._db]
 
     def tick(self) -> float:
         """Take one turn; return the seconds until the next. A lost database or broker costs a pause only."""

@@ -45,9 +45,12 @@ class Part(Protocol):
 
 
 def run_router(
-    settings: Settings, beside: Callable[[Celery, Settings], Sequence[Part]] = lambda _celery, _settings: ()
+    settings: Settings, beside: Callable[[Celery, Settings, Database], Sequence[Part]] = lambda *_: ()
 ) -> None:
-    """Route until stopped: at each hint, and at each poll for lost hints. `beside` starts more in this process."""
+    """Route until stopped: at each hint, and at each poll for lost hints.
+
+    `beside` starts more in this process, on the router's pool.
+    """
     routing = wiring.router(settings)
     app = db.connect(db.app_url(settings), settings.database_pool)
     require(routing.db, app, settings)
@@ -67,7 +70,7 @@ def run_router(
     heart, sweeper = Heartbeat(routing.db, "router", tenants=routing.at_work.count), CacheSweeper()
     limits = settings.batch_events, settings.event_bytes
     bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes))
-    more = beside(celery, settings)
+    more = beside(celery, settings, routing.db)
     try:
         loop.run()
     finally:

@@ -75,7 +75,7 @@ def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -
     intake = Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes)
     ear = DoorbellListener(url, ring)
     loop.start()
-    ticking = scheduling.start_clock(celery, settings)
+    ticking = scheduling.start_clock(celery, settings, routing.db)
     place = f"{socket.gethostname()}:{os.getpid()}"
     parts: list[Part] = [
         ear,
