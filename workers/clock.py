@@ -152,6 +152,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
 
     def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
+        now: datetime
         with self._db.asking_queues(sweep.GLANCE) as (tx, (((now, expiring, owing),),)):
             self._book.refresh(tx)
             if not self._agenda.knows(self._book.sets):
