@@ -72,8 +72,8 @@ class _Server:
                     waiting.append(channel)
                 elif not _fork(channel, self._channels):
                     return _accepted(self._control, channel)
-        # Whatever the garbage collector looked at, it would write to: each process would get a copy of the page. Imports
-        # leave less than a megabyte to collect, and looking for it takes 6 % of their time.
+        # Whatever the garbage collector looked at, it would write to: each process would get a copy of the page.
+        # Imports leave less than a megabyte to collect, and looking for it takes 6 % of their time.
         gc.freeze()
         while channel := waiting.pop() if waiting else self._next():
             if not _fork(channel, self._channels):
