@@ -154,7 +154,7 @@ def marks_of(statement: NewerStatement, look: Look | None = None) -> tuple[int |
     """Return the values of `MARKS`."""
     seen = (look or sketch)(statement.content)
     return (
-        (statement.told_at - _EPOCH) // _MICROSECOND,
+        microseconds(statement.told_at),
         code_of(statement.content),
         code_of(statement.subject),
         code_of(statement.attribute),
@@ -163,6 +163,11 @@ def marks_of(statement: NewerStatement, look: Look | None = None) -> tuple[int |
         len(statement.content) > LONGEST,
         len(seen.said),
     )
+
+
+def microseconds(time: datetime) -> int:
+    """Return a time as `MARKS` has it."""
+    return (time - _EPOCH) // _MICROSECOND
 
 
 class ListedStatements(Generic[K]):
@@ -400,7 +405,7 @@ def _ranks(values: Numbers) -> Places:
 
 def _distance_features(by_likeness: Places, by_words: Places, new: NewerStatement, told: Places) -> Columns:
     """Return the ranks of older statements by similarity and by words, and the time between."""
-    seconds = ((new.told_at - _EPOCH) // _MICROSECOND - told) / 1e6
+    seconds = (microseconds(new.told_at) - told) / 1e6
     return {
         "rank by likeness": np.log1p(by_likeness),
         "rank by words": np.log1p(by_words),
