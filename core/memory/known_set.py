@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Protocol, overload
@@ -142,7 +142,7 @@ class KnownStatements:
         if missing:
             if self._store is None:
                 raise LookupError("These memories have not been read.")
-            self.put(missing, self._store.load(missing))
+            self._read.update(zip(missing, self._store.load(missing), strict=True))
         return [self._read[one] for one in places]
 
     def traits(self, places: Sequence[int]) -> list[Traits]:
@@ -154,14 +154,6 @@ class KnownStatements:
             if self._store is not None:
                 self._store.learn(missing, made)
         return [self._traits[one] for one in places]
-
-    def unread(self, places: Sequence[int]) -> list[int]:
-        """Return the places of which neither text nor traits are known."""
-        return [one for one in dict.fromkeys(places) if one not in self._traits and one not in self._read]
-
-    def put(self, places: Sequence[int], memories: Sequence[KnownMemory]) -> None:
-        """Add the texts of memories."""
-        self._read.update(zip(places, memories, strict=True))
 
     def _add(self, memory: KnownMemory) -> None:
         line = self.register.numbers(memory.sketch.words)
@@ -214,6 +206,9 @@ class KnownSet(Sequence[KnownMemory]):
         (memory,) = self.source.read([int(self.places[index])])
         cosine = float(self.cosines[index])
         return memory if cosine != cosine else replace(memory, similarity=cosine)  # noqa: PLR0124 - NaN
+
+    def __iter__(self) -> Iterator[KnownMemory]:
+        return iter(self.at(np.arange(len(self))))
 
     def at(self, indexes: Places) -> list[KnownMemory]:
         """Return the memories at some indexes; their texts are read together."""

@@ -7,7 +7,7 @@ Of memories that this process has met, only their ids and the times of their las
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 import numpy as np
@@ -51,7 +51,7 @@ def of(
 
     Only those said in the same group (or likewise in none) and to the same audience, that of the first candidate,
     because a confirmed or reworded memory would show one audience what was said to another. `anywhere`: from all.
-    `reopen`: texts are read on demand, in transactions of their own; None: all are read now.
+    `reopen`: texts are read on demand, after the end of this transaction in others; None: all are read now.
     """
     labels = sorted(candidates[0].audience_labels) if candidates else []
     place = {"group": group_id, "labels": labels, "anywhere": anywhere}
@@ -69,9 +69,8 @@ def of(
             ones.setdefault(key, np.nan)
     for at, key in found.same(user_id, candidates):
         compared[at].setdefault(key, np.nan)
-    store, sets = found.sets(compared, reopen)
-    if reopen is not None:
-        _read_ahead(tx, candidates, store, sets)
+    sets = found.sets(compared, reopen)
+    _read_ahead(candidates, sets)
     return sets
 
 
@@ -91,17 +90,15 @@ def _near(
     return near
 
 
-def _read_ahead(tx: Tx, candidates: Sequence[Candidate], store: _Store, sets: Sequence[KnownSet]) -> None:
-    """Read the texts that are needed to compare candidates with what they may end."""
+def _read_ahead(candidates: Sequence[Candidate], sets: Sequence[KnownSet]) -> None:
+    """Read together the texts that are needed to compare candidates with what they may end."""
     wanted = [
         place
         for candidate, known in zip(candidates, sets, strict=True)
         for place in known.places[endings.related(candidate, known)].tolist()
     ]
     if wanted:
-        source = sets[0].source
-        unread = source.unread(wanted)
-        source.put(unread, store.load_in(tx, unread))
+        sets[0].source.traits(wanted)
 
 
 class _Found:
@@ -149,8 +146,8 @@ class _Found:
         }
         return [(row.place - 1, self._put(row)) for row in self.tx.execute(_SAME, values)]
 
-    def sets(self, compared: Sequence[dict[str, float]], reopen: Reopen | None) -> tuple[_Store, list[KnownSet]]:
-        """Return the memories of each candidate as a set, and what reads their texts."""
+    def sets(self, compared: Sequence[dict[str, float]], reopen: Reopen | None) -> list[KnownSet]:
+        """Return the memories of each candidate as a set."""
         order = {key: place for place, key in enumerate(dict.fromkeys(key for ones in compared for key in ones))}
         keys = list(order)
         features = self._features.take(keys, self.read)
@@ -158,10 +155,10 @@ class _Found:
             for row in self.tx.execute(_ROWS, {"ids": _array(keys)}):
                 self._put(row)
             features = self._features.take(keys, self.read)
-        store = _Store(self._features, keys, [self.stamps[key] for key in keys], reopen)
+        store = _Store(self._features, keys, [self.stamps[key] for key in keys], self.tx, reopen)
         read = {order[key]: memory for key, (_, memory) in self.read.items() if key in order}
         source = KnownStatements(features, read, store)
-        return store, [
+        return [
             KnownSet(
                 source,
                 np.array([order[key] for key in ones], dtype=np.int64),
@@ -184,21 +181,18 @@ class _Store:
     """Reads the texts of memories by their places, and caches what was made of them."""
 
     def __init__(
-        self, features: UserFeatures, keys: Sequence[str], stamps: Sequence[int], reopen: Reopen | None
+        self, features: UserFeatures, keys: Sequence[str], stamps: Sequence[int], tx: Tx, reopen: Reopen | None
     ) -> None:
-        self._features, self._keys, self._stamps, self._reopen = features, keys, stamps, reopen
+        self._features, self._keys, self._stamps = features, keys, stamps
+        self._tx, self._reopen = tx, reopen
 
     def load(self, places: Sequence[int]) -> list[KnownMemory]:
         """Return memories. Conflict: one was changed since it was found."""
         if self._reopen is None:
             raise LookupError("All memories were read before.")
-        with self._reopen() as tx:
-            return self.load_in(tx, places)
-
-    def load_in(self, tx: Tx, places: Sequence[int]) -> list[KnownMemory]:
-        """Return memories, read in this transaction."""
         keys = [self._keys[place] for place in places]
-        rows = {str(row.id): row for row in tx.execute(_ROWS, {"ids": _array(keys)})}
+        with self._reopen() if self._tx.closed else nullcontext(self._tx) as tx:
+            rows = {str(row.id): row for row in tx.execute(_ROWS, {"ids": _array(keys)})}
         if any(key not in rows or rows[key].stamp != self._stamps[place] for key, place in zip(keys, places, strict=True)):
             raise Conflict("A memory was changed while a statement was compared with it.")
         return [known_of(rows[key]) for key in keys]

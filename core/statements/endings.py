@@ -213,12 +213,12 @@ def may_end(new: Statement) -> bool:
 
 
 def ended_statements(
-    new: NewerStatement, older: OlderStatements[K] | Sequence[K]
+    new: NewerStatement, older: OlderStatements[K] | list[K]
 ) -> list[tuple[K, float, str | None]]:
     """Return the older statements that a newer one ends, each with its probability, and the reason of a rule."""
     if not may_end(new) or not len(older):
         return []
-    columns: OlderStatements[K] = ListedStatements(older) if isinstance(older, Sequence) else older
+    columns: OlderStatements[K] = ListedStatements(older) if isinstance(older, list) else older
     compared = columns.taken(~columns.marks["long"] & (columns.marks["chinese"] == _is_chinese(new.content)))
     least = LEAST if len(compared) >= NEAREST else LEAST_OF_FEW
     places, shown = pairs(new, compared)
