@@ -152,7 +152,9 @@ def undecided(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thr
         return []
     known = KnownSet.of(near)
     nearest = known.nearest_first(known.about(candidate.subject) & (known.likeness >= thresholds.unclear))
-    pages = (known.at(nearest[start : start + READ_FOR_QUESTIONS]) for start in range(0, len(nearest), READ_FOR_QUESTIONS))
+    pages = (
+        known.at(nearest[start : start + READ_FOR_QUESTIONS]) for start in range(0, len(nearest), READ_FOR_QUESTIONS)
+    )
     open_ones = (one for page in pages for one in page if not _differ_in_slot_or_day(candidate, one))
     return list(islice(open_ones, QUESTIONS))
 
@@ -249,17 +251,13 @@ def _same_value(candidate: Candidate, known: KnownMemory) -> Verdict:
     return Verdict(Kind.CONFIRM, known, f"{known.attribute} is known to be {known.value}.")
 
 
-def _same_meaning(
-    candidate: Candidate, known: KnownSet, near: Places, thresholds: Thresholds
-) -> Verdict | None:
+def _same_meaning(candidate: Candidate, known: KnownSet, near: Places, thresholds: Thresholds) -> Verdict | None:
     alike = near[known.may_be_alike(near, outline(candidate.content))]
     found = (sameness(candidate, one, thresholds) for one in known.at(alike))
     return next((verdict for verdict in found if verdict), None)
 
 
-def _corrected_word(
-    candidate: Candidate, neighbours: KnownSet, near: Places, thresholds: Thresholds
-) -> Verdict | None:
+def _corrected_word(candidate: Candidate, neighbours: KnownSet, near: Places, thresholds: Thresholds) -> Verdict | None:
     """Detect a correction of one word: the memory gets the new wording, and its history keeps the old one."""
     if not candidate.corrects or candidate.attribute is not None:
         return None

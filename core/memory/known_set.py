@@ -252,7 +252,9 @@ class KnownSet(Sequence[KnownMemory]):
     def ids(self, mask: Flags) -> list[UUID]:
         """Return the ids of some."""
         rows = self.rows[mask]
-        return [UUID(int=high << 64 | low) for high, low in zip(rows["high"].tolist(), rows["low"].tolist(), strict=True)]
+        return [
+            UUID(int=high << 64 | low) for high, low in zip(rows["high"].tolist(), rows["low"].tolist(), strict=True)
+        ]
 
     def _is(self, memory_id: UUID) -> Flags:
         high, low = _halves(memory_id)

@@ -47,7 +47,7 @@ def of(
     anywhere: bool = False,
     reopen: Reopen | None = None,
 ) -> list[KnownSet]:
-    """Return for each candidate the active memories to compare it with: nearest vectors, latest, same statement or slot.
+    """Return for each candidate the active memories to compare it with: nearest, latest, same statement or slot.
 
     Only those said in the same group (or likewise in none) and to the same audience, that of the first candidate,
     because a confirmed or reworded memory would show one audience what was said to another. `anywhere`: from all.
@@ -193,7 +193,9 @@ class _Store:
         keys = [self._keys[place] for place in places]
         with self._reopen() if self._tx.closed else nullcontext(self._tx) as tx:
             rows = {str(row.id): row for row in tx.execute(_ROWS, {"ids": _array(keys)})}
-        if any(key not in rows or rows[key].stamp != self._stamps[place] for key, place in zip(keys, places, strict=True)):
+        if any(
+            key not in rows or rows[key].stamp != self._stamps[place] for key, place in zip(keys, places, strict=True)
+        ):
             raise Conflict("A memory was changed while a statement was compared with it.")
         return [known_of(rows[key]) for key in keys]
 

@@ -144,8 +144,11 @@ MARKS: Final = [
     ("long", "?"),
     ("said", "i4"),
 ]
-"""Numbers of a statement: when it was told in microseconds; digests of content, subject and slot; category and language;
-whether it is too long to be compared; the length of its words without the frame of a quotation."""
+"""Numbers of a statement.
+
+When it was told in microseconds; digests of content, subject and slot; category and language; whether it is too long to
+be compared; the length of its words without the frame of a quotation.
+"""
 CATEGORIES: Final = (None, *Category)
 """Categories in the order of their numbers."""
 
@@ -212,9 +215,7 @@ def may_end(new: Statement) -> bool:
     return _may_end(new.content, new.subject, new.attribute, new.value, corrects)
 
 
-def ended_statements(
-    new: NewerStatement, older: OlderStatements[K] | list[K]
-) -> list[tuple[K, float, str | None]]:
+def ended_statements(new: NewerStatement, older: OlderStatements[K] | list[K]) -> list[tuple[K, float, str | None]]:
     """Return the older statements that a newer one ends, each with its probability, and the reason of a rule."""
     if not may_end(new) or not len(older):
         return []
@@ -236,7 +237,7 @@ def ended_statements(
 
 
 def may_be_ended(new: NewerStatement, marks: Places) -> Places:
-    """Return which older ones differ, are not of one slot (that decides by itself), and are no episode, nor is `new`."""
+    """Return which older ones differ, are not of one slot (that decides by itself), and neither is an episode."""
     if new.category is Category.EPISODE:
         return np.zeros(len(marks), dtype=np.bool_)
     allowed = (marks["content"] != code_of(new.content)) & (marks["category"] != CATEGORIES.index(Category.EPISODE))
@@ -513,7 +514,7 @@ _stem = memoized_in_scope(stem)
 
 
 @memoized_in_scope
-def _may_end(content: str, subject: str, attribute: str | None, value: str | None, corrects: bool) -> bool:  # noqa: FBT001
+def _may_end(content: str, subject: str, attribute: str | None, value: str | None, corrects: bool) -> bool:
     if len(content) > LONGEST:
         return False
     if sketch(content).traits.ends >= SLIGHTEST:
@@ -552,8 +553,8 @@ def _traits(content: str, language: str, said: str) -> Traits:
     return Traits(
         who=_codes(_people(content, language)),
         values={sort: _codes(map(str.lower, way.findall(said))) for sort, way in _SORTS[language].items()},
-        ends=ngrams.weights(file_of("ends", language)).logit_of(grams),
-        ended=ngrams.weights(file_of("ended", language)).logit_of(grams),
+        ends=_gram_weights("ends", language).logit_of(grams),
+        ended=_gram_weights("ended", language).logit_of(grams),
     )
 
 
@@ -598,6 +599,13 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 _SLACK: Final = 1e-9
 """Difference of log-odds within which probabilities are compared themselves."""
+
+
+@cache
+def _gram_weights(what: str, language: str) -> ngrams.Weights:
+    return ngrams.weights(file_of(what, language))
+
+
 WEIGHTS_FILE = Path(__file__).with_name("endings.json")
 
 
