@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sqlalchemy import Engine
 
-from core.memoize import KEPT_SECONDS
+from core.memoize import KEPT_SECONDS, digest
 from core.memory import known_set
 from core.memory.identity import KnownMemory
 from core.memory.known_set import FEATURES, Features, Places
@@ -126,13 +126,16 @@ class FeatureCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._users: OrderedDict[tuple[str, str], UserFeatures] = OrderedDict()
+        self._users: OrderedDict[bytes, UserFeatures] = OrderedDict()
 
     def user(self, tenant_id: str, user_id: str) -> UserFeatures:
         """Return the features of a user's memories."""
+        name = digest(tenant_id, user_id)
         with self._lock:
-            found = self._users.pop((tenant_id, user_id), None) or UserFeatures()
-            self._users[tenant_id, user_id] = found
+            found = self._users.pop(name, None)
+            if found is None:
+                found = UserFeatures()
+            self._users[name] = found
             total = sum(map(len, self._users.values()))
             while total > MOST and len(self._users) > 1:
                 total -= len(self._users.popitem(last=False)[1])

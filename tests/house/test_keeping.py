@@ -57,8 +57,6 @@ KEPT = {
     "core/memory/feature_cache.py:UserFeatures._places": "ids of the same memories",
     "core/memory/feature_cache.py:_CACHES": "digests and numbers by id, for ten minutes without use",
     "core/memory/known_set.py:KnownStatements._places": OF_A_REQUEST,
-    "core/memory/known_set.py:KnownStatements._read": OF_A_REQUEST,
-    "core/memory/known_set.py:KnownStatements._traits": OF_A_REQUEST,
     "core/memory/neighbours.py:_Found._absent": OF_A_REQUEST,
     "core/memory/neighbours.py:_Found.stamps": OF_A_REQUEST,
     "core/memory/neighbours.py:_Found.read": OF_A_REQUEST,
