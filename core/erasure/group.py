@@ -32,7 +32,7 @@ PAGE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class Said:
     """Sessions with messages to the group alone, sessions with others too, and the group's messages in these."""
 
     alone: Sequence[str]
@@ -56,9 +56,9 @@ def erase(tx: Tx, tenant_id: str, group_id: str, author: Author) -> Erased:
     If nothing is stored of the group, nothing is counted. `owners` of the result: users whose mirrors have to be
     written again. Conflict: its members kept writing in the meantime.
     """
-    name = {"group": group_id, "prefix": group_id[:GROUP_CHARACTERS], "erased": ERASED}
-    said = _said(tx, group_id, runner.lock_sessions(tx, lambda: tx.execute(_SESSIONS, name).scalars(), "group"))
-    spoken: Json = {**name, **said.values()}
+    name = naming(group_id)
+    places = said(tx, group_id, runner.lock_sessions(tx, lambda: tx.execute(_SESSIONS, name).scalars(), "group"))
+    spoken: Json = {**name, **places.values()}
     found = sorted(tx.execute(_OWNERS, spoken).scalars())
     owners = runner.lock_owners(tx, tenant_id, found)
     values = _bound_values(tx, group_id, spoken | {"owners": found})
@@ -79,16 +79,27 @@ def erase(tx: Tx, tenant_id: str, group_id: str, author: Author) -> Erased:
     if counts:
         _publish(tx, tenant_id, group_id, ids, author)
     return Erased(
-        "", counts=counts, tombstones=laid, sessions=[*said.alone, *said.shared], group_id=group_id, owners=found
+        "", counts=counts, tombstones=laid, sessions=[*places.alone, *places.shared], group_id=group_id, owners=found
     )
 
 
-def _said(tx: Tx, group_id: str, session_ids: Sequence[str]) -> _Said:
+def naming(group_id: str) -> Json:
+    """Return the values that name the group."""
+    return {"group": group_id, "prefix": group_id[:GROUP_CHARACTERS], "erased": ERASED}
+
+
+def spelt(group_id: str) -> list[str]:
+    """Return how JSON may name the group."""
+    return sorted({f'"group_id": {json.dumps(group_id, ensure_ascii=escaped)}' for escaped in (True, False)})
+
+
+def said(tx: Tx, group_id: str, session_ids: Sequence[str]) -> Said:
+    """Divide sessions into those with messages to the group alone, and others."""
     rows = tx.execute(_SHARED, {"group": group_id, "ids": session_ids}).all()
     shared = [row.id for row in rows if row.shared]
     places = tx.execute(_PLACES, {"group": group_id, "ids": shared}).all()
     alone = [row.id for row in rows if not row.shared]
-    return _Said(alone, shared, [(row.session_id, row.id, row.position) for row in places])
+    return Said(alone, shared, [(row.session_id, row.id, row.position) for row in places])
 
 
 def _bound_values(tx: Tx, group_id: str, spoken: Json) -> dict[str, Any]:
@@ -96,13 +107,12 @@ def _bound_values(tx: Tx, group_id: str, spoken: Json) -> dict[str, Any]:
     runner.hold(tx, tx.execute(_EVENTS, spoken).scalars())
     # Dispatches that were running when the events were locked have been written by now.
     rows = tx.execute(_EVENTS, spoken).all()
-    spelt = {f'"group_id": {json.dumps(group_id, ensure_ascii=escaped)}' for escaped in (True, False)}
     return {
         **spoken,
         "seqs": [row.seq for row in rows],
         "events": [row.id for row in rows],
         "pepper": secrets.token_hex(),
-        "spelt": sorted(spelt),
+        "spelt": spelt(group_id),
     }
 
 
@@ -189,10 +199,13 @@ _EVENTS = text(f"""
         WHERE (m.session_id, m.id) IN (
             SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
         UNION
-        SELECT e.seq, e.id FROM own JOIN events e ON e.causation_id = own.id
-        WHERE e.event_type <> :erased AND coalesce(e.payload ->> 'group_id', :group) = :group
-          AND (e.subject IS NULL OR e.subject NOT LIKE 'memory:%')
-          AND (e.session_id IS NULL OR e.session_id <> ALL(:shared) OR e.payload ->> 'group_id' = :group)
+        SELECT e.seq, e.id FROM own CROSS JOIN LATERAL (
+            SELECT e.seq, e.id FROM events e
+            WHERE e.causation_id = own.id AND e.event_type <> :erased
+              AND coalesce(e.payload ->> 'group_id', :group) = :group
+              AND (e.subject IS NULL OR e.subject NOT LIKE 'memory:%')
+              AND (e.session_id IS NULL OR e.session_id <> ALL(:shared) OR e.payload ->> 'group_id' = :group)
+            OFFSET 0) AS e
     )
     SELECT seq, id FROM own ORDER BY seq
 """)

@@ -450,7 +450,8 @@ _DOWN: Final = f"""
     WITH RECURSIVE down AS (
         SELECT e.seq, e.id FROM events e WHERE e.causation_id = ANY(:events) AND e.seq <> ALL({_SEQS})
         UNION
-        SELECT e.seq, e.id FROM down JOIN events e ON e.causation_id = down.id WHERE e.seq <> ALL({_SEQS})
+        SELECT e.seq, e.id FROM down CROSS JOIN LATERAL (
+            SELECT e.seq, e.id FROM events e WHERE e.causation_id = down.id AND e.seq <> ALL({_SEQS}) OFFSET 0) AS e
     )
 """
 """Events of others that followed from these."""
@@ -487,12 +488,12 @@ _LEDGER: Final = (
                          WHERE s <> ALL(:alone)),
             'gathered', (SELECT jsonb_agg(g) FROM jsonb_array_elements_text(params -> 'gathered') g
                          WHERE g <> ALL(:events))))
-        WHERE (jsonb_exists(params, 'sessions') AND EXISTS (
+        WHERE lists_others IS NOT FALSE AND ((jsonb_exists(params, 'sessions') AND EXISTS (
                   SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'sessions'")}) s
                   WHERE s = ANY(:alone)))
            OR (jsonb_exists(params, 'gathered') AND EXISTS (
                   SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'gathered'")}) g
-                  WHERE g = ANY(:events)))
+                  WHERE g = ANY(:events))))
         """,
     ),
     _execute(

@@ -151,8 +151,9 @@ _EVENTS = text("""
           AND (e.session_id IS NULL OR e.session_id = ANY(:alone) OR e.session_id = ANY(:shared) OR NOT EXISTS (
                   SELECT FROM messages m WHERE m.session_id = e.session_id AND m.event_seq = e.seq))
         UNION
-        SELECT e.seq, e.id FROM own JOIN events e ON e.causation_id = own.id
-        WHERE e.user_id IS NULL OR e.user_id = :user
+        SELECT e.seq, e.id FROM own CROSS JOIN LATERAL (
+            SELECT e.seq, e.id FROM events e
+            WHERE e.causation_id = own.id AND (e.user_id IS NULL OR e.user_id = :user) OFFSET 0) AS e
     )
     SELECT seq, id FROM own ORDER BY seq
 """)

@@ -130,7 +130,15 @@ GROUP_CHARACTERS: Final = 200
 """Characters of a group's id by which events are found; longer ones are compared as a whole then."""
 
 ANNOUNCES_ERASURE: Final = "event_type = ANY (ARRAY['user.erased', 'group.erased'])"
-"""SQL: of an event, whether it announces the erasure of a user or a group. As PostgreSQL would write it."""
+"""SQL: of an event, whether it announces the erasure of a user or a group. Its index serves who asks by this alone."""
+
+ABOUT_MEMORY: Final = "subject LIKE 'memory:%'"
+"""SQL: of an event, whether its subject is a memory. Likewise."""
+
+BESIDE_MEMORY: Final = (
+    "jsonb_exists_any(payload, '{reason,new}') AND jsonb_exists_any(payload, '{by,with,absorbed,parts}')"
+)
+"""SQL: of an event, whether it may quote another memory than its own. Likewise."""
 
 
 deployment = Table(
@@ -246,6 +254,16 @@ events = _tenant_table(
         Computed(f"left(payload ->> 'group_id', {GROUP_CHARACTERS})", persisted=True),
         comment="Beginning of the group that its payload names. A column, as row-level security demands of an index.",
     ),
+    Column(
+        "memory_id",
+        Text,
+        Computed(
+            "CASE WHEN subject IS DISTINCT FROM 'memory:' || (payload ->> 'memory_id')"
+            " THEN left(payload ->> 'memory_id', 36) END",
+            persisted=True,
+        ),
+        comment="Likewise of the memory that its payload names, unless its subject does.",
+    ),
     UniqueConstraint("tenant_id", "id", "source"),
     Index("events_feed", "tenant_id", "written_in", "seq"),
     _index("events_unrouted", "tenant_id", "seq", where="routed_at IS NULL"),
@@ -254,6 +272,9 @@ events = _tenant_table(
     _index("events_of_chain", "tenant_id", "causation_id", where="causation_id IS NOT NULL"),
     _index("events_of_user", "tenant_id", "user_id", "seq", where="user_id IS NOT NULL"),
     _index("events_of_group", "tenant_id", "group_id", "seq", where="group_id IS NOT NULL"),
+    _index("events_about_memory", "tenant_id", "subject", where=ABOUT_MEMORY),
+    _index("events_naming_memory", "tenant_id", "memory_id", where="memory_id IS NOT NULL"),
+    _index("events_beside_memory", "tenant_id", "time", where=BESIDE_MEMORY),
     _index("events_naming_erased", "tenant_id", "seq", where=f"{ANNOUNCES_ERASURE} AND subject IS NOT NULL"),
     # A queue: its rows change soon after they are written, and how many do so does not depend on the size of the log.
     postgresql_with={"autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 20000},
@@ -659,6 +680,12 @@ dispatches = _tenant_table(
     Column("edit_of", Uuid, comment="The dead dispatch that it retries with other parameters."),
     Column("edited_by", Text, comment="The key that has changed the parameters."),
     _fingerprint(),
+    Column(
+        "lists_others",
+        Boolean,
+        comment="Whether `params` lists sessions or events of others than its event's; null: nobody looked.",
+    ),
+    _index("dispatches_listing", "tenant_id", "id", where="lists_others IS NOT FALSE"),
     _index(
         "dispatches_turns",
         "tenant_id",

@@ -46,6 +46,7 @@ from workers.dispatch.model import (
     Outcome,
     Overran,
     PostponedPart,
+    lists_others,
 )
 from workers.dispatch.relay import DispatchRef
 from workers.dispatch.sweep import emit_dead
@@ -306,6 +307,7 @@ def _next(ledger: Ledger, job: Job, target: str, params: Json) -> NewDispatch:
         lane=job.lane if goes_on else None,
         lane_limit=job.lane_limit if goes_on else None,
         replay_id=job.replay_id,
+        lists_others=lists_others(params, cause),
     )
 
 

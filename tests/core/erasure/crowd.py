@@ -32,7 +32,7 @@ _SESSION: Final = """
 """
 
 _SAID: Final = f"""
-    (SELECT o.*, p, CASE WHEN k %% %(every)s = 7 AND p = 3 THEN %(user)s ELSE u END AS who,
+    (SELECT o.*, p, CASE WHEN k %% %(every)s = 7 AND p = 1 THEN %(user)s ELSE u END AS who,
             md5('m' || k || '-' || p) AS m, 'e' || k || '-' || p AS e
      FROM {_SESSION}, generate_series(1, {MESSAGES}) AS p OFFSET 0) AS o
 """
@@ -57,6 +57,7 @@ STATEMENTS: Final = (
            s, who, e, now()
     FROM told
     """,
+    "SELECT setval('events_seq_seq', (SELECT max(seq) FROM events))",
     f"""
     INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, user_id, correlation_id,
                         causation_id, routed_at)
@@ -64,7 +65,6 @@ STATEMENTS: Final = (
            jsonb_strip_nulls(jsonb_build_object('user_id', who, 'memory_id', {_MEMORY}, 'group_id', g)), who, e, e, now()
     FROM told WHERE p = 1
     """,
-    "SELECT setval('events_seq_seq', (SELECT max(seq) FROM events))",
     """
     INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, role, content,
                           occurred_at)

@@ -12,13 +12,29 @@ CREATE INDEX participants_of_user ON participants (tenant_id, user_id, session_i
 
 COMMENT ON TABLE participants IS 'Who has spoken in which session; written with the messages.';
 
-ALTER TABLE events ADD COLUMN group_id TEXT GENERATED ALWAYS AS (left(payload ->> 'group_id', 200)) STORED;
+ALTER TABLE events
+    ADD COLUMN group_id TEXT GENERATED ALWAYS AS (left(payload ->> 'group_id', 200)) STORED,
+    ADD COLUMN memory_id TEXT GENERATED ALWAYS AS (CASE WHEN subject IS DISTINCT FROM 'memory:' || (payload ->> 'memory_id') THEN left(payload ->> 'memory_id', 36) END) STORED;
+
+COMMENT ON COLUMN events.memory_id IS 'Likewise of the memory that its payload names, unless its subject does.';
 
 COMMENT ON COLUMN events.group_id IS 'Beginning of the group that its payload names. A column, as row-level security demands of an index.';
 
 CREATE INDEX events_of_group ON events (tenant_id, group_id, seq) WHERE group_id IS NOT NULL;
 
+CREATE INDEX events_about_memory ON events (tenant_id, subject) WHERE subject LIKE 'memory:%';
+
+CREATE INDEX events_naming_memory ON events (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
+
+CREATE INDEX events_beside_memory ON events (tenant_id, time) WHERE jsonb_exists_any(payload, '{reason,new}') AND jsonb_exists_any(payload, '{by,with,absorbed,parts}');
+
 CREATE INDEX events_naming_erased ON events (tenant_id, seq) WHERE event_type = ANY (ARRAY['user.erased', 'group.erased']) AND subject IS NOT NULL;
+
+ALTER TABLE dispatches ADD COLUMN lists_others BOOLEAN;
+
+COMMENT ON COLUMN dispatches.lists_others IS 'Whether `params` lists sessions or events of others than its event''s; null: nobody looked.';
+
+CREATE INDEX dispatches_listing ON dispatches (tenant_id, id) WHERE lists_others IS NOT FALSE;
 
 CREATE INDEX documents_of_group ON documents (tenant_id, group_id) WHERE group_id IS NOT NULL;
 
