@@ -26,7 +26,9 @@ SMALL: Final = 3_000
 """Rows that are erased and taken back within a page's time; of more, each table is counted by itself."""
 
 LOOKED_AT: Final = 20_000
-"""Rows that a rehearsal may look at without erasing them: verdicts of those who spoke with a user, open flows."""
+"""Rows that a rehearsal may look at without erasing them: verdicts of those who spoke with a user, open flows,
+dispatches that list several sessions.
+"""
 
 MOST: Final = 10_000
 """Rows of a table that are counted; there may be more."""
@@ -34,11 +36,15 @@ MOST: Final = 10_000
 SUMMED: Final = frozenset({"messages", "sessions"})
 """Tables of which each step has other rows; of the others the step with the most rows counts."""
 
+OF_OTHERS: Final = (ErasurePart.MEMORIES, ErasurePart.EVENTS)
+"""What is erased with memories of others that quote what goes: there may be such memories."""
+
 _BOUND: Final = re.compile(r"(?<!:):(\w+)")
 
 
 def of_user(tx: Tx, tenant_id: str, user_id: str, settings: Settings) -> Erased | None:
     """Count what erasing a user would change; None: it is little enough to be rehearsed, which is exact."""
+    tx.execute(_BY_INDEX)
     name = {"user": user_id}
     if _is_little(tx, _SIZE_OF_USER, name) and _is_seen_soon(tx, name):
         return None
@@ -53,6 +59,7 @@ def of_user(tx: Tx, tenant_id: str, user_id: str, settings: Settings) -> Erased 
 
 def of_group(tx: Tx, group_id: str) -> Erased | None:
     """Count what erasing a group would change; None: it is little enough to be rehearsed, which is exact."""
+    tx.execute(_BY_INDEX)
     name = group.naming(group_id)
     if _is_little(tx, _SIZE_OF_GROUP, name):
         return None
@@ -64,7 +71,7 @@ def of_group(tx: Tx, group_id: str) -> Erased | None:
     values: dict[str, Any] = {**name, **said.values(), "owners": owners, "most": MOST + 1}
     values |= memory.named(ids) | {"spelt": group.spelt(group_id), "changes": [], "ignored": []}
     _add_events(tx, _EVENTS_OF_GROUP, values)
-    partial = {"alone", "shared", "sessions", "messages", "owners", "ids", "refs", "changes"}
+    partial = {"alone", "shared", "sessions", "messages", "seqs", "events", "owners", "ids", "refs", "changes"}
     counts, more = _counted(tx, [ErasurePart.MEMORIES, ErasurePart.GROUP], values, partial)
     sessions = [row.id for row in found[:MOST]]
     return Erased("", counts=+counts, sessions=sessions, group_id=group_id, owners=owners, at_least=[*more, "users"])
@@ -128,7 +135,8 @@ def _counted(
         bound[table] |= set(_BOUND.findall(step.rows))
         counts[table] = counts[table] + rows if table in SUMMED else max(counts[table], rows)
         seen.add(table)
-    return counts, sorted(more | {table for table, names in bound.items() if names & partial})
+    more |= {table for table, names in bound.items() if names & partial}
+    return counts, sorted(more | {step.counted or step.table for part in OF_OTHERS for step in STEPS[part]})
 
 
 def _count(tx: Tx, step: ErasureStep, values: Mapping[str, Any]) -> int:
@@ -138,6 +146,9 @@ def _count(tx: Tx, step: ErasureStep, values: Mapping[str, Any]) -> int:
     return int(tx.execute(counting, values).scalar_one())
 
 
+_BY_INDEX = text("SET LOCAL enable_seqscan = off")
+"""Of what many rows fulfil, the planner expects the first ones at the beginning of a table; they may be at its end."""
+
 _SIZE_OF_USER = text("""
     SELECT (SELECT count(*) FROM (SELECT FROM events WHERE user_id = :user LIMIT :most) AS n)
          + (SELECT count(*) FROM (SELECT FROM memories WHERE user_id = :user LIMIT :most) AS n)
@@ -146,13 +157,16 @@ _SIZE_OF_USER = text("""
                 SELECT session_id AS id FROM (
                     SELECT session_id FROM participants WHERE user_id = :user LIMIT :most) AS guest
                 UNION SELECT id FROM (SELECT id FROM sessions WHERE user_id = :user LIMIT :most) AS own) AS mine
-            JOIN sessions s ON s.id = mine.id) AS held,
+            CROSS JOIN LATERAL (SELECT message_count FROM sessions WHERE id = mine.id OFFSET 0) AS s) AS held,
            (SELECT count(*) FROM (SELECT FROM flows LIMIT :looked_at) AS n)
+         + (SELECT count(*) FROM (SELECT FROM dispatches WHERE lists_others LIMIT :looked_at) AS n)
          + (SELECT count(*) FROM (
                 SELECT FROM verdicts WHERE user_id = ANY(ARRAY(
                     SELECT DISTINCT p.user_id
                     FROM (SELECT session_id FROM participants WHERE user_id = :user LIMIT :most) AS mine
-                    JOIN participants p ON p.session_id = mine.session_id LIMIT :most)) LIMIT :looked_at) AS n) AS looked_at
+                    CROSS JOIN LATERAL (
+                        SELECT user_id FROM participants WHERE session_id = mine.session_id OFFSET 0) AS p
+                    LIMIT :most)) LIMIT :looked_at) AS n) AS looked_at
 """)
 
 _SIZE_OF_GROUP = text("""
@@ -163,13 +177,16 @@ _SIZE_OF_GROUP = text("""
                 SELECT id FROM (SELECT id FROM sessions WHERE group_id = :group LIMIT :most) AS own
                 UNION SELECT session_id FROM (
                     SELECT session_id FROM events WHERE group_id = :prefix LIMIT :most) AS told) AS theirs
-            JOIN sessions s ON s.id = theirs.id) AS held,
+            CROSS JOIN LATERAL (SELECT message_count FROM sessions WHERE id = theirs.id OFFSET 0) AS s) AS held,
            (SELECT count(*) FROM (SELECT FROM flows LIMIT :looked_at) AS n)
+         + (SELECT count(*) FROM (SELECT FROM dispatches WHERE lists_others LIMIT :looked_at) AS n)
          + (SELECT count(*) FROM (
                 SELECT FROM verdicts WHERE user_id = ANY(ARRAY(
                     SELECT DISTINCT p.user_id
                     FROM (SELECT id FROM sessions WHERE group_id = :group LIMIT :most) AS own
-                    JOIN participants p ON p.session_id = own.id LIMIT :most)) LIMIT :looked_at) AS n)
+                    CROSS JOIN LATERAL (
+                        SELECT user_id FROM participants WHERE session_id = own.id OFFSET 0) AS p
+                    LIMIT :most)) LIMIT :looked_at) AS n)
          + (SELECT count(*) FROM (
 """ + f"""
                 SELECT FROM events WHERE {BESIDE_MEMORY} AND time >= (
@@ -183,30 +200,34 @@ _EVENTS_BESIDE = text(f"""
         SELECT FROM events WHERE {BESIDE_MEMORY} AND time >= (
             SELECT min(o.recorded_at) - interval '1 hour'
             FROM (SELECT session_id FROM participants WHERE user_id = :user LIMIT :most) AS mine
-            JOIN evidence e ON e.session_id = mine.session_id
-            JOIN memories o ON o.id = e.memory_id AND o.user_id <> :user)
+            CROSS JOIN LATERAL (
+                SELECT memory_id FROM evidence WHERE session_id = mine.session_id OFFSET 0) AS e
+            CROSS JOIN LATERAL (
+                SELECT recorded_at FROM memories WHERE id = e.memory_id AND user_id <> :user OFFSET 0) AS o)
         LIMIT :most) AS n
 """)
 """Events that are read to redact what was said of memories of others that go with the user."""
 
 _SESSIONS_OF_USER = text("""
-    SELECT s.id, s.message_count, EXISTS (
-        SELECT FROM participants p WHERE p.session_id = s.id AND p.user_id <> :user OFFSET 0) AS shared
+    SELECT mine.id, s.message_count, EXISTS (
+        SELECT FROM participants p WHERE p.session_id = mine.id AND p.user_id <> :user OFFSET 0) AS shared
     FROM (SELECT id FROM (SELECT id FROM sessions WHERE user_id = :user LIMIT :most) AS own
           UNION SELECT session_id FROM (
               SELECT session_id FROM participants WHERE user_id = :user LIMIT :most) AS guest
           LIMIT :most) AS mine
-    JOIN sessions s ON s.id = mine.id ORDER BY s.id COLLATE "C"
+    CROSS JOIN LATERAL (SELECT message_count FROM sessions WHERE id = mine.id OFFSET 0) AS s
+    ORDER BY mine.id COLLATE "C"
 """)
 
 _EVENTS_OF_USER = text("SELECT seq, id FROM events WHERE user_id = :user LIMIT :most")
 
 _SESSIONS_OF_GROUP = text("""
-    SELECT s.id, s.message_count
+    SELECT theirs.id, s.message_count
     FROM (SELECT id FROM (SELECT id FROM sessions WHERE group_id = :group LIMIT :most) AS own
           UNION SELECT session_id FROM (SELECT session_id FROM events WHERE group_id = :prefix LIMIT :most) AS told
           LIMIT :most) AS theirs
-    JOIN sessions s ON s.id = theirs.id ORDER BY s.id COLLATE "C"
+    CROSS JOIN LATERAL (SELECT message_count FROM sessions WHERE id = theirs.id OFFSET 0) AS s
+    ORDER BY theirs.id COLLATE "C"
 """)
 
 _EVENTS_OF_GROUP = text("""

@@ -395,7 +395,11 @@ _WITHOUT_ANSWERS_OF_LOG: Final = _update(
 )
 
 _CONVERSATIONS: Final = (
-    _delete("search_index", f"type = 'unit' AND ({_OF_SESSIONS})", "of units that are deleted: deleted"),
+    _execute(
+        "search_index",
+        "of units that are deleted: deleted",
+        f"DELETE FROM search_index WHERE type = 'unit' AND ({_OF_SESSIONS})",
+    ),
     _delete(
         "units",
         _OF_SESSIONS,
@@ -488,7 +492,7 @@ _LEDGER: Final = (
                          WHERE s <> ALL(:alone)),
             'gathered', (SELECT jsonb_agg(g) FROM jsonb_array_elements_text(params -> 'gathered') g
                          WHERE g <> ALL(:events))))
-        WHERE lists_others IS NOT FALSE AND ((jsonb_exists(params, 'sessions') AND EXISTS (
+        WHERE lists_others AND ((jsonb_exists(params, 'sessions') AND EXISTS (
                   SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'sessions'")}) s
                   WHERE s = ANY(:alone)))
            OR (jsonb_exists(params, 'gathered') AND EXISTS (
@@ -910,7 +914,6 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
                 SELECT 'group:' || unnest(cast(:groups AS text[])))) AND NOT EXISTS (
                 SELECT FROM search_index i WHERE i.group_id = substr(c.owner, 7)))
             """,
-            rows="search_changes WHERE owner = 'user:' || :user",
         ),
         _execute(
             "schedules",
@@ -1010,7 +1013,11 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         *_LEDGER,
-        _delete("search_changes", "owner = 'group:' || :group OR session_id = ANY(:alone)"),
+        _execute(
+            "search_changes",
+            "deleted",
+            "DELETE FROM search_changes WHERE owner = 'group:' || :group OR session_id = ANY(:alone)",
+        ),
     ),
     # The name of an erased user or group, once everything that follows from its announcement has ended.
     ErasurePart.NAMES: (

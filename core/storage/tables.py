@@ -680,12 +680,8 @@ dispatches = _tenant_table(
     Column("edit_of", Uuid, comment="The dead dispatch that it retries with other parameters."),
     Column("edited_by", Text, comment="The key that has changed the parameters."),
     _fingerprint(),
-    Column(
-        "lists_others",
-        Boolean,
-        comment="Whether `params` lists sessions or events of others than its event's; null: nobody looked.",
-    ),
-    _index("dispatches_listing", "tenant_id", "id", where="lists_others IS NOT FALSE"),
+    _flag("lists_others", comment="Whether `params` lists sessions or events of others than its event's."),
+    _index("dispatches_listing", "tenant_id", "id", where="lists_others"),
     _index(
         "dispatches_turns",
         "tenant_id",

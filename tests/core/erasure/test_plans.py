@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import event, text
 
 from core.config import Settings
-from core.erasure import group, user
+from core.erasure import group, preview, user
 from core.storage import tables
 from core.storage.db import Database, Tx
 from tests import databases
@@ -19,8 +19,8 @@ from tests.core.erasing import AUTHOR
 from tests.core.erasure import crowd
 from tests.samples import TENANT
 
-SESSIONS: Final = 2_500
-OWN: Final = 5
+SESSIONS: Final = 1_500
+OWN: Final = 3
 """Sessions of the user, and of the group; in as many others the user is a guest."""
 
 SHARE: Final = 0.1
@@ -42,7 +42,7 @@ SMALL: Final = frozenset(
 
 @pytest.fixture
 def crowded(app: Database, settings: Settings, servers: Servers) -> Database:
-    """A tenant of twenty thousand messages, one in five hundred of them the user's and as many the group's."""
+    """A tenant of twelve thousand messages, one in five hundred of them the user's and as many the group's."""
     every = SESSIONS // OWN
     crowd.load(servers.admin_url, SESSIONS, of_user=every, of_group=every)
     databases.analyzed(settings, *(table.name for table in tables.TENANT_TABLES))
@@ -122,3 +122,16 @@ def test_no_statement_of_a_groups_erasure_looks_through_a_table(crowded: Databas
     with crowded.tenant(TENANT) as tx, watched(tx):
         done = group.erase(tx, TENANT, crowd.GROUP, AUTHOR)
     assert done.counts["messages"] == OWN * crowd.MESSAGES
+
+
+def test_no_statement_of_a_preview_looks_through_a_table(
+    crowded: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preview, "SMALL", 10)
+    with crowded.tenant(TENANT) as tx, watched(tx):
+        of_user = preview.of_user(tx, TENANT, crowd.USER, settings)
+        of_group = preview.of_group(tx, crowd.GROUP)
+    assert of_user is not None
+    assert of_group is not None
+    assert of_user.counts["messages"] == OWN * crowd.MESSAGES + OWN
+    assert of_group.counts["messages"] == OWN * crowd.MESSAGES

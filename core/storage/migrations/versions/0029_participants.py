@@ -12,11 +12,17 @@ down_revision = "0028"
 OWN_ROWS = "tenant_id = current_setting('imprint.tenant', true)"
 
 
+READ = ("messages", "events", "dispatches")
+"""Tables from which the new ones, and the new columns, are filled once."""
+
+
 def upgrade() -> None:
-    op.execute("ALTER TABLE messages NO FORCE ROW LEVEL SECURITY")
+    for table in READ:
+        op.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
     for statement in Path(__file__).with_suffix(".sql").read_text(encoding="utf-8").split(";\n\n"):
         op.execute(statement)
-    op.execute("ALTER TABLE messages FORCE ROW LEVEL SECURITY")
+    for table in READ:
+        op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
     op.execute("ALTER TABLE participants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
     op.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON participants TO imprint_app")
     op.execute(f"CREATE POLICY own_rows ON participants TO imprint_app USING ({OWN_ROWS}) WITH CHECK ({OWN_ROWS})")

@@ -30,11 +30,20 @@ CREATE INDEX events_beside_memory ON events (tenant_id, time) WHERE jsonb_exists
 
 CREATE INDEX events_naming_erased ON events (tenant_id, seq) WHERE event_type = ANY (ARRAY['user.erased', 'group.erased']) AND subject IS NOT NULL;
 
-ALTER TABLE dispatches ADD COLUMN lists_others BOOLEAN;
+ALTER TABLE dispatches ADD COLUMN lists_others BOOLEAN DEFAULT false NOT NULL;
 
-COMMENT ON COLUMN dispatches.lists_others IS 'Whether `params` lists sessions or events of others than its event''s; null: nobody looked.';
+COMMENT ON COLUMN dispatches.lists_others IS 'Whether `params` lists sessions or events of others than its event''s.';
 
-CREATE INDEX dispatches_listing ON dispatches (tenant_id, id) WHERE lists_others IS NOT FALSE;
+UPDATE dispatches d SET lists_others = true FROM events e
+WHERE e.tenant_id = d.tenant_id AND e.seq = d.event_seq AND (
+    (jsonb_exists(d.params, 'sessions') AND d.params -> 'sessions' <> jsonb_build_array(e.session_id))
+    OR (jsonb_path_exists(d.params, '$.gathered[1]') AND EXISTS (
+        SELECT FROM jsonb_array_elements_text(d.params -> 'gathered') AS g (id)
+        LEFT JOIN events o ON o.tenant_id = d.tenant_id AND o.id = g.id
+        WHERE (o.session_id, o.user_id, o.group_id) IS DISTINCT FROM (e.session_id, e.user_id, e.group_id)
+           OR coalesce(o.session_id, o.user_id, o.group_id) IS NULL)));
+
+CREATE INDEX dispatches_listing ON dispatches (tenant_id, id) WHERE lists_others;
 
 CREATE INDEX documents_of_group ON documents (tenant_id, group_id) WHERE group_id IS NOT NULL;
 
