@@ -136,7 +136,11 @@ def _measure(app: Database, settings: Settings) -> dict[str, float]:
     memory = timed(lambda: _erase_memory(app, one))
     rows: dict[str, int] = {}
     user = timed(lambda: rows.update(_erase_user(app, settings)))
-    return previews | {"one memory, s": memory, "the user, s (to reach: below 10)": user, "rows": float(sum(rows.values()))}
+    return previews | {
+        "one memory, s": memory,
+        "the user, s (to reach: below 10)": user,
+        "rows": float(sum(rows.values())),
+    }
 
 
 def _preview_p95(app: Database, settings: Settings, user_id: str) -> float:

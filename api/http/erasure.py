@@ -63,7 +63,7 @@ def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = Fa
     """Erase everything stored about a user permanently; the answer is a signed receipt.
 
     Repeated: a receipt with zero counts. 404 if nothing was ever stored about the user, so a mistyped name gets no
-    receipt. `dry_run`: the answer is what would be erased, as counts of rows.
+    receipt. `dry_run`: the answer is what would be erased, as counts of rows; of a user with many, at least so many.
     """
 
     def carry_out(tx: Tx) -> Erased:
@@ -84,7 +84,7 @@ def delete_group(deps: Deps, caller: Admin, group_id: str, dry_run: Rehearsal = 
     """Erase everything stored about a group permanently; the answer is a signed receipt.
 
     What its members said elsewhere stays. Repeated: a receipt with zero counts. 404 if nothing was ever stored about
-    the group. `dry_run`: the answer is what would be erased, as counts of rows.
+    the group. `dry_run`: the answer is what would be erased, as counts of rows; of a large group, at least so many.
     """
 
     def carry_out(tx: Tx) -> Erased:
@@ -161,9 +161,9 @@ def _erase_owner(
     if count is not None:
         with deps.db.tenant(caller.tenant_id) as tx:
             counted = count(tx)
-        return _rehearsal_json(
-            counted or retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True)
-        )
+        if counted is None or not counted.counts:
+            counted = retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True)
+        return _rehearsal_json(counted)
     done, receipt = _erase(deps, caller, what, name, carry_out)
     for owner in done.owners:
         _write_mirror(deps, caller.tenant_id, owner)

@@ -22,7 +22,7 @@ from core.mirror import export
 from core.storage.db import Tx
 from core.storage.tables import BESIDE_MEMORY
 
-SMALL: Final = 3_000
+SMALL: Final = 2_000
 """Rows that are erased and taken back within a page's time; of more, each table is counted by itself."""
 
 LOOKED_AT: Final = 20_000
@@ -30,7 +30,7 @@ LOOKED_AT: Final = 20_000
 dispatches that list several sessions.
 """
 
-MOST: Final = 10_000
+MOST: Final = 2_000
 """Rows of a table that are counted; there may be more."""
 
 SUMMED: Final = frozenset({"messages", "sessions"})
@@ -67,7 +67,7 @@ def of_group(tx: Tx, group_id: str) -> Erased | None:
     near = _within(found, MOST)
     said = group.said(tx, group_id, near)
     ids = list(tx.execute(_MEMORIES_OF_GROUP, {**name, "most": MOST + 1}).scalars())
-    owners = list(tx.execute(_USERS_OF_GROUP, {**name, "sessions": near, "ids": ids}).scalars())
+    owners = list(tx.execute(_USERS_OF_GROUP, {**said.values(), "ids": ids}).scalars())
     values: dict[str, Any] = {**name, **said.values(), "owners": owners, "most": MOST + 1}
     values |= memory.named(ids) | {"spelt": group.spelt(group_id), "changes": [], "ignored": []}
     _add_events(tx, _EVENTS_OF_GROUP, values)
@@ -169,7 +169,8 @@ _SIZE_OF_USER = text("""
                     LIMIT :most)) LIMIT :looked_at) AS n) AS looked_at
 """)
 
-_SIZE_OF_GROUP = text("""
+_SIZE_OF_GROUP = text(
+    """
     SELECT (SELECT count(*) FROM (SELECT FROM events WHERE group_id = :prefix LIMIT :most) AS n)
          + (SELECT count(*) FROM (SELECT FROM memories WHERE group_id = :group LIMIT :most) AS n)
          + (SELECT count(*) FROM (SELECT FROM search_index WHERE group_id = :group LIMIT :most) AS n)
@@ -188,12 +189,14 @@ _SIZE_OF_GROUP = text("""
                         SELECT user_id FROM participants WHERE session_id = own.id OFFSET 0) AS p
                     LIMIT :most)) LIMIT :looked_at) AS n)
          + (SELECT count(*) FROM (
-""" + f"""
+"""
+    f"""
                 SELECT FROM events WHERE {BESIDE_MEMORY} AND time >= (
                     SELECT min(recorded_at) - interval '1 hour'
                     FROM (SELECT recorded_at FROM memories WHERE group_id = :group LIMIT :most) AS learnt)
                 LIMIT :looked_at) AS n) AS looked_at
-""")
+"""
+)
 
 _EVENTS_BESIDE = text(f"""
     SELECT count(*) FROM (
@@ -238,6 +241,10 @@ _EVENTS_OF_GROUP = text("""
 _MEMORIES_OF_GROUP = text("SELECT id FROM memories WHERE group_id = :group LIMIT :most")
 
 _USERS_OF_GROUP = text("""
-    SELECT user_id FROM participants WHERE session_id = ANY(:sessions)
+    SELECT user_id FROM participants WHERE session_id = ANY(:alone)
+    UNION SELECT m.user_id
+    FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])) AS place (session_id, id)
+    CROSS JOIN LATERAL (
+        SELECT user_id FROM messages WHERE session_id = place.session_id AND id = place.id OFFSET 0) AS m
     UNION SELECT user_id FROM memories WHERE id = ANY(:ids) AND user_id IS NOT NULL
 """)

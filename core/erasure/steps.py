@@ -868,6 +868,8 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
                 SET extras = jsonb_set(extras, '{participants}', (extras -> 'participants') - cast(:user AS text))
             WHERE session_id = ANY(:shared) AND jsonb_exists(extras -> 'participants', :user)
             """,
+            rows="""messages WHERE session_id = ANY(:shared) AND user_id <> :user
+                AND jsonb_exists(extras -> 'participants', :user)""",
         ),
         _delete("participants", "user_id = :user OR session_id = ANY(:alone)"),
         _delete("sessions", "id = ANY(:alone)"),

@@ -54,7 +54,8 @@ _INSERT = text("""
                             expires_at, replay_id, lists_others, approval, turn, ended_at)
     SELECT tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
            target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold, expires_at,
-           replay_id, lists_others, CASE WHEN hold = 'approval' THEN jsonb_build_object('requested_at', clock_timestamp()) END,
+           replay_id, lists_others,
+           CASE WHEN hold = 'approval' THEN jsonb_build_object('requested_at', clock_timestamp()) END,
            CASE WHEN status = 'pending' THEN 'ready' END,
            CASE WHEN status IN ('dead', 'shadow') THEN clock_timestamp() END
     FROM json_to_recordset(cast(:rows AS json)) AS d (

@@ -397,8 +397,8 @@ _RUNNING = text("""
 
 _DEAD_PART = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, alone, lineage, lane, lane_limit, replay_id, lists_others, status, attempt,
-                            error, ended_at)
+                            target, params, queue, alone, lineage, lane, lane_limit, replay_id, lists_others, status,
+                            attempt, error, ended_at)
     SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
            target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, replay_id, lists_others, 'dead', 1,
            :error || ' What was answered is kept with the calls of dispatch ' || id || '.', clock_timestamp()
@@ -408,10 +408,11 @@ _DEAD_PART = text("""
 
 _POSTPONED_PART = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, alone, lineage, lane, lane_limit, replay_id, lists_others, attempt, error,
-                            status, hold, wake_at, expires_at)
+                            target, params, queue, alone, lineage, lane, lane_limit, replay_id, lists_others, attempt,
+                            error, status, hold, wake_at, expires_at)
     SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, replay_id, lists_others, :attempt, :error,
+           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, replay_id, lists_others, :attempt,
+           :error,
            cast(:status AS text), CASE WHEN cast(:status AS text) = 'held' THEN 'time' END,
            CASE WHEN cast(:status AS text) <> 'held'
                 THEN coalesce(cast(:at AS timestamptz), clock_timestamp() + make_interval(secs => :pause)) END,

@@ -43,7 +43,8 @@ _DISPATCH: Final = "md5('dispatch' || k || '-' || p)::uuid"
 
 STATEMENTS: Final = (
     f"""
-    INSERT INTO sessions (tenant_id, id, user_id, group_id, started_at, last_at, message_count, extracted_to, indexed_to)
+    INSERT INTO sessions (tenant_id, id, user_id, group_id, started_at, last_at, message_count, extracted_to,
+        indexed_to)
     SELECT %(t)s, s, u, g, now(), now(), {MESSAGES}, {MESSAGES}, {MESSAGES} FROM {_SESSION}
     """,
     "CREATE TEMP TABLE told ON COMMIT DROP AS SELECT *, row_number() OVER (ORDER BY k, p) AS n FROM " + _SAID,
@@ -62,7 +63,8 @@ STATEMENTS: Final = (
     INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, user_id, correlation_id,
                         causation_id, routed_at)
     SELECT %(t)s, 'c' || k, 'imprint', 'memory.created', 'memory:' || {_MEMORY}, now(),
-           jsonb_strip_nulls(jsonb_build_object('user_id', who, 'memory_id', {_MEMORY}, 'group_id', g)), who, e, e, now()
+           jsonb_strip_nulls(jsonb_build_object('user_id', who, 'memory_id', {_MEMORY}, 'group_id', g)), who, e, e,
+               now()
     FROM told WHERE p = 1
     """,
     """
@@ -75,7 +77,8 @@ STATEMENTS: Final = (
     f"""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, action_type, target, params, queue,
                             status, ended_at, lists_others)
-    SELECT %(t)s, {_DISPATCH}, n, n, e, 'run_agent', 'knowledge_indexer', jsonb_build_object('sessions', ARRAY[s]), 'cpu',
+    SELECT %(t)s, {_DISPATCH}, n, n, e, 'run_agent', 'knowledge_indexer', jsonb_build_object('sessions', ARRAY[s]),
+        'cpu',
            'done', now(), false FROM told
     """,
     f"""
@@ -83,9 +86,11 @@ STATEMENTS: Final = (
     SELECT %(t)s, {_DISPATCH}, 'm', 'p', 'ok', 'words' FROM told WHERE p %% 2 = 0
     """,
     f"""
-    INSERT INTO memories (tenant_id, id, user_id, group_id, subject, kind, category, topic, content, statement_key, trust,
+    INSERT INTO memories (tenant_id, id, user_id, group_id, subject, kind, category, topic, content, statement_key,
+        trust,
                           status, occurred_at)
-    SELECT %(t)s, {_MEMORY}, u, g, u, 'semantic', 'fact', 'other', 'Knows ' || k, md5(k::text), 'candidate', 'active', now()
+    SELECT %(t)s, {_MEMORY}, u, g, u, 'semantic', 'fact', 'other', 'Knows ' || k, md5(k::text), 'candidate',
+        'active', now()
     FROM {_SESSION}
     """,
     f"""
@@ -113,13 +118,16 @@ STATEMENTS: Final = (
            {_MEMORY} FROM told WHERE p = 1
     """,
     f"""
-    INSERT INTO search_index (tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, terms, own_terms)
+    INSERT INTO search_index (tenant_id, type, session_id, ref, position, user_id, group_id, occurred_at, terms,
+        own_terms)
     SELECT %(t)s, 'message', s, m, p, who, g, now(), '{{1:1}}/{TERM_IDS}', ARRAY[1] FROM told
     """,
     """
     INSERT INTO term_counts (tenant_id, owner, term, documents)
     SELECT %(t)s, owner, term, 1000
-    FROM (SELECT DISTINCT 'user:' || who AS owner FROM told UNION SELECT 'group:' || g FROM told WHERE g IS NOT NULL) AS o,
+
+    FROM (SELECT DISTINCT 'user:' || who AS owner FROM told
+          UNION SELECT 'group:' || g FROM told WHERE g IS NOT NULL) AS o,
          generate_series(1, 20) AS term
     """,
     """
@@ -179,8 +187,9 @@ STATEMENTS: Final = (
     INSERT INTO rebuilds (tenant_id, id, user_id, shadow_id, status)
     SELECT %(t)s, md5('rebuild' || k)::uuid, 'u' || k %% 997, 'rebuild-' || k, 'dropped' FROM {_SESSION}
     """,
-    f"""
+    """
     INSERT INTO search_changes (tenant_id, owner, at, type, session_id, ref)
-    SELECT %(t)s, CASE WHEN p = 1 AND g IS NOT NULL THEN 'group:' || g ELSE 'user:' || who END, 1, 'message', s, m FROM told
+    SELECT %(t)s, CASE WHEN p = 1 AND g IS NOT NULL THEN 'group:' || g ELSE 'user:' || who END, 1, 'message', s,
+        m FROM told
     """,
 )

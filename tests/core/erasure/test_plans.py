@@ -100,7 +100,7 @@ READ: Final = "SELECT relname, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetc
 
 
 def _read(tx: Tx) -> dict[str, int]:
-    return {name: number for name, number in tx.execute(text(READ))}
+    return {row[0]: row[1] for row in tx.execute(text(READ))}
 
 
 def _shares(read: list[tuple[str, dict[str, int]]], table: str, before: int) -> list[tuple[str, int]]:
