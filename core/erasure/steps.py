@@ -454,11 +454,15 @@ _DOWN: Final = f"""
     WITH RECURSIVE down AS (
         SELECT e.seq, e.id FROM events e WHERE e.causation_id = ANY(:events) AND e.seq <> ALL({_SEQS})
         UNION
+        SELECT e.seq, e.id FROM events e
+        WHERE e.correlation_id = ANY(:events) AND e.causation_id IS NULL AND e.correlation_id <> e.id
+          AND e.seq <> ALL({_SEQS})
+        UNION
         SELECT e.seq, e.id FROM down CROSS JOIN LATERAL (
             SELECT e.seq, e.id FROM events e WHERE e.causation_id = down.id AND e.seq <> ALL({_SEQS}) OFFSET 0) AS e
     )
 """
-"""Events of others that followed from these."""
+"""Events of others that followed from these, or that were published as belonging to them."""
 
 _LEDGER: Final = (
     _execute(
@@ -801,8 +805,8 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _delete(
             "evidence",
             f"""
-            memory_id = {_MINE} OR session_id = ANY(:alone) OR (session_id = '' AND event_id = ANY(:events))
-            OR (session_id = ANY(:shared) AND EXISTS (
+            memory_id = {_MINE} OR (session_id = '' AND event_id = ANY(:events))
+            OR ((session_id = ANY(:alone) OR session_id = ANY(:shared)) AND EXISTS (
                 SELECT FROM messages m WHERE m.session_id = evidence.session_id AND m.id = evidence.message_id
                                          AND m.user_id = :user))
             """,
@@ -871,7 +875,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             rows="""messages WHERE session_id = ANY(:shared) AND user_id <> :user
                 AND jsonb_exists(extras -> 'participants', :user)""",
         ),
-        _delete("participants", "user_id = :user OR session_id = ANY(:alone)"),
+        _delete("participants", "session_id = ANY(:alone) OR (session_id = ANY(:shared) AND user_id = :user)"),
         _delete("sessions", "id = ANY(:alone)"),
         _update(
             "sessions",

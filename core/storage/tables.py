@@ -272,6 +272,7 @@ events = _tenant_table(
     _index("events_of_chain", "tenant_id", "causation_id", where="causation_id IS NOT NULL"),
     _index("events_of_user", "tenant_id", "user_id", "seq", where="user_id IS NOT NULL"),
     _index("events_of_group", "tenant_id", "group_id", "seq", where="group_id IS NOT NULL"),
+    _index("events_correlated", "tenant_id", "correlation_id", where="causation_id IS NULL AND correlation_id <> id"),
     _index("events_about_memory", "tenant_id", "subject", where=ABOUT_MEMORY),
     _index("events_naming_memory", "tenant_id", "memory_id", where="memory_id IS NOT NULL"),
     _index("events_beside_memory", "tenant_id", "time", where=BESIDE_MEMORY),

@@ -22,6 +22,8 @@ COMMENT ON COLUMN events.group_id IS 'Beginning of the group that its payload na
 
 CREATE INDEX events_of_group ON events (tenant_id, group_id, seq) WHERE group_id IS NOT NULL;
 
+CREATE INDEX events_correlated ON events (tenant_id, correlation_id) WHERE causation_id IS NULL AND correlation_id <> id;
+
 CREATE INDEX events_about_memory ON events (tenant_id, subject) WHERE subject LIKE 'memory:%';
 
 CREATE INDEX events_naming_memory ON events (tenant_id, memory_id) WHERE memory_id IS NOT NULL;
