@@ -176,6 +176,7 @@ _CHUNK: Final[Sequence[str]] = (
            began + interval '32 s', 16, 400, 16, 16, began
     FROM {_SESSION}
     """,
+    f"INSERT INTO participants (tenant_id, session_id, user_id) SELECT %(tenant)s, session, who FROM {_SESSION}",
     f"""
     INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, role, content,
                           token_count, occurred_at)

@@ -29,7 +29,7 @@ class Shown:
 
     user: str
     other: str
-    """User of the newest session: an erasure is tried out to be shown, and takes as long as the user has rows."""
+    """User of the newest session, who has less: the erasure of somebody with little is carried out and taken back."""
     session: str
     group: str | None
     event: str
@@ -191,6 +191,7 @@ def _people(of: Shown) -> Mapping[str, str]:
         "a user at an earlier time": f"/people/{of.user}?true_then=50&known_then=50",
         "a user's memories at an earlier time": f"/people/{of.user}/memories?true_then=50&known_then=50",
         "preview of a user's erasure": f"/people/{of.other}/erasure",
+        "preview of a large user's erasure": f"/people/{of.user}/erasure",
         "a session": f"/sessions/{of.session}",
         **({} if of.group is None else of_group),
     }

@@ -16,7 +16,7 @@ from api.ingress.answers import answers
 from api.ingress.dependencies import Admin, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
 from core.bulk import jobs
-from core.erasure import group, memory, user
+from core.erasure import group, memory, preview, user
 from core.erasure.memory import Erased
 from core.errors import Conflict, Later, NotFound
 from core.memory import receipts
@@ -63,13 +63,16 @@ def delete_user(deps: Deps, caller: Admin, user_id: str, dry_run: Rehearsal = Fa
     """Erase everything stored about a user permanently; the answer is a signed receipt.
 
     Repeated: a receipt with zero counts. 404 if nothing was ever stored about the user, so a mistyped name gets no
-    receipt. `dry_run`: the answer is what would be erased, as counts of rows.
+    receipt. `dry_run`: the answer is what would be erased, as counts of rows; of a user with many, at least so many.
     """
 
     def carry_out(tx: Tx) -> Erased:
         return user.erase(tx, caller.tenant_id, user_id, author(caller), deps.settings, rehearsal=dry_run)
 
-    return _erase_owner(deps, caller, "user", user_id, carry_out, dry_run=dry_run)
+    def count(tx: Tx) -> Erased | None:
+        return preview.of_user(tx, caller.tenant_id, user_id, deps.settings)
+
+    return _erase_owner(deps, caller, "user", user_id, carry_out, count if dry_run else None)
 
 
 @router.delete(
@@ -81,13 +84,16 @@ def delete_group(deps: Deps, caller: Admin, group_id: str, dry_run: Rehearsal = 
     """Erase everything stored about a group permanently; the answer is a signed receipt.
 
     What its members said elsewhere stays. Repeated: a receipt with zero counts. 404 if nothing was ever stored about
-    the group. `dry_run`: the answer is what would be erased, as counts of rows.
+    the group. `dry_run`: the answer is what would be erased, as counts of rows; of a large group, at least so many.
     """
 
     def carry_out(tx: Tx) -> Erased:
         return group.erase(tx, caller.tenant_id, group_id, author(caller))
 
-    return _erase_owner(deps, caller, "group", group_id, carry_out, dry_run=dry_run)
+    def count(tx: Tx) -> Erased | None:
+        return preview.of_group(tx, group_id)
+
+    return _erase_owner(deps, caller, "group", group_id, carry_out, count if dry_run else None)
 
 
 @router.get("/receipts/key", operation_id="getReceiptKey", responses=answers(ReceiptKey))
@@ -138,10 +144,12 @@ def _erase_owner(
     what: Kind,
     name: str,
     erase: Callable[[Tx], Erased],
-    *,
-    dry_run: bool,
+    count: Callable[[Tx], Erased | None] | None,
 ) -> Json:
-    """Erase a user or a group, or count what would be erased. NotFound: nothing was ever stored about it."""
+    """Erase a user or a group, or count what would be erased. NotFound: nothing was ever stored about it.
+
+    `count`: does the latter where it is too much to be erased and taken back.
+    """
 
     def carry_out(tx: Tx) -> Erased:
         jobs.lock_running(tx)
@@ -150,8 +158,12 @@ def _erase_owner(
             raise NotFound(f"Nothing is stored about a {what} {name!r}, so nothing was erased. Check the name.")
         return done
 
-    if dry_run:
-        return _rehearsal_json(retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True))
+    if count is not None:
+        with deps.db.tenant(caller.tenant_id) as tx:
+            counted = count(tx)
+        if counted is None or not counted.counts:
+            counted = retrying.run_with_retries(deps.db, caller.tenant_id, carry_out, rehearsal=True)
+        return _rehearsal_json(counted)
     done, receipt = _erase(deps, caller, what, name, carry_out)
     for owner in done.owners:
         _write_mirror(deps, caller.tenant_id, owner)
@@ -202,6 +214,7 @@ def _rehearsal_json(done: Erased) -> Json:
         **whose,
         "sessions": len(done.sessions),
         "counts": {name: number for name, number in sorted(done.counts.items()) if number},
+        "at_least": list(done.at_least),
     }
 
 

@@ -17,25 +17,22 @@ from sqlalchemy import text
 from core.erasure import log_redaction, memory, names, quotes, runner
 from core.erasure.memory import Erased
 from core.erasure.steps import ErasurePart
-from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.memory import tombstones
 from core.storage.db import Tx
+from core.storage.tables import GROUP_CHARACTERS
 from core.types import Json
 
 ERASED: Final = names.GROUP
-
-ROUNDS: Final = 5
-"""Attempts to lock all sessions of the group while new ones are opened."""
 
 PAGE: Final = 1_000
 """Memories that one `memory.erased` names."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class Said:
     """Sessions with messages to the group alone, sessions with others too, and the group's messages in these."""
 
     alone: Sequence[str]
@@ -59,14 +56,12 @@ def erase(tx: Tx, tenant_id: str, group_id: str, author: Author) -> Erased:
     If nothing is stored of the group, nothing is counted. `owners` of the result: users whose mirrors have to be
     written again. Conflict: its members kept writing in the meantime.
     """
-    # The log is followed from here once the sessions are locked: what is written before is seen by the pass over it.
-    horizon = tx.execute(_HORIZON).scalar_one()
-    named = tx.execute(_NAMED, {"group": group_id, "erased": ERASED}).all()
-    said = _locked(tx, group_id, sorted({row.session_id for row in named if row.session_id}))
-    spoken: Json = {"group": group_id, "erased": ERASED, "horizon": horizon, **said.values()}
+    name = naming(group_id)
+    places = said(tx, group_id, runner.lock_sessions(tx, lambda: tx.execute(_SESSIONS, name).scalars(), "group"))
+    spoken: Json = {**name, **places.values()}
     found = sorted(tx.execute(_OWNERS, spoken).scalars())
     owners = runner.lock_owners(tx, tenant_id, found)
-    values = _bound_values(tx, group_id, spoken | {"owners": found}, [row.seq for row in named])
+    values = _bound_values(tx, group_id, spoken | {"owners": found})
     ids = _memories(tx, values)
     counts = quotes.erase(tx, tenant_id, tx.execute(_QUOTES, values), owners, author)
     runner.restart_running(tx, but=values["seqs"])
@@ -84,46 +79,40 @@ def erase(tx: Tx, tenant_id: str, group_id: str, author: Author) -> Erased:
     if counts:
         _publish(tx, tenant_id, group_id, ids, author)
     return Erased(
-        "", counts=counts, tombstones=laid, sessions=[*said.alone, *said.shared], group_id=group_id, owners=found
+        "", counts=counts, tombstones=laid, sessions=[*places.alone, *places.shared], group_id=group_id, owners=found
     )
 
 
-def _locked(tx: Tx, group_id: str, named: Sequence[str]) -> _Said:
-    """Lock the sessions in which something was said to the group, in the order in which an extraction takes the locks.
-
-    Nobody can add messages to these or move their cursors afterwards.
-    """
-    locked: set[str] = set()
-    for _ in range(ROUNDS):
-        ids = set(tx.execute(_SESSIONS, {"group": group_id, "named": named}).scalars())
-        if locked >= ids:
-            return _said(tx, group_id, sorted(locked))
-        locked |= ids
-        tx.execute(_LOCK, {"ids": sorted(locked)})
-    raise Conflict("The group keeps opening sessions. Stop the services that write for it, then erase again.")
+def naming(group_id: str) -> Json:
+    """Return the values that name the group."""
+    return {"group": group_id, "prefix": group_id[:GROUP_CHARACTERS], "erased": ERASED}
 
 
-def _said(tx: Tx, group_id: str, session_ids: Sequence[str]) -> _Said:
+def spelt(group_id: str) -> list[str]:
+    """Return how JSON may name the group."""
+    return sorted({f'"group_id": {json.dumps(group_id, ensure_ascii=escaped)}' for escaped in (True, False)})
+
+
+def said(tx: Tx, group_id: str, session_ids: Sequence[str]) -> Said:
+    """Divide sessions into those with messages to the group alone, and others."""
     rows = tx.execute(_SHARED, {"group": group_id, "ids": session_ids}).all()
     shared = [row.id for row in rows if row.shared]
     places = tx.execute(_PLACES, {"group": group_id, "ids": shared}).all()
     alone = [row.id for row in rows if not row.shared]
-    return _Said(alone, shared, [(row.session_id, row.id, row.position) for row in places])
+    return Said(alone, shared, [(row.session_id, row.id, row.position) for row in places])
 
 
-def _bound_values(tx: Tx, group_id: str, spoken: Json, named: Sequence[int]) -> dict[str, Any]:
-    """Return the values bound in the steps; what was written to the log since the first pass over it is added."""
-    values = {**spoken, "named": list(named)}
-    runner.hold(tx, tx.execute(_EVENTS, values).scalars())
+def _bound_values(tx: Tx, group_id: str, spoken: Json) -> dict[str, Any]:
+    """Return the values bound in the steps."""
+    runner.hold(tx, tx.execute(_EVENTS, spoken).scalars())
     # Dispatches that were running when the events were locked have been written by now.
-    rows = tx.execute(_EVENTS, values).all()
-    spelt = {f'"group_id": {json.dumps(group_id, ensure_ascii=escaped)}' for escaped in (True, False)}
+    rows = tx.execute(_EVENTS, spoken).all()
     return {
-        **values,
+        **spoken,
         "seqs": [row.seq for row in rows],
         "events": [row.id for row in rows],
         "pepper": secrets.token_hex(),
-        "spelt": sorted(spelt),
+        "spelt": spelt(group_id),
     }
 
 
@@ -141,23 +130,17 @@ def _publish(tx: Tx, tenant_id: str, group_id: str, ids: dict[str, list[UUID]], 
     publishing.publish(tx, tenant_id, author, [Emission(ERASED, {"group_id": group_id}, subject=f"group:{group_id}")])
 
 
-_HORIZON = text("SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+_NAMES_GROUP: Final = "e.group_id = :prefix AND e.payload ->> 'group_id' = :group AND e.event_type <> :erased"
+"""Condition that an event names the group."""
 
-_NAMED = text("""
-    SELECT e.seq, e.session_id FROM events e WHERE e.payload ->> 'group_id' = :group AND e.event_type <> :erased
-""")
-"""One pass over the log: no index says which group an event names, and erasing one is rare."""
-
-_SESSIONS = text("""
+_SESSIONS = text(f"""
     SELECT id FROM sessions WHERE group_id = :group
-    UNION SELECT id FROM sessions WHERE id = ANY(:named)
+    UNION SELECT e.session_id FROM events e JOIN sessions s ON s.id = e.session_id WHERE {_NAMES_GROUP}
     UNION SELECT session_id FROM search_index WHERE group_id = :group AND type = 'message'
     UNION SELECT m.session_id FROM sessions s JOIN messages m ON m.session_id = s.id AND m.position > s.indexed_to
     WHERE s.indexed_to < s.message_count AND m.group_id = :group
 """)
 """A session has the group of its first event, and single messages may be to another: these are in the index, or new."""
-
-_LOCK = text('SELECT FROM sessions WHERE id = ANY(:ids) ORDER BY id COLLATE "C" FOR UPDATE')
 
 _OF_GROUP: Final = """
     (m.group_id IS NOT DISTINCT FROM :group OR (m.group_id IS NULL AND
@@ -190,7 +173,8 @@ _CITES: Final = """
 
 _CITED: Final = f"""
     SELECT o.id FROM memories o WHERE o.group_id IS DISTINCT FROM :group AND o.id IN (
-        SELECT e.memory_id FROM evidence e WHERE {_CITES}
+        SELECT e.memory_id FROM evidence e WHERE e.session_id = ANY(:alone)
+        UNION SELECT e.memory_id FROM evidence e WHERE e.session_id = ANY(:shared) AND {_CITES}
         UNION SELECT r.from_id FROM relations r JOIN memories part ON part.id = r.to_id
         WHERE r.relation = 'derived_from' AND part.group_id = :group)
 """
@@ -205,12 +189,9 @@ _OWNERS = text(f"""
 """)
 """Members, and whose memories are erased or change."""
 
-_EVENTS = text("""
+_EVENTS = text(f"""
     WITH RECURSIVE own AS (
-        SELECT e.seq, e.id FROM events e WHERE e.seq = ANY(cast(:named AS bigint[]))
-        UNION
-        SELECT e.seq, e.id FROM events e
-        WHERE e.written_in >= :horizon AND e.payload ->> 'group_id' = :group AND e.event_type <> :erased
+        SELECT e.seq, e.id FROM events e WHERE {_NAMES_GROUP}
         UNION
         SELECT e.seq, e.id FROM events e WHERE e.session_id = ANY(:alone)
         UNION
@@ -218,10 +199,13 @@ _EVENTS = text("""
         WHERE (m.session_id, m.id) IN (
             SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])))
         UNION
-        SELECT e.seq, e.id FROM own JOIN events e ON e.causation_id = own.id
-        WHERE e.event_type <> :erased AND coalesce(e.payload ->> 'group_id', :group) = :group
-          AND (e.subject IS NULL OR e.subject NOT LIKE 'memory:%')
-          AND (e.session_id IS NULL OR e.session_id <> ALL(:shared) OR e.payload ->> 'group_id' = :group)
+        SELECT e.seq, e.id FROM own CROSS JOIN LATERAL (
+            SELECT e.seq, e.id FROM events e
+            WHERE e.causation_id = own.id AND e.event_type <> :erased
+              AND coalesce(e.payload ->> 'group_id', :group) = :group
+              AND (e.subject IS NULL OR e.subject NOT LIKE 'memory:%')
+              AND (e.session_id IS NULL OR e.session_id <> ALL(:shared) OR e.payload ->> 'group_id' = :group)
+            OFFSET 0) AS e
     )
     SELECT seq, id FROM own ORDER BY seq
 """)

@@ -13,6 +13,7 @@ from sqlalchemy import text
 from core.erasure import runner
 from core.erasure.steps import ErasurePart
 from core.storage.db import Tx
+from core.storage.tables import ABOUT_MEMORY, BESIDE_MEMORY
 
 SLACK: Final = timedelta(hours=1)
 """Largest difference between the clocks of machines: an event about a memory is at most this much older than it."""
@@ -57,44 +58,48 @@ def _subjects(ids: Sequence[UUID]) -> list[str]:
     return [f"memory:{one}" for one in ids]
 
 
-_ABOUT = text("""
+_ABOUT = text(f"""
     WITH RECURSIVE about AS (
         SELECT e.seq, e.id FROM events e
-        WHERE e.time >= :since AND (e.subject = ANY(:subjects) OR e.payload ->> 'memory_id' = ANY(:ids))
+        WHERE e.{ABOUT_MEMORY} AND e.subject = ANY(:subjects) AND e.time >= :since
+        UNION
+        SELECT e.seq, e.id FROM events e
+        WHERE e.memory_id = ANY(:ids) AND e.payload ->> 'memory_id' = ANY(:ids) AND e.time >= :since
         UNION
         SELECT e.seq, e.id FROM events e WHERE e.id = ANY(:also)
         UNION
         SELECT e.seq, e.id FROM events e
         WHERE e.causation_id = ANY(:beside) AND (e.subject IS NULL OR e.subject NOT LIKE 'memory:%')
         UNION
-        SELECT e.seq, e.id FROM about JOIN events e ON e.causation_id = about.id
-        WHERE e.subject IS NULL OR e.subject NOT LIKE 'memory:%' OR e.subject = ANY(:subjects)
+        SELECT e.seq, e.id FROM about CROSS JOIN LATERAL (
+            SELECT e.seq, e.id FROM events e
+            WHERE e.causation_id = about.id
+              AND (e.subject IS NULL OR e.subject NOT LIKE 'memory:%' OR e.subject = ANY(:subjects)) OFFSET 0) AS e
     )
     SELECT seq, id FROM about
 """)
-"""One pass over the log since then: no index says what an event is about, and erasing is rare.
-
-What followed from these events, and from those that name a memory beside another, is about the same unless its subject
-is another memory.
+"""What followed from these events, and from those that name a memory beside another, is about the same unless its
+subject is another memory.
 """
 
-_DELETED_PARTS = text("""
+_DELETED_PARTS = text(f"""
     WITH named AS (
         SELECT DISTINCT cast(part AS uuid) AS id FROM events e, jsonb_array_elements_text(
             CASE jsonb_typeof(e.payload -> 'parts') WHEN 'array' THEN e.payload -> 'parts' ELSE '[]' END
             || jsonb_build_array(e.payload -> 'absorbed')) AS part
-        WHERE e.time >= :since AND e.subject = ANY(:subjects)
+        WHERE e.{ABOUT_MEMORY} AND e.subject = ANY(:subjects) AND e.time >= :since
           AND e.event_type IN ('memory.compressed', 'memory.merged') AND part IS NOT NULL
     )
     SELECT id, uuid_extract_timestamp(id) AS made_at FROM named
     WHERE NOT EXISTS (SELECT FROM memories m WHERE m.id = named.id)
 """)
 
-_BESIDE = text("""
-    SELECT e.seq, e.id FROM events e
-    WHERE e.time >= :since AND jsonb_exists_any(e.payload, '{reason, new}')
+_BESIDE = text(f"""
+    SELECT e.seq, e.id FROM events e WHERE e.time >= :since AND {BESIDE_MEMORY}
       AND (e.payload ->> 'by' = ANY(:ids) OR e.payload ->> 'with' = ANY(:ids) OR e.payload ->> 'absorbed' = ANY(:ids)
            OR jsonb_exists_any(CASE jsonb_typeof(e.payload -> 'parts') WHEN 'array' THEN e.payload -> 'parts' END,
                                cast(:ids AS text[])))
 """)
-"""A reason may quote both memories it mentions, and `new` is the text that replaced one of them."""
+"""A reason may quote both memories it mentions, and `new` is the text that replaced one of them. Of the events since
+then, those that mention two are read.
+"""

@@ -36,6 +36,7 @@ class Erased:
 
     `rederive`: remaining memories that had a part in something derived that was erased. `sessions`: those whose
     messages lost their text, for caches to drop. Of a group: `group_id`, and `owners` whose memories have changed.
+    `at_least`: of a preview, the tables of which there may be more rows than counted.
     """
 
     user_id: str
@@ -46,6 +47,7 @@ class Erased:
     sessions: Sequence[str] = ()
     group_id: str | None = None
     owners: Sequence[str] = ()
+    at_least: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +155,13 @@ def delete_memories(
 
 def bound_values(tx: Tx, owners: Sequence[str], ids: Sequence[UUID]) -> dict[str, Any]:
     """Return the values bound in the steps for memories of these owners, without verdicts that stored nothing."""
-    values = {"ids": list(ids), "refs": [str(one) for one in ids], "owners": list(owners), "ignored": []}
+    values = {**named(ids), "owners": list(owners), "ignored": []}
     return values | {"changes": list(tx.execute(_CHANGES, values).scalars())}
+
+
+def named(ids: Sequence[UUID]) -> dict[str, Any]:
+    """Return the values that name memories."""
+    return {"ids": list(ids), "refs": [str(one) for one in ids]}
 
 
 def _extent(tx: Tx, owner: Owner, memory_id: UUID, *, evidence: bool) -> tuple[Lineage, Equivalents]:

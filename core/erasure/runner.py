@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
 from sqlalchemy import TextClause, text
 
 from core.erasure.steps import STEPS, ErasurePart, Values
+from core.errors import Conflict
 from core.memory import writer
 from core.storage.db import Tx
+
+ROUNDS: Final = 5
+"""Attempts to lock all sessions of a user or a group while new ones are opened."""
 
 
 def run(tx: Tx, tenant_id: str, part: ErasurePart, values: Values) -> Counter[str]:
@@ -22,6 +27,22 @@ def run(tx: Tx, tenant_id: str, part: ErasurePart, values: Values) -> Counter[st
             rows = step.action(tx, tenant_id, values)
         counts[step.counted or step.table] += rows
     return counts
+
+
+def lock_sessions(tx: Tx, find: Callable[[], Iterable[str]], whose: str) -> list[str]:
+    """Lock the sessions that are found until no other one is found, and return them in order.
+
+    Nobody can add messages to these or move their cursors afterwards. They are locked before the owners, in the order
+    in which an extraction takes the locks. Conflict: new ones keep appearing; the message names `whose`.
+    """
+    locked: set[str] = set()
+    for _ in range(ROUNDS):
+        found = set(find())
+        if locked >= found:
+            return sorted(locked)
+        locked |= found
+        tx.execute(_LOCK_SESSIONS, {"ids": sorted(locked)})
+    raise Conflict(f"The {whose} keeps opening sessions. Stop the services that write for it, then erase again.")
 
 
 def lock_owners(tx: Tx, tenant_id: str, owners: Iterable[str]) -> frozenset[str]:
@@ -54,6 +75,8 @@ def reload_caches(tx: Tx) -> None:
     """Have every process reload all cached rows of the search index, when this transaction is committed."""
     tx.execute(_NOTE_ALL)
 
+
+_LOCK_SESSIONS = text('SELECT FROM sessions WHERE id = ANY(:ids) ORDER BY id COLLATE "C" FOR UPDATE')
 
 _RESTART = text("""
     UPDATE dispatches SET status = 'retrying', lease = NULL, wake_at = clock_timestamp(),

@@ -17,8 +17,10 @@ Values bound in the statements:
   words and `shortened` only their reasons.
 - SESSION: `session`; `owners`, whose memories cite it; `places`, its messages; `told`, ids of its events.
 - USER: `user`; `alone` and `shared`, the sessions in which they spoke alone and with others; `seqs` and `events`,
-  all events of theirs; `pepper`, a random secret that is not stored and hashes ids that others' rows refer to;
-  `spelt`, the user's id as encoded in JSON.
+  all events of theirs; `cited`, memories of others that quote them; `near`, who else took part in `shared` or owns one
+  of these; `groups`, those of which they have something; `pepper`, a random secret that is not stored and hashes ids
+  that others' rows refer to; `spelt`, the user's id as encoded in JSON; `most`, how many memories a preview reads, None
+  for all.
 - GROUP: as USER, with `group` in place of `user`; `sessions` and `messages`, what was said to it in `shared` ones, and
   `places`, the same with their positions; `owners`, whose memories are concerned.
 - NAMES: `seqs`, the `user.erased` and `group.erased` events whose consequences have ended; `keys`, the keys of their
@@ -82,12 +84,16 @@ class ErasurePart(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ErasureStep:
-    """An action on one table, with a description of it. `counted`: the table under which its rows are counted."""
+    """An action on one table, with a description of it. `counted`: the table under which its rows are counted.
+
+    `rows`: SQL for the rows that it changes, by which a preview counts them; empty if they depend on the steps before.
+    """
 
     table: str
     treatment: str
     action: Action
     counted: str = ""
+    rows: str = ""
 
 
 def _nameless(column: str) -> str:
@@ -95,12 +101,17 @@ def _nameless(column: str) -> str:
     return f"'erased:' || md5(:pepper || {column})"
 
 
-def _execute(table: str, treatment: str, statement: str, counted: str = "") -> ErasureStep:
-    return ErasureStep(table, treatment, text(statement), counted)
+def _execute(table: str, treatment: str, statement: str, counted: str = "", rows: str = "") -> ErasureStep:
+    return ErasureStep(table, treatment, text(statement), counted, rows)
 
 
 def _delete(table: str, where: str, treatment: str = "deleted") -> ErasureStep:
-    return _execute(table, treatment, f"DELETE FROM {table} WHERE {where}")
+    return _execute(table, treatment, f"DELETE FROM {table} WHERE {where}", rows=f"{table} WHERE {where}")
+
+
+def _update(table: str, assigned: str, where: str, treatment: str) -> ErasureStep:
+    statement = f"UPDATE {table} SET {assigned} WHERE {where}"
+    return _execute(table, treatment, statement, rows=f"{table} WHERE {where}")
 
 
 def _forget_index(tx: Tx, _tenant_id: str, values: Values) -> int:
@@ -136,7 +147,8 @@ _OF_SESSIONS: Final = "session_id = ANY(:alone) OR session_id = ANY(:shared)"
 
 _OF_IMPORTS: Final = "import_id IN (SELECT id FROM imports WHERE user_id = :user)"
 
-_MINE: Final = "(SELECT id FROM memories WHERE user_id = :user)"
+_MINE: Final = "ANY(ARRAY(SELECT id FROM memories WHERE user_id = :user LIMIT cast(:most AS bigint)))"
+"""The user's memories. An array, unlike a subquery beside an OR, is looked up in an index."""
 
 _SEQS: Final = "cast(:seqs AS bigint[])"
 """With the column's own type: only then PostgreSQL looks a long list up by hash instead of scanning it for each row."""
@@ -149,6 +161,25 @@ _REFERRED_TO: Final = """
 """
 
 _PLACES: Final = "SELECT * FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[]))"
+
+_SILENT: Final = """
+    NOT EXISTS (SELECT FROM messages m WHERE m.session_id = participants.session_id
+                                         AND m.user_id = participants.user_id)
+"""
+"""Condition that nothing of a participant is left in the session."""
+
+_QUOTES_SHARED: Final = f"""
+    EXISTS (
+        SELECT FROM jsonb_array_elements({_LIST.format("verdicts.candidate -> 'evidence'")}) AS cited
+        JOIN messages m ON m.session_id = cited ->> 'session_id' AND m.id = cited ->> 'message_id'
+        WHERE m.session_id = ANY(:shared) AND m.user_id = :user)
+"""
+"""Condition that a verdict quotes the user."""
+
+_GROUPS_OF_MEMORIES: Final = """
+    SELECT {0} FROM (SELECT group_id FROM memories WHERE user_id = :user LIMIT cast(:most AS bigint)) AS mine
+    WHERE group_id IS NOT NULL
+"""
 
 _CITING: Final = f"""
     EXISTS (SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) e
@@ -205,6 +236,19 @@ def _stop_imports(which: str) -> tuple[ErasureStep, ...]:
     )
 
 
+def _blank_bulk_jobs(which: str) -> tuple[ErasureStep, ErasureStep]:
+    """Build the steps by which bulk jobs lose the words about memories that were part of them."""
+    return (
+        _update(
+            "bulk_jobs",
+            "params = params - 'reason' - 'content', erased = true",
+            f"NOT erased AND id = ANY(ARRAY(SELECT job_id FROM bulk_rows WHERE memory_id = {which}))",
+            "that they were part of: stay, without reason and wording",
+        ),
+        _update("bulk_rows", "detail = NULL", f"memory_id = {which} AND detail IS NOT NULL", "stay, with ids alone"),
+    )
+
+
 _WITHOUT_RESTORABLE: Final = text("""
     UPDATE memory_versions v SET snapshot = v.snapshot - 'withdrawn' - 'returned' FROM memories m
     WHERE m.user_id = ANY(:owners) AND v.memory_id = m.id AND jsonb_exists_any(v.snapshot, '{withdrawn, returned}')
@@ -220,13 +264,14 @@ _ALONE_ERASES: Final = """
 
 def _close_windows(which: str) -> tuple[ErasureStep, ErasureStep]:
     """Build the steps by which requests to forget that can still be undone become final with what is erased now."""
+    closed = f"({which}) AND {_ALONE_ERASES}"
     return (
-        _delete("forgettings", f"({which}) AND {_ALONE_ERASES}", "that erased there as well: final at once"),
         _delete(
             "kept_rows",
-            "NOT EXISTS (SELECT FROM forgettings f WHERE f.id = kept_rows.forgetting_id)",
-            "of these requests: deleted",
+            f"forgetting_id IN (SELECT id FROM forgettings WHERE {closed})",
+            "of requests that erased there as well: deleted",
         ),
+        _delete("forgettings", closed, "these requests: final at once"),
     )
 
 
@@ -337,19 +382,24 @@ def _redacted_events(mark: str) -> tuple[ErasureStep, ...]:
     )
 
 
-_WITHOUT_ANSWERS_OF_LOG: Final = _execute(
+_WITHOUT_ANSWERS_OF_LOG: Final = _update(
     "model_calls",
-    "stay, as they were paid for; what a model answered goes",
+    "answer = NULL",
     f"""
-    UPDATE model_calls SET answer = NULL WHERE answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
+    answer IS NOT NULL AND dispatch_id = ANY(ARRAY(
         SELECT id FROM dispatches WHERE event_seq = ANY({_SEQS})
         UNION SELECT d.id FROM dispatches d JOIN events e ON e.seq = d.event_seq
         WHERE e.session_id = ANY(:shared)))
     """,
+    "stay, as they were paid for; what a model answered goes",
 )
 
 _CONVERSATIONS: Final = (
-    _delete("search_index", f"type = 'unit' AND ({_OF_SESSIONS})", "of units that are deleted: deleted"),
+    _execute(
+        "search_index",
+        "of units that are deleted: deleted",
+        f"DELETE FROM search_index WHERE type = 'unit' AND ({_OF_SESSIONS})",
+    ),
     _delete(
         "units",
         _OF_SESSIONS,
@@ -360,13 +410,11 @@ _CONVERSATIONS: Final = (
     _delete("contexts", _OF_SESSIONS, "of all these sessions: deleted"),
     _delete("working", _OF_SESSIONS, "of all these sessions: deleted"),
     _delete("hidden_messages", _OF_SESSIONS, "likewise; what was hidden is visible again"),
-    _execute(
+    _update(
         "events",
+        "payload = payload - 'reason'",
+        "session_id = ANY(:shared) AND event_type = 'message.hidden'",
         "that tell of a message that was hidden in a session with others: without the reason",
-        """
-        UPDATE events SET payload = payload - 'reason'
-        WHERE session_id = ANY(:shared) AND event_type = 'message.hidden'
-        """,
     ),
 )
 """Steps for what is drawn from conversations, `alone` and `shared`."""
@@ -374,31 +422,47 @@ _CONVERSATIONS: Final = (
 _DECISIONS: Final = (
     _delete("decisions", f"event_seq = ANY({_SEQS})"),
     _delete("replay_decisions", f"event_seq = ANY({_SEQS})"),
-    _execute(
+    _update(
         "replays",
-        "by name of what is erased, its sessions or events: stay, without their filter; stopped if not ended",
         """
-        UPDATE replays SET params = jsonb_set(params, '{filter}', '{"erased": true}'), flow = NULL,
-                           status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END,
-                           ended_at = coalesce(ended_at, clock_timestamp())
-        WHERE params -> 'filter' ->> 'session_id' = ANY(:alone)
+        params = jsonb_set(params, '{filter}', '{"erased": true}'), flow = NULL,
+        status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END,
+        ended_at = coalesce(ended_at, clock_timestamp())
+        """,
+        """
+        params -> 'filter' ->> 'session_id' = ANY(:alone)
            OR jsonb_exists_any(CASE jsonb_typeof(params -> 'filter' -> 'event_ids') WHEN 'array'
                                     THEN params -> 'filter' -> 'event_ids' END, cast(:events AS text[]))
            OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s
                       WHERE strpos((params -> 'filter')::text, s) > 0)
         """,
+        "by name of what is erased, its sessions or events: stay, without their filter; stopped if not ended",
     ),
-    _execute(
+    _update(
         "bulk_jobs",
-        "chosen by what is erased, or its sessions: stay, without what they were chosen by",
+        """chosen = '{"erased": true}', params = params - 'reason' - 'content', erased = true""",
         """
-        UPDATE bulk_jobs SET chosen = '{"erased": true}', params = params - 'reason' - 'content', erased = true
-        WHERE chosen ->> 'session_id' = ANY(:alone)
+        chosen ->> 'session_id' = ANY(:alone)
            OR EXISTS (SELECT FROM unnest(cast(:spelt AS text[])) AS s WHERE strpos(chosen::text, s) > 0)
         """,
+        "chosen by what is erased, or its sessions: stay, without what they were chosen by",
     ),
 )
 """Steps for what rules and people decided on these events."""
+
+_DOWN: Final = f"""
+    WITH RECURSIVE down AS (
+        SELECT e.seq, e.id FROM events e WHERE e.causation_id = ANY(:events) AND e.seq <> ALL({_SEQS})
+        UNION
+        SELECT e.seq, e.id FROM events e
+        WHERE e.correlation_id = ANY(:events) AND e.causation_id IS NULL AND e.correlation_id <> e.id
+          AND e.seq <> ALL({_SEQS})
+        UNION
+        SELECT e.seq, e.id FROM down CROSS JOIN LATERAL (
+            SELECT e.seq, e.id FROM events e WHERE e.causation_id = down.id AND e.seq <> ALL({_SEQS}) OFFSET 0) AS e
+    )
+"""
+"""Events of others that followed from these, or that were published as belonging to them."""
 
 _LEDGER: Final = (
     _execute(
@@ -421,6 +485,7 @@ _LEDGER: Final = (
         DELETE FROM dispatches d
         WHERE event_seq = ANY({_SEQS}) AND NOT EXISTS (SELECT FROM memory_versions v WHERE v.dispatch_id = d.id)
         """,
+        rows=f"dispatches WHERE event_seq = ANY({_SEQS})",
     ),
     _execute(
         "dispatches",
@@ -431,37 +496,34 @@ _LEDGER: Final = (
                          WHERE s <> ALL(:alone)),
             'gathered', (SELECT jsonb_agg(g) FROM jsonb_array_elements_text(params -> 'gathered') g
                          WHERE g <> ALL(:events))))
-        WHERE (jsonb_exists(params, 'sessions') AND EXISTS (
+        WHERE lists_others AND ((jsonb_exists(params, 'sessions') AND EXISTS (
                   SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'sessions'")}) s
                   WHERE s = ANY(:alone)))
            OR (jsonb_exists(params, 'gathered') AND EXISTS (
                   SELECT FROM jsonb_array_elements_text({_LIST.format("params -> 'gathered'")}) g
-                  WHERE g = ANY(:events)))
+                  WHERE g = ANY(:events))))
+        """,
+    ),
+    _execute(
+        "dispatches",
+        "of others that followed from these events: refer to them by a hash",
+        f"""
+        {_DOWN}
+        UPDATE dispatches d SET correlation_id = {_nameless("d.correlation_id")}
+        FROM down WHERE d.event_seq = down.seq AND d.correlation_id = ANY(:events)
         """,
     ),
     _execute(
         "events",
-        "of others that followed from these: refer to them by a hash",
+        "of others that followed from these: likewise",
         f"""
-        WITH RECURSIVE down AS (
-            SELECT e.seq, e.id FROM events e WHERE e.causation_id = ANY(:events) AND e.seq <> ALL({_SEQS})
-            UNION
-            SELECT e.seq, e.id FROM down JOIN events e ON e.causation_id = down.id WHERE e.seq <> ALL({_SEQS})
-        )
+        {_DOWN}
         UPDATE events e SET
             causation_id = CASE WHEN e.causation_id = ANY(:events) THEN {_nameless("e.causation_id")}
                                 ELSE e.causation_id END,
             correlation_id = CASE WHEN e.correlation_id = ANY(:events) THEN {_nameless("e.correlation_id")}
                                   ELSE e.correlation_id END
         FROM down WHERE e.seq = down.seq
-        """,
-    ),
-    _execute(
-        "dispatches",
-        "of others that followed from these events: likewise",
-        f"""
-        UPDATE dispatches d SET correlation_id = {_nameless("d.correlation_id")}
-        WHERE d.correlation_id = ANY(:events)
         """,
     ),
     _execute(
@@ -477,7 +539,12 @@ _LEDGER: Final = (
         WHERE e.seq = ANY({_SEQS}) AND {_REFERRED_TO}
         """,
     ),
-    _execute("events", "deleted", f"DELETE FROM events e WHERE e.seq = ANY({_SEQS}) AND NOT {_REFERRED_TO}"),
+    _execute(
+        "events",
+        "deleted",
+        f"DELETE FROM events e WHERE e.seq = ANY({_SEQS}) AND NOT {_REFERRED_TO}",
+        rows=f"events WHERE seq = ANY({_SEQS})",
+    ),
 )
 """Steps for the dispatches of these events, for what followed from them, and for the events themselves."""
 
@@ -644,19 +711,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
                 UNION SELECT 'group:' || group_id FROM memories WHERE id = ANY(:ids) AND group_id IS NOT NULL))
             """,
         ),
-        _execute(
-            "bulk_jobs",
-            "that they were part of: stay, without reason and wording",
-            """
-            UPDATE bulk_jobs SET params = params - 'reason' - 'content', erased = true
-            WHERE NOT erased AND id = ANY(ARRAY(SELECT job_id FROM bulk_rows WHERE memory_id = ANY(:ids)))
-            """,
-        ),
-        _execute(
-            "bulk_rows",
-            "stay, with ids alone",
-            "UPDATE bulk_rows SET detail = NULL WHERE memory_id = ANY(:ids) AND detail IS NOT NULL",
-        ),
+        *_blank_bulk_jobs("ANY(:ids)"),
         _delete("memory_versions", "memory_id = ANY(:ids)"),
         _delete("memories", "id = ANY(:ids)"),
         ErasureStep("rebuilds", "stopped, and what they had made deleted", shadows.stop_rebuilds),
@@ -722,6 +777,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _delete("contexts", "session_id = :session"),
         _delete("working", "session_id = :session"),
         _delete("hidden_messages", "session_id = :session"),
+        _delete("participants", "session_id = :session"),
         _delete("search_changes", "session_id = :session"),
         _delete("sessions", "id = :session"),
     ),
@@ -735,45 +791,44 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "search_index",
             "deleted, with the user's counts of terms; groups' counts are reduced",
             _forget_index_of_user,
+            rows="search_index WHERE user_id = :user",
         ),
         _WITHOUT_ANSWERS_OF_LOG,
-        _execute(
+        _delete(
             "verdicts",
+            f"""
+            user_id = :user OR memory_id = {_MINE}
+            OR ((memory_id = ANY(cast(:cited AS uuid[])) OR user_id = ANY(:near)) AND {_QUOTES_SHARED})
+            """,
             "deleted, with those of others that quote the user",
-            f"""
-            DELETE FROM verdicts v WHERE v.user_id = :user OR v.memory_id IN {_MINE} OR EXISTS (
-                SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) AS cited
-                JOIN messages m ON m.session_id = cited ->> 'session_id' AND m.id = cited ->> 'message_id'
-                WHERE m.session_id = ANY(:shared) AND m.user_id = :user)
-            """,
         ),
-        _execute(
+        _delete(
             "evidence",
-            "deleted, with the quotes of the user that others' memories hold",
             f"""
-            DELETE FROM evidence e WHERE e.memory_id IN {_MINE}
-                OR EXISTS (SELECT FROM messages m WHERE m.session_id = e.session_id AND m.id = e.message_id
-                                                    AND m.user_id = :user)
-                OR (e.session_id = '' AND e.event_id = ANY(:events))
+            memory_id = {_MINE} OR (session_id = '' AND event_id = ANY(:events))
+            OR ((session_id = ANY(:alone) OR session_id = ANY(:shared)) AND EXISTS (
+                SELECT FROM messages m WHERE m.session_id = evidence.session_id AND m.id = evidence.message_id
+                                         AND m.user_id = :user))
             """,
+            "deleted, with the quotes of the user that others' memories hold",
         ),
-        _delete("relations", f"from_id IN {_MINE} OR to_id IN {_MINE}", "deleted, to and from the user's memories"),
-        _delete("memory_versions", f"memory_id IN {_MINE}"),
-        _execute(
+        _delete("relations", f"from_id = {_MINE} OR to_id = {_MINE}", "deleted, to and from the user's memories"),
+        _delete("memory_versions", f"memory_id = {_MINE}"),
+        _delete(
             "profiles",
-            "deleted, the user's and those of their groups, which are built again from what remains",
-            """
-            DELETE FROM profiles WHERE owner = 'user:' || :user OR owner = ANY(ARRAY(
-                SELECT 'group:' || group_id FROM memories WHERE user_id = :user AND group_id IS NOT NULL
+            f"""
+            owner = 'user:' || :user OR owner = ANY(ARRAY(
+                {_GROUPS_OF_MEMORIES.format("'group:' || group_id")}
                 UNION SELECT 'group:' || group_id FROM sessions WHERE id = ANY(:shared) AND group_id IS NOT NULL))
             """,
+            "deleted, the user's and those of their groups, which are built again from what remains",
         ),
         _delete(
             "owners",
-            """
-                (kind = 'user' AND id = :user) OR (kind = 'group' AND id IN (
+            f"""
+                (kind = 'user' AND id = :user) OR (kind = 'group' AND id = ANY(ARRAY(
                     SELECT group_id FROM sessions WHERE id = ANY(:alone) AND group_id IS NOT NULL
-                    UNION SELECT group_id FROM memories WHERE user_id = :user AND group_id IS NOT NULL)
+                    UNION {_GROUPS_OF_MEMORIES.format("group_id")}))
                 AND NOT EXISTS (SELECT FROM sessions s WHERE s.group_id = owners.id COLLATE "default"
                                                          AND s.id <> ALL(:alone))
                 AND NOT EXISTS (SELECT FROM memories m WHERE m.group_id = owners.id COLLATE "default"
@@ -782,6 +837,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
             "deleted, with groups of which nobody else has anything",
         ),
+        *_blank_bulk_jobs(_MINE),
         _delete("memories", "user_id = :user"),
         _delete("servings", "user_id = :user"),
         _delete("mirrors", "user_id = :user", "deleted, and the files with them"),
@@ -791,22 +847,22 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _delete("import_places", _OF_IMPORTS),
         _delete("imports", "user_id = :user"),
         _delete("notices", "user_id = :user OR event_id = ANY(:events)"),
-        _execute(
+        _delete(
             "passages",
+            "document_id IN (SELECT id FROM documents WHERE user_id = :user)",
             "of the user's own documents: deleted",
-            "DELETE FROM passages p USING documents d WHERE d.id = p.document_id AND d.user_id = :user",
         ),
         _delete("documents", "user_id = :user", "the user's own: deleted"),
         *_CONVERSATIONS,
         _delete("messages", "session_id = ANY(:alone)"),
-        _execute(
+        _update(
             "messages",
-            "in sessions with others: they keep their place, without text, speaker or any name",
             f"""
-            UPDATE messages SET content = '', speaker = NULL, extras = NULL, user_id = '', agent_id = NULL,
-                                importance = NULL, id = {_nameless("id")}, event_id = {_nameless("event_id")}
-            WHERE session_id = ANY(:shared) AND user_id = :user
+            content = '', speaker = NULL, extras = NULL, user_id = '', agent_id = NULL,
+            importance = NULL, id = {_nameless("id")}, event_id = {_nameless("event_id")}
             """,
+            "session_id = ANY(:shared) AND user_id = :user",
+            "in sessions with others: they keep their place, without text, speaker or any name",
         ),
         _execute(
             "messages",
@@ -816,15 +872,16 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
                 SET extras = jsonb_set(extras, '{participants}', (extras -> 'participants') - cast(:user AS text))
             WHERE session_id = ANY(:shared) AND jsonb_exists(extras -> 'participants', :user)
             """,
+            rows="""messages WHERE session_id = ANY(:shared) AND user_id <> :user
+                AND jsonb_exists(extras -> 'participants', :user)""",
         ),
+        _delete("participants", "session_id = ANY(:alone) OR (session_id = ANY(:shared) AND user_id = :user)"),
         _delete("sessions", "id = ANY(:alone)"),
-        _execute(
+        _update(
             "sessions",
+            "user_id = CASE WHEN user_id <> :user THEN user_id END, state = '{}'",
+            "id = ANY(:shared)",
             "with others: stay, and are the user's no longer",
-            """
-            UPDATE sessions SET user_id = CASE WHEN user_id <> :user THEN user_id END, state = '{}'
-            WHERE id = ANY(:shared)
-            """,
         ),
         *_DECISIONS,
         _execute(
@@ -859,7 +916,8 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "search_changes",
             "deleted, and those of groups without any rows left in search_index",
             """
-            DELETE FROM search_changes c WHERE c.owner = 'user:' || :user OR (c.owner LIKE 'group:%' AND NOT EXISTS (
+            DELETE FROM search_changes c WHERE c.owner = 'user:' || :user OR (c.owner = ANY(ARRAY(
+                SELECT 'group:' || unnest(cast(:groups AS text[])))) AND NOT EXISTS (
                 SELECT FROM search_index i WHERE i.group_id = substr(c.owner, 7)))
             """,
         ),
@@ -878,25 +936,27 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             "search_index",
             "deleted, with the group's counts of terms; members' counts are reduced",
             _forget_index_of_group,
+            rows="""search_index WHERE (type = 'message' AND session_id = ANY(:alone))
+                OR (type IN ('message', 'document') AND group_id = :group)""",
         ),
         _WITHOUT_ANSWERS_OF_LOG,
-        _execute(
+        _delete(
             "verdicts",
-            "deleted, with those of members that quote what was said to it",
             f"""
-            DELETE FROM verdicts v WHERE v.group_id = :group OR (v.user_id = ANY(:owners) AND EXISTS (
-                SELECT FROM jsonb_array_elements({_LIST.format("v.candidate -> 'evidence'")}) e
+            group_id = :group OR ((user_id = ANY(:owners) OR user_id = ANY(ARRAY(
+                SELECT user_id FROM participants WHERE session_id = ANY(:shared)))) AND EXISTS (
+                SELECT FROM jsonb_array_elements({_LIST.format("verdicts.candidate -> 'evidence'")}) e
                 WHERE e ->> 'session_id' = ANY(:alone) OR (e ->> 'session_id', e ->> 'message_id') IN ({_PLACES})))
             """,
+            "deleted, with those of members that quote what was said to it",
         ),
-        _execute(
+        _delete(
             "evidence",
-            "deleted, with the quotes of it that other memories hold",
             f"""
-            DELETE FROM evidence e WHERE e.session_id = ANY(:alone)
-                OR (e.session_id, e.message_id) IN ({_PLACES})
-                OR (e.session_id = '' AND e.event_id = ANY(:events))
+            session_id = ANY(:alone) OR (session_id = '' AND event_id = ANY(:events))
+            OR (session_id = ANY(:shared) AND (session_id, message_id) IN ({_PLACES}))
             """,
+            "deleted, with the quotes of it that other memories hold",
         ),
         ErasureStep("memory_versions", "stay, without the rows that an undo had removed", _WITHOUT_RESTORABLE),
         _delete("profiles", "owner = 'group:' || :group"),
@@ -905,10 +965,10 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
         _delete("import_places", "import_id IN (SELECT id FROM imports WHERE group_id = :group)"),
         _delete("imports", "group_id = :group"),
         _delete("notices", "event_id = ANY(:events)"),
-        _execute(
+        _delete(
             "passages",
+            "document_id IN (SELECT id FROM documents WHERE group_id = :group)",
             "of the group's documents: deleted",
-            "DELETE FROM passages p USING documents d WHERE d.id = p.document_id AND d.group_id = :group",
         ),
         _delete("documents", "group_id = :group", "the group's: deleted, also those that are a member's as well"),
         *_CONVERSATIONS,
@@ -926,25 +986,27 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         _delete("messages", "session_id = ANY(:alone)"),
-        _execute(
+        _update(
             "messages",
-            "in sessions with others: they keep their place, without text, speaker or any name",
             f"""
-            UPDATE messages SET content = '', speaker = NULL, extras = NULL, user_id = '', group_id = NULL,
-                                agent_id = NULL, importance = NULL, id = {_nameless("id")},
-                                event_id = {_nameless("event_id")}
-            WHERE (session_id, id) IN ({_PLACES})
+            content = '', speaker = NULL, extras = NULL, user_id = '', group_id = NULL,
+            agent_id = NULL, importance = NULL, id = {_nameless("id")}, event_id = {_nameless("event_id")}
             """,
+            f"(session_id, id) IN ({_PLACES})",
+            "in sessions with others: they keep their place, without text, speaker or any name",
+        ),
+        _delete(
+            "participants",
+            f"session_id = ANY(:alone) OR (session_id = ANY(:shared) AND {_SILENT})",
+            "deleted, unless they said something else there",
         ),
         ErasureStep("search_index", "of these: deleted, and the rows beside them weighted again", _forget_index),
         _delete("sessions", "id = ANY(:alone)"),
-        _execute(
+        _update(
             "sessions",
+            "group_id = CASE WHEN group_id <> :group THEN group_id END, state = '{}'",
+            "id = ANY(:shared)",
             "with others: stay, and are the group's no longer",
-            """
-            UPDATE sessions SET group_id = CASE WHEN group_id <> :group THEN group_id END, state = '{}'
-            WHERE id = ANY(:shared)
-            """,
         ),
         *_DECISIONS,
         _execute(
@@ -957,7 +1019,11 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
             """,
         ),
         *_LEDGER,
-        _delete("search_changes", "owner = 'group:' || :group OR session_id = ANY(:alone)"),
+        _execute(
+            "search_changes",
+            "deleted",
+            "DELETE FROM search_changes WHERE owner = 'group:' || :group OR session_id = ANY(:alone)",
+        ),
     ),
     # The name of an erased user or group, once everything that follows from its announcement has ended.
     ErasurePart.NAMES: (
@@ -1034,6 +1100,7 @@ STEPS: Final[Mapping[ErasurePart, Sequence[ErasureStep]]] = {
     ),
     # Sessions that have been kept for as long as they should.
     ErasurePart.EXPIRED_SESSIONS: (
+        _delete("participants", f"session_id = ANY(:sessions) AND {_SILENT}", "of whom nothing is left: deleted"),
         *(
             _delete(table, "session_id = ANY(:sessions)")
             for table in ("units", "summaries", "plans", "contexts", "working", "hidden_messages", "search_changes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from sqlalchemy import text
@@ -14,7 +14,6 @@ from core.config import Settings
 from core.erasure import names, quotes, runner
 from core.erasure.memory import Erased
 from core.erasure.steps import ErasurePart
-from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
@@ -25,9 +24,6 @@ from core.storage.db import Tx
 
 ERASED: Final = names.USER
 
-ROUNDS: Final = 5
-"""Attempts to lock all sessions of the user while new ones are opened."""
-
 
 def erase(
     tx: Tx, tenant_id: str, user_id: str, author: Author, settings: Settings, *, rehearsal: bool = False
@@ -37,10 +33,11 @@ def erase(
     If nothing is stored of the user, nothing is counted. `rehearsal`: the files are counted and stay, for a caller that
     rolls the transaction back. Conflict: they kept writing in the meantime.
     """
-    alone, shared = _locked_sessions(tx, user_id)
-    others = tx.execute(_OWNERS, {"user": user_id, "shared": shared}).scalars()
+    ids = runner.lock_sessions(tx, lambda: tx.execute(_SESSIONS, {"user": user_id}).scalars(), "user")
+    spoken = _spoken(tx, user_id, ids)
+    others = tx.execute(_OWNERS, spoken).scalars()
     owners = runner.lock_owners(tx, tenant_id, [user_id, *others])
-    values = _bound_values(tx, user_id, alone, shared)
+    values = _bound_values(tx, user_id, spoken)
     forget = export.count_files if rehearsal else export.forget_user
     mirror = forget(settings, tenant_id, user_id)
     counts = Counter({"mirror_files": int(mirror["files"])})
@@ -52,84 +49,99 @@ def erase(
         runner.reload_caches(tx)
     removal.weigh_anew(tx, shared_messages)
     laid = tombstones.lay_user(tx, tenant_id, user_id)
-    done = Erased(user_id, counts=counts, tombstones=laid, sessions=[*alone, *shared])
+    done = Erased(user_id, counts=counts, tombstones=laid, sessions=ids)
     names.forget(tx, tenant_id)
     if done.counts:
         publishing.publish(tx, tenant_id, author, [Emission(ERASED, {"user_id": user_id}, subject=f"user:{user_id}")])
     return done
 
 
-def _locked_sessions(tx: Tx, user_id: str) -> tuple[list[str], list[str]]:
-    """Lock the user's sessions; return those in which they spoke alone, and those with others.
-
-    Nobody can add messages to these or move their cursors afterwards. They are locked before the owners, in the order
-    in which an extraction takes the locks.
-    """
-    locked: set[str] = set()
-    for _ in range(ROUNDS):
-        rows = tx.execute(_SESSIONS, {"user": user_id}).all()
-        if locked.issuperset(row.id for row in rows):
-            return [row.id for row in rows if not row.shared], [row.id for row in rows if row.shared]
-        locked.update(row.id for row in rows)
-        tx.execute(_LOCK, {"ids": sorted(locked)})
-    raise Conflict("The user keeps opening sessions. Stop the services that write for this user, then erase again.")
+def _spoken(tx: Tx, user_id: str, session_ids: Sequence[str]) -> dict[str, Any]:
+    """Return the values that name the user and the sessions in which they spoke alone, and with others."""
+    rows = tx.execute(_SHARED, {"user": user_id, "ids": session_ids}).all()
+    alone, shared = ([row.id for row in rows if row.shared is wanted] for wanted in (False, True))
+    return {"user": user_id, "alone": alone, "shared": shared, "erased": ERASED, "most": None}
 
 
-def _bound_values(tx: Tx, user_id: str, alone: Sequence[str], shared: Sequence[str]) -> dict[str, Any]:
+def _bound_values(tx: Tx, user_id: str, spoken: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values bound in the steps. The log is read last, so that its events concern locked sessions only."""
-    spoken = {"user": user_id, "alone": alone, "shared": shared, "erased": ERASED}
     rows = tx.execute(_EVENTS, spoken).all()
     runner.hold(tx, [row.seq for row in rows])
-    more = tx.execute(
-        _EVENTS, spoken
-    ).all()  # Dispatches that were running when the events were locked have been written by now.
+    # Dispatches that were running when the events were locked have been written by now.
+    more = tx.execute(_EVENTS, spoken).all()
+    cited = {"cited": list(tx.execute(_CITED, spoken).scalars())}
     return {
         **spoken,
+        **cited,
+        "near": list(tx.execute(_NEAR, {**spoken, **cited}).scalars()),
+        "groups": list(tx.execute(_GROUPS, spoken).scalars()),
         "seqs": [row.seq for row in more],
         "events": [row.id for row in more],
         "pepper": secrets.token_hex(),
-        "spelt": sorted({json.dumps(user_id), json.dumps(user_id, ensure_ascii=False)}),
+        "spelt": spelt(user_id),
     }
 
 
+def spelt(name: str) -> list[str]:
+    """Return a name as JSON may hold it."""
+    return sorted({json.dumps(name), json.dumps(name, ensure_ascii=False)})
+
+
 _SESSIONS = text("""
-    WITH mine AS (
-        SELECT session_id AS id FROM messages WHERE user_id = :user
-        UNION SELECT id FROM sessions WHERE user_id = :user
-    )
+    SELECT session_id FROM participants WHERE user_id = :user UNION SELECT id FROM sessions WHERE user_id = :user
+""")
+
+_SHARED = text("""
     SELECT mine.id, CASE WHEN EXISTS (SELECT FROM messages m WHERE m.session_id = mine.id)
-        THEN EXISTS (SELECT FROM messages m WHERE m.session_id = mine.id AND m.user_id NOT IN (:user, ''))
+        THEN EXISTS (SELECT FROM participants p WHERE p.session_id = mine.id AND p.user_id <> :user)
         ELSE EXISTS (SELECT FROM events e WHERE e.session_id = mine.id AND e.user_id NOT IN (:user, '')) END AS shared
-    FROM mine ORDER BY mine.id COLLATE "C"
+    FROM unnest(cast(:ids AS text[])) AS mine (id) ORDER BY mine.id COLLATE "C"
 """)
-"""The empty user id stands for users erased before: a session with nobody else is deleted. Whose messages have left is
-known from their events alone.
+"""Who was erased before takes part no longer: a session with nobody else is deleted. Whose messages have left is known
+from their events alone.
 """
 
-_LOCK = text('SELECT FROM sessions WHERE id = ANY(:ids) ORDER BY id COLLATE "C" FOR UPDATE')
-
-_CITED = """
-    SELECT e.memory_id FROM messages m
-    JOIN evidence e ON e.session_id = m.session_id AND e.message_id = m.id WHERE m.user_id = :user
-    UNION
-    SELECT r.from_id FROM relations r JOIN memories part ON part.id = r.to_id
-    WHERE r.relation = 'derived_from' AND part.user_id = :user
-    UNION
-    SELECT e.memory_id FROM evidence e JOIN memories told ON told.id = e.memory_id
-    WHERE e.session_id = ANY(:shared) AND told.category = 'episode'
+_CITED_IDS: Final = """
+    SELECT o.id FROM memories o WHERE o.user_id IS DISTINCT FROM :user AND o.id IN (
+        SELECT e.memory_id FROM evidence e JOIN messages m ON m.session_id = e.session_id AND m.id = e.message_id
+        WHERE (e.session_id = ANY(:alone) OR e.session_id = ANY(:shared)) AND m.user_id = :user
+        UNION
+        SELECT r.from_id FROM memories part JOIN relations r ON r.to_id = part.id
+        WHERE r.relation = 'derived_from' AND part.user_id = :user
+        UNION
+        SELECT e.memory_id FROM evidence e JOIN memories told ON told.id = e.memory_id
+        WHERE e.session_id = ANY(:shared) AND told.category = 'episode')
 """
-"""Memories that quote the user, were derived from the user's, or retell a conversation with the user."""
 
-_OWNERS = text(f"""
-    SELECT DISTINCT m.user_id FROM memories m WHERE m.user_id <> :user AND m.id IN ({_CITED})
+_CITED = text(_CITED_IDS)
+"""Memories of others that quote the user, were derived from the user's, or retell a conversation with the user."""
+
+_OWNERS = text(f"SELECT DISTINCT m.user_id FROM memories m WHERE m.user_id IS NOT NULL AND m.id IN ({_CITED_IDS})")
+
+_NEAR = text("""
+    SELECT user_id FROM participants WHERE session_id = ANY(:shared)
+    UNION SELECT user_id FROM memories WHERE id = ANY(cast(:cited AS uuid[])) AND user_id IS NOT NULL
+    UNION SELECT jsonb_array_elements_text(
+        CASE jsonb_typeof(extras -> 'participants') WHEN 'array' THEN extras -> 'participants' ELSE '[]' END)
+    FROM messages WHERE session_id = ANY(:shared)
+""")
+"""Whose verdicts may quote the user."""
+
+_GROUPS = text("""
+    SELECT group_id FROM (
+        SELECT group_id FROM sessions WHERE id = ANY(:alone) OR id = ANY(:shared)
+        UNION SELECT group_id FROM memories WHERE user_id = :user
+        UNION SELECT group_id FROM documents WHERE user_id = :user
+        UNION SELECT group_id FROM search_index WHERE user_id = :user) AS theirs
+    WHERE group_id IS NOT NULL
 """)
 
-_QUOTES = text(f"""
+_QUOTES = text("""
     SELECT o.id AS memory_id, e.quote,
            (m.user_id IS NOT NULL OR e.session_id = '' AND e.event_id = ANY(:events)) AS gone
     FROM memories o LEFT JOIN evidence e ON e.memory_id = o.id
     LEFT JOIN messages m ON m.session_id = e.session_id AND m.id = e.message_id AND m.user_id = :user
-    WHERE o.user_id <> :user AND o.id IN ({_CITED})
+    WHERE o.user_id <> :user AND o.id = ANY(cast(:cited AS uuid[]))
 """)
 
 _EVENTS = text("""
@@ -139,12 +151,13 @@ _EVENTS = text("""
           AND (e.session_id IS NULL OR e.session_id = ANY(:alone) OR e.session_id = ANY(:shared) OR NOT EXISTS (
                   SELECT FROM messages m WHERE m.session_id = e.session_id AND m.event_seq = e.seq))
         UNION
-        SELECT e.seq, e.id FROM own JOIN events e ON e.causation_id = own.id
-        WHERE e.user_id IS NULL OR e.user_id = :user
+        SELECT e.seq, e.id FROM own CROSS JOIN LATERAL (
+            SELECT e.seq, e.id FROM events e
+            WHERE e.causation_id = own.id AND (e.user_id IS NULL OR e.user_id = :user) OFFSET 0) AS e
     )
     SELECT seq, id FROM own ORDER BY seq
 """)
-"""One pass over the log, then along causation: events that follow from the user's and name nobody belong to the user.
+"""Along causation from the user's: events that follow from the user's and name nobody belong to the user.
 The message of a session opened after the locks were taken is excluded, and so is its event.
 """
 

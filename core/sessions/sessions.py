@@ -326,16 +326,25 @@ _KNOWN = text("""
 """)
 
 INSERT_MESSAGES: Final = text("""
-    INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-                          role, speaker, content, token_count, occurred_at, importance, extras, audience_labels)
-    SELECT :tenant, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-           role, speaker, content, token_count, occurred_at, importance, extras, audience_labels
-    FROM json_to_recordset(cast(:rows AS json)) AS m (
-        session_id text, position int, id text, event_seq bigint, event_id text, user_id text, group_id text,
-        agent_id text, role text, speaker text, content text, token_count int, occurred_at timestamptz,
-        importance float8, extras jsonb, audience_labels text[])
+    WITH said AS MATERIALIZED (
+        SELECT * FROM json_to_recordset(cast(:rows AS json)) AS m (
+            session_id text, position int, id text, event_seq bigint, event_id text, user_id text, group_id text,
+            agent_id text, role text, speaker text, content text, token_count int, occurred_at timestamptz,
+            importance float8, extras jsonb, audience_labels text[])
+    ), stored AS (
+        INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
+                              role, speaker, content, token_count, occurred_at, importance, extras, audience_labels)
+        SELECT :tenant, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
+               role, speaker, content, token_count, occurred_at, importance, extras, audience_labels
+        FROM said
+    )
+    INSERT INTO participants (tenant_id, session_id, user_id)
+    SELECT DISTINCT :tenant, session_id, user_id FROM said ON CONFLICT DO NOTHING
 """)
-"""Insert messages, whether they were said now or come from an archive."""
+"""Insert messages, whether they were said now or come from an archive, and who spoke. Their sessions are locked.
+
+Not by what the insert returns: of messages with labels this transaction may read nothing.
+"""
 
 _STAND = text("""
     UPDATE sessions SET message_count = h.count, token_count = token_count + h.tokens, ended_at = h.ended_at

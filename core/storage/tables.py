@@ -126,6 +126,21 @@ def _tail_index(table: str) -> Index:
     return Index(f"{table}_by_tail", "tenant_id", "id_tail")
 
 
+GROUP_CHARACTERS: Final = 200
+"""Characters of a group's id by which events are found; longer ones are compared as a whole then."""
+
+ANNOUNCES_ERASURE: Final = "event_type = ANY (ARRAY['user.erased', 'group.erased'])"
+"""SQL: of an event, whether it announces the erasure of a user or a group. Its index serves who asks by this alone."""
+
+ABOUT_MEMORY: Final = "subject LIKE 'memory:%'"
+"""SQL: of an event, whether its subject is a memory. Likewise."""
+
+BESIDE_MEMORY: Final = (
+    "jsonb_exists_any(payload, '{reason,new}') AND jsonb_exists_any(payload, '{by,with,absorbed,parts}')"
+)
+"""SQL: of an event, whether it may quote another memory than its own. Likewise."""
+
+
 deployment = Table(
     "deployment",
     metadata,
@@ -233,6 +248,22 @@ events = _tenant_table(
         server_default=text("((pg_current_xact_id())::text)::bigint"),
         comment="The transaction that wrote it: the order in which the log is followed; 0: before all others.",
     ),
+    Column(
+        "group_id",
+        Text,
+        Computed(f"left(payload ->> 'group_id', {GROUP_CHARACTERS})", persisted=True),
+        comment="Beginning of the group that its payload names. A column, as row-level security demands of an index.",
+    ),
+    Column(
+        "memory_id",
+        Text,
+        Computed(
+            "CASE WHEN subject IS DISTINCT FROM 'memory:' || (payload ->> 'memory_id')"
+            " THEN left(payload ->> 'memory_id', 36) END",
+            persisted=True,
+        ),
+        comment="Likewise of the memory that its payload names, unless its subject does.",
+    ),
     UniqueConstraint("tenant_id", "id", "source"),
     Index("events_feed", "tenant_id", "written_in", "seq"),
     _index("events_unrouted", "tenant_id", "seq", where="routed_at IS NULL"),
@@ -240,6 +271,12 @@ events = _tenant_table(
     Index("events_by_time", "time", postgresql_using="brin"),
     _index("events_of_chain", "tenant_id", "causation_id", where="causation_id IS NOT NULL"),
     _index("events_of_user", "tenant_id", "user_id", "seq", where="user_id IS NOT NULL"),
+    _index("events_of_group", "tenant_id", "group_id", "seq", where="group_id IS NOT NULL"),
+    _index("events_correlated", "tenant_id", "correlation_id", where="causation_id IS NULL AND correlation_id <> id"),
+    _index("events_about_memory", "tenant_id", "subject", where=ABOUT_MEMORY),
+    _index("events_naming_memory", "tenant_id", "memory_id", where="memory_id IS NOT NULL"),
+    _index("events_beside_memory", "tenant_id", "time", where=BESIDE_MEMORY),
+    _index("events_naming_erased", "tenant_id", "seq", where=f"{ANNOUNCES_ERASURE} AND subject IS NOT NULL"),
     # A queue: its rows change soon after they are written, and how many do so does not depend on the size of the log.
     postgresql_with={"autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 20000},
 )
@@ -306,6 +343,14 @@ messages = _tenant_table(
     _json("extras"),
     _texts("audience_labels", comment="A reader must hold all of them."),
     UniqueConstraint("tenant_id", "session_id", "id"),
+)
+
+participants = _tenant_table(
+    "participants",
+    Column("session_id", Text, primary_key=True),
+    Column("user_id", Text, primary_key=True),
+    Index("participants_of_user", "tenant_id", "user_id", "session_id"),
+    comment="Who has spoken in which session; written with the messages.",
 )
 
 owners = _tenant_table(
@@ -432,6 +477,7 @@ documents = _tenant_table(
     _time("created_at", now=True),
     _time("updated_at", now=True),
     Index("documents_of_user", "tenant_id", "user_id"),
+    _index("documents_of_group", "tenant_id", "group_id", where="group_id IS NOT NULL"),
     _index("documents_uri", "tenant_id", "uri", where="uri IS NOT NULL"),
 )
 
@@ -636,6 +682,8 @@ dispatches = _tenant_table(
     Column("edit_of", Uuid, comment="The dead dispatch that it retries with other parameters."),
     Column("edited_by", Text, comment="The key that has changed the parameters."),
     _fingerprint(),
+    _flag("lists_others", comment="Whether `params` lists sessions or events of others than its event's."),
+    _index("dispatches_listing", "tenant_id", "id", where="lists_others"),
     _index(
         "dispatches_turns",
         "tenant_id",
@@ -779,6 +827,7 @@ verdicts = _tenant_table(
     Column("undone_by", Uuid, comment="The change that undid it."),
     Index("verdicts_of_user", "tenant_id", "user_id", "id"),
     Index("verdicts_of_memory", "tenant_id", "memory_id"),
+    _index("verdicts_of_group", "tenant_id", "group_id", where="group_id IS NOT NULL"),
 )
 
 forgettings = _tenant_table(
@@ -905,6 +954,8 @@ notices = _tenant_table(
     _time("due_at", null=False),
     _time("at", now=True),
     Index("notices_due", "tenant_id", "channel", "digest", "due_at"),
+    Index("notices_of_event", "tenant_id", "event_id"),
+    _index("notices_of_user", "tenant_id", "user_id", where="user_id IS NOT NULL"),
 )
 
 rebuilds = _tenant_table(
@@ -925,6 +976,7 @@ rebuilds = _tenant_table(
     _json("author", empty="{}"),
     _time("created_at", now=True),
     _time("ended_at"),
+    Index("rebuilds_of_user", "tenant_id", "user_id"),
 )
 
 imports = _tenant_table(
@@ -946,6 +998,7 @@ imports = _tenant_table(
     _time("updated_at", now=True),
     _time("ended_at"),
     Index("imports_of_user", "tenant_id", "user_id", "id"),
+    _index("imports_of_group", "tenant_id", "group_id", where="group_id IS NOT NULL"),
     _index("imports_open", "tenant_id", "updated_at", where="ended_at IS NULL"),
     comment="Imports, and how far an archive has been restored.",
 )
@@ -979,6 +1032,7 @@ evidence = _tenant_table(
     Column("change_id", Uuid),
     _flag("expired", comment="The message has left, because its time of retention was over."),
     Index("evidence_of_message", "tenant_id", "session_id", "message_id"),
+    _index("evidence_of_request", "tenant_id", "event_id", where="session_id = ''"),
 )
 
 sweeps = _tenant_table(

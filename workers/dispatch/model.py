@@ -37,6 +37,7 @@ class NewDispatch:
     `alone`: key of which one runs at a time. `after`: the dispatch that must be done first. `lane`, `lane_limit`: how
     many of that lane may run at a time. `hold`: what a held one waits for; `expires_at`: when the wait for approval, or
     for its time, ends. `lineage`: the rules that led to it, its own last. `replay_id`: the replay that decided it.
+    `lists_others`: whether `params` lists sessions or events of others than its event's; an erasure looks these up.
     """
 
     tenant_id: str
@@ -60,7 +61,17 @@ class NewDispatch:
     hold: Literal["approval", "turn", "time"] | None = None
     expires_at: datetime | None = None
     replay_id: UUID | None = None
+    lists_others: bool = False
     id: UUID = field(default_factory=uuid7)
+
+
+def lists_others(params: Json, event: Event, gathered: Sequence[Event] = ()) -> bool:
+    """Return whether parameters list sessions or events that are not those of whom the event is."""
+    sessions = params.get("sessions")
+    if sessions is not None and sessions != [event.session_id]:
+        return True
+    whose = {(one.session_id, one.user_id, one.payload.get("group_id")) for one in gathered}
+    return len(whose) > 1 or (len(gathered) > 1 and (None, None, None) in whose)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from rules.document import masking
 from rules.document.schema import Action, CeleryTask, Emit, Notify, Rule, RunAgent, Webhook
 from rules.expressions import templates
 from workers.dispatch import sweep
-from workers.dispatch.model import NewDispatch
+from workers.dispatch.model import NewDispatch, lists_others
 
 log = structlog.get_logger()
 
@@ -42,7 +42,7 @@ class ActionLimits:
 
 @dataclass(frozen=True, slots=True)
 class FiredRule:
-    """A rule that acts on an event, with its version and mode, and the ids of all events that a flow has gathered.
+    """A rule that acts on an event, with its version and mode, and all events that a flow has gathered.
 
     `lane`: rule and key by which its `concurrency` is counted. `replay_id`: the replay that has decided it.
     """
@@ -51,7 +51,7 @@ class FiredRule:
     version: int
     mode: Mode
     event: Event
-    gathered: Sequence[str] = ()
+    gathered: Sequence[Event] = ()
     lane: str | None = None
     replay_id: UUID | None = None
 
@@ -76,7 +76,7 @@ def gathered_rule(
         lineage=tuple(dict.fromkeys(name for event in events for name in event.lineage)),
     )
     gathers = rule.flow.debounce is not None or rule.flow.count is not None
-    gathered = [event.id for event in events] if gathers else ()
+    gathered = events if gathers else ()
     lane = f"{rule.name}\n{lane_key}" if rule.flow.concurrency and lane_key is not None else None
     return FiredRule(rule, version, mode, last, gathered, lane)
 
@@ -107,7 +107,7 @@ def _dispatch(
     params = _render(shop, values, event)
     if occasion.gathered:
         # After rendering: ids of events are given by others, and are no templates of this rule.
-        params |= {"gathered": list(occasion.gathered)}
+        params |= {"gathered": [one.id for one in occasion.gathered]}
     concurrency = rule.flow.concurrency
     dispatch = NewDispatch(
         tenant_id=event.tenant_id,
@@ -126,6 +126,7 @@ def _dispatch(
         lane=occasion.lane,
         lane_limit=concurrency.limit if concurrency and occasion.lane is not None else None,
         replay_id=occasion.replay_id,
+        lists_others=lists_others(params, event, occasion.gathered),
     )
     return _hold(shop, occasion, dispatch, now, before)
 

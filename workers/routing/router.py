@@ -34,7 +34,7 @@ from rules.registry.defaults import NAMES as DEFAULT_RULES
 from rules.registry.live_rules import LiveRules
 from workers.dispatch import fair_share, insertion
 from workers.dispatch.fair_share import ActiveTenants, FairShare, Key
-from workers.dispatch.model import NewDispatch
+from workers.dispatch.model import NewDispatch, lists_others
 from workers.dispatch.relay import DispatchRef
 from workers.routing import action_dispatches
 from workers.routing.action_dispatches import ActionLimits, FiredRule
@@ -358,13 +358,15 @@ def _indexing_dispatches(router: Router, batch: Sequence[Event]) -> list[NewDisp
             action_type="run_agent",
             target=INDEXER,
             queue=router.shop.queues[INDEXER],
-            params={"sessions": sorted({e.session_id for e in added if e.session_id})},
+            params=params,
             event_seq=added[-1].seq,
             root_seq=min(e.root_seq for e in added),
             correlation_id=added[-1].correlation_id,
             hop=added[-1].hop,
+            lists_others=lists_others(params, added[-1]),
         )
         for tenant_id, added in messages.items()
+        for params in [{"sessions": sorted({e.session_id for e in added if e.session_id})}]
     ]
 
 

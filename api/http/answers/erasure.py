@@ -45,6 +45,7 @@ class ErasureRehearsal(Answer):
     memory_ids: list[UUID] = Field(description="Memories that would go together")
     sessions: int = Field(description="Conversations in which messages would lose their text")
     counts: dict[str, int] = Field(description="Rows by table")
+    at_least: list[str] = Field(description="Counts that may be higher, of so much that it was not looked through")
 
 
 class GroupErasureRehearsal(Answer):
@@ -55,6 +56,7 @@ class GroupErasureRehearsal(Answer):
     users: int = Field(description="Members, and users whose memories are concerned")
     sessions: int = Field(description="Conversations in which messages would lose their text")
     counts: dict[str, int] = Field(description="Rows by table")
+    at_least: list[str] = Field(description="Counts that may be higher, of so much that it was not looked through")
 
 
 class ReceiptKey(Answer):

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
+from core.erasure import preview
 from core.memory import receipts
 from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES
@@ -249,6 +250,23 @@ def test_a_rehearsal_counts_what_an_erasure_of_a_user_then_does_and_changes_noth
     assert door.ask("DELETE", "/v1/users/nobody", params={"dry_run": True}).status_code == 404
 
 
+def test_a_preview_of_much_counts_at_least_what_it_says_and_changes_nothing(
+    door: Doors, app: Database, learnt: Json, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert learnt
+    before = _everything(app)
+    exact = door.ask("DELETE", "/v1/users/yolanda", params={"dry_run": True}).json()
+    assert exact["at_least"] == []
+    monkeypatch.setattr(preview, "SMALL", -1)
+    counted = door.ask("DELETE", "/v1/users/yolanda", params={"dry_run": True}).json()
+    assert {"events", "memories"} <= set(counted["at_least"])
+    assert "messages" not in counted["at_least"]
+    assert (counted["sessions"], counted["counts"]["messages"]) == (exact["sessions"], exact["counts"]["messages"])
+    assert all(number <= exact["counts"][name] for name, number in counted["counts"].items())
+    assert _everything(app) == before
+    assert door.ask("DELETE", "/v1/users/nobody", params={"dry_run": True}).status_code == 404
+
+
 # A group
 
 
@@ -280,13 +298,18 @@ def test_erasing_a_group_answers_a_receipt_and_a_second_one_that_counts_nothing(
 
 
 def test_a_rehearsal_counts_what_an_erasure_of_a_group_then_does_and_changes_nothing(
-    door: Doors, app: Database, crew: Json
+    door: Doors, app: Database, crew: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = _everything(app)
     assert crew
     rehearsed = door.ask("DELETE", "/v1/groups/crew", params={"dry_run": True}).json()
     assert _everything(app) == before
     assert (rehearsed["group_id"], rehearsed["users"], rehearsed["sessions"]) == ("crew", 1, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(preview, "SMALL", -1)
+        counted = door.ask("DELETE", "/v1/groups/crew", params={"dry_run": True}).json()
+    assert (counted["users"], counted["sessions"], "users" in counted["at_least"]) == (1, 1, True)
+    assert all(number <= rehearsed["counts"][name] for name, number in counted["counts"].items())
     done = door.ask("DELETE", "/v1/groups/crew").json()["receipt"]
     assert rehearsed["counts"] == {name: number for name, number in done["counts"].items() if number}
 

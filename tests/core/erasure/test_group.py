@@ -299,3 +299,26 @@ def test_an_archive_of_a_member_restores_nothing_of_an_erased_group(
     assert rows(app, "SELECT FROM memories WHERE group_id = :g", g=GROUP) == []
     found = rows(app, "SELECT content FROM messages WHERE session_id = 's-own' ORDER BY position")
     assert [row.content for row in found] == ["I collect stamps.", "I play the cello."]
+
+
+def test_who_said_nothing_else_in_a_session_takes_part_no_longer(app: Database, unique: str) -> None:
+    accept_all(
+        app,
+        [
+            said("I play chess.", session="s-mixed", user="bob"),
+            said(f"I moved to {unique}.", session="s-mixed", user="bob", group_id=GROUP),
+            said(f"I keep {unique}.", session="s-mixed", user="ada", group_id=GROUP),
+        ],
+    )
+    group_erased(app, GROUP)
+    assert [row.user_id for row in rows(app, "SELECT user_id FROM participants")] == ["bob"]
+
+
+def test_a_group_whose_id_is_longer_than_what_is_indexed_is_told_from_others(app: Database, unique: str) -> None:
+    """The log of events that nobody checks may name any group."""
+    ids = [f"{'g' * 200}{end}" for end in ("one", "two")]
+    accept_all(app, [event("order.placed", {"group_id": name, "word": unique}) for name in ids])
+    assert group_erased(app, ids[0]).counts["events"] == 1
+    assert [
+        row.payload["group_id"] for row in rows(app, "SELECT payload FROM events WHERE event_type = 'order.placed'")
+    ] == [ids[1]]

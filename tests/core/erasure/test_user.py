@@ -290,3 +290,69 @@ def _sent_again(app: Database, works: Works) -> None:
     """What the clock would send again."""
     owed = rows(app, "SELECT id, queue FROM dispatches WHERE status = 'retrying'")
     works.run([DispatchRef(TENANT, row.queue, row.id) for row in owed])
+
+
+def test_a_guest_who_said_one_thing_leaves_the_session_to_the_others(
+    app: Database, works: Works, settings: Settings, unique: str
+) -> None:
+    accept(app, said("I play chess.", user="bob"), said(f"So does {unique}.", user=WHO), said("I see.", user="bob"))
+    works.settle()
+    assert user_erased(app, settings, WHO).sessions == ["s1"]
+    assert holding(app, unique) == []
+    assert [row.user_id for row in rows(app, "SELECT user_id FROM participants")] == ["bob"]
+    assert [row.user_id for row in rows(app, "SELECT user_id FROM messages ORDER BY position")] == ["bob", "", "bob"]
+
+
+def test_a_bulk_job_that_named_a_memory_of_the_user_keeps_no_words(
+    app: Database, settings: Settings, unique: str
+) -> None:
+    add, others = an_add(f"Ada keeps {unique}."), an_add("Bob plays chess.", subject="bob")
+    Bench(app).apply(add)
+    Bench(app, "bob").apply(others)
+    for job, memory_id in (("j1", add.id), ("j2", others.id)):
+        rows(app, JOB, t=TENANT, job=job, reason=f"Because of {unique if job == 'j1' else 'chess'}.", memory=memory_id)
+    user_erased(app, settings)
+    assert holding(app, unique) == []
+    found = rows(app, "SELECT params, erased FROM bulk_jobs ORDER BY asked")
+    assert [tuple(row) for row in found] == [({}, True), ({"reason": "Because of chess."}, False)]
+    assert [row.detail for row in rows(app, "SELECT detail FROM bulk_rows ORDER BY detail")] == [
+        "Because of chess.",
+        None,
+    ]
+
+
+JOB = """
+    WITH job AS (
+        INSERT INTO bulk_jobs (tenant_id, id, asked, action, status, params, chosen)
+        VALUES (:t, gen_random_uuid(), :job, 'archive', 'done',
+                jsonb_build_object('reason', cast(:reason AS text)), '{}')
+        RETURNING id)
+    INSERT INTO bulk_rows (tenant_id, job_id, place, memory_id, detail)
+    SELECT :t, id, 1, cast(:memory AS uuid), :reason FROM job RETURNING place
+"""
+
+
+def test_a_dispatch_of_anothers_event_that_lists_the_users_session_lists_it_no_longer(
+    app: Database, works: Works, settings: Settings
+) -> None:
+    accept(app, said("Hi.", session="s-ada"), said("Hello.", session="s-bob", user="bob"))
+    works.settle()
+    listing = "SELECT params, lists_others FROM dispatches WHERE jsonb_exists(params, 'sessions') ORDER BY id"
+    assert {row.lists_others for row in rows(app, listing)} == {True}
+    user_erased(app, settings)
+    assert {str(row.params["sessions"]) for row in rows(app, listing)} == {"['s-bob']"}
+
+
+def test_what_another_published_as_belonging_to_the_users_event_refers_to_a_hash(
+    app: Database, works: Works, settings: Settings
+) -> None:
+    accept(app, said("Hi.", id=f"{WHO}-1", user=WHO))
+    accept(app, {**said("Hello.", session="s2", user="bob"), "correlation_id": f"{WHO}-1"})
+    works.settle()
+    user_erased(app, settings, WHO)
+    assert set(holding(app, WHO)) == {"events"}, "user.erased says whose agents have to follow"
+    found = rows(
+        app,
+        "SELECT e.correlation_id AS e, d.correlation_id AS d FROM events e JOIN dispatches d ON d.event_seq = e.seq",
+    )
+    assert {row.e.partition(":")[0] for row in found} == {row.d.partition(":")[0] for row in found} >= {"erased"}

@@ -222,3 +222,11 @@ def test_a_repeated_end_changes_nothing(app: Database) -> None:
     accept(app, said("One."), ended(id="e"))
     accept(app, said("Two."), ended(id="e"))
     assert [end["message_count"] for end in ends(app)] == [1]
+
+
+def test_who_spoke_in_a_session_is_written_down_once(app: Database) -> None:
+    accept(app, said("Hi."), said("Hello.", user="bob"), said("Psst.", user="eve", audience_labels=["secret"]))
+    accept(app, said("Well?"), said("Bye.", session="s2", user="bob"), ended(user="mallory"))
+    with app.tenant(TENANT) as tx:
+        found = tx.execute(text("SELECT session_id, user_id FROM participants ORDER BY 1, 2")).all()
+    assert [tuple(row) for row in found] == [("s1", "ada"), ("s1", "bob"), ("s1", "eve"), ("s2", "bob")]

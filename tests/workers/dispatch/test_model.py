@@ -2,11 +2,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Later
 from core.storage.db import Database
+from core.types import Event, Json
+from tests.rules.samples import an_event
 from tests.samples import TENANT
 from tests.workers.dispatch.owing import (
     a_ledger,
@@ -15,7 +18,7 @@ from tests.workers.dispatch.owing import (
     row_of,
 )
 from workers.dispatch import ledger
-from workers.dispatch.model import LedgerPolicy
+from workers.dispatch.model import LedgerPolicy, lists_others
 
 
 @given(st.integers(1, 60), st.none() | st.integers(0, 10_000))
@@ -32,3 +35,30 @@ def test_a_pause_that_no_calendar_holds_is_cut(app: Database) -> None:
     one = owe(app)
     ledger.run(a_ledger(app, {"agent": failing(Later("busy", timedelta(days=900_000_000)))}), TENANT, one)
     assert row_of(app, one).status == "retrying"
+
+
+ADA = an_event({"group_id": "crew"})
+"""In session s1."""
+
+
+@pytest.mark.parametrize(
+    ("params", "gathered", "lists"),
+    [
+        ({}, [], False),
+        ({"sessions": ["s1"]}, [], False),
+        ({"sessions": ["s2"]}, [], True),
+        ({"sessions": ["s1", "s2"]}, [], True),
+        ({"sessions": []}, [], True),
+        ({}, [ADA], False),
+        ({}, [ADA, ADA], False),
+        ({}, [ADA, an_event({"group_id": "club"})], True),
+        ({}, [ADA, an_event({"group_id": "crew"}, user_id="bob")], True),
+        ({}, [ADA, an_event({"group_id": "crew"}, session_id="s2")], True),
+        ({}, [an_event(session_id=None, user_id=None)] * 2, True),
+        ({}, [an_event(session_id=None, user_id=None)], False),
+    ],
+)
+def test_a_dispatch_lists_others_if_anyone_else_is_named_in_it(
+    params: Json, gathered: list[Event], *, lists: bool
+) -> None:
+    assert lists_others(params, ADA, gathered) is lists

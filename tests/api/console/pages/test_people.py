@@ -5,6 +5,9 @@ from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from zipfile import ZipFile
 
+import pytest
+
+from core.erasure import preview
 from core.memory import receipts
 from core.memory.changes import Owner
 from core.storage.db import Database
@@ -32,6 +35,18 @@ def test_the_archive_of_a_user_is_downloaded(browser: Browser, door: Doors) -> N
     answer = browser.get("/export?user_id=ada")
     assert answer.headers["content-type"] == "application/zip"
     assert b"cello" in ZipFile(BytesIO(answer.content)).read("messages.jsonl")
+
+
+def test_what_was_counted_up_to_a_ceiling_is_marked(
+    browser: Browser, door: Doors, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door.post("/v1/events", [said("I play the cello."), said("I play the viola.")])
+    assert "0 memories and 1 sessions" in browser.get("/people/ada/erasure").text
+    monkeypatch.setattr(preview, "SMALL", -1)
+    plan = browser.get("/people/ada/erasure").text
+    assert "0+ memories and 1 sessions" in plan
+    assert re.search('events</code></th><td class="number">2\\+<', plan)
+    assert re.search('messages</code></th><td class="number">2<', plan)
 
 
 def test_a_user_is_erased_after_a_look_at_what_would_go(browser: Browser, door: Doors) -> None:
