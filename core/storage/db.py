@@ -251,16 +251,16 @@ CHUNK_ROWS: Final = 4_096
 
 
 def stream_chunks(
-    tx: Tx, statement: str, values: Mapping[str, object], *, raw: bool = False
+    tx: Tx, statement: str, values: Mapping[str, object], count: int = CHUNK_ROWS, *, raw: bool = False
 ) -> Generator[list[tuple[Any, ...]]]:
     """Yield the rows of a statement in chunks, in binary form: what becomes an array is never text.
 
     `raw`: numbers and times are bytes as sent. Parameters have psycopg's form, `%(name)s`. Close the generator if it is
     not read to its end.
     """
-    rows = stream_rows(tx, statement, values, CHUNK_ROWS, raw=raw)
+    rows = stream_rows(tx, statement, values, count, raw=raw)
     with closing(rows):
-        while piece := list(islice(rows, CHUNK_ROWS)):
+        while piece := list(islice(rows, count)):
             yield piece
 
 
@@ -275,16 +275,6 @@ def stream_rows(
         if raw:
             _read_raw(cursor.adapters)
         yield from cursor.stream(statement, values, binary=True, size=fetched)
-
-
-def read_raw(tx: Tx, statement: str, values: Mapping[str, object]) -> list[tuple[Any, ...]]:
-    """Return all rows of a statement as `stream_chunks` does, numbers and times as bytes; in half of its time."""
-    driver = tx.connection.driver_connection
-    if driver is None:
-        raise RuntimeError("The connection is closed.")
-    with _translate_errors(tx), driver.cursor(binary=True) as cursor:
-        _read_raw(cursor.adapters)
-        return cursor.execute(statement, values).fetchall()
 
 
 def _read_raw(adapters: AdaptersMap) -> None:

@@ -23,7 +23,7 @@ from core import metrics
 from core.index.resident import loading, segments
 from core.index.resident.arrays import Places
 from core.index.resident.columns import Columns
-from core.index.resident.loading import MEMORIES, MESSAGES_AND_MEMORIES, Rows
+from core.index.resident.loading import MEMORIES, MESSAGES_AND_MEMORIES, Pause, Rows
 from core.index.resident.segments import Interners
 from core.index.resident.snapshot import EMPTY, NO_PAIRS, Snapshot
 from core.index.search_index import owners
@@ -93,6 +93,19 @@ class Validation:
         """True if rows were read before, with vectors of this dimension."""
         return self.state.horizon is not None and self.state.view.dimension in {0, self.dimension}
 
+    def valid(self, changes: Changes) -> bool:
+        """Return whether the rows are as they were read, by the answer to `CHANGED`."""
+        # A database restored to an earlier state counts its transactions from there.
+        return self.usable and not changes.types and changes.horizon >= (self.state.horizon or 0)
+
+    def reads_all(self, changes: Changes) -> bool:
+        """Return whether all rows must be read."""
+        if self.valid(changes):
+            return False
+        changed = _changed_rows(changes)
+        current = self.usable and len(self.state.view) > 0 and changes.horizon >= (self.state.horizon or 0)
+        return not current or len(changed) > MOST_CHANGES or any(not ref for _, _, ref in changed)
+
     @property
     def values(self) -> dict[str, Any]:
         """The parameters of `CHANGED`."""
@@ -110,17 +123,27 @@ class OwnerCache:
     def __init__(self, rows: Rows) -> None:
         self.used_at = time.monotonic()
         self.state = CachedRows(EMPTY, None)
-        self._rows = rows
+        self.filling = False
+        """True while a thread fills it behind the questions (`core.index.resident.filling`)."""
+        self.rows = rows
         self._lock = threading.Lock()
 
     def check(self, dimension: int) -> Validation:
         """Return what `CHANGED` must be asked before the rows are used."""
-        return Validation(self.state, self._rows, dimension)
+        return Validation(self.state, self.rows, dimension)
 
-    def view(self, tx: Tx, check: Validation, changes: Changes) -> Snapshot:
-        """Return the rows as they are now, by the answer to `CHANGED`. Threads validate at once and read in turn."""
+    def discard(self, state: CachedRows) -> None:
+        """Give up rows that must all be read again; among them may be some that were erased."""
+        if self.state is state:
+            self.state = CachedRows(EMPTY, None)
+
+    def view(self, tx: Tx, check: Validation, changes: Changes, pause: Pause | None = None) -> Snapshot:
+        """Return the rows as they are now, by the answer to `CHANGED`. Threads validate at once and read in turn.
+
+        `pause` is called between pieces of what is read, if all rows are.
+        """
         state = check.state
-        if check.usable and not changes.types and changes.horizon >= (state.horizon or 0):
+        if check.valid(changes):
             # Threads may overtake each other here: an older horizon only has rows read twice.
             self._keep(CachedRows(state.view, changes.horizon, changes.seen), changes)
             metrics.SEARCH_READS.labels("nothing").inc()
@@ -129,17 +152,15 @@ class OwnerCache:
             if self.state is not state:  # Another thread has read: what was read earlier must not replace its rows.
                 check = Validation(self.state, check.rows, check.dimension)
                 changes = tx.execute(CHANGED, check.values).one()
-            return self._read(tx, check, changes)
+            return self._read(tx, check, changes, pause)
 
-    def _read(self, tx: Tx, check: Validation, changes: Changes) -> Snapshot:
+    def _read(self, tx: Tx, check: Validation, changes: Changes, pause: Pause | None) -> Snapshot:
         """Read what has changed, or all. Under the lock."""
         view, changed = check.state.view, _changed_rows(changes)
-        # A database restored to an earlier state counts its transactions from there.
-        current = check.usable and len(view) > 0 and changes.horizon >= (check.state.horizon or 0)
         kind = "nothing"
-        if not current or len(changed) > MOST_CHANGES or any(not ref for _, _, ref in changed):
+        if check.reads_all(changes):
             kind = "whole"
-            view = _load_snapshot(tx, loading.load_all(tx, check.rows, check.dimension), check.rows)
+            view = _load_snapshot(tx, loading.load_all(tx, check.rows, check.dimension, pause), check.rows)
         elif changed:
             kind = "delta"
             read = loading.load_named(tx, check.rows, changed, check.dimension)
@@ -192,7 +213,8 @@ class ResidentCache:
         for key, one in list(self._entries.items()):
             idle = now - one.used_at
             # Queries about users that do not exist leave empty entries behind.
-            if total_bytes > MOST_BYTES or idle > IDLE_SECONDS or (not len(one.state.view) and idle > SWEEP_SECONDS):
+            empty = not len(one.state.view) and not one.filling
+            if total_bytes > MOST_BYTES or idle > IDLE_SECONDS or (empty and idle > SWEEP_SECONDS):
                 total_bytes -= self._entries.pop(key).state.view.bytes
 
     def sweep(self) -> None:

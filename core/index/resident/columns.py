@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.index.resident import vectors as resident_vectors
-from core.index.resident.arrays import Floats, Places
+from core.index.resident.arrays import Flags, Floats, Places, Texts, texts
 from core.index.resident.encoding import ENUMERATED, SEPARATOR
 from core.index.resident.vectors import Vectors
 
@@ -50,7 +51,7 @@ STORED: Final[Mapping[str, np.dtype[Any]]] = {
 
 
 class Row(NamedTuple):
-    """A row as the database sends it: fixed-width numbers as its bytes, times as its microseconds."""
+    """A row of the index as the database sends it: fixed-width numbers as its bytes, times as its microseconds."""
 
     type: str
     session_id: str
@@ -65,23 +66,24 @@ class Row(NamedTuple):
     at: bytes
     vector: bytes | None
     terms: bytes
-    origin: str | None
+
+
+class StatedRow(NamedTuple):
+    """What the row of a memory takes from `memories`, likewise."""
+
+    id: str
+    session_id: str | None
     tags: Sequence[str] | None
-    status: str | None
-    trust: str | None
-    kind: str | None
-    category: str | None
-    topic: str | None
+    status: str
+    trust: str
+    kind: str
+    category: str
+    topic: str
     importance: bytes
     since: bytes
     until: bytes
     expires: bytes
 
-
-_EARLIEST: Final = (-(2**63)).to_bytes(8, signed=True)
-_LATEST: Final = (2**63 - 1).to_bytes(8, signed=True)
-NO_MEMORY: Final = (None, None, None, None, None, None, None, bytes(4), _EARLIEST, _LATEST, _LATEST)
-"""The last values of a message's row."""
 
 _VECTOR_HEAD: Final = 4
 """Bytes before the numbers of a vector: its dimension and an unused one."""
@@ -106,7 +108,7 @@ class Terms:
 
     @property
     def nbytes(self) -> int:
-        return self.words.nbytes + self.starts.nbytes + self.rows.nbytes + self.weights.nbytes
+        return self.words.nbytes + self.starts[:-1].nbytes + self.rows.nbytes + self.weights.nbytes
 
     def products(self, query_terms: Mapping[int, float], count: int) -> Floats:
         """Return each row's inner product with a query."""
@@ -159,6 +161,11 @@ def sort_by_term(ids: NDArray[np.int32], rows: NDArray[Any], weights: Floats) ->
     )
 
 
+def _each(values: Iterable[object]) -> Texts:
+    """Return an array of objects that may be sequences, which numpy would take apart."""
+    return np.fromiter(values, dtype=object)
+
+
 class _GrowingArray:
     """An array that grows in place: concatenating its parts in the end would take twice the memory."""
 
@@ -180,11 +187,43 @@ class _GrowingArray:
         self._rows.resize((count, *self._rows.shape[1:]), refcheck=False)  # Nobody else has seen it yet.
 
 
-class ColumnsBuilder:
-    """Builder of columns from batches of rows."""
+class Stated:
+    """Columns of memories by their ids: a hundred bytes each, until they are joined with the rows of the index."""
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, parts: Iterable[Sequence[tuple[Any, ...]]]) -> None:
+        self._names: dict[str, str] = {}
+        ids, sessions, tags = _GrowingArray(np.empty(0, _ID)), _GrowingArray(texts(())), _GrowingArray(texts(()))
+        fields = {name: _GrowingArray(np.empty(0, STORED[name])) for name in _OF_MEMORY}
+        for rows in parts:
+            read: Any = StatedRow(*zip(*rows, strict=True))
+            ids.add(np.array(read.id, _ID))
+            sessions.add(texts([self._names.setdefault(one or "", one or "") for one in read.session_id]))
+            tags.add(_each(some or () for some in read.tags))
+            for name, more in _fields(read, _OF_MEMORY).items():
+                fields[name].add(more)
+        self._order = np.argsort(ids.whole(), kind="stable")
+        self._ids = ids.whole()[self._order]
+        self.sessions, self.tags = sessions.whole(), tags.whole()
+        self.fields = {name: values.whole() for name, values in fields.items()}
+
+    def places(self, refs: Sequence[str]) -> Places:
+        """Return where these memories stand; -1: they are not among them."""
+        if not len(self._ids):
+            return np.full(len(refs), -1, dtype=np.int64)
+        wanted = np.array(refs, _ID)
+        found = np.minimum(np.searchsorted(self._ids, wanted), len(self._ids) - 1)
+        return np.where(self._ids[found] == wanted, self._order[found], -1)
+
+
+_ID: Final = "S36"
+
+
+class ColumnsBuilder:
+    """Builder of columns from batches of rows; of a memory only if `stated` has it."""
+
+    def __init__(self, dimension: int, stated: Stated | None = None) -> None:
         self._dimension = dimension
+        self._stated = Stated(()) if stated is None else stated
         self._keys: list[str] = []
         self._sessions: list[str] = []
         self._speakers: list[str] = []
@@ -198,21 +237,20 @@ class ColumnsBuilder:
 
     def add(self, rows: Sequence[tuple[Any, ...]]) -> None:
         """Append rows, each with the values of a `Row`."""
-        read = Row(*zip(*rows, strict=True))
-        fields = _fields(read)
+        memory = np.array([row[0] == "memory" for row in rows], dtype=np.bool_)
+        places = np.full(len(rows), -1, dtype=np.int64)
+        places[memory] = self._stated.places([row[2] for row in rows if row[0] == "memory"])
+        visible = ~memory | (places >= 0)
+        if not visible.any():
+            return
+        if not visible.all():
+            rows, memory, places = list(compress(rows, visible.tolist())), memory[visible], places[visible]
+        read: Any = Row(*zip(*rows, strict=True))
+        fields = self._joined(read, memory, places[memory])
         values, scales = _vectors(fields["embedded"], read.vector, self._dimension)
         ids, of, weights = _entries(read.terms)
-        once: dict[str, str] = {}  # Of many rows of one session its name is kept once.
         self._rows.add(of + len(self._keys))
-        memories = fields["memory"].tolist()
-        self._keys += [
-            ref if memory else f"{session}{SEPARATOR}{ref}"
-            for memory, session, ref in zip(memories, read.session_id, read.ref, strict=True)
-        ]
-        sessions = [own if of is None else of for own, of in zip(read.session_id, read.origin, strict=True)]
-        self._sessions += [once.setdefault(one, one) for one in sessions]
-        self._speakers += [once.setdefault(one or "", one or "") for one in read.speaker]
-        self._tags += [some or () for some in read.tags]
+        self._name(read, memory, places[memory])
         for name, more in fields.items():
             self._fields[name].add(more)
         for grown, more in (
@@ -222,6 +260,33 @@ class ColumnsBuilder:
             (self._weights, weights),
         ):
             grown.add(more)
+
+    def _joined(self, read: Any, memory: Flags, stated: Places) -> dict[str, NDArray[Any]]:
+        """Return the numbers of rows, column by column."""
+        fields = {
+            "memory": memory,
+            "embedded": np.array([vector is not None for vector in read.vector], dtype=np.bool_),
+            **_fields(read, _OF_INDEX),
+        }
+        for name, nothing in _OF_MEMORY.items():
+            fields[name] = np.full(len(memory), nothing, STORED[name])
+            fields[name][memory] = self._stated.fields[name][stated]
+        return fields
+
+    def _name(self, read: Any, memory: Flags, stated: Places) -> None:
+        """Append keys, sessions, speakers and tags."""
+        once: dict[str, str] = {}  # Of many rows of one session its name is kept once.
+        sessions = texts([once.setdefault(one, one) for one in read.session_id])
+        sessions[memory] = self._stated.sessions[stated]
+        tags = _each(() for _ in read.type)
+        tags[memory] = self._stated.tags[stated]
+        self._keys += [
+            ref if of_memory else f"{session}{SEPARATOR}{ref}"
+            for of_memory, session, ref in zip(memory.tolist(), read.session_id, read.ref, strict=True)
+        ]
+        self._sessions += sessions.tolist()
+        self._speakers += [once.setdefault(one or "", one or "") for one in read.speaker]
+        self._tags += tags.tolist()
 
     def columns(self) -> Columns:
         return Columns(
@@ -235,18 +300,16 @@ class ColumnsBuilder:
         )
 
 
-def _fields(read: Any) -> dict[str, NDArray[Any]]:
-    """Return the numbers of rows read, column by column."""
-    found: dict[str, NDArray[Any]] = {
-        "memory": np.array([type_ == "memory" for type_ in read.type], dtype=np.bool_),
-        "embedded": np.array([vector is not None for vector in read.vector], dtype=np.bool_),
-    }
-    for name, codes in _CODES.items():
-        found[name] = np.array([codes[value] for value in getattr(read, name)], dtype=np.int8)
-    for name, sent in _SENT.items():
-        found[name] = np.frombuffer(b"".join(getattr(read, name)), sent)
-    for name in _TIMES:
-        found[name] = _seconds(np.frombuffer(b"".join(getattr(read, name)), ">i8").astype(np.int64))
+def _fields(read: Any, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+    """Return numbers of rows read, column by column."""
+    found: dict[str, NDArray[Any]] = {}
+    for name in names:
+        if (codes := _CODES.get(name)) is not None:
+            found[name] = np.array([codes[value] for value in getattr(read, name)], dtype=np.int8)
+        elif name in _TIMES:
+            found[name] = _seconds(np.frombuffer(b"".join(getattr(read, name)), ">i8").astype(np.int64))
+        else:
+            found[name] = np.frombuffer(b"".join(getattr(read, name)), FIELDS[name])
     return found
 
 
@@ -272,8 +335,14 @@ class _Codes(dict[str | None, int]):
 _CODES: Final = {name: _Codes(values, int(name == "role")) for name, values in ENUMERATED.items()}
 """An unknown role is `other`; a message has no status."""
 
-_SENT: Final = {"timed": "?", "asks": "?", "told": ">i2", "names": ">i2", "position": ">i4", "importance": ">f4"}
 _TIMES: Final = ("at", "since", "until", "expires")
+_OF_INDEX: Final = ("role", "timed", "asks", "told", "names", "position", "at")
+_OF_MEMORY: Final = {
+    **dict.fromkeys(("status", "trust", "kind", "category", "topic", "importance"), 0),
+    **{"since": -np.inf, "until": np.inf, "expires": np.inf},
+}
+"""Columns of memories alone, and what a message has there."""
+
 _FOREVER: Final = np.iinfo(np.int64)
 _YEAR_2000: Final = 946_684_800_000_000
 

@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final, NamedTuple
 
-from core.index.resident.columns import NO_MEMORY, Columns, ColumnsBuilder
+from core.index.resident.columns import Columns, ColumnsBuilder, Stated
 from core.index.resident.encoding import ENUMERATED, message_key
-from core.storage.db import Tx, read_raw, stream_chunks
+from core.storage.db import CHUNK_ROWS, Tx, stream_chunks
 
 MEMORIES: Final = ("memory",)
 MESSAGES_AND_MEMORIES: Final = ("message", "memory")
+
+Pause = Callable[[], None]
+"""Called between pieces of what is read, to let others work; an exception ends the reading."""
 
 
 class Rows(NamedTuple):
@@ -25,10 +28,10 @@ class Rows(NamedTuple):
     types: Sequence[str]
 
 
-def load_all(tx: Tx, rows: Rows, dimension: int) -> Columns:
+def load_all(tx: Tx, rows: Rows, dimension: int, pause: Pause | None = None) -> Columns:
     """Return all of them. A vector of another dimension is left out."""
     values = {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types), "dimension": dimension}
-    return _read(tx, _ALL, values, _memories(tx, _ALL_MEMORIES, values), dimension)
+    return _read(tx, (_ALL, values), (_ALL_MEMORIES, values), dimension, pause)
 
 
 def load_named(tx: Tx, rows: Rows, names: Sequence[Sequence[str]], dimension: int) -> Columns:
@@ -36,9 +39,8 @@ def load_named(tx: Tx, rows: Rows, names: Sequence[Sequence[str]], dimension: in
     types, sessions, refs = zip(*names, strict=True)
     values: dict[str, Any] = {"types": list(types), "sessions": list(sessions), "refs": list(refs)}
     values |= {"user": rows.user_id, "group": rows.group_id, "dimension": dimension}
-    ids = [ref for type_, _, ref in names if type_ == "memory"]
-    found = _memories(tx, _NAMED_MEMORIES, {**values, "ids": _uuids(ids)}) if ids else {}
-    return _read(tx, _NAMED, values, found, dimension)
+    ids = _uuids([ref for type_, _, ref in names if type_ == "memory"])
+    return _read(tx, (_NAMED, values), (_NAMED_MEMORIES, {**values, "ids": ids}), dimension)
 
 
 def citations(tx: Tx, memory_ids: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
@@ -54,29 +56,30 @@ def _uuids(ids: Sequence[str]) -> str:
     return f"{{{','.join(ids)}}}"
 
 
-def _memories(tx: Tx, statement: str, values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-    """Return what rows take from memories, by id."""
-    return {row[0]: row[1:] for row in read_raw(tx, statement, values)}
-
-
-def _read(
-    tx: Tx, statement: str, values: Mapping[str, Any], memories: dict[str, tuple[Any, ...]], dimension: int
-) -> Columns:
-    """Read index rows and join them with their memories, read before; those are given up one by one.
+def _read(tx: Tx, index: _Statement, memories: _Statement, dimension: int, pause: Pause | None = None) -> Columns:
+    """Read memories and rows of the index, and join them.
 
     A memory that is written between the two is noted as changed, and read again with the next question.
     """
-    reading = ColumnsBuilder(dimension)
-    with closing(stream_chunks(tx, statement, values, raw=True)) as read:
-        for rows in read:
-            visible = [
-                (*row, *memory)
-                for row in rows
-                if (memory := NO_MEMORY if row[0] == "message" else memories.pop(row[2], None)) is not None
-            ]
-            if visible:
-                reading.add(visible)
+    reading = ColumnsBuilder(dimension, Stated(_pieces(tx, memories, pause)))
+    for rows in _pieces(tx, index, pause):
+        reading.add(rows)
     return reading.columns()
+
+
+def _pieces(tx: Tx, statement: _Statement, pause: Pause | None) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield rows in pieces; in small ones, if others are to work in between."""
+    with closing(stream_chunks(tx, *statement, PIECE if pause else CHUNK_ROWS, raw=True)) as read:
+        for rows in read:
+            yield rows
+            if pause:
+                pause()
+
+
+_Statement = tuple[str, Mapping[str, Any]]
+
+PIECE: Final = 512
+"""Rows read before a pause: some milliseconds of the interpreter."""
 
 
 def enumerations() -> dict[str, list[str]]:
@@ -132,7 +135,7 @@ _MEMORIES = """
            coalesce(expires_at, 'infinity')
     FROM memories
 """
-"""The values of `core.index.resident.columns.Row`, first those of index rows.
+"""The values of `core.index.resident.columns.Row` and `StatedRow`.
 
 Memories are read by themselves: looked up one by one they took half of the server's time.
 """

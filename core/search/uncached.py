@@ -1,0 +1,191 @@
+"""Answers a question about an owner of many rows from the database, while the process has not cached them.
+
+The rows that the question ranks best by their own words and meaning are picked in one scan, and those that pass the
+filters are loaded with what they cite and what cites them. Filters and ranking then run over them as over the cache.
+Where few rows pass the filters, all of these are loaded, and the answer is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import text
+
+from core.index.resident import excerpt
+from core.index.resident.excerpt import Name
+from core.index.resident.loading import Rows
+from core.index.resident.snapshot import Snapshot
+from core.index.search_index import COSINE, LEXICAL
+from core.memory import as_of
+from core.search.filters import READ_ALL, Filters
+from core.storage.db import EVERYTHING, Tx
+
+PICKED: Final = 400
+"""Rows that are picked of a large store."""
+
+_SPARE: Final = 1.5
+"""Best rows looked at for each that shall pass, if the filters let all pass."""
+
+_MORE: Final = 8
+"""Factor by which more are looked at where too few have passed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uncached:
+    """Rows loaded, and the number of all that pass the filters, by type."""
+
+    view: Snapshot
+    considered: Mapping[str, int]
+
+
+def is_large(tx: Tx, rows: Rows) -> bool:
+    """Return whether an owner has more rows than a question reads at once."""
+    values = {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types), "most": READ_ALL}
+    return bool(tx.execute(_SIZE, values).scalar_one() > READ_ALL)
+
+
+def read(
+    tx: Tx,
+    rows: Rows,
+    filters: Filters,
+    arms: Mapping[str, Any],
+    weights: tuple[float, float],
+    dimension: int,
+    reader: str,
+) -> Uncached | None:
+    """Return the rows for one question; None: too many rows are similar enough.
+
+    `arms`: parameters of the filters, and `terms` and `vector` of the question. `weights`: what words and a cosine count
+    in the choice. `reader`: labels of who asks.
+    """
+    words, meaning = weights
+    values = {
+        **arms,
+        "memories": "memories" in filters.include,
+        "messages": "messages" in filters.include,
+        "labelled": reader != EVERYTHING,
+        "dimension": dimension,
+        "words": words,
+        "meaning": meaning,
+    }
+    if filters.min_similarity is not None:
+        return _similar(tx, rows, filters.min_similarity, values)
+    counted = tx.execute(_COUNTS, values).one()
+    total = counted.memories + counted.messages
+    names = _every(tx, values) if total <= READ_ALL else _best(tx, total, values)
+    return Uncached(
+        excerpt.load(tx, rows, names, dimension), {"memory": counted.memories, "message": counted.messages}
+    )
+
+
+def _similar(tx: Tx, rows: Rows, least: float, values: Mapping[str, Any]) -> Uncached | None:
+    """Return all rows that are similar enough and pass the other filters."""
+    bound = {**values, "least": least, "most": READ_ALL + 1}
+    if values["vector"] is None:
+        return Uncached(excerpt.load(tx, rows, (), values["dimension"]), {"memory": 0, "message": 0})
+    near = tx.execute(_NEAR, bound).all()
+    if len(near) > READ_ALL:
+        return None
+    names: list[Name] = [(row.type, row.session_id, row.ref) for row in near if row.passes]
+    considered = {type_: sum(name[0] == type_ for name in names) for type_ in ("memory", "message")}
+    return Uncached(excerpt.load(tx, rows, names, values["dimension"]), considered)
+
+
+def _every(tx: Tx, values: Mapping[str, Any]) -> Sequence[Name]:
+    return [(row.type, row.session_id, row.ref) for row in tx.execute(_EVERY, {**values, "most": 2 * READ_ALL})]
+
+
+def _best(tx: Tx, total: int, values: Mapping[str, Any]) -> Sequence[Name]:
+    """Return the best rows that pass. Of more than `READ_ALL` at least some are among the best of all, sooner or later."""
+    scanned = round(PICKED * _SPARE)
+    while True:
+        found = tx.execute(_BEST, {**values, "scanned": scanned, "most": PICKED}).all()
+        looked_at = found[0].looked_at if found else scanned
+        if len(found) >= min(PICKED, total) or looked_at < scanned:
+            return [(row.type, row.session_id, row.ref) for row in found]
+        scanned *= _MORE
+
+
+_OWNED: Final = "({0}.user_id = :user OR {0}.group_id = :group)"
+
+_WHEN: Final = """
+    (cast(:since AS timestamptz) IS NULL OR {0}.occurred_at >= :since)
+    AND (cast(:until AS timestamptz) IS NULL OR {0}.occurred_at <= :until)
+"""
+
+_MESSAGE: Final = """
+    (cast(:session AS text) IS NULL OR i.session_id = :session)
+    AND (cast(:as_of AS timestamptz) IS NULL OR i.occurred_at <= :as_of)
+"""
+
+_MEMORY: Final = f"""
+    m.status = ANY(:statuses) AND m.trust = ANY(:trust) AND (:archived OR {as_of.UNEXPIRED}) AND {as_of.TRUE}
+    AND (cast(:session AS text) IS NULL OR m.session_id = :session)
+    AND (cast(:kinds AS text[]) IS NULL OR m.kind = ANY(:kinds))
+    AND (cast(:categories AS text[]) IS NULL OR m.category = ANY(:categories))
+    AND (:episodes OR m.category <> 'episode')
+    AND (cast(:topics AS text[]) IS NULL OR m.topic = ANY(:topics))
+    AND (cast(:tags AS text[]) IS NULL OR m.tags && cast(:tags AS text[]))
+    AND (cast(:importance AS float8) IS NULL OR m.importance >= :importance)
+"""
+"""The filters of `core.search.filters` for a row `m` of `memories`; they are applied to what is loaded once more."""
+
+_MESSAGES: Final = f"""
+    search_index i WHERE :messages AND i.type = 'message' AND {_OWNED.format("i")} AND {_WHEN.format("i")} AND {_MESSAGE}
+    AND (NOT :labelled OR (SELECT true FROM messages WHERE session_id = i.session_id AND id = i.ref LIMIT 1))
+"""
+"""The policies hide messages from readers without their labels, but not their index rows."""
+
+_MEMORIES: Final = f"memories m WHERE :memories AND {_OWNED.format('m')} AND {_WHEN.format('m')} AND {_MEMORY}"
+
+_SIZE = text(f"""
+    SELECT count(*) FROM (
+        SELECT FROM search_index i WHERE {_OWNED.format("i")} AND i.type = ANY(:types) LIMIT :most + 1) AS counted
+""")
+
+_COUNTS = text(f"""
+    SELECT (SELECT count(*) FROM {_MESSAGES}) AS messages, (SELECT count(*) FROM {_MEMORIES}) AS memories
+""")
+
+_EVERY = text(f"""
+    (SELECT 'message' AS type, i.session_id, i.ref FROM {_MESSAGES} LIMIT :most)
+    UNION ALL
+    (SELECT 'memory', '', cast(m.id AS text) FROM {_MEMORIES} LIMIT :most)
+""")
+
+_LIKENESS: Final = f"CASE WHEN vector_dims(i.embedding) = :dimension THEN {COSINE} END"
+
+_INDEXED: Final = f"""
+    search_index i WHERE {_OWNED.format("i")} AND {_WHEN.format("i")}
+    AND ((:memories AND i.type = 'memory') OR (:messages AND i.type = 'message' AND {_MESSAGE}))
+"""
+
+_PASSES: Final = f"""
+    LEFT JOIN LATERAL (
+        SELECT true AS passes FROM memories m
+        WHERE b.type = 'memory' AND m.id = CASE WHEN b.type = 'memory' THEN cast(b.ref AS uuid) END AND {_MEMORY}
+        UNION ALL
+        SELECT true FROM messages WHERE b.type = 'message' AND session_id = b.session_id AND id = b.ref
+        LIMIT 1) AS p ON true
+"""
+"""Looked up one by one: joined with all memories of the owner, the scan would take twice as long."""
+
+_BEST = text(f"""
+    SELECT type, session_id, ref, looked_at FROM (
+        SELECT b.*, p.passes, count(*) OVER () AS looked_at FROM (
+            SELECT i.type, i.session_id, i.ref, :words * {LEXICAL.removesuffix(" AS lexical")}
+                   + :meaning * coalesce({_LIKENESS}, (
+                       SELECT avg({_LIKENESS}) FROM (
+                           SELECT i.embedding FROM search_index i
+                           WHERE {_OWNED.format("i")} AND i.embedding IS NOT NULL LIMIT 100) AS i), 0) AS score
+            FROM {_INDEXED} ORDER BY score DESC LIMIT :scanned) AS b {_PASSES}
+    ) AS looked WHERE passes ORDER BY score DESC LIMIT :most
+""")
+"""A row that has no vector yet is taken to be as near as others are on average."""
+
+_NEAR = text(f"""
+    SELECT b.*, p.passes FROM (
+        SELECT i.type, i.session_id, i.ref FROM {_INDEXED} AND {_LIKENESS} >= :least LIMIT :most) AS b {_PASSES}
+""")
