@@ -43,7 +43,7 @@ from core.search import filters as search_filters
 from core.search import passages as search_passages
 from core.search import units as search_units
 from core.search.candidates import Candidates, Hit
-from core.search.filters import NO_FILTERS, FilteredRows, Filters
+from core.search.filters import NO_FILTERS, READ_ALL, FilteredRows, Filters
 from core.search.ordering import Page, RankedHit, RankedPage
 from core.search.pagination import RankPlace
 from core.search.passages import FoundPassage
@@ -182,7 +182,7 @@ def _ranked(
     ):
         opening_reads = _opening_reads(question, opening, answers)
         asked = _Asked(db, tenant_id, question, embedder, vector, cached)
-        rows = _rows(tx, asked, opening, opening_reads.own, answers[-1][0])
+        rows = _rows(tx, asked, opening, opening_reads.own, [one[0] for one in answers[2:]])
         took.lap("index")
         filtered = _select_candidates(tx, question, opening_reads, rows, question_filter, took)
         passages = _passages(tx, question, opening_reads.passages, vector)
@@ -248,18 +248,13 @@ def _opening_queries(
     owner_cache = resident_cache.owner(tenant_id, user_id, group_id, sight)
     check = owner_cache.check(embedder.dimension)
     counting = search_passages.counts_query(user_id, group_id, words)
-    return _OpeningQueries(
-        words,
-        owner_cache,
-        check,
-        (counting, unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values)),
-    )
+    waiting, changed = unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values)
+    sized = () if check.usable else (uncached.size_query(owner_cache.rows),)
+    return _OpeningQueries(words, owner_cache, check, (counting, waiting, changed, *sized))
 
 
-def _opening_reads(
-    question: Question, opening: _OpeningQueries, answers: Sequence[Sequence[Any]]
-) -> _OpeningReads:
-    counted_rows, waiting, _ = answers
+def _opening_reads(question: Question, opening: _OpeningQueries, answers: Sequence[Sequence[Any]]) -> _OpeningReads:
+    counted_rows, waiting, *_ = answers
     counted = search_passages.counts_by_owner(question.user_id, question.group_id, counted_rows)
     count = next(iter(counted.values()))
     own = query_weights(opening.words, count, count.get(DOCUMENTS, 0)) if opening.words else {}
@@ -293,25 +288,28 @@ class _RowsRead:
 
 
 def _rows(
-    tx: Tx, asked: _Asked, opening: _OpeningQueries, own: Mapping[int, float], changes: cache.Changes
+    tx: Tx, asked: _Asked, opening: _OpeningQueries, own: Mapping[int, float], standing: Sequence[Any]
 ) -> _RowsRead:
-    """Return the owner's rows from the cache, or those for this question while the cache is filled behind it."""
-    entry, check, question = opening.owner_cache, opening.check, asked.question
+    """Return the owner's rows from the cache, or those for this question while the cache is filled behind it.
+
+    `standing`: what has changed since they were cached, and how many there are if they never were.
+    """
+    entry, check, question, (changes, *sized) = opening.owner_cache, opening.check, asked.question, standing
     if not question.filters.include & {"messages", "memories"}:
         return _RowsRead(EMPTY)
-    deep = asked.cached or question.filters.moment.known_at is not None
-    if not deep and check.reads_all(changes) and uncached.is_large(tx, entry.rows):
+    if not check.reads_all(changes):
+        return _RowsRead(entry.view(tx, check, changes))
+    size = (sized or tx.execute(*uncached.size_query(entry.rows)).all())[0].size
+    if size > READ_ALL and not asked.cached and question.filters.moment.known_at is None:
         entry.discard(check.state)
         cache_filling.FILLER.later(asked.db, asked.tenant_id, entry, asked.embedder.dimension)
         weights = ranking.picking_weights(question.recipe, sum(own.values()), cosine_weight(asked.embedder.name))
         arms = _arms(question, own, asked.vector)
-        some = uncached.read(
-            tx, entry.rows, question.filters, arms, weights, asked.embedder.dimension, asked.db.reader
-        )
+        some = uncached.read(tx, entry.rows, question.filters, arms, weights, asked.embedder.dimension, asked.db.reader)
         if some is not None:
             metrics.SEARCH_READS.labels("uncached").inc()
             return _RowsRead(some.view, some.considered)
-    return _RowsRead(entry.view(tx, check, changes))
+    return _RowsRead(entry.view(tx, check, changes, few=size <= READ_ALL))
 
 
 @dataclass(frozen=True, slots=True)

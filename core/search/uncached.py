@@ -21,9 +21,13 @@ from core.index.search_index import COSINE, LEXICAL
 from core.memory import as_of
 from core.search.filters import READ_ALL, Filters
 from core.storage.db import EVERYTHING, Tx
+from core.storage.multiquery import BoundStatement
 
 PICKED: Final = 400
 """Rows that are picked of a large store."""
+
+AROUND: Final = 60
+"""The best of these, whose neighbours are read, too: other messages are too far from the first page."""
 
 _SPARE: Final = 1.5
 """Best rows looked at for each that shall pass, if the filters let all pass."""
@@ -40,10 +44,9 @@ class Uncached:
     considered: Mapping[str, int]
 
 
-def is_large(tx: Tx, rows: Rows) -> bool:
-    """Return whether an owner has more rows than a question reads at once."""
-    values = {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types), "most": READ_ALL}
-    return bool(tx.execute(_SIZE, values).scalar_one() > READ_ALL)
+def size_query(rows: Rows) -> BoundStatement:
+    """Return the statement that counts an owner's rows as `size`, as far as a question reads them at once, and one."""
+    return _SIZE, {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types), "most": READ_ALL}
 
 
 def read(
@@ -57,8 +60,8 @@ def read(
 ) -> Uncached | None:
     """Return the rows for one question; None: too many rows are similar enough.
 
-    `arms`: parameters of the filters, and `terms` and `vector` of the question. `weights`: what words and a cosine count
-    in the choice. `reader`: labels of who asks.
+    `arms`: parameters of the filters, and `terms` and `vector` of the question. `weights`: what words and a cosine
+    count in the choice. `reader`: labels of who asks.
     """
     words, meaning = weights
     values = {
@@ -74,10 +77,10 @@ def read(
         return _similar(tx, rows, filters.min_similarity, values)
     counted = tx.execute(_COUNTS, values).one()
     total = counted.memories + counted.messages
-    names = _every(tx, values) if total <= READ_ALL else _best(tx, total, values)
-    return Uncached(
-        excerpt.load(tx, rows, names, dimension), {"memory": counted.memories, "message": counted.messages}
-    )
+    considered = {"memory": counted.memories, "message": counted.messages}
+    if total <= READ_ALL:
+        return Uncached(excerpt.load(tx, rows, _every(tx, values), dimension), considered)
+    return Uncached(excerpt.load(tx, rows, _best(tx, total, values), dimension, AROUND), considered)
 
 
 def _similar(tx: Tx, rows: Rows, least: float, values: Mapping[str, Any]) -> Uncached | None:
@@ -98,7 +101,7 @@ def _every(tx: Tx, values: Mapping[str, Any]) -> Sequence[Name]:
 
 
 def _best(tx: Tx, total: int, values: Mapping[str, Any]) -> Sequence[Name]:
-    """Return the best rows that pass. Of more than `READ_ALL` at least some are among the best of all, sooner or later."""
+    """Return the best rows that pass; further ones are looked at until enough have passed."""
     scanned = round(PICKED * _SPARE)
     while True:
         found = tx.execute(_BEST, {**values, "scanned": scanned, "most": PICKED}).all()
@@ -133,7 +136,8 @@ _MEMORY: Final = f"""
 """The filters of `core.search.filters` for a row `m` of `memories`; they are applied to what is loaded once more."""
 
 _MESSAGES: Final = f"""
-    search_index i WHERE :messages AND i.type = 'message' AND {_OWNED.format("i")} AND {_WHEN.format("i")} AND {_MESSAGE}
+    search_index i
+    WHERE :messages AND i.type = 'message' AND {_OWNED.format("i")} AND {_WHEN.format("i")} AND {_MESSAGE}
     AND (NOT :labelled OR (SELECT true FROM messages WHERE session_id = i.session_id AND id = i.ref LIMIT 1))
 """
 """The policies hide messages from readers without their labels, but not their index rows."""
@@ -141,7 +145,7 @@ _MESSAGES: Final = f"""
 _MEMORIES: Final = f"memories m WHERE :memories AND {_OWNED.format('m')} AND {_WHEN.format('m')} AND {_MEMORY}"
 
 _SIZE = text(f"""
-    SELECT count(*) FROM (
+    SELECT count(*) AS size FROM (
         SELECT FROM search_index i WHERE {_OWNED.format("i")} AND i.type = ANY(:types) LIMIT :most + 1) AS counted
 """)
 

@@ -251,13 +251,14 @@ CHUNK_ROWS: Final = 4_096
 
 
 def stream_chunks(
-    tx: Tx, statement: str, values: Mapping[str, object], count: int = CHUNK_ROWS, *, raw: bool = False
+    tx: Tx, statement: str, values: Mapping[str, object], count: int = 0, *, raw: bool = False
 ) -> Generator[list[tuple[Any, ...]]]:
     """Yield the rows of a statement in chunks, in binary form: what becomes an array is never text.
 
-    `raw`: numbers and times are bytes as sent. Parameters have psycopg's form, `%(name)s`. Close the generator if it is
-    not read to its end.
+    `count`: rows of a chunk, if not `CHUNK_ROWS`. `raw`: numbers and times are bytes as sent. Parameters have psycopg's
+    form, `%(name)s`. Close the generator if it is not read to its end.
     """
+    count = count or CHUNK_ROWS
     rows = stream_rows(tx, statement, values, count, raw=raw)
     with closing(rows):
         while piece := list(islice(rows, count)):
@@ -275,6 +276,23 @@ def stream_rows(
         if raw:
             _read_raw(cursor.adapters)
         yield from cursor.stream(statement, values, binary=True, size=fetched)
+
+
+def fetch_in_turn(tx: Tx, *asked: tuple[str, Mapping[str, object]]) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield all rows of each statement, in the form of raw `stream_chunks`. For few rows.
+
+    All are sent at once: the server works on the next while the rows of one become arrays.
+    """
+    driver = tx.connection.driver_connection
+    if driver is None:
+        raise RuntimeError("The connection is closed.")
+    with _translate_errors(tx), driver.pipeline():
+        cursors = [driver.cursor(binary=True) for _ in asked]
+        for cursor, (statement, values) in zip(cursors, asked, strict=True):
+            _read_raw(cursor.adapters)
+            cursor.execute(statement, values)
+        for cursor in cursors:
+            yield cursor.fetchall()
 
 
 def _read_raw(adapters: AdaptersMap) -> None:

@@ -22,8 +22,7 @@ from sqlalchemy import Engine, text
 from core import metrics
 from core.index.resident import loading, segments
 from core.index.resident.arrays import Places
-from core.index.resident.columns import Columns
-from core.index.resident.loading import MEMORIES, MESSAGES_AND_MEMORIES, Pause, Rows
+from core.index.resident.loading import MEMORIES, MESSAGES_AND_MEMORIES, Citations, Pause, Rows
 from core.index.resident.segments import Interners
 from core.index.resident.snapshot import EMPTY, NO_PAIRS, Snapshot
 from core.index.search_index import owners
@@ -137,10 +136,12 @@ class OwnerCache:
         if self.state is state:
             self.state = CachedRows(EMPTY, None)
 
-    def view(self, tx: Tx, check: Validation, changes: Changes, pause: Pause | None = None) -> Snapshot:
+    def view(
+        self, tx: Tx, check: Validation, changes: Changes, pause: Pause | None = None, *, few: bool = False
+    ) -> Snapshot:
         """Return the rows as they are now, by the answer to `CHANGED`. Threads validate at once and read in turn.
 
-        `pause` is called between pieces of what is read, if all rows are.
+        If all rows are read, `pause` is called between pieces; `few`: they are so few that there is one piece.
         """
         state = check.state
         if check.valid(changes):
@@ -152,15 +153,15 @@ class OwnerCache:
             if self.state is not state:  # Another thread has read: what was read earlier must not replace its rows.
                 check = Validation(self.state, check.rows, check.dimension)
                 changes = tx.execute(CHANGED, check.values).one()
-            return self._read(tx, check, changes, pause)
+            return self._read(tx, check, changes, pause, few=few)
 
-    def _read(self, tx: Tx, check: Validation, changes: Changes, pause: Pause | None) -> Snapshot:
+    def _read(self, tx: Tx, check: Validation, changes: Changes, pause: Pause | None, *, few: bool) -> Snapshot:
         """Read what has changed, or all. Under the lock."""
         view, changed = check.state.view, _changed_rows(changes)
         kind = "nothing"
         if check.reads_all(changes):
             kind = "whole"
-            view = _load_snapshot(tx, loading.load_all(tx, check.rows, check.dimension, pause), check.rows)
+            view = _load_few(tx, check) if few else _load_snapshot(tx, check, pause)
         elif changed:
             kind = "delta"
             read = loading.load_named(tx, check.rows, changed, check.dimension)
@@ -256,11 +257,17 @@ def _changed_rows(changes: Changes) -> list[tuple[str, str, str]]:
     return list(dict.fromkeys(zip(changes.types, changes.sessions or (), changes.refs or (), strict=True)))
 
 
-def _load_snapshot(tx: Tx, read: Columns, rows: Rows) -> Snapshot:
-    interners = Interners()
+def _load_snapshot(tx: Tx, check: Validation, pause: Pause | None) -> Snapshot:
+    interners, read = Interners(), loading.load_all(tx, check.rows, check.dimension, pause)
     only = segments.segment(interners, read)
     memories = only.keys[read.fields["memory"]].tolist()
-    return Snapshot(interners, [only], _citations(tx, interners, memories, rows))
+    return Snapshot(interners, [only], _citations(tx, interners, memories, check.rows))
+
+
+def _load_few(tx: Tx, check: Validation) -> Snapshot:
+    interners = Interners()
+    read, cited = loading.load_few(tx, check.rows, check.dimension)
+    return Snapshot(interners, [segments.segment(interners, read)], _as_numbers(interners, cited))
 
 
 def _update_snapshot(tx: Tx, view: Snapshot, read: Columns, memories: Sequence[str], rows: Rows) -> Snapshot:
@@ -283,9 +290,13 @@ def _citations(tx: Tx, interners: Interners, memories: Sequence[str], rows: Rows
     """Return the pairs of these memories and the messages they cite; none where no messages are cached."""
     if "message" not in rows.types:
         return NO_PAIRS
-    pairs, of = loading.citations(tx, memories), interners.rows.of
-    read = [np.stack([of(citing), of(message_key)], axis=1) for citing, message_key in pairs]
-    return np.concatenate([NO_PAIRS, *read])
+    return _as_numbers(interners, loading.citations(tx, memories))
+
+
+def _as_numbers(interners: Interners, pairs: Citations) -> Places:
+    """Return pairs by the numbers of their keys."""
+    of = interners.rows.of
+    return np.concatenate([NO_PAIRS, *(np.stack([of(citing), of(cited)], axis=1) for citing, cited in pairs)])
 
 
 _LOCK = threading.Lock()

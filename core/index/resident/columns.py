@@ -171,17 +171,29 @@ class _GrowingArray:
 
     def __init__(self, nothing: NDArray[Any]) -> None:
         self._rows, self._count = nothing, 0
+        self._only: NDArray[Any] | None = None
 
     def add(self, rows: NDArray[Any]) -> None:
+        if self._count == 0 and self._only is None:
+            self._only = rows  # Of few rows there is one part, which need not be copied.
+            return
+        if self._only is not None:
+            first, self._only = self._only, None
+            self._append(first)
+        self._append(rows)
+
+    def whole(self) -> NDArray[Any]:
+        if self._only is not None:
+            return np.asarray(self._only, self._rows.dtype)
+        self._sized(self._count)
+        return self._rows
+
+    def _append(self, rows: NDArray[Any]) -> None:
         end = self._count + len(rows)
         if end > len(self._rows):
             self._sized(end + end // 4)
         self._rows[self._count : end] = rows
         self._count = end
-
-    def whole(self) -> NDArray[Any]:
-        self._sized(self._count)
-        return self._rows
 
     def _sized(self, count: int) -> None:
         self._rows.resize((count, *self._rows.shape[1:]), refcheck=False)  # Nobody else has seen it yet.

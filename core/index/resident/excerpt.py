@@ -20,6 +20,9 @@ from core.storage.db import Tx
 REACH: Final = 200
 """Citations read of one message or memory, at most."""
 
+BESIDE: Final = 2
+"""Places from a message to those beside it (`core.search.ranking.AROUND`)."""
+
 Name = tuple[str, str, str]
 """Type, session and id of a row."""
 
@@ -42,8 +45,11 @@ class Excerpt(Snapshot):
         return found
 
 
-def load(tx: Tx, rows: Rows, names: Sequence[Name], dimension: int) -> Excerpt:
-    """Return these rows, the messages that their memories cite, and the memories that cite their messages."""
+def load(tx: Tx, rows: Rows, names: Sequence[Name], dimension: int, around: int = 0) -> Excerpt:
+    """Return these rows, the messages that their memories cite, and the memories that cite their messages.
+
+    `around`: for so many of the first, the messages are returned with those beside them, which lend to their scores.
+    """
     interners = Interners()
     values: dict[str, Any] = {"user": rows.user_id, "group": rows.group_id, "reach": REACH}
     picked = {ref for type_, _, ref in names if type_ == "memory"}
@@ -51,6 +57,11 @@ def load(tx: Tx, rows: Rows, names: Sequence[Name], dimension: int) -> Excerpt:
     pairs = _citations(tx, values, sorted(picked), sorted(said))
     cited = {message_of_key(message) for memory, message in pairs if memory in picked}
     wanted = {*names, *(("memory", "", memory) for memory, _ in pairs), *(("message", *one) for one in cited)}
+    if around:
+        best = set(names[:around])
+        shown = {(session, ref) for type_, session, ref in best if type_ == "message"}
+        shown |= {message_of_key(message) for memory, message in pairs if ("memory", "", memory) in best}
+        wanted |= {("message", row.session_id, row.id) for row in tx.execute(_AROUND, _places(sorted(shown)))}
     if not wanted:
         return Excerpt(interners, (), NO_PAIRS, ())
     read = segments.segment(interners, loading.load_named(tx, rows, sorted(wanted), dimension))
@@ -91,6 +102,17 @@ _CITATIONS = text("""
         SELECT memory_id, session_id, message_id FROM evidence WHERE memory_id = m.id LIMIT :reach) AS e
 """)
 """Looked up one by one, which the limits enforce: no plan may scan rows of other owners."""
+
+
+_AROUND = text(f"""
+    SELECT n.session_id, n.id
+    FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])) AS w (session, message)
+    CROSS JOIN LATERAL (SELECT position FROM messages WHERE session_id = w.session AND id = w.message LIMIT 1) AS m
+    CROSS JOIN LATERAL (
+        SELECT session_id, id FROM messages
+        WHERE session_id = w.session AND position BETWEEN m.position - {BESIDE} AND m.position + {BESIDE}
+        LIMIT {2 * BESIDE + 1}) AS n
+""")
 
 
 def _any_citing(condition: str) -> str:

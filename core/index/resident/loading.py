@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final, NamedTuple
 
 from core.index.resident.columns import Columns, ColumnsBuilder, Stated
 from core.index.resident.encoding import ENUMERATED, message_key
-from core.storage.db import CHUNK_ROWS, Tx, stream_chunks
+from core.storage.db import Tx, fetch_in_turn, stream_chunks
 
 MEMORIES: Final = ("memory",)
 MESSAGES_AND_MEMORIES: Final = ("message", "memory")
+
+Citations = Iterable[tuple[list[str], list[str]]]
+"""Memories and the message that each cites, by their keys, in batches."""
 
 Pause = Callable[[], None]
 """Called between pieces of what is read, to let others work; an exception ends the reading."""
@@ -34,6 +37,18 @@ def load_all(tx: Tx, rows: Rows, dimension: int, pause: Pause | None = None) -> 
     return _read(tx, (_ALL, values), (_ALL_MEMORIES, values), dimension, pause)
 
 
+def load_few(tx: Tx, rows: Rows, dimension: int) -> tuple[Columns, Citations]:
+    """Return all of them, of which there are few, with what memories cite, in one round trip."""
+    values = {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types), "dimension": dimension}
+    cited = ((_ALL_CITED, values),) if "message" in rows.types else ()
+    read = fetch_in_turn(tx, (_ALL_MEMORIES, values), (_ALL, values), *cited)
+    with closing(read):
+        reading = ColumnsBuilder(dimension, Stated(filter(None, [next(read)])))
+        for few in filter(None, [next(read)]):
+            reading.add(few)
+        return reading.columns(), [_cited(few) for few in read]
+
+
 def load_named(tx: Tx, rows: Rows, names: Sequence[Sequence[str]], dimension: int) -> Columns:
     """Return those named by type, session and id; names without a row are ignored."""
     types, sessions, refs = zip(*names, strict=True)
@@ -43,13 +58,17 @@ def load_named(tx: Tx, rows: Rows, names: Sequence[Sequence[str]], dimension: in
     return _read(tx, (_NAMED, values), (_NAMED_MEMORIES, {**values, "ids": ids}), dimension)
 
 
-def citations(tx: Tx, memory_ids: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+def citations(tx: Tx, memory_ids: Sequence[str]) -> Citations:
     """Yield pairs of a memory and a message that it cites, by their keys, in batches."""
     if not memory_ids:
         return
     with closing(stream_chunks(tx, _CITED, {"ids": _uuids(memory_ids)})) as read:
         for rows in read:
-            yield [row[0] for row in rows], [message_key(row[1], row[2]) for row in rows]
+            yield _cited(rows)
+
+
+def _cited(rows: Sequence[tuple[Any, ...]]) -> tuple[list[str], list[str]]:
+    return [row[0] for row in rows], [message_key(row[1], row[2]) for row in rows]
 
 
 def _uuids(ids: Sequence[str]) -> str:
@@ -69,7 +88,7 @@ def _read(tx: Tx, index: _Statement, memories: _Statement, dimension: int, pause
 
 def _pieces(tx: Tx, statement: _Statement, pause: Pause | None) -> Iterator[list[tuple[Any, ...]]]:
     """Yield rows in pieces; in small ones, if others are to work in between."""
-    with closing(stream_chunks(tx, *statement, PIECE if pause else CHUNK_ROWS, raw=True)) as read:
+    with closing(stream_chunks(tx, *statement, PIECE if pause else 0, raw=True)) as read:
         for rows in read:
             yield rows
             if pause:
@@ -166,4 +185,6 @@ _NAMED = f"""
 """
 _NAMED_MEMORIES = f"{_MEMORIES} WHERE id = ANY(%(ids)s::uuid[]) AND {_OWNED}"
 
-_CITED = "SELECT memory_id::text, session_id, message_id FROM evidence WHERE memory_id = ANY(%(ids)s::uuid[])"
+_CITES = "SELECT memory_id::text, session_id, message_id FROM evidence WHERE memory_id = ANY"
+_CITED = f"{_CITES} (%(ids)s::uuid[])"
+_ALL_CITED = f"{_CITES} (ARRAY(SELECT id FROM memories WHERE {_OWNED}))"
