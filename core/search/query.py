@@ -309,7 +309,8 @@ def _rows(
         if some is not None:
             metrics.SEARCH_READS.labels("uncached").inc()
             return _RowsRead(some.view, some.considered)
-    return _RowsRead(entry.view(tx, check, changes, few=size <= READ_ALL))
+    with cache_filling.FILLER.needed():
+        return _RowsRead(entry.view(tx, check, changes, few=size <= READ_ALL))
 
 
 @dataclass(frozen=True, slots=True)

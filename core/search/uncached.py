@@ -26,7 +26,7 @@ from core.storage.multiquery import BoundStatement
 PICKED: Final = 400
 """Rows that are picked of a large store."""
 
-AROUND: Final = 60
+AROUND: Final = 150
 """The best of these, whose neighbours are read, too: other messages are too far from the first page."""
 
 _SPARE: Final = 1.5
@@ -34,6 +34,9 @@ _SPARE: Final = 1.5
 
 _MORE: Final = 8
 """Factor by which more are looked at where too few have passed."""
+
+_MOST: Final = 10_000_000
+"""Rows looked at, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ def _best(tx: Tx, total: int, values: Mapping[str, Any]) -> Sequence[Name]:
     while True:
         found = tx.execute(_BEST, {**values, "scanned": scanned, "most": PICKED}).all()
         looked_at = found[0].looked_at if found else scanned
-        if len(found) >= min(PICKED, total) or looked_at < scanned:
+        if len(found) >= min(PICKED, total) or looked_at < scanned or scanned > _MOST:
             return [(row.type, row.session_id, row.ref) for row in found]
         scanned *= _MORE
 

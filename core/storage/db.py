@@ -278,7 +278,7 @@ def stream_rows(
         yield from cursor.stream(statement, values, binary=True, size=fetched)
 
 
-def fetch_in_turn(tx: Tx, *asked: tuple[str, Mapping[str, object]]) -> Iterator[list[tuple[Any, ...]]]:
+def fetch_in_turn(tx: Tx, *asked: tuple[str, Mapping[str, object]]) -> Generator[list[tuple[Any, ...]]]:
     """Yield all rows of each statement, in the form of raw `stream_chunks`. For few rows.
 
     All are sent at once: the server works on the next while the rows of one become arrays.

@@ -22,6 +22,7 @@ from sqlalchemy import Engine, text
 from core import metrics
 from core.index.resident import loading, segments
 from core.index.resident.arrays import Places
+from core.index.resident.columns import Columns
 from core.index.resident.loading import MEMORIES, MESSAGES_AND_MEMORIES, Citations, Pause, Rows
 from core.index.resident.segments import Interners
 from core.index.resident.snapshot import EMPTY, NO_PAIRS, Snapshot

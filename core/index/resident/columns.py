@@ -351,7 +351,9 @@ _TIMES: Final = ("at", "since", "until", "expires")
 _OF_INDEX: Final = ("role", "timed", "asks", "told", "names", "position", "at")
 _OF_MEMORY: Final = {
     **dict.fromkeys(("status", "trust", "kind", "category", "topic", "importance"), 0),
-    **{"since": -np.inf, "until": np.inf, "expires": np.inf},
+    "since": -np.inf,
+    "until": np.inf,
+    "expires": np.inf,
 }
 """Columns of memories alone, and what a message has there."""
 

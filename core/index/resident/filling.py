@@ -34,7 +34,7 @@ _STEP_SECONDS: Final = 0.002
 
 
 class Stopped(Exception):
-    """The process ends, or the cache was cleared."""
+    """The process ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,7 @@ class Filler:
         self._thread: threading.Thread | None = None
         self._stopped = threading.Event()
         self._asking = 0
+        self._needed = 0
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -65,6 +66,17 @@ class Filler:
         finally:
             with self._lock:
                 self._asking -= 1
+
+    @contextmanager
+    def needed(self) -> Iterator[None]:
+        """Count a question that waits for all rows of an owner: the thread may be reading them."""
+        with self._lock:
+            self._needed += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._needed -= 1
 
     def later(self, db: Database, tenant_id: str, entry: OwnerCache, dimension: int) -> None:
         """Fill an entry soon, unless it waits already or too many do."""
@@ -121,7 +133,7 @@ class Filler:
     def _fill(self, fill: _Fill, stopped: threading.Event) -> None:
         def pause() -> None:
             until = time.monotonic() + LONGEST_PAUSE_SECONDS
-            while self._asking and not stopped.is_set() and time.monotonic() < until:
+            while self._asking and not self._needed and not stopped.is_set() and time.monotonic() < until:
                 time.sleep(_STEP_SECONDS)
             if stopped.is_set():
                 raise Stopped

@@ -43,10 +43,15 @@ def load_few(tx: Tx, rows: Rows, dimension: int) -> tuple[Columns, Citations]:
     cited = ((_ALL_CITED, values),) if "message" in rows.types else ()
     read = fetch_in_turn(tx, (_ALL_MEMORIES, values), (_ALL, values), *cited)
     with closing(read):
-        reading = ColumnsBuilder(dimension, Stated(filter(None, [next(read)])))
-        for few in filter(None, [next(read)]):
-            reading.add(few)
-        return reading.columns(), [_cited(few) for few in read]
+        return _joined(read, dimension), [_cited(few) for few in read]
+
+
+def _joined(read: Iterator[list[tuple[Any, ...]]], dimension: int) -> Columns:
+    """Return the next rows read, those of memories and those of the index, as columns."""
+    reading = ColumnsBuilder(dimension, Stated(filter(None, [next(read)])))
+    for rows in filter(None, [next(read)]):
+        reading.add(rows)
+    return reading.columns()
 
 
 def load_named(tx: Tx, rows: Rows, names: Sequence[Sequence[str]], dimension: int) -> Columns:
@@ -55,7 +60,8 @@ def load_named(tx: Tx, rows: Rows, names: Sequence[Sequence[str]], dimension: in
     values: dict[str, Any] = {"types": list(types), "sessions": list(sessions), "refs": list(refs)}
     values |= {"user": rows.user_id, "group": rows.group_id, "dimension": dimension}
     ids = _uuids([ref for type_, _, ref in names if type_ == "memory"])
-    return _read(tx, (_NAMED, values), (_NAMED_MEMORIES, {**values, "ids": ids}), dimension)
+    with closing(fetch_in_turn(tx, (_NAMED_MEMORIES, {**values, "ids": ids}), (_NAMED, values))) as read:
+        return _joined(read, dimension)
 
 
 def citations(tx: Tx, memory_ids: Sequence[str]) -> Citations:
@@ -75,8 +81,8 @@ def _uuids(ids: Sequence[str]) -> str:
     return f"{{{','.join(ids)}}}"
 
 
-def _read(tx: Tx, index: _Statement, memories: _Statement, dimension: int, pause: Pause | None = None) -> Columns:
-    """Read memories and rows of the index, and join them.
+def _read(tx: Tx, index: _Statement, memories: _Statement, dimension: int, pause: Pause | None) -> Columns:
+    """Read memories and rows of the index in pieces, and join them.
 
     A memory that is written between the two is noted as changed, and read again with the next question.
     """

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -25,7 +23,7 @@ from tests.core.index.resident.test_first_question import FILTERS, ada, everythi
 from tests.core.search.searching import EMBEDDER, contents, remember
 from tests.factories import NOON
 from tests.questions import question as a_question
-from tests.samples import TENANT, accept, accept_all, said
+from tests.samples import TENANT, accept_all, said
 from tests.works import Works
 
 __all__ = ["ada"]
