@@ -27,7 +27,7 @@ log = structlog.get_logger()
 MOST_WAITING: Final = 64
 """Owners that wait for the thread; others are filled after a later question."""
 
-LONGEST_PAUSE_SECONDS: Final = 0.02
+LONGEST_PAUSE_SECONDS: Final = 0.01
 """Of one piece, however many questions are asked: they are fewer once the entry is there."""
 
 _STEP_SECONDS: Final = 0.002
