@@ -58,7 +58,8 @@ def of_few(bench: Bench, users: list[str]) -> Figures:
 def of_many(bench: Bench, memories: int) -> Figures:
     """Ask about the large user as the first of a process, again and again; then while rows are cached, and after."""
     ((warmed,),), (asked,) = bench.asked(["beside0"], 1), bench.asked([LARGE], QUESTIONS)
-    first, took = {}, Took()
+    first: dict[str, list[str]] = {}
+    took = Took()
     for one in asked:
         with in_process(bench, [asked, [warmed]]) as work:
             work(warmed)
@@ -74,7 +75,7 @@ def of_many(bench: Bench, memories: int) -> Figures:
     with in_process(bench, [asked, [warmed]]) as work:
         began = time.perf_counter()
         work(asked[0])
-        beside = []
+        beside: list[float] = []
         while not FILLER.wait(0):
             beside.append(_ms(work, asked[1]))
         figures["until its rows are cached, while it is asked about, ms"] = 1000 * (time.perf_counter() - began)

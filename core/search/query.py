@@ -305,7 +305,10 @@ def _rows(
         cache_filling.FILLER.later(asked.db, asked.tenant_id, entry, asked.embedder.dimension)
         weights = ranking.picking_weights(question.recipe, sum(own.values()), cosine_weight(asked.embedder.name))
         arms = _arms(question, own, asked.vector)
-        some = uncached.read(tx, entry.rows, question.filters, arms, weights, asked.embedder.dimension, asked.db.reader)
+        each = question.limit if question.each else 0
+        some = uncached.read(
+            tx, entry.rows, question.filters, arms, weights, asked.embedder.dimension, asked.db.reader, each
+        )
         if some is not None:
             metrics.SEARCH_READS.labels("uncached").inc()
             return _RowsRead(some.view, some.considered)

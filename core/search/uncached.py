@@ -60,11 +60,12 @@ def read(
     weights: tuple[float, float],
     dimension: int,
     reader: str,
+    each: int = 0,
 ) -> Uncached | None:
     """Return the rows for one question; None: too many rows are similar enough.
 
     `arms`: parameters of the filters, and `terms` and `vector` of the question. `weights`: what words and a cosine
-    count in the choice. `reader`: labels of who asks.
+    count in the choice. `reader`: labels of who asks. `each`: rows of each type that are wanted at least.
     """
     words, meaning = weights
     values = {
@@ -83,7 +84,12 @@ def read(
     considered = {"memory": counted.memories, "message": counted.messages}
     if total <= READ_ALL:
         return Uncached(excerpt.load(tx, rows, _every(tx, values), dimension), considered)
-    return Uncached(excerpt.load(tx, rows, _best(tx, total, values), dimension, AROUND), considered)
+    names = _best(tx, min(PICKED, total), values)
+    for type_, others in (("memory", "messages"), ("message", "memories")):
+        wanted = min(each, considered[type_])
+        if sum(name[0] == type_ for name in names) < wanted:
+            names += _best(tx, wanted, {**values, others: False})
+    return Uncached(excerpt.load(tx, rows, names, dimension, AROUND), considered)
 
 
 def _similar(tx: Tx, rows: Rows, least: float, values: Mapping[str, Any]) -> Uncached | None:
@@ -103,13 +109,13 @@ def _every(tx: Tx, values: Mapping[str, Any]) -> Sequence[Name]:
     return [(row.type, row.session_id, row.ref) for row in tx.execute(_EVERY, {**values, "most": 2 * READ_ALL})]
 
 
-def _best(tx: Tx, total: int, values: Mapping[str, Any]) -> Sequence[Name]:
-    """Return the best rows that pass; further ones are looked at until enough have passed."""
-    scanned = round(PICKED * _SPARE)
+def _best(tx: Tx, most: int, values: Mapping[str, Any]) -> list[Name]:
+    """Return the best rows that pass; further ones are looked at until so many have passed."""
+    scanned = round(most * _SPARE)
     while True:
-        found = tx.execute(_BEST, {**values, "scanned": scanned, "most": PICKED}).all()
+        found = tx.execute(_BEST, {**values, "scanned": scanned, "most": most}).all()
         looked_at = found[0].looked_at if found else scanned
-        if len(found) >= min(PICKED, total) or looked_at < scanned or scanned > _MOST:
+        if len(found) >= most or looked_at < scanned or scanned > _MOST:
             return [(row.type, row.session_id, row.ref) for row in found]
         scanned *= _MORE
 

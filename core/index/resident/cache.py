@@ -44,6 +44,9 @@ CHANGES_KEPT_SECONDS: Final = 3600
 MOST_CHANGES: Final = 2_000
 """Changed rows above which all are read again: naming each would cost as much."""
 
+READS: Final = ("whole", "delta", "nothing", "uncached")
+"""Kinds of reads that are counted; the last one is a question that the database has answered."""
+
 EVERYONE: Final = ""
 """Owner of a note that names nobody: rows and notes of a user were erased (`core.erasure.user`), all is read again."""
 
@@ -181,6 +184,8 @@ class ResidentCache:
     """The entries of one database, the longest unused first; readers with other labels have others."""
 
     def __init__(self) -> None:
+        for kind in READS:
+            metrics.SEARCH_READS.labels(kind)
         self._lock = threading.Lock()
         self._entries: OrderedDict[tuple[str, Sight, Rows], OwnerCache] = OrderedDict()
         self._swept_at = 0.0

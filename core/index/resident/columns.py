@@ -349,7 +349,7 @@ _CODES: Final = {name: _Codes(values, int(name == "role")) for name, values in E
 
 _TIMES: Final = ("at", "since", "until", "expires")
 _OF_INDEX: Final = ("role", "timed", "asks", "told", "names", "position", "at")
-_OF_MEMORY: Final = {
+_OF_MEMORY: Final[Mapping[str, float]] = {
     **dict.fromkeys(("status", "trust", "kind", "category", "topic", "importance"), 0),
     "since": -np.inf,
     "until": np.inf,

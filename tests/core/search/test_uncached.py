@@ -5,11 +5,12 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from prometheus_client import REGISTRY
 from sqlalchemy import text
 
-from core import metrics
 from core.events.publishing import Author
 from core.index.resident import cache, filling
+from core.index.resident.cache import OwnerCache
 from core.index.resident.filling import Filler
 from core.memory import writer
 from core.memory.as_of import Moment
@@ -28,7 +29,9 @@ from tests.works import Works
 
 __all__ = ["ada"]
 
-READS = metrics.SEARCH_READS.labels("uncached")
+
+def reads() -> float:
+    return REGISTRY.get_sample_value("imprint_search_reads_total", {"kind": "uncached"}) or 0.0
 
 
 class Held(Filler):
@@ -38,8 +41,8 @@ class Held(Filler):
         super().__init__()
         self.asked: list[tuple[Any, ...]] = []
 
-    def later(self, *asked: Any) -> None:
-        self.asked.append(asked)
+    def later(self, db: Database, tenant_id: str, entry: OwnerCache, dimension: int) -> None:
+        self.asked.append((tenant_id, entry, dimension))
 
 
 @pytest.fixture
@@ -65,13 +68,13 @@ def test_the_database_answers_as_the_cache_where_few_rows_pass(
     warm = [everything(ada, recipe, asked) for asked in wanted]
     monkeypatch.setattr(query, "READ_ALL", 0)
     monkeypatch.setattr(filling, "FILLER", Held())
-    before = READS._value.get()
+    before = reads()
     for asked, (results, considered) in zip(wanted, warm, strict=True):
         cold(ada)
         found, counted = everything(ada, recipe, asked)
         assert sorted(map(str, found)) == sorted(map(str, results)), asked
         assert counted == considered, asked
-    assert READS._value.get() == before + len(wanted)
+    assert reads() == before + len(wanted)
     assert sum(len(results) for results, _ in warm) > 20
 
 
@@ -100,6 +103,17 @@ def test_further_rows_are_looked_at_until_enough_have_passed(
         found = asked_of(ada, words, tags=["travel"], include=frozenset({"memories"}))
         assert len(found.results) >= 2, "of those with the tag, although others fit better"
         assert all("travel" in one.memory.tags for one in found.results)
+
+
+def test_of_each_type_as_many_are_found_as_are_wanted(
+    ada: Database, held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uncached, "READ_ALL", 0)
+    monkeypatch.setattr(uncached, "PICKED", 1)
+    cold(ada)
+    found = asked_of(ada, "Ada has tea and Lisbon.", limit=4, each=True)
+    types = [one.ranked.hit.type for one in found.results]
+    assert (types.count("memory"), types.count("message")) == (4, 4)
 
 
 def test_what_a_reader_may_not_see_is_neither_found_nor_counted(app: Database, works: Works, held: Held) -> None:
@@ -198,11 +212,11 @@ def test_the_cache_is_filled_behind_the_first_question(ada: Database, monkeypatc
     monkeypatch.setattr(query, "READ_ALL", 0)
     monkeypatch.setattr(filling, "FILLER", Filler())
     cold(ada)
-    before = READS._value.get()
+    before = reads()
     first = asked_of(ada, "Who has tea and rain?")
     assert filling.FILLER.wait(20)
     later = asked_of(ada, "Who has tea and rain?")
-    assert READS._value.get() == before + 1, "the second one reads the cache"
+    assert reads() == before + 1, "the second one reads the cache"
     assert [one.ranked.hit.key for one in later.results] == [one.ranked.hit.key for one in first.results]
     with ada.tenant(TENANT) as tx:
         row = tx.execute(text("SELECT id, version FROM memories WHERE status = 'active' LIMIT 1")).one()
