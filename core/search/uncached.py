@@ -120,7 +120,14 @@ def _best(tx: Tx, most: int, values: Mapping[str, Any]) -> list[Name]:
         scanned *= _MORE
 
 
-_OWNED: Final = "({0}.user_id = :user OR {0}.group_id = :group)"
+def _of_owners(select: str, row: str, condition: str) -> str:
+    """Return the rows of the user and those of the group, each by its own index."""
+    return f"""(
+        {select} WHERE {row}.user_id = :user AND {condition}
+        UNION ALL
+        {select} WHERE {row}.group_id = :group AND ({row}.user_id = :user) IS NOT TRUE AND {condition})
+    """
+
 
 _WHEN: Final = """
     (cast(:since AS timestamptz) IS NULL OR {0}.occurred_at >= :since)
@@ -144,34 +151,42 @@ _MEMORY: Final = f"""
 """
 """The filters of `core.search.filters` for a row `m` of `memories`; they are applied to what is loaded once more."""
 
-_MESSAGES: Final = f"""
-    search_index i
-    WHERE :messages AND i.type = 'message' AND {_OWNED.format("i")} AND {_WHEN.format("i")} AND {_MESSAGE}
+_PASSING_MESSAGE: Final = f"""
+    :messages AND i.type = 'message' AND {_WHEN.format("i")} AND {_MESSAGE}
     AND (NOT :labelled OR (SELECT true FROM messages WHERE session_id = i.session_id AND id = i.ref LIMIT 1))
 """
 """The policies hide messages from readers without their labels, but not their index rows."""
 
-_MEMORIES: Final = f"memories m WHERE :memories AND {_OWNED.format('m')} AND {_WHEN.format('m')} AND {_MEMORY}"
+
+def _messages(columns: str) -> str:
+    return _of_owners(f"SELECT {columns} FROM search_index i", "i", _PASSING_MESSAGE)
+
+
+def _memories(columns: str) -> str:
+    return _of_owners(f"SELECT {columns} FROM memories m", "m", f":memories AND {_WHEN.format('m')} AND {_MEMORY}")
+
 
 _SIZE = text(f"""
     SELECT count(*) AS size FROM (
-        SELECT FROM search_index i WHERE {_OWNED.format("i")} AND i.type = ANY(:types) LIMIT :most + 1) AS counted
+        SELECT FROM {_of_owners("SELECT 1 FROM search_index i", "i", "i.type = ANY(:types)")} AS owned
+        LIMIT :most + 1) AS counted
 """)
 
 _COUNTS = text(f"""
-    SELECT (SELECT count(*) FROM {_MESSAGES}) AS messages, (SELECT count(*) FROM {_MEMORIES}) AS memories
+    SELECT (SELECT count(*) FROM {_messages("1")} AS said) AS messages,
+           (SELECT count(*) FROM {_memories("1")} AS stated) AS memories
 """)
 
 _EVERY = text(f"""
-    (SELECT 'message' AS type, i.session_id, i.ref FROM {_MESSAGES} LIMIT :most)
+    (SELECT * FROM {_messages("'message' AS type, i.session_id, i.ref")} AS said LIMIT :most)
     UNION ALL
-    (SELECT 'memory', '', cast(m.id AS text) FROM {_MEMORIES} LIMIT :most)
+    (SELECT * FROM {_memories("'memory' AS type, '' AS session_id, cast(m.id AS text) AS ref")} AS stated LIMIT :most)
 """)
 
 _LIKENESS: Final = f"CASE WHEN vector_dims(i.embedding) = :dimension THEN {COSINE} END"
 
 _INDEXED: Final = f"""
-    search_index i WHERE {_OWNED.format("i")} AND {_WHEN.format("i")}
+    {_WHEN.format("i")}
     AND ((:memories AND i.type = 'memory') OR (:messages AND i.type = 'message' AND {_MESSAGE}))
 """
 
@@ -185,20 +200,26 @@ _PASSES: Final = f"""
 """
 """Looked up one by one: joined with all memories of the owner, the scan would take twice as long."""
 
+_EMBEDDED: Final = _of_owners("SELECT i.embedding FROM search_index i", "i", "i.embedding IS NOT NULL")
+
+_TYPICAL: Final = f"(SELECT avg({_LIKENESS}) FROM (SELECT embedding FROM {_EMBEDDED} AS own LIMIT 100) AS i)"
+"""Likeness of a row that has no vector yet: it is taken to be as near as others are on average."""
+
+_SCORE: Final = f"""
+    :words * {LEXICAL.removesuffix(" AS lexical")} + :meaning * coalesce({_LIKENESS}, {_TYPICAL}, 0) AS score
+"""
+
+_SCORED: Final = _of_owners(f"SELECT i.type, i.session_id, i.ref, {_SCORE} FROM search_index i", "i", _INDEXED)
+
 _BEST = text(f"""
     SELECT type, session_id, ref, looked_at FROM (
-        SELECT b.*, p.passes, count(*) OVER () AS looked_at FROM (
-            SELECT i.type, i.session_id, i.ref, :words * {LEXICAL.removesuffix(" AS lexical")}
-                   + :meaning * coalesce({_LIKENESS}, (
-                       SELECT avg({_LIKENESS}) FROM (
-                           SELECT i.embedding FROM search_index i
-                           WHERE {_OWNED.format("i")} AND i.embedding IS NOT NULL LIMIT 100) AS i), 0) AS score
-            FROM {_INDEXED} ORDER BY score DESC LIMIT :scanned) AS b {_PASSES}
+        SELECT b.*, p.passes, count(*) OVER () AS looked_at
+        FROM (SELECT * FROM {_SCORED} AS scored ORDER BY score DESC LIMIT :scanned) AS b {_PASSES}
     ) AS looked WHERE passes ORDER BY score DESC LIMIT :most
 """)
-"""A row that has no vector yet is taken to be as near as others are on average."""
 
-_NEAR = text(f"""
-    SELECT b.*, p.passes FROM (
-        SELECT i.type, i.session_id, i.ref FROM {_INDEXED} AND {_LIKENESS} >= :least LIMIT :most) AS b {_PASSES}
-""")
+_SIMILAR: Final = _of_owners(
+    "SELECT i.type, i.session_id, i.ref FROM search_index i", "i", f"{_INDEXED} AND {_LIKENESS} >= :least"
+)
+
+_NEAR = text(f"SELECT b.*, p.passes FROM (SELECT * FROM {_SIMILAR} AS near LIMIT :most) AS b {_PASSES}")

@@ -161,6 +161,11 @@ def sort_by_term(ids: NDArray[np.int32], rows: NDArray[Any], weights: Floats) ->
     )
 
 
+def _turned(rows: Iterable[tuple[Any, ...]]) -> Any:
+    """Return the columns of rows."""
+    return zip(*rows, strict=True)
+
+
 def _each(values: Iterable[object]) -> Texts:
     """Return an array of objects that may be sequences, which numpy would take apart."""
     return np.fromiter(values, dtype=object)
@@ -203,13 +208,13 @@ class Stated:
     """Columns of memories by their ids: a hundred bytes each, until they are joined with the rows of the index."""
 
     def __init__(self, parts: Iterable[Sequence[tuple[Any, ...]]]) -> None:
-        self._names: dict[str, str] = {}
+        once: dict[str, str] = {}
         ids, sessions, tags = _GrowingArray(np.empty(0, _ID)), _GrowingArray(texts(())), _GrowingArray(texts(()))
         fields = {name: _GrowingArray(np.empty(0, STORED[name])) for name in _OF_MEMORY}
         for rows in parts:
-            read: Any = StatedRow(*zip(*rows, strict=True))
+            read: Any = StatedRow(*_turned(rows))
             ids.add(np.array(read.id, _ID))
-            sessions.add(texts([self._names.setdefault(one or "", one or "") for one in read.session_id]))
+            sessions.add(texts([once.setdefault(one or "", one or "") for one in read.session_id]))
             tags.add(_each(some or () for some in read.tags))
             for name, more in _fields(read, _OF_MEMORY).items():
                 fields[name].add(more)
@@ -257,7 +262,7 @@ class ColumnsBuilder:
             return
         if not visible.all():
             rows, memory, places = list(compress(rows, visible.tolist())), memory[visible], places[visible]
-        read: Any = Row(*zip(*rows, strict=True))
+        read: Any = Row(*_turned(rows))
         fields = self._joined(read, memory, places[memory])
         values, scales = _vectors(fields["embedded"], read.vector, self._dimension)
         ids, of, weights = _entries(read.terms)
@@ -350,7 +355,12 @@ _CODES: Final = {name: _Codes(values, int(name == "role")) for name, values in E
 _TIMES: Final = ("at", "since", "until", "expires")
 _OF_INDEX: Final = ("role", "timed", "asks", "told", "names", "position", "at")
 _OF_MEMORY: Final[Mapping[str, float]] = {
-    **dict.fromkeys(("status", "trust", "kind", "category", "topic", "importance"), 0),
+    "status": 0,
+    "trust": 0,
+    "kind": 0,
+    "category": 0,
+    "topic": 0,
+    "importance": 0,
     "since": -np.inf,
     "until": np.inf,
     "expires": np.inf,
