@@ -342,7 +342,8 @@ class _Codes(dict[str | None, int]):
     """Positions of the values of an enumeration, from 1; another value has the given code."""
 
     def __init__(self, values: Sequence[str], otherwise: int) -> None:
-        super().__init__({None: otherwise, **{value: code for code, value in enumerate(values, start=1)}})
+        super().__init__((value, code) for code, value in enumerate(values, start=1))
+        self[None] = otherwise
         self._otherwise = otherwise
 
     def __missing__(self, value: str | None) -> int:
