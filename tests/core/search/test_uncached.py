@@ -19,15 +19,18 @@ from core.search import query, uncached
 from core.search.query import SearchAnswer
 from core.search.recipes import RECIPES
 from core.storage.db import Database
+from tests.core.index.resident.answers import FILTERS, everything, lived
 from tests.core.index.resident.kept import WORDS, cold, view
-from tests.core.index.resident.test_first_question import FILTERS, ada, everything
 from tests.core.search.searching import EMBEDDER, contents, remember
 from tests.factories import NOON
 from tests.questions import question as a_question
 from tests.samples import TENANT, accept_all, said
 from tests.works import Works
 
-__all__ = ["ada"]
+
+@pytest.fixture
+def ada(app: Database, works: Works) -> Database:
+    return lived(app, works)
 
 
 def reads() -> float:
