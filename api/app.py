@@ -154,6 +154,13 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 )
 """In this order: what has a name of its own comes before what takes any id in its place."""
 
+ROUTES: Final = [route for router in ROUTERS for route in router.routes]
+"""Routes, described and looked up before processes are forked, which share them. Including a router would build each of
+its routes a second time."""
+
+openapi.summarise(ROUTES)
+TABLE: Final = RouteTable(iter_route_contexts(ROUTES))
+
 
 def create(
     settings: Settings, broker_url: str, vectors: Embedder | None = None, counts: ProcessCounts | None = None
@@ -192,15 +199,13 @@ def create(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # A redirect is built from the Host header, which the caller writes.
-        # Including a router would build each of its routes a second time.
-        routes=[route for router in ROUTERS for route in router.routes],
+        routes=list(ROUTES),
     )
     app.state.deps = opened
     app.state.manual = ApiReference()
     app.state.mcp = mcp.ProtocolHandler(app.version)
     app.add_middleware(JsonByDefault)
-    openapi.summarise(app.routes)
-    admission.install(app, opened, RouteTable(iter_route_contexts(app.routes), settings), counts)
+    admission.install(app, opened, TABLE, counts)
     app.add_middleware(ForeignKeys)
     console.install(app, settings)
     return app

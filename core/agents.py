@@ -18,6 +18,12 @@ model if the extractor is set to `offline`.
 """
 
 
+FIRST: Final = 0
+"""Priority of what makes messages findable: a search must not wait for all that is still to be extracted."""
+
+NORMAL: Final = 1
+
+
 @dataclass(frozen=True, slots=True)
 class AgentSpec:
     """Properties of an agent that can be known without its code.
@@ -25,7 +31,8 @@ class AgentSpec:
     `emits`: types of the events that follow from its work. `exclusive`: one dispatch at a time works on a session.
     `seconds`: time limit of one attempt, where it differs from that of its queue. `action`: the type of action that it
     carries out. `is_target`: whether an action `run_agent` may name it. `unlabelled`: it reads nothing that has
-    audience labels, for what it writes is read by all.
+    audience labels, for what it writes is read by all. `priority`: of the ready dispatches of a tenant and queue, the
+    lowest goes first.
     """
 
     queue: Literal["cpu", "io"]
@@ -36,6 +43,7 @@ class AgentSpec:
     action: Literal["emit", "notify", "webhook", "celery"] | None = None
     is_target: bool = True
     unlabelled: bool = False
+    priority: int = NORMAL
 
 
 WHOLE_USER: Final = 180
@@ -119,8 +127,8 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
         ),
         seconds=WHOLE_USER,
     ),
-    "knowledge_indexer": AgentSpec("cpu"),
-    "embedding_refresher": AgentSpec("cpu"),
+    "knowledge_indexer": AgentSpec("cpu", priority=FIRST),
+    "embedding_refresher": AgentSpec("cpu", priority=FIRST),
     "embedding_switcher": AgentSpec("cpu", ("embedding.changed",), seconds=WHOLE_USER),
     "event_emitter": AgentSpec("io", action="emit", is_target=False),
     "notifier": AgentSpec("io", action="notify"),
@@ -130,6 +138,9 @@ AGENTS: Final[Mapping[str, AgentSpec]] = {
 
 FOR_ACTION: Final[Mapping[str, str]] = {spec.action: name for name, spec in AGENTS.items() if spec.action}
 """The agent that carries out each type of action but `run_agent`."""
+
+PRIORITIES: Final[Mapping[str, int]] = {name: spec.priority for name, spec in AGENTS.items()}
+"""Priority of each agent; one of a plugin has `NORMAL`."""
 
 EXTRACTORS: Final = frozenset(name for name, spec in AGENTS.items() if spec.model == "extraction")
 """Agents that read the new messages of a session."""

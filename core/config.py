@@ -121,7 +121,9 @@ class Settings(BaseSettings):
     bus_tenant: str = Field("default", description="Tenant of bus messages without an API key.")
 
     poll_seconds: Positive = Field(
-        0.5, description="Interval at which the router polls the log without a hint, in seconds."
+        0.5,
+        description="Interval at which the router polls the log without a hint, in seconds; four times that while "
+        "nothing is open.",
     )
     rules_poll_seconds: Positive = Field(0.5, description="Interval at which edited rules are loaded, in seconds.")
     max_hops: Count = Field(
@@ -135,7 +137,9 @@ class Settings(BaseSettings):
         10, description="Time after which a dispatch that no worker has started is sent again, in seconds."
     )
     sweep_seconds: Positive = Field(
-        1, description="Interval at which the clock looks for due dispatches and schedules, in seconds."
+        1,
+        description="Interval at which the clock looks for due dispatches and schedules, in seconds; twice that while "
+        "nothing is open.",
     )
     retry_base_seconds: Positive = Field(2, description="First delay of the exponential back-off, in seconds.")
     attempts: Count = Field(8, description="Attempts after which a dispatch is dead.")

@@ -91,6 +91,13 @@ SEARCH_KEPT_USERS = Gauge(
 )
 SEARCH_READS = Counter("imprint_search_reads_total", "Reads of an owner's index rows for the cache, by kind", ["kind"])
 EMBED = Histogram("imprint_embed_seconds", "Time to embed a query", buckets=FAST)
+VECTORS = Counter(
+    "imprint_vectors_total",
+    "Vectors of texts, not of queries, by origin: made, cached (by this process), stored (in the search index)",
+    ["origin"],
+)
+for _origin in ("made", "cached", "stored"):
+    VECTORS.labels(_origin)
 MCP = Histogram("imprint_mcp_seconds", "Time to answer a tool call", ["tool", "outcome"], buckets=FAST)
 HTTP = Histogram("imprint_http_seconds", "Time to answer a request", ["method", "route", "status"], buckets=FAST)
 

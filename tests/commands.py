@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ import uvicorn
 
 from api import app as http
 from api.cli import main
+from api.cli.watching import WantedStack
 from api.ingress.connection_limits import Server
 from core.config import Settings
 from core.events.doorbell import broker_url
@@ -52,6 +54,7 @@ class Imprint:
         self.monkeypatch.setattr("sys.argv", ["imprint", *words])
         self.monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
         self.capsys.readouterr()
+        self.monkeypatch.setattr(WantedStack, "become", lambda wanted: sys.exit(wanted.run()))
         with pytest.raises(SystemExit) as ended:
             main.main()
         said = self.capsys.readouterr()

@@ -31,7 +31,7 @@ class Declarations:
 
     def __init__(self, app: FastAPI) -> None:
         self._document = app.openapi()
-        self._table = RouteTable(iter_route_contexts(app.routes), app.state.deps.settings)
+        self._table = RouteTable(iter_route_contexts(app.routes))
         self._components = {"schemas": {n: _closed(s) for n, s in self._document["components"]["schemas"].items()}}
         self._validators: dict[str, Draft202012Validator] = {}
 

@@ -44,6 +44,9 @@ FAILURE_PAUSE_SECONDS = 1.0
 GAUGE_SECONDS = 5.0
 """Interval at which gauges are read from the database, and obsolete rows are deleted."""
 
+IDLE_SWEEPS = 2
+"""Sweeps that are one while no dispatch is open: one that is held until a time is released so much later."""
+
 CONNECTIONS = 2
 """One for the turns, one for the heartbeat."""
 
@@ -91,25 +94,34 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     With `lazy`, by which Celery asks for a scheduler's settings, it connects to nothing.
     """
 
-    def __init__(self, *args: Any, settings: Settings | None = None, **options: Any) -> None:
+    def __init__(
+        self, *args: Any, settings: Settings | None = None, database: Database | None = None, **options: Any
+    ) -> None:
+        """`database`: the pool of the router in the same process; the clock then has none of its own."""
         self._settings = settings or Settings()
+        self._shared = database
         self._open: list[Heartbeat | Doorbell | Database] = []
         self._gauged = float("-inf")
+        self._rests = False
         super().__init__(*args, **options)
 
     def setup_schedule(self) -> None:
         """Connect. Misconfigured: the database does not fit this version, or the role sees too much."""
-        self._db = db.connect(db.router_url(self._settings), CONNECTIONS)
+        self._db = self._shared or db.connect(db.router_url(self._settings), CONNECTIONS)
+        if self._shared is None:
+            self._require()
+        self._book = LiveRules(self._settings.rules_poll_seconds)
+        self._agenda = Agenda()
+        self._bell = Doorbell(broker_url(self._settings))
+        self._open = [Heartbeat(self._db, "clock"), self._bell, *([] if self._shared else [self._db])]
+
+    def _require(self) -> None:
         try:
             db.require_bound(self._db)
             schema_version.require_current(self._db, identity(self._settings))
         except BaseException:
             self._db.close()
             raise
-        self._book = LiveRules(self._settings.rules_poll_seconds)
-        self._agenda = Agenda()
-        self._bell = Doorbell(broker_url(self._settings))
-        self._open = [Heartbeat(self._db, "clock"), self._bell, self._db]
 
     def tick(self) -> float:
         """Take one turn; return the seconds until the next. A lost database or broker costs a pause only."""
@@ -133,15 +145,15 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
             gauge(self._db)
             self._gauged = began
         next_at = self._agenda.next()
-        wait = self._settings.sweep_seconds
+        wait = self._settings.sweep_seconds * (IDLE_SWEEPS if self._rests else 1)
         if next_at is not None:
             wait = min(wait, (next_at - now).total_seconds() - (time.monotonic() - began))
         return max(wait, 0.0)
 
     def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
-        with self._db.queue() as tx:
-            now, expiring, owing = sweep.glance(tx)
+        now: datetime
+        with self._db.asking_queues(sweep.GLANCE) as (tx, (((now, expiring, owing),),)):
             self._book.refresh(tx)
             if not self._agenda.knows(self._book.sets):
                 schedules.forget_gone(tx)
@@ -150,10 +162,11 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
                 flow_rows.forget_expired(tx, now)
         if not self._agenda.knows(self._book.sets):
             self._agenda.learn(self._book.sets, now)
+        self._rests = not expiring and not owing
         owed = self._owed() if owing else []
         relay.send(self.app, owed)
         metrics.DISPATCHES_RESENT.inc(len(owed))
-        if expired:
+        if expired or owed:  # A router that rests then looks at what they emit.
             self._bell.notify()
         return now
 
@@ -223,25 +236,24 @@ STATUSES: Final = ("pending", "running", "retrying", "dead")
 
 def gauge(database: Database) -> None:
     """Set the gauges that only the database knows, and keep them for `GET /v1/health`."""
-    with database.queue() as tx:
-        waiting = tx.execute(_UNROUTED).one()
-        statuses = {row.status: int(row.dispatches) for row in tx.execute(_OPEN)}
-        oldest = tx.execute(_OLDEST).scalar_one()
+    with database.asking_queues((_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {})) as (tx, answers):
+        ((at, events, lag),), opened, ((oldest,),) = answers
+        statuses = {status: int(dispatches) for status, dispatches in opened}
         tenants = Counter(queue for _, queue in fair_share.ready(tx))
         processes = heartbeat.processes_by_queue(tx)
         heartbeat.keep_gauges(
             tx,
             {
-                "at": waiting.at.isoformat(),
-                "events": waiting.events,
-                "lag_seconds": round(waiting.lag, 3),
+                "at": at.isoformat(),
+                "events": events,
+                "lag_seconds": round(lag, 3),
                 "dispatches": {status: statuses.get(status, 0) for status in STATUSES},
                 "oldest_seconds": round(oldest, 3),
                 "tenants": {queue: tenants[queue] for queue in celery_app.QUEUES},
             },
         )
-    metrics.LOG_UNROUTED.set(waiting.events)
-    metrics.LOG_LAG.set(waiting.lag)
+    metrics.LOG_UNROUTED.set(events)
+    metrics.LOG_LAG.set(lag)
     for status in STATUSES:
         metrics.DISPATCHES_OPEN.labels(status).set(statuses.get(status, 0))
     metrics.DISPATCH_OLDEST.set(oldest)

@@ -45,16 +45,19 @@ class Part(Protocol):
 
 
 def run_router(
-    settings: Settings, beside: Callable[[Celery, Settings], Sequence[Part]] = lambda _celery, _settings: ()
+    settings: Settings, beside: Callable[[Celery, Settings, Database], Sequence[Part]] = lambda *_: ()
 ) -> None:
-    """Route until stopped: at each hint, and at each poll for lost hints. `beside` starts more in this process."""
+    """Route until stopped: at each hint, and at each poll for lost hints.
+
+    `beside` starts more in this process, on the router's pool.
+    """
     routing = wiring.router(settings)
     app = db.connect(db.app_url(settings), settings.database_pool)
     require(routing.db, app, settings)
     url = broker_url(settings)
     celery = celery_app.create(settings, url)
 
-    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds)
+    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds, lambda: ear.is_listening)
     loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
 
     def ring() -> None:
@@ -63,14 +66,11 @@ def run_router(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: loop.stop())
-    ear, heart, sweeper = (
-        DoorbellListener(url, ring),
-        Heartbeat(routing.db, "router", tenants=routing.at_work.count),
-        CacheSweeper(),
-    )
+    ear = DoorbellListener(url, ring)
+    heart, sweeper = Heartbeat(routing.db, "router", tenants=routing.at_work.count), CacheSweeper()
     limits = settings.batch_events, settings.event_bytes
     bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes))
-    more = beside(celery, settings)
+    more = beside(celery, settings, routing.db)
     try:
         loop.run()
     finally:
@@ -105,11 +105,16 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
     worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)
     celery = task.with_task(celery_app.create(settings, broker_url(settings)), settings)
-    options = [f"--queues={queue}", f"--concurrency={min(idle or processes, processes)}", f"--hostname={queue}@%h"]
-    if idle is not None:
-        options.append(f"--autoscale={processes},{min(idle, processes)}")
-    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
-    celery.worker_main(["worker", "--pool=prefork", *options, *quiet])
+    few = processes if idle is None else min(idle, processes)
+    task.work(
+        celery,
+        settings,
+        pool="prefork",
+        queues=[queue],
+        hostname=f"{queue}@{socket.gethostname()}",
+        concurrency=few or processes,
+        autoscale=None if idle is None else [processes, few],
+    )
 
 
 def require(queue: Database | None, app: Database | None, settings: Settings) -> None:

@@ -8,6 +8,7 @@ from typing import Final
 from billiard import util
 from sqlalchemy import text
 
+from core import plugins
 from core.config import Settings
 from core.storage import db
 from workers import app as celery_app
@@ -23,6 +24,8 @@ def rehearse() -> None:
     database = db.connect(db.driver_url(NO_DATABASE), 1)
     text("SELECT :one").compile(dialect=database.engine.dialect)
     database.close()
+    for group in plugins.OWN:
+        plugins.names(group)
     celery_app.create(settings, NO_BROKER).finalize()
     # Celery sets this signal in each process of a worker by cffi, whose parser of C takes 10 MB, once.
     with contextlib.suppress(OSError):

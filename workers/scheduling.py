@@ -6,6 +6,7 @@ from celery import Celery
 
 from core.config import Settings
 from core.loop import Loop
+from core.storage.db import Database
 from workers import processes
 from workers.clock import Clock
 
@@ -15,9 +16,9 @@ def run_router_and_clock(settings: Settings) -> None:
     processes.run_router(settings, beside=start_clock)
 
 
-def start_clock(celery: Celery, settings: Settings) -> list[Loop | Clock]:
-    """Start a clock in a thread; return what to close, in this order. Misconfigured: it cannot work."""
-    clock = Clock(app=celery, settings=settings)
+def start_clock(celery: Celery, settings: Settings, database: Database) -> list[Loop | Clock]:
+    """Start a clock in a thread, on the router's pool; return what to close, in this order."""
+    clock = Clock(app=celery, settings=settings, database=database)
     ticking = Loop("clock", clock.tick)
     ticking.start()
     return [ticking, clock]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from celery import Celery
@@ -16,6 +16,20 @@ from core.maintenance.cache_sweeper import CacheSweeper
 from workers import wiring
 from workers.dispatch import ledger, relay
 from workers.dispatch.model import Ledger
+
+ALONE: Final = {"without_gossip": True, "without_mingle": True, "without_heartbeat": True, "quiet": True}
+"""Workers know each other by the database."""
+
+
+def work(app: Celery, settings: Settings, **options: Any) -> None:
+    """Run a worker of the application until stopped; `options` are those of Celery's worker.
+
+    Its command line would do the same. It imports the commands of all of Celery: 17 MB in each worker.
+    """
+    worker = app.Worker(loglevel=settings.log_level, **ALONE, **options)
+    worker.start()
+    if worker.exitcode:
+        raise SystemExit(worker.exitcode)
 
 
 def with_task(app: Celery, settings: Settings, *, forks: bool = True) -> Celery:

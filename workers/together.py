@@ -57,15 +57,14 @@ def run_together(settings: Settings) -> None:
 
     worker_ready.connect(begin, weak=False)
     worker_shutting_down.connect(stop, weak=False)
-    options = [f"--queues={','.join(celery_app.QUEUES)}", f"--concurrency={THREADS}", "--hostname=all@%h"]
-    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", f"--loglevel={settings.log_level}"]
-    celery.worker_main(["worker", "--pool=threads", *options, *quiet])
+    name = f"all@{socket.gethostname()}"
+    task.work(celery, settings, pool="threads", queues=list(celery_app.QUEUES), hostname=name, concurrency=THREADS)
 
 
 def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Part]:
     """Start everything beside the worker."""
     url = broker_url(settings)
-    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds)
+    turns = Turns(routing, partial(relay.send, celery), settings.poll_seconds, lambda: ear.is_listening)
     loop = Loop("router", turns.take, expected=(DBAPIError, *BROKER_ERRORS))
 
     def ring() -> None:
@@ -74,11 +73,12 @@ def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -
 
     limits = settings.batch_events, settings.event_bytes
     intake = Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes)
+    ear = DoorbellListener(url, ring)
     loop.start()
-    ticking = scheduling.start_clock(celery, settings)
+    ticking = scheduling.start_clock(celery, settings, routing.db)
     place = f"{socket.gethostname()}:{os.getpid()}"
     parts: list[Part] = [
-        DoorbellListener(url, ring),
+        ear,
         BusConsumer(url, intake),
         Heartbeat(routing.db, "router", tenants=routing.at_work.count),
         *(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from fastapi import FastAPI, Request, Response
 
 from api.console import calls, render
@@ -47,11 +49,14 @@ PAGES = (
 )
 """Modules whose routes stand in `router`, in the order in which they are matched."""
 
+RENDERER: Final = render.load()
+"""Read before processes are forked, which share it."""
+
 
 def install(app: FastAPI, settings: Settings) -> None:
     """Install what the pages share, their way of refusing, and the gate in front of all else."""
     sealer = Sealer(service_key.derive(settings, "console"))
-    app.state.sealer, app.state.renderer, app.state.console = sealer, render.load(), calls.client_of(app)
+    app.state.sealer, app.state.renderer, app.state.console = sealer, RENDERER, calls.client_of(app)
     app.add_exception_handler(ApiProblem, _on_problem)
     app.add_middleware(Gate, sealer=sealer)
 

@@ -51,11 +51,13 @@ class AdmissionControl:
         unread, admission = size != 0, _Admission(self._in_flight, self._turns)
         try:
             access, caller = await self._admit(scope, size)
+            most = access.body_bytes(self._deps.settings)
+            bodies.require(size, most)
             if caller is not None:
                 admission.enter(caller, access)
             if unread:
                 seconds = self._deps.settings.http_body_seconds
-                body = await bodies.read(receive, access.body_bytes, seconds, admission.hold)
+                body = await bodies.read(receive, most, seconds, admission.hold)
                 receive, unread = bodies.replay(body, receive), False
             await admission.wait()
         except ClientDisconnect:
@@ -78,15 +80,13 @@ class AdmissionControl:
         access = self._table.find(scope["method"], scope["path"])
         scope["route"] = access.route
         if access.public:
-            if size != 0 and not access.body_bytes:
+            if size != 0 and not access.body_bytes(self._deps.settings):
                 raise TooLarge("This route takes no body.")
-            bodies.require(size, access.body_bytes)
             return access, None
         caller = await dependencies.identify(self._deps, _authorization(scope["headers"]))
         structlog.contextvars.bind_contextvars(tenant=caller.tenant_id)
         dependencies.require_scope(caller, access.scope)
         audience.require_route(caller, scope["method"], access.route.path)
-        bodies.require(size, access.body_bytes)
         scope[ADMITTED] = Admitted(caller, access.scope)
         return access, caller
 

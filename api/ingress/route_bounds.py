@@ -60,11 +60,11 @@ def with_bounds(bounds: Bounds) -> Callable[[Endpoint], Endpoint]:
 
 @dataclass(frozen=True, slots=True)
 class RouteAccess:
-    """Access to a route: the scope (None: any key), the maximum size of a body, and its limits."""
+    """Access to a route: the scope (None: any key), the maximum size of a body by the settings, and its limits."""
 
     route: Any
     scope: str | None
-    body_bytes: int
+    body_bytes: Callable[[Settings], int]
     counted: Counted
     public: bool
 
@@ -79,11 +79,11 @@ class _RouteEntry:
 class RouteTable:
     """Routes by the literal beginning of their paths, in the order in which the application tries them."""
 
-    def __init__(self, routes: Iterable[RouteContext], settings: Settings) -> None:
+    def __init__(self, routes: Iterable[RouteContext]) -> None:
         """Build the table. Misconfigured: a route has no scope and is not declared public."""
         self._entries: dict[tuple[str, ...], list[_RouteEntry]] = defaultdict(list)
         for route in routes:
-            entry = _RouteEntry(route.path_regex, frozenset(route.methods or ()), _access(route, settings))
+            entry = _RouteEntry(route.path_regex, frozenset(route.methods or ()), _access(route))
             self._entries[_literal(route.path or "")].append(entry)
 
     def find(self, method: str, path: str) -> RouteAccess:
@@ -117,7 +117,7 @@ def _literal(path: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _access(route: RouteContext, settings: Settings) -> RouteAccess:
+def _access(route: RouteContext) -> RouteAccess:
     bounds: Bounds = getattr(route.endpoint, "bounds", DEFAULT)
     dependant: Dependant | None = getattr(route, "dependant", None)
     needed = {need.scope for need in _needs(dependant)} if dependant else set()
@@ -127,8 +127,8 @@ def _access(route: RouteContext, settings: Settings) -> RouteAccess:
             f"it depends on {sorted(map(str, needed))}."
         )
     scope = None if bounds.public else needed.pop()
-    size = bounds.public_body if bounds.public else bounds.body(settings)
-    return RouteAccess(route.original_route, scope, size, bounds.counted, bounds.public)
+    body = (lambda _settings: bounds.public_body) if bounds.public else bounds.body
+    return RouteAccess(route.original_route, scope, body, bounds.counted, bounds.public)
 
 
 def _needs(dependant: Dependant) -> Iterator[Needs]:

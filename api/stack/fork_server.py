@@ -4,12 +4,15 @@
 LATER, with the file descriptor of a channel (`SCM_RIGHTS`), on which only the new process reads what it is to run, with
 its environment: no password of one process is ever in the memory of another. The process answers with its pid, and the
 server with its wait status when it has ended.
+
+With `--rest SECONDS` a server that is asked for nothing for so long replaces itself by one that has imported nothing;
+its processes stay its children. It imports everything again when it is asked, so that the new process waits for that.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
-import ctypes
 import gc
 import json
 import os
@@ -20,7 +23,7 @@ import socket
 import sys
 import time
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from api.stack import launch
 
@@ -33,43 +36,79 @@ NOW: Final = b"!"
 LATER: Final = b"+"
 """Fork when everything is imported."""
 
-PR_SET_NAME: Final = 15
-
 Channels = dict[int, socket.socket]
 """Open channels by pid."""
 
 
-def main(modules: list[str]) -> None:
-    """Import the modules and fork a process for each request, until the other end of the socket is closed."""
-    request = serve(modules)
-    if request is not None:
-        run(request)
+class _Server:
+    """The server: what it imports, its processes' channels, and after how many seconds it rests (None: never)."""
 
+    def __init__(self, modules: list[str], rest_s: float | None, children: str) -> None:
+        """`children`: pid and file descriptor of each channel, of processes forked before it rested."""
+        self._modules, self._rest_s = modules, rest_s
+        self._control = socket.socket(fileno=os.dup(CONTROL))
+        pairs = (one.partition(":") for one in children.split(",") if one)
+        self._channels: Channels = {int(pid): socket.socket(fileno=int(number)) for pid, _, number in pairs}
 
-def serve(modules: list[str]) -> dict[str, Any] | None:
-    """Serve requests; return None when there will be no more, and in each new process what it is to run."""
-    control = socket.socket(fileno=os.dup(CONTROL))
-    channels: Channels = {}
-    signal.signal(signal.SIGCHLD, lambda *_: _reap(channels))
-    gc.disable()
-    waiting: list[socket.socket] = []
-    for module in modules:
-        _take_in(module)
-        while not waiting and select.select([control], [], [], 0)[0]:
-            urgency, channel = _receive(control)
+    def serve(self) -> dict[str, Any] | None:
+        """Serve requests; return None when there will be no more, and in each new process what it is to run."""
+        signal.signal(signal.SIGCHLD, lambda *_: _reap(self._channels))
+        gc.disable()
+        _reap(self._channels)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])  # It was blocked before the server rested.
+        waiting: list[socket.socket] = []
+        if self._channels:
+            _, channel = _receive(self._control)
             if channel is None:
                 return None
-            if urgency == LATER:
-                waiting.append(channel)
-            elif not _fork(channel, channels):
-                return _accepted(control, channel)
-    # Whatever the garbage collector looked at, it would write to: each process would get a copy of the page.
-    gc.collect()
-    gc.freeze()
-    while channel := waiting.pop() if waiting else _receive(control)[1]:
-        if not _fork(channel, channels):
-            return _accepted(control, channel)
-    return None
+            waiting.append(channel)
+        for module in self._modules:
+            _take_in(module)
+            while not waiting and self._is_asked(0):
+                urgency, channel = _receive(self._control)
+                if channel is None:
+                    return None
+                if urgency == LATER:
+                    waiting.append(channel)
+                elif not _fork(channel, self._channels):
+                    return _accepted(self._control, channel)
+        # Whatever the garbage collector looked at, it would write to: each process would get a copy of the page.
+        # Imports leave less than a megabyte to collect, and looking for it takes 6 % of their time.
+        gc.freeze()
+        while channel := waiting.pop() if waiting else self._next():
+            if not _fork(channel, self._channels):
+                return _accepted(self._control, channel)
+        return None
+
+    def _next(self) -> socket.socket | None:
+        """Return the channel of the next request; None: there will be no more."""
+        if self._rest_s is not None and self._channels and not self._is_asked(self._rest_s):
+            self._rest()
+        return _receive(self._control)[1]
+
+    def _is_asked(self, seconds: float) -> bool:
+        return bool(select.select([self._control], [], [], seconds)[0])
+
+    def _rest(self) -> NoReturn:
+        """Replace this process by one that waits without the modules; what ends meanwhile is reaped by that."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
+        for channel in self._channels.values():
+            channel.set_inheritable(True)
+        children = ",".join(f"{pid}:{channel.fileno()}" for pid, channel in self._channels.items())
+        words = ["--rest", str(self._rest_s), "--children", children, *self._modules]
+        os.execv(sys.executable, [sys.executable, "-m", "api.stack.fork_server", *words])  # noqa: S606 - no shell
+
+
+def main(arguments: list[str]) -> None:
+    """Import the modules and fork a process for each request, until the other end of the socket is closed."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rest", type=float)
+    parser.add_argument("--children", default="")
+    parser.add_argument("modules", nargs="+")
+    asked = parser.parse_args(arguments)
+    request = _Server(asked.modules, asked.rest, asked.children).serve()
+    if request is not None:
+        run(request)
 
 
 def _take_in(place: str) -> None:
@@ -123,7 +162,7 @@ def _settle(request: dict[str, Any]) -> None:
     launch.hold(request["lock"])
     os.setsid()
     launch.die_with_parent(signal.SIGTERM, request["parent"])
-    ctypes.CDLL(None).prctl(PR_SET_NAME, request["name"].encode()[:15], 0, 0, 0)
+    launch.name_process(request["name"])
     os.environ.clear()
     os.environ.update(request["env"])
     time.tzset()

@@ -28,9 +28,12 @@ class ForkServer:
 
     name = "fork-server"
 
-    def __init__(self, home: Path, modules: Sequence[str], env: Mapping[str, str]) -> None:
-        """`modules` are imported in this order; `env` is that of the server and must hold no secret."""
-        self._home, self._modules, self._env = home, modules, env
+    def __init__(self, home: Path, modules: Sequence[str], env: Mapping[str, str], rest_s: float | None = None) -> None:
+        """`modules` are imported in this order; `env` is that of the server and must hold no secret.
+
+        `rest_s`: seconds without a request after which it drops what it has imported; the next process waits for it.
+        """
+        self._home, self._modules, self._env, self._rest_s = home, modules, env, rest_s
         self._process: Process | None = None
         self._control: socket.socket | None = None
 
@@ -48,7 +51,8 @@ class ForkServer:
         """Start it; it imports its modules meanwhile."""
         self.stop(0.0)
         process.reclaim(self._home, self.name)
-        command = [sys.executable, "-m", "api.stack.fork_server", *self._modules]
+        rest = [] if self._rest_s is None else ["--rest", str(self._rest_s)]
+        command = [sys.executable, "-m", "api.stack.fork_server", *rest, *self._modules]
         self._control, theirs = socket.socketpair()
         with theirs:
             self._process = process.spawn(self._home, self.name, command, self._env, stdin=theirs)

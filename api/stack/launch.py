@@ -21,6 +21,7 @@ EXIT_ORPHAN = 76
 
 # linux/prctl.h, linux/capability.h
 PR_SET_PDEATHSIG = 1
+PR_SET_NAME = 15
 PR_SET_KEEPCAPS = 8
 PR_CAP_AMBIENT = 47
 PR_CAP_AMBIENT_RAISE = 2
@@ -103,6 +104,12 @@ def die_with_parent(signal_number: int, parent: int) -> None:
     _prctl(PR_SET_PDEATHSIG, signal_number)
     if os.getppid() != parent:
         raise SystemExit(EXIT_ORPHAN)
+
+
+def name_process(name: str) -> None:
+    """Set what the process is called where processes are listed (Linux; its first 15 characters)."""
+    if platform.system() == "Linux":
+        ctypes.CDLL(None).prctl(PR_SET_NAME, name.encode()[:15], 0, 0, 0)
 
 
 def _prctl(option: int, *arguments: int) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
-
-import psycopg
-from psycopg import sql
+from typing import Final
 
 from api.stack import host, process, run_files
 from api.stack.process import OsAccount, Process
@@ -23,6 +24,12 @@ DATABASE = "imprint"
 
 
 SUPERUSER = "postgres"
+
+EXIT_REFUSED: Final = 3
+"""Exit code of `api.stack.furnishing`: the server does not accept a password."""
+
+STATUS_LINE: Final = 7
+"""Line of `postmaster.pid`, counted from 0, with the server's status."""
 
 
 class Postgres(LocalServer):
@@ -119,53 +126,47 @@ class Postgres(LocalServer):
         )
 
     def _answers(self) -> bool:
+        """Return whether the server has written that it accepts connections."""
         try:
-            psycopg.connect(self._url(SUPERUSER, "postgres"), connect_timeout=CONNECT_LIMIT_S).close()
-        except psycopg.OperationalError as error:
-            self._raise_if_refused(error)
+            lines = (self.data / "postmaster.pid").read_text().splitlines()
+        except OSError:
             return False
-        return True
+        return lines[:1] == [str(self.pid)] and [line.strip() for line in lines[STATUS_LINE:]] == ["ready"]
 
-    def _raise_if_refused(self, error: psycopg.OperationalError) -> None:
-        if "password authentication failed" in str(error):
-            self.stop()
+    def _furnish(self) -> None:
+        """Create what is missing, in a process that ends: this one would keep the driver in memory.
+
+        Raises:
+            Misconfigured: a password does not fit, or the server's message.
+        """
+        asked = {
+            "superuser": {
+                "host": LOOPBACK,
+                "port": self.port,
+                "user": SUPERUSER,
+                "password": self._password(SUPERUSER),
+                "connect_timeout": CONNECT_LIMIT_S,
+            },
+            "owner": OWNER,
+            "password": self._password(OWNER),
+            "database": DATABASE,
+        }
+        done = subprocess.run(
+            [sys.executable, "-m", "api.stack.furnishing"],
+            env=dict(host.server_env()),
+            input=json.dumps(asked),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode == EXIT_REFUSED:
             raise Misconfigured(
                 f"wrong password: {self.home / 'secrets.json'} does not open the data in {self.data}. "
                 "Put back the file that belongs to it, or move the data away to start over."
-            ) from error
-
-    def _furnish(self) -> None:
-        """Create role, database and extension if missing, so that an interrupted first start is completed."""
-        with psycopg.connect(self._url(SUPERUSER, "postgres"), autocommit=True) as db:
-            if not db.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", (OWNER,)).fetchone():
-                self._create_owner(db)
-            if not db.execute("SELECT 1 FROM pg_database WHERE datname = %s", (DATABASE,)).fetchone():
-                self._create_database(db)
-        with psycopg.connect(self.admin_url, autocommit=True) as db:
-            db.execute("ALTER EXTENSION vector UPDATE")
-            self._let_scrub(db)
-        try:
-            psycopg.connect(self.url).close()
-        except psycopg.OperationalError as error:
-            self._raise_if_refused(error)
-            raise
-
-    def _create_owner(self, db: psycopg.Connection) -> None:
-        statement = sql.SQL("CREATE ROLE {} LOGIN CREATEDB CREATEROLE PASSWORD {}")
-        db.execute(statement.format(sql.Identifier(OWNER), sql.Literal(self._password(OWNER))))
-
-    def _create_database(self, db: psycopg.Connection) -> None:
-        """Create the database; `vector` needs a superuser, and in template1 every later database has it as well."""
-        with psycopg.connect(self._url(SUPERUSER, "template1"), autocommit=True) as template:
-            template.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        create = sql.SQL("CREATE DATABASE {} OWNER {}")
-        db.execute(create.format(sql.Identifier(DATABASE), sql.Identifier(OWNER)))
-
-    def _let_scrub(self, db: psycopg.Connection) -> None:
-        """Allow the owner to have old write-ahead log files dropped (`core.erasure.scrub`)."""
-        owner = sql.Identifier(OWNER)
-        db.execute(sql.SQL("GRANT pg_checkpoint TO {}").format(owner))
-        db.execute(sql.SQL("GRANT EXECUTE ON FUNCTION pg_switch_wal(), pg_ls_waldir() TO {}").format(owner))
+            )
+        if done.returncode:
+            said = done.stderr.strip().splitlines() or [f"exit {done.returncode}"]
+            raise Misconfigured(f"PostgreSQL could not be furnished: {said[-1]}")
 
     def _settings(self) -> list[str]:
         """Return the settings as arguments, so that a new version applies its own to existing data."""

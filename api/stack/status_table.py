@@ -12,7 +12,7 @@ from api.stack.supervisor import Watched
 from api.terminal import SafeConsole, escape
 
 
-class Screen:
+class DrawnScreen:
     """Output of `imprint up`: the table when ready, a line for each change; with `quiet` nothing but errors."""
 
     def __init__(self, *, quiet: bool, out: Console | None = None, err: Console | None = None) -> None:

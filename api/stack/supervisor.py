@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -219,6 +219,8 @@ def _stage(name: str) -> int:
 
 
 def _stop_together(members: Sequence[Member], grace_s: float) -> None:
-    if members:
-        with ThreadPoolExecutor(len(members)) as pool:
-            list(pool.map(lambda member: member.stop(grace_s), members))
+    threads = [threading.Thread(target=member.stop, args=(grace_s,)) for member in members]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()

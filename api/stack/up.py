@@ -7,11 +7,10 @@ import fcntl
 import os
 import shutil
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from http import HTTPStatus
-from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from types import FrameType
 from urllib.parse import urlsplit
@@ -21,16 +20,20 @@ from api.stack import host as stack_host
 from api.stack.broker import Broker
 from api.stack.forking import ForkServer
 from api.stack.postgres import Postgres
+from api.stack.screen import Screen
 from api.stack.servers import Server
-from api.stack.status_table import Screen
 from api.stack.supervisor import Child, ChildProcess, Supervisor
 from core import deferred
 from core.errors import ImprintError, Misconfigured
 
 READY_LIMIT_S = 120.0
 PROBE_LIMIT_S = 2.0
+STATUS_LINE_BYTES = 100
 WATCH_S = 0.5
 """Interval at which a stack that is ready is looked at: each look asks for every process."""
+
+REST_S = 15.0
+"""Seconds after the last fork in which the fork server of a small stack keeps what it has imported."""
 
 START_TRIES = 3
 """Attempts of each process before the stack is first ready; a process that dies as often will never start."""
@@ -75,8 +78,8 @@ def up(
     Servers without a URL are started from the wheels. `prepare` is called once they answer, with `settings_env` and
     IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs of the roles, by
     setting; each child gets those that it names, and never the owner's. `shared` are modules that a fork server
-    imports for all children which are modules, too. `small`: so is PostgreSQL's cache. An ImprintError becomes
-    one line on standard error and exit code 1.
+    imports for all children which are modules, too. `small`: so is PostgreSQL's cache, and the fork server rests. An
+    ImprintError becomes one line on standard error and exit code 1.
     """
     screen = Screen(quiet=quiet)
     home = home.expanduser().resolve()
@@ -159,7 +162,7 @@ class _Stack:
         if self._shared and forking.is_supported():
             urls = {"IMPRINT_DATABASE_URL", "IMPRINT_BROKER_URL"}.union(*(child.roles for child in children))
             env = {**os.environ, "PYTHONUNBUFFERED": "1", **settings_env, **dict.fromkeys(urls, "")}
-            self._forks = ForkServer(self._home, self._shared, env)
+            self._forks = ForkServer(self._home, self._shared, env, REST_S if self._small else None)
             self._supervisor.add(self._forks)
 
     def _run(self, child: Child, env: Mapping[str, str]) -> None:
@@ -226,14 +229,17 @@ class _Stack:
         failing = self._supervisor.first_failing(START_TRIES)
         if failing is not None:
             raise Misconfigured(f"{failing.name} does not start ({failing.exit()}); see {failing.where}.")
-        connection = HTTPConnection(*_host_port(self.http_url), timeout=PROBE_LIMIT_S)
-        try:
-            connection.request("GET", "/readyz")
-            return connection.getresponse().status == HTTPStatus.OK
-        except (OSError, HTTPException):
-            return False
-        finally:
-            connection.close()
+        return _answers_ok(*_host_port(self.http_url), "/readyz")
+
+
+def _answers_ok(host: str, port: int, path: str) -> bool:
+    """Return whether a GET is answered by 200. In three lines: a client library is memory that stays."""
+    try:
+        with socket.create_connection((host, port), PROBE_LIMIT_S) as line:
+            line.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
+            return line.makefile("rb").readline(STATUS_LINE_BYTES).split(b" ")[1:2] == [b"200"]
+    except OSError:
+        return False
 
 
 def _external(name: str, url: str) -> Server:

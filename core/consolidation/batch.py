@@ -18,6 +18,7 @@ from core.memoize import memo_scope
 from core.memory import identity
 from core.memory.changes import Add, Change, Confirm, Dispute, Ignore, Joined, Link, Merge, Replace
 from core.memory.identity import KnownMemory, Revised
+from core.memory.known_set import KnownSet
 from core.statements import endings, succession
 from core.statements.comparison import read
 from core.types import Candidate, Relation
@@ -100,7 +101,7 @@ def decide(
     for index, candidate in enumerate(candidates):
         known = batch.current(neighbours[index], vectors[index])
         within = [] if candidate.attribute else batch.near(candidate, vectors[index])
-        verdict = _verdict(candidate, [*known, *within], thresholds, answers)
+        verdict = _verdict(candidate, known.more(within), thresholds, answers)
         ends = batch.ended_by(candidate, known, vectors[index])
         if ends and (verdict.kind is Kind.ADD or verdict.known in [one.known for one in ends]):
             verdict = Verdict(Kind.SUPERSEDE, *ends[0])
@@ -128,10 +129,10 @@ def unclear(
     return pairs
 
 
-def _verdict(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thresholds, answers: Answers) -> Verdict:
+def _verdict(candidate: Candidate, near: KnownSet, thresholds: Thresholds, answers: Answers) -> Verdict:
     """Return the judge's verdict or, where it finds nothing alike, the model's within the guards."""
     verdict = judge.judge(candidate, near, thresholds)
-    if verdict.kind is not Kind.ADD:
+    if verdict.kind is not Kind.ADD or answers is no_answer:
         return verdict
     pairs = [Pair(candidate, known) for known in judge.undecided(candidate, near, thresholds)]
     return judge.verdict_from_opinions(candidate, [(pair.known, answers(pair)) for pair in pairs]) or verdict
@@ -148,15 +149,12 @@ class _Batch:
     worded: dict[UUID, tuple[KnownMemory, Vector]] = field(default_factory=dict)
     retired_ids: set[UUID] = field(default_factory=set)
 
-    def current(self, neighbours: Sequence[KnownMemory], vector: Vector) -> list[KnownMemory]:
+    def current(self, neighbours: Sequence[KnownMemory], vector: Vector) -> KnownSet:
         """Return known memories with the wording that this batch has given them, less those it has superseded."""
-        active = [n for n in neighbours if n.id not in self.retired_ids] if self.retired_ids else list(neighbours)
-        if not self.worded:
-            return active
-        return [
-            replace(self.worded[n.id][0], similarity=float(self.worded[n.id][1] @ vector)) if n.id in self.worded else n
-            for n in active
-        ]
+        known = KnownSet.of(neighbours).without(self.retired_ids)
+        for memory_id, (memory, worded) in self.worded.items():
+            known = known.worded(memory_id, replace(memory, similarity=float(worded @ vector)))
+        return known
 
     def near(self, candidate: Candidate, vector: Vector) -> list[KnownMemory]:
         """Return additions of this batch to compare with a candidate without a slot: near ones, or ones it may end."""
@@ -173,15 +171,14 @@ class _Batch:
             or takes_back
         ]
 
-    def ended_by(self, candidate: Candidate, known: Sequence[KnownMemory], vector: Vector) -> list[Revised]:
+    def ended_by(self, candidate: Candidate, known: KnownSet, vector: Vector) -> list[Revised]:
         """Return the known memories, and near additions of this batch, that a candidate ends."""
         if not endings.may_end(candidate):
             return []
         places = [p for p, a in self.adds.items() if not a.past]
         nearest = np.argsort(-(self.vectors[places] @ vector), kind="stable")[:NEAREST_TO_END] if places else ()
-        return judge.find_ended(
-            candidate, [*known, *(_as_known(self.adds[places[near_index]]) for near_index in nearest)]
-        )
+        added = [_as_known(self.adds[places[near_index]]) for near_index in nearest]
+        return judge.find_ended(candidate, known.more(added))
 
     def retire(self, index: int, ends: Sequence[Revised]) -> None:
         """Let the addition at a place end what it revises; nothing if it was not added."""
@@ -261,13 +258,12 @@ def link_related(
     decided: Sequence[Change], candidates: Sequence[Candidate], neighbours: Sequence[Sequence[KnownMemory]]
 ) -> list[Link]:
     """Link new statements to related known ones of the same subject."""
-    near = {c.content: known for c, known in zip(candidates, neighbours, strict=True)}
+    near = {c.content: KnownSet.of(known) for c, known in zip(candidates, neighbours, strict=True)}
     return [
-        Link(add.id, Relation.REFINES, known.id)
+        Link(add.id, Relation.REFINES, known_id)
         for add in decided
-        if isinstance(add, Add) and not add.past
-        for known in near.get(add.candidate.content, ())
-        if judge.same_subject(known.subject, add.candidate.subject) and (known.similarity or 0) >= RELATED
+        if isinstance(add, Add) and not add.past and (known := near.get(add.candidate.content)) is not None
+        for known_id in known.ids(known.about(add.candidate.subject) & (known.likeness >= RELATED))
     ]
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice
 from typing import Final, NamedTuple
+
+import numpy as np
 
 from core.memoize import memo_scope, memoized_in_scope
 from core.memory.identity import KnownMemory, Revised, content_keys
+from core.memory.known_set import Flags, KnownSet, Numbers, Places, first_bytes, slot_code
 from core.statements import comparison, endings, revision, succession
 from core.statements.comparison import Wording, may_be_alike, outline, read
-from core.statements.succession import gathered_list, normal_value, slot_name
+from core.statements.succession import folded, gathered_list, normal_value, slot_name
 from core.types import Candidate, Category
 
 
@@ -49,6 +52,8 @@ DATED = frozenset(
 QUESTIONS = 3
 """Known memories, the nearest, that a model is asked about for one statement."""
 
+READ_FOR_QUESTIONS = 12
+"""Texts that are read together to find those."""
 
 _LIKELY_ENDED: Final = "Something later is likely to end it ({likely:.0%})."
 WITH_OWN_SLOT = frozenset({Category.EPISODE, Category.SKILL})
@@ -109,33 +114,32 @@ def judge(candidate: Candidate, neighbours: Sequence[KnownMemory], thresholds: T
 
     Of two statements about one thing the one that was said later holds, whatever time they refer to.
     """
-    subject = candidate.subject
-    about_subject = [n for n in neighbours if n.subject == subject or same_subject(n.subject, subject)]
-    near = sorted(
-        (n for n in about_subject if (n.similarity or 0) >= thresholds.novelty),
-        key=lambda n: (-(n.similarity or 0), n.id.int),
-    )
+    known = KnownSet.of(neighbours)
+    about = known.about(candidate.subject)
+    near = known.nearest_first(about & (known.likeness >= thresholds.novelty))
+    about_subject = np.flatnonzero(about)
     return (
-        _said_before(candidate, about_subject)
+        _said_before(candidate, known, about_subject)
         or _empty(candidate)
-        or _same_slot(candidate, about_subject)
-        or _same_meaning(candidate, near, thresholds)
-        or _corrected_word(candidate, near, thresholds)
-        or _withdrawal_verdict(candidate, about_subject)
-        or _denial_verdict(candidate, about_subject if read(candidate.content).ended else near)
-        or _renumbering_verdict(candidate, near)
-        or _revision_verdict(candidate, neighbours)
-        or _new(near)
+        or _same_slot(candidate, known, about_subject)
+        or _same_meaning(candidate, known, near, thresholds)
+        or _corrected_word(candidate, known, near, thresholds)
+        or _withdrawal_verdict(candidate, known, about_subject)
+        or _denial_verdict(candidate, known, about_subject if read(candidate.content).ended else near)
+        or _renumbering_verdict(candidate, known, near)
+        or _revision_verdict(candidate, known)
+        or _new(known.likeness[near])
     )
 
 
 @memo_scope()
 def find_ended(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> list[Revised]:
     """Return all earlier memories that a new statement ends without sharing a slot, the likeliest first."""
-    earlier = [known for known in neighbours if candidate.told_at >= known.told_at]
+    known = KnownSet.of(neighbours)
+    earlier = known.taken(~_told_later(candidate, known))
     return [
-        Revised(known, f"Said later of the same: {why}." if why else _LIKELY_ENDED.format(likely=likely))
-        for known, likely, why in endings.ended_statements(candidate, earlier)
+        Revised(one, f"Said later of the same: {why}." if why else _LIKELY_ENDED.format(likely=likely))
+        for one, likely, why in endings.ended_statements(candidate, earlier)
     ]
 
 
@@ -146,14 +150,13 @@ def undecided(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thr
     """
     if candidate.attribute is not None:
         return []
-    open_ones = [
-        n
-        for n in near
-        if same_subject(n.subject, candidate.subject)
-        and (n.similarity or 0) >= thresholds.unclear
-        and not _differ_in_slot_or_day(candidate, n)
-    ]
-    return sorted(open_ones, key=lambda n: (-(n.similarity or 0), n.id.int))[:QUESTIONS]
+    known = KnownSet.of(near)
+    nearest = known.nearest_first(known.about(candidate.subject) & (known.likeness >= thresholds.unclear))
+    pages = (
+        known.at(nearest[start : start + READ_FOR_QUESTIONS]) for start in range(0, len(nearest), READ_FOR_QUESTIONS)
+    )
+    open_ones = (one for page in pages for one in page if not _differ_in_slot_or_day(candidate, one))
+    return list(islice(open_ones, QUESTIONS))
 
 
 @memo_scope()
@@ -168,9 +171,7 @@ def verdict_from_opinions(
 @memoized_in_scope
 def same_subject(one: str, other: str) -> bool:
     """Return whether two names are one, as `statement_key` reads them: a user `ada` may be "Ada" elsewhere."""
-    return (
-        one == other or unicodedata.normalize("NFKC", one).casefold() == unicodedata.normalize("NFKC", other).casefold()
-    )
+    return one == other or folded(one) == folded(other)
 
 
 def conflict_between(one: str, other: str) -> str | None:
@@ -210,13 +211,14 @@ def normalized_slot(candidate: Candidate) -> Candidate:
     return replace(candidate, attribute=slot_name(candidate.attribute))
 
 
-def _said_before(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
-    keys = content_keys(candidate.content)
-    for known in neighbours:
-        if known.keys.exact == keys.exact:
-            return Verdict(Kind.CONFIRM, known, "The same statement is known.")
-        if known.keys.spelling == keys.spelling and (known.attribute is None) == (candidate.attribute is None):
-            return Verdict(Kind.CONFIRM, known, "The same statement is known in another spelling.")
+def _said_before(candidate: Candidate, known: KnownSet, among: Places) -> Verdict | None:
+    keys, rows = content_keys(candidate.content), known.rows[among]
+    exact, spelling = rows["exact"] == first_bytes(keys.exact), rows["spelling"] == first_bytes(keys.spelling)
+    for one in known.at(among[exact | spelling]):
+        if one.keys.exact == keys.exact:
+            return Verdict(Kind.CONFIRM, one, "The same statement is known.")
+        if one.keys.spelling == keys.spelling and (one.attribute is None) == (candidate.attribute is None):
+            return Verdict(Kind.CONFIRM, one, "The same statement is known in another spelling.")
     return None
 
 
@@ -227,10 +229,10 @@ def _empty(candidate: Candidate) -> Verdict | None:
     return Verdict(Kind.IGNORE, None, f"Not worth keeping: {why}.") if why else None
 
 
-def _same_slot(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
+def _same_slot(candidate: Candidate, neighbours: KnownSet, among: Places) -> Verdict | None:
     if candidate.attribute is None:
         return None
-    for known in (n for n in neighbours if slot_name(n.attribute) == slot_name(candidate.attribute)):
+    for known in neighbours.at(among[neighbours.rows["slot"][among] == slot_code(candidate.attribute)]):
         if normal_value(known.value) == normal_value(candidate.value):
             return _same_value(candidate, known)
         change = f"{known.attribute}: {known.value} → {candidate.value}"
@@ -249,34 +251,29 @@ def _same_value(candidate: Candidate, known: KnownMemory) -> Verdict:
     return Verdict(Kind.CONFIRM, known, f"{known.attribute} is known to be {known.value}.")
 
 
-def _same_meaning(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thresholds) -> Verdict | None:
-    found = (sameness(candidate, known, thresholds) for known in near)
+def _same_meaning(candidate: Candidate, known: KnownSet, near: Places, thresholds: Thresholds) -> Verdict | None:
+    alike = near[known.may_be_alike(near, outline(candidate.content))]
+    found = (sameness(candidate, one, thresholds) for one in known.at(alike))
     return next((verdict for verdict in found if verdict), None)
 
 
-def _corrected_word(candidate: Candidate, near: Sequence[KnownMemory], thresholds: Thresholds) -> Verdict | None:
+def _corrected_word(candidate: Candidate, neighbours: KnownSet, near: Places, thresholds: Thresholds) -> Verdict | None:
     """Detect a correction of one word: the memory gets the new wording, and its history keeps the old one."""
     if not candidate.corrects or candidate.attribute is not None:
         return None
     one = read(candidate.content)
-    for known in near:
+    for known in neighbours.at(near[neighbours.likeness[near] >= thresholds.near]):
         other = read(known.content)
-        if (
-            (known.similarity or 0) < thresholds.near
-            or comparison.denial(one, other)
-            or _differ_in_slot_or_day(candidate, known)
-        ):
+        if comparison.denial(one, other) or _differ_in_slot_or_day(candidate, known):
             continue
         if one.bound == other.bound and candidate.told_at >= known.told_at and _one_place(one, other):
             return Verdict(Kind.REPLACE, known, "Corrects one word of what is known.")
     return None
 
 
-def _denial_verdict(candidate: Candidate, near: Sequence[KnownMemory]) -> Verdict | None:
+def _denial_verdict(candidate: Candidate, neighbours: KnownSet, among: Places) -> Verdict | None:
     one, own = read(candidate.content), outline(candidate.content)
-    for known in near:
-        if own.words != known.outline.words:
-            continue
+    for known in neighbours.at(among[neighbours.rows["words"][among] == first_bytes(own.words)]):
         other = read(known.content)
         if (
             not comparison.is_same(one, other)
@@ -293,10 +290,10 @@ def _denial_verdict(candidate: Candidate, near: Sequence[KnownMemory]) -> Verdic
     return None
 
 
-def _withdrawal_verdict(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
+def _withdrawal_verdict(candidate: Candidate, neighbours: KnownSet, among: Places) -> Verdict | None:
     """Detect a statement that ends or denies a value of a slot or a list."""
     gathered = gathered_list(candidate.structured)
-    for known in neighbours if gathered else ():
+    for known in neighbours.at(among) if gathered else ():
         if why := succession.ends(candidate, gathered, known, known.gathered):
             return _in_order(candidate, known, why)
         if why := succession.denies(gathered, known.gathered):
@@ -304,9 +301,9 @@ def _withdrawal_verdict(candidate: Candidate, neighbours: Sequence[KnownMemory])
     return None
 
 
-def _renumbering_verdict(candidate: Candidate, near: Sequence[KnownMemory]) -> Verdict | None:
+def _renumbering_verdict(candidate: Candidate, neighbours: KnownSet, near: Places) -> Verdict | None:
     """Detect a new number of a thing that has one ("my room is 204")."""
-    for known in near:
+    for known in neighbours.at(near) if succession.has_number(candidate.content) else ():
         if not _differ_in_slot_or_day(candidate, known) and (
             why := succession.number_change(candidate.content, known.content)
         ):
@@ -314,16 +311,19 @@ def _renumbering_verdict(candidate: Candidate, near: Sequence[KnownMemory]) -> V
     return None
 
 
-def _revision_verdict(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> Verdict | None:
+def _revision_verdict(candidate: Candidate, neighbours: KnownSet) -> Verdict | None:
     """Detect a memory that the statement ends, or one said later that ends the statement."""
     if found := find_ended(candidate, neighbours):
         return Verdict(Kind.SUPERSEDE, *found[0])
-    for known in neighbours:
-        if known.told_at > candidate.told_at and (
-            why := revision.revises(endings.rule_view(known), endings.rule_view(candidate))
-        ):
+    for known in neighbours.at(np.flatnonzero(_told_later(candidate, neighbours))):
+        if why := revision.revises(endings.rule_view(known), endings.rule_view(candidate)):
             return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
     return None
+
+
+def _told_later(candidate: Candidate, known: KnownSet) -> Flags:
+    """Return which memories were told after a candidate."""
+    return np.asarray(known.rows["told"] > endings.microseconds(candidate.told_at))
 
 
 def _in_order(candidate: Candidate, known: KnownMemory, why: str) -> Verdict:
@@ -393,12 +393,10 @@ def _by_signs(word: OpinionKind, signs: frozenset[str], other_signs: frozenset[s
     return OpinionKind.MORE if signs > other_signs else OpinionKind.SAME
 
 
-def _new(near: Sequence[KnownMemory]) -> Verdict:
-    if not near:
+def _new(cosines: Numbers) -> Verdict:
+    if not len(cosines):
         return Verdict(Kind.ADD, None, "New: nothing known is related.")
-    return Verdict(
-        Kind.ADD, None, f"New: the nearest known statement says something else (cosine {near[0].similarity:.2f})."
-    )
+    return Verdict(Kind.ADD, None, f"New: the nearest known statement says something else (cosine {cosines[0]:.2f}).")
 
 
 def _differ_in_slot_or_day(candidate: Candidate, known: KnownMemory) -> bool:

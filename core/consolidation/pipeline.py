@@ -19,13 +19,12 @@ from core.config import Settings
 from core.consolidation import batch, candidate_screening, echo, importance_floor, judge, support
 from core.consolidation.batch import Answers, Vectors
 from core.consolidation.candidate_screening import Screened
-from core.consolidation.judge import Thresholds
+from core.consolidation.judge import Pair, Thresholds
 from core.consolidation.llm_judge import Opinion
 from core.inference.embedders import Embedder
 from core.memoize import memo_scope
-from core.memory import identity, memories, tombstones
+from core.memory import identity, memories, neighbours, tombstones
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
-from core.memory.identity import KnownMemory
 from core.statements import redaction
 from core.storage.db import Database, Tx
 from core.tenancy import extraction as tenant_extraction
@@ -98,7 +97,9 @@ def _consolidate(
     )
     contents = list(dict.fromkeys(c.content for c in accepted))
     vectors = dict(zip(contents, consolidation.embedder.embed(contents), strict=True)) if contents else {}
-    with consolidation.db.tenant(tenant_id) as tx:
+    judging = partial(batch.decide, thresholds=consolidation.thresholds, explicit=explicit)
+    reopen = partial(consolidation.db.tenant, tenant_id)
+    with reopen() as tx:
         apart = _quarantine_once(tx, owner.user_id, hostile)
         accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]
         accepted, buried = _drop_erased(tx, tenant_id, owner, accepted, explicit=explicit)
@@ -107,12 +108,16 @@ def _consolidate(
         )
         merged = batch.merge_candidates(accepted)
         stacked = _stack(merged, vectors, consolidation.embedder.dimension)
-        neighbours = memories.neighbours(tx, owner.user_id, merged, stacked, owner.group_id) if merged else []
+        near = neighbours.of(tx, owner.user_id, merged, stacked, owner.group_id, reopen=reopen) if merged else []
         least = 0.0 if explicit else tenant_extraction.least_importance(tx, tenant_id)
-    answers = _ask_model(consolidation, merged, stacked, neighbours)
-    decided = batch.decide(merged, stacked, neighbours, consolidation.thresholds, answers, explicit=explicit)
+        # Texts that a comparison needs are read in this transaction; it ends before a model is asked.
+        opinion = consolidation.opinion
+        pairs = batch.unclear(merged, stacked, near, consolidation.thresholds) if opinion else []
+        decided = [] if pairs else judging(merged, stacked, near)
+    if opinion and pairs:
+        decided = judging(merged, stacked, near, answers=_answers(opinion, pairs))
     decided = importance_floor.leave_out(decided, least) if least else decided
-    links: list[Change] = [*batch.link_related(decided, merged, neighbours)] if link else []
+    links: list[Change] = [*batch.link_related(decided, merged, near)] if link else []
     if link:
         with consolidation.db.tenant(tenant_id) as tx:
             links += support.links(tx, owner, decided)
@@ -193,10 +198,8 @@ def _drop_echoes(
     suspects = [c for c in candidates if c.evidence and {e.message_id for e in c.evidence} <= assistant]
     if not suspects:
         return list(candidates), []
-    neighbours = memories.neighbours(
-        tx, user_id, suspects, np.stack([vectors[c.content] for c in suspects]), anywhere=True
-    )
-    reasons = echo.echo_reasons(tx, user_id, suspects, neighbours, within_seconds)
+    near = neighbours.of(tx, user_id, suspects, np.stack([vectors[c.content] for c in suspects]), anywhere=True)
+    reasons = echo.echo_reasons(tx, user_id, suspects, near, within_seconds)
     echoes = {id(c): reason for c, reason in zip(suspects, reasons, strict=True) if reason}
     ignored = [Ignore(c, echoes[id(c)]) for c in suspects if id(c) in echoes]
     return [c for c in candidates if id(c) not in echoes], ignored
@@ -207,19 +210,9 @@ def _stack(candidates: Sequence[Candidate], vectors: Mapping[str, Vector], dimen
     return np.stack(rows) if rows else np.empty((0, dimension), dtype=np.float32)
 
 
-def _ask_model(
-    consolidation: Consolidation,
-    candidates: Sequence[Candidate],
-    vectors: Vectors,
-    neighbours: Sequence[Sequence[KnownMemory]],
-) -> Answers:
+def _answers(opinion: Opinion, pairs: Sequence[Pair]) -> Answers:
     """Ask the model about all undecided pairs at once."""
-    if consolidation.opinion is None:
-        return batch.no_answer
-    pairs = batch.unclear(candidates, vectors, neighbours, consolidation.thresholds)
-    if not pairs:
-        return batch.no_answer
-    words = dict(zip((pair.texts for pair in pairs), consolidation.opinion(pairs), strict=True))
+    words = dict(zip((pair.texts for pair in pairs), opinion(pairs), strict=True))
     return lambda pair: words.get(pair.texts)
 
 

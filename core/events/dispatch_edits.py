@@ -98,11 +98,11 @@ _LOCK_CHAIN = text("""
 
 _INSERT = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, alone, lineage, lane, lane_limit, replay_id, after, status, hold,
-                            wake_at, expires_at, approval, edit_of, edited_by)
+                            target, params, queue, priority, alone, lineage, lane, lane_limit, replay_id, after, status,
+                            hold, wake_at, expires_at, approval, edit_of, edited_by)
     SELECT d.tenant_id, :new, d.event_seq, d.root_seq, d.correlation_id, d.hop, d.rule, d.rule_version, d.action_type,
-           d.target, cast(:params AS jsonb), d.queue, d.alone, d.lineage, d.lane, d.lane_limit, d.replay_id, d.after,
-           CASE WHEN w.waits IS NULL THEN 'pending' ELSE 'held' END, w.waits,
+           d.target, cast(:params AS jsonb), d.queue, d.priority, d.alone, d.lineage, d.lane, d.lane_limit, d.replay_id,
+           d.after, CASE WHEN w.waits IS NULL THEN 'pending' ELSE 'held' END, w.waits,
            CASE WHEN w.waits IS NULL THEN clock_timestamp() END,
            CASE WHEN w.waits = 'approval' THEN clock_timestamp() + make_interval(secs => :seconds) END,
            CASE WHEN w.waits = 'approval' THEN jsonb_build_object('requested_at', clock_timestamp()) END,

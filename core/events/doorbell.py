@@ -83,11 +83,15 @@ class Doorbell:
 
 
 class DoorbellListener:
-    """Listens for hints in a thread of its own and calls `heard`; reconnects for as long as it is open."""
+    """Listens for hints in a thread of its own and calls `heard`; reconnects for as long as it is open.
+
+    `is_listening`: connected to the broker. After each connection it calls `heard`, because it may have missed hints.
+    """
 
     def __init__(self, url: str, heard: Callable[[], None]) -> None:
         self._url = url
         self._heard = heard
+        self.is_listening = False
         self._loop = Loop("listener", self._listen, expected=BROKER_ERRORS)
         self._loop.start()
 
@@ -100,9 +104,14 @@ class DoorbellListener:
             Connection(self._url, connect_timeout=2) as connection,
             connection.Consumer([queue], callbacks=[self._on_ring], no_ack=True),
         ):
-            while not self._loop.is_stopped:
-                with contextlib.suppress(TimeoutError):
-                    connection.drain_events(timeout=LISTEN_SECONDS)
+            self.is_listening = True
+            self._heard()
+            try:
+                while not self._loop.is_stopped:
+                    with contextlib.suppress(TimeoutError):
+                        connection.drain_events(timeout=LISTEN_SECONDS)
+            finally:
+                self.is_listening = False
 
     def _on_ring(self, _body: object, _message: Message) -> None:
         self._heard()

@@ -86,8 +86,8 @@ def remember_all(
             earlier = _earlier_outcomes(tx, statements)
         if earlier is not None:
             return earlier
-        changes, outcomes = _decide(consolidation, tenant_id, statements)
         try:
+            changes, outcomes = _decide(consolidation, tenant_id, statements)
             with consolidation.db.tenant(tenant_id) as tx:
                 counts = changes.write(tx, author)
                 _announce(tx, tenant_id, statements, outcomes)

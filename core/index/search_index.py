@@ -15,7 +15,7 @@ from sqlalchemy import text
 from core.errors import Conflict
 from core.index.answer_cues import count_names, count_stated_terms, has_question, tells_time
 from core.index.bm25 import document_weights, message_terms
-from core.index.vector_notation import vector_literal
+from core.index.vector_notation import vector_literal, vector_of
 from core.language.terms import TERM_IDS, term_id, terms
 from core.sessions import sessions
 from core.sessions.sessions import Session
@@ -144,14 +144,19 @@ def rows_without_vector(tx: Tx, after: tuple[str, str, str], limit: int) -> list
 
 def put_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]) -> None:
     """Give rows their vectors."""
-    values = {
-        "types": [row.type for row in rows],
-        "sessions": [row.session_id for row in rows],
-        "refs": [row.ref for row in rows],
-        "moments": [row.occurred_at for row in rows],
-        "vectors": [vector_literal(v) for v in vectors],
-    }
-    tx.execute(_VECTORS, values)
+    tx.execute(_VECTORS, _vector_values(rows, vectors))
+
+
+def vectors_of_messages(tx: Tx, session_id: str, ids: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+    """Return the vectors of messages of a session by message, of those that have one."""
+    rows = tx.execute(_MESSAGE_VECTORS, {"session": session_id, "ids": list(ids)}) if ids else ()
+    return {row.ref: vector_of(row.vector) for row in rows}
+
+
+def offer_vectors(tx: Tx, rows: Sequence[Unembedded], vectors: NDArray[np.float32]) -> None:
+    """Give rows that still lack a vector theirs; one that another transaction is writing is left to `put_vectors`."""
+    if rows:
+        tx.execute(_OFFER, _vector_values(rows, vectors))
 
 
 def embedded_text(content: str, speaker: str | None) -> str:
@@ -226,6 +231,16 @@ def _beside(position: int, distance: int, count: int) -> list[int]:
     return [index for index in (position - distance, position + distance) if 0 <= index < count]
 
 
+def _vector_values(rows: Sequence[Unembedded], vectors: NDArray[np.float32]) -> dict[str, object]:
+    return {
+        "types": [row.type for row in rows],
+        "sessions": [row.session_id for row in rows],
+        "refs": [row.ref for row in rows],
+        "moments": [row.occurred_at for row in rows],
+        "vectors": [vector_literal(v) for v in vectors],
+    }
+
+
 def _to_embed(row: Any) -> Unembedded:
     passage = row.type == "document"
     embedded = (
@@ -288,11 +303,29 @@ _LACKING = text(f"""
     ORDER BY i.type, i.session_id, i.ref LIMIT :limit
 """)
 
-_VECTORS = text("""
-    UPDATE search_index i SET embedding = v.vector::halfvec
-    FROM unnest(cast(:types AS text[]), cast(:sessions AS text[]), cast(:refs AS text[]),
-                cast(:moments AS timestamptz[]), cast(:vectors AS text[])) AS v (type, session_id, ref, at, vector)
-    WHERE i.type = v.type AND i.session_id = v.session_id AND i.ref = v.ref AND i.occurred_at = v.at
+_GIVEN = """
+    unnest(cast(:types AS text[]), cast(:sessions AS text[]), cast(:refs AS text[]),
+           cast(:moments AS timestamptz[]), cast(:vectors AS text[])) AS v (type, session_id, ref, at, vector)
+"""
+
+_SAME_ROW = "i.type = v.type AND i.session_id = v.session_id AND i.ref = v.ref AND i.occurred_at = v.at"
+
+_VECTORS = text(f"""
+    UPDATE search_index i SET embedding = v.vector::halfvec FROM {_GIVEN}
+    WHERE {_SAME_ROW} AND i.embedding IS NULL
+""")
+
+_OFFER = text(f"""
+    WITH free AS (
+        SELECT i.tenant_id, i.type, i.session_id, i.ref, v.vector FROM search_index i JOIN {_GIVEN} ON {_SAME_ROW}
+        WHERE i.embedding IS NULL FOR UPDATE OF i SKIP LOCKED)
+    UPDATE search_index i SET embedding = v.vector::halfvec FROM free v
+    WHERE i.tenant_id = v.tenant_id AND i.type = v.type AND i.session_id = v.session_id AND i.ref = v.ref
+""")
+
+_MESSAGE_VECTORS = text("""
+    SELECT ref, embedding::text AS vector FROM search_index
+    WHERE type = 'message' AND session_id = :session AND ref = ANY(:ids) AND embedding IS NOT NULL
 """)
 
 LEXICAL = "-(i.terms <#> cast(:terms AS sparsevec)) AS lexical"

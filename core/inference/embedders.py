@@ -7,16 +7,20 @@ import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core import metrics
 from core.inference import embedding_model
 from core.inference.local_models.catalog import DIMENSION
 from core.memoize import DigestCache, digest
 
 Floats = NDArray[np.float32]
+
+TEXT: Final = "text"
+"""Kind of a text that is not a query."""
 
 CACHED_VECTORS = 4096
 """Vectors cached in a process, of all tenants together: 6 MB at 384 dimensions."""
@@ -91,7 +95,7 @@ class CachedEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row for each text; those not cached go to the inner embedder in one call, each text once."""
-        return self._rows(texts, "text", self._inner.embed)
+        return self._rows(texts, TEXT, self._inner.embed)
 
     def embed_queries(self, texts: Sequence[str]) -> Floats:
         """Return one row for each question, in the same way."""
@@ -101,6 +105,9 @@ class CachedEmbedder:
         keys = [digest(self._tenant_id, kind, text) for text in texts]
         found = {key: row for key in keys if (row := self._kept.get(key, None)) is not None}
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        if kind == TEXT:
+            metrics.VECTORS.labels("made").inc(len(missing))
+            metrics.VECTORS.labels("cached").inc(len(texts) - len(missing))
         if missing:
             fresh = dict(zip(missing, embed(list(missing.values())), strict=True))
             for key, row in fresh.items():

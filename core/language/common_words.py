@@ -102,8 +102,8 @@ PLAIN: Final = (
 
 @cache
 def plain_stems() -> frozenset[str]:
-    """Return the stems of `PLAIN`: at import they would cost every process the Chinese dictionary."""
-    return frozenset(term for word in PLAIN for term in terms(word))
+    """Return the stems of the English words of `PLAIN`; those of Chinese ones would load the Chinese dictionary."""
+    return frozenset(term for word in PLAIN if word.isascii() for term in terms(word))
 
 
 PLAIN_ZH: Final = frozenset(

@@ -55,6 +55,11 @@ def logistic(logit: float) -> float:
     return 1 / (1 + math.exp(-max(logit, LEAST_LOGIT)))
 
 
+def logit(probability: float) -> float:
+    """Return the log-odds of a probability: the inverse of `logistic`."""
+    return math.log(probability / (1 - probability))
+
+
 @cache
 def weights(file: Path) -> Weights:
     content = file.read_bytes()

@@ -13,6 +13,7 @@ from core.index.resident import cache
 from core.index.resident.filling import FILLER
 from core.inference import local_embedder
 from core.loop import Loop
+from core.memory import feature_cache
 from core.storage import idle_connections
 
 EVERY_SECONDS: Final = 30.0
@@ -21,6 +22,7 @@ EVERY_SECONDS: Final = 30.0
 SWEEPS: Final[tuple[Callable[[], None], ...]] = (
     memoize.sweep,
     cache.sweep,
+    feature_cache.sweep,
     local_embedder.sweep,
     idle_connections.sweep,
     heap.trim,

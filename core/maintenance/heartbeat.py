@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,7 +28,7 @@ BEAT_SECONDS = 2.5
 """A quarter of the time after which a process counts as stopped: each beat is a commit on an idle machine, too."""
 
 TENANTS_SECONDS = 1.0
-"""Interval where the number of tenants with work is reported, by which these share the processes."""
+"""Interval at which a change of the number of tenants with work is reported, by which these share the processes."""
 
 STALE_SECONDS = 10
 """A process without a heartbeat for this long counts as stopped."""
@@ -60,6 +61,8 @@ class Heartbeat:
             [] if kind is None else [self._said | {"process": kind, "queue": None, "processes": None, "cores": None}]
         )
         self._tenants = tenants
+        self._counted: int | None = None
+        self._beaten = float("-inf")
         self._loop = Loop("heartbeat", self._beat, TENANTS_SECONDS if tenants else BEAT_SECONDS, expected=(DBAPIError,))
         self._loop.start()
 
@@ -67,9 +70,13 @@ class Heartbeat:
         self._loop.close()
 
     def _beat(self) -> None:
-        with self._db.queue() as tx:
-            tenants = self._tenants and self._tenants()
-            tx.execute(_BEAT, [said | {"tenants": tenants} for said in (self._said, *self._kinds)])
+        now, tenants = time.monotonic(), self._tenants and self._tenants()
+        if tenants == self._counted and now - self._beaten < BEAT_SECONDS - TENANTS_SECONDS / 2:
+            return
+        said = ((_BEAT, one | {"tenants": tenants}) for one in (self._said, *self._kinds))
+        with self._db.asking_queues(*said):
+            pass
+        self._counted, self._beaten = tenants, now
 
 
 def missing_processes(tx: Tx) -> list[str]:

@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from core.memory import identity, nearest_vectors, receipts
 from core.memory.rows import KnownRow, MemoryRow
-from core.statements import endings, succession
+from core.statements import succession
 from core.storage.db import Tx
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
@@ -30,12 +30,6 @@ ANYWHERE: Final[Json] = {"group": None, "labels": [], "anywhere": True}
 
 NEIGHBOURS = 5
 """Nearest memories by vector that a candidate is compared with; a sixth has never changed a verdict's kind."""
-
-REVISABLE = 60
-"""Nearest memories that a candidate is compared with if it may end one that shares no slot and few words with it."""
-LATEST = 400
-"""Latest memories that such a candidate is compared with as well: vectors of short statements say little."""
-
 
 CROWD = 64
 """Factor by which the search is widened, at most, while too few of the nearest memories are of the place asked for."""
@@ -103,44 +97,6 @@ def versions_by_dispatch(tx: Tx, dispatch_ids: Sequence[UUID]) -> list[Any]:
 def count(tx: Tx, user_id: str) -> int:
     """Count the active memories of a user."""
     return int(tx.execute(_COUNT, {"user": user_id}).scalar_one())
-
-
-def neighbours(
-    tx: Tx,
-    user_id: str,
-    candidates: Sequence[Candidate],
-    vectors: NDArray[np.float32],
-    group_id: str | None = None,
-    *,
-    anywhere: bool = False,
-) -> list[list[identity.KnownMemory]]:
-    """Return for each candidate the active memories to compare it with: same statement, same slot, nearest vectors.
-
-    Only those said in the same group (or likewise in none) and to the same audience, that of the first candidate,
-    because a confirmed or reworded memory would show one audience what was said to another. `anywhere`: from all.
-    """
-    labels = sorted(candidates[0].audience_labels) if candidates else []
-    place = {"group": group_id, "labels": labels, "anywhere": anywhere}
-    revising = [endings.may_end(candidate) for candidate in candidates]
-    near, stands = nearest_active(tx, user_id, vectors, REVISABLE if any(revising) else NEIGHBOURS, place)
-    found = [
-        {one: known_of(stands[one], cosine) for one, cosine in ones[: REVISABLE if revises else NEIGHBOURS]}
-        for ones, revises in zip(near, revising, strict=True)
-    ]
-    if any(revising):
-        latest = {row.id: known_of(row) for row in tx.execute(_LATEST, {**place, "user": user_id, "limit": LATEST})}
-        # The nearest come first and keep their cosines. Merging dicts hashes no id again.
-        found = [by_id | latest | by_id if wide else by_id for by_id, wide in zip(found, revising, strict=True)]
-    same = {
-        **place,
-        "user": user_id,
-        "keys": [identity.statement_key(c.subject, c.content) for c in candidates],
-        "subjects": [c.subject for c in candidates],
-        "attributes": [identity.slot_of(c) for c in candidates],
-    }
-    for row in tx.execute(_SAME, same):
-        found[row.place - 1].setdefault(row.id, known_of(row))
-    return [list(by_id.values()) for by_id in found]
 
 
 def nearest_active(
@@ -251,32 +207,14 @@ KNOWN = (
 )
 """Columns of a row `m` of `memories` that `known_of` reads. NULL takes no time to parse."""
 
-_PLACE = """(:anywhere OR ((cast(:group AS text) IS NULL AND m.group_id IS NULL OR m.group_id = cast(:group AS text))
+PLACE_SQL = """(:anywhere OR ((cast(:group AS text) IS NULL AND m.group_id IS NULL OR m.group_id = cast(:group AS text))
               AND m.audience_labels = cast(:labels AS text[])))"""
-"""Not `IS NOT DISTINCT FROM`, of which PostgreSQL expects one row in 200, and sorts all memories of a user."""
+"""Condition that a row `m` was said in this group and to this audience, or `:anywhere`.
+
+Not `IS NOT DISTINCT FROM`, of which PostgreSQL expects one row in 200, and sorts all memories of a user."""
 
 _STANDING = text(f"""
     SELECT m.* FROM unnest(cast(:ids AS uuid[])) AS asked (id) CROSS JOIN LATERAL (
-        SELECT {KNOWN} FROM memories m WHERE m.id = asked.id AND {ACTIVE_SQL} AND {_PLACE} OFFSET 0) AS m
+        SELECT {KNOWN} FROM memories m WHERE m.id = asked.id AND {ACTIVE_SQL} AND {PLACE_SQL} OFFSET 0) AS m
 """)
 """By the primary key, one by one: with `ANY` of so many ids, planning takes twice as long as reading."""
-
-_LATEST = text(f"""
-    SELECT {KNOWN} FROM memories m
-    WHERE m.user_id = :user AND m.category <> 'episode' AND {ACTIVE_SQL} AND {_PLACE}
-    ORDER BY m.id DESC LIMIT :limit
-""")
-
-_SAME = text(f"""
-    WITH asked AS MATERIALIZED (
-        SELECT * FROM unnest(cast(:keys AS text[]), cast(:subjects AS text[]), cast(:attributes AS text[]))
-                      WITH ORDINALITY AS c (key, subject, attribute, place)
-    )
-    SELECT c.place, {KNOWN} FROM asked c JOIN memories m ON m.user_id = :user AND m.statement_key = c.key
-    WHERE {ACTIVE_SQL} AND {_PLACE}
-    UNION
-    SELECT c.place, {KNOWN} FROM asked c
-    JOIN memories m ON m.user_id = :user AND m.subject = c.subject AND m.attribute = c.attribute
-    WHERE {ACTIVE_SQL} AND {_PLACE}
-""")
-"""Active memories with the statement or the slot of each candidate."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -23,6 +23,19 @@ Vectors = NDArray[np.float32]
 Near = list[tuple[UUID, float]]
 
 
+class Bound(NamedTuple):
+    """What a transaction is bound to."""
+
+    tenant_id: str
+    sight: Sight
+
+
+def bound(tx: Tx) -> Bound:
+    """Return what a transaction is bound to."""
+    tenant_id, reader, schema = tx.execute(_BOUND).one()
+    return Bound(tenant_id, Sight(reader, schema))
+
+
 def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int, *, active: bool = False) -> list[Near]:
     """Return for each vector the user's nearest memories with their cosines, nearest first.
 
@@ -30,8 +43,15 @@ def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int, *, active: bool 
     """
     if not len(vectors):
         return []
-    tenant_id, reader, schema = tx.execute(_BOUND).one()
-    entry = cache.of(tx.engine).memories(tenant_id, user_id, Sight(reader, schema))
+    found = nearest_keys(tx, bound(tx), user_id, vectors, limit, active=active)
+    return [[(UUID(key), cosine) for key, cosine in ones] for ones in found]
+
+
+def nearest_keys(
+    tx: Tx, bound_to: Bound, user_id: str, vectors: Vectors, limit: int, *, active: bool = False
+) -> list[list[tuple[str, float]]]:
+    """Return the same with ids as texts."""
+    entry = cache.of(tx.engine).memories(bound_to.tenant_id, user_id, bound_to.sight)
     check = entry.check(vectors.shape[1])
     view = entry.view(tx, check, tx.execute(cache.CHANGED, check.values).one())
     # Rounded as a scan in the database would round them.
@@ -45,17 +65,18 @@ def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int, *, active: bool 
     return [near for at in starts for near in _nearest(view, wanted, asked[at : at + AT_ONCE], limit)]
 
 
-def _nearest(view: Snapshot, wanted: Flags, asked: Vectors, limit: int) -> list[Near]:
+def _nearest(view: Snapshot, wanted: Flags, asked: Vectors, limit: int) -> list[list[tuple[str, float]]]:
     cosines = view.products(asked)
     cosines[:, ~wanted] = 0
     best = np.argpartition(cosines, min(max(len(view) - limit, 0), len(view) - 1), axis=1)[:, -limit:]
     return [_in_order(view, places, row[places]) for row, places in zip(cosines, best, strict=True)]
 
 
-def _in_order(view: Snapshot, places: NDArray[np.intp], cosines: Vectors) -> Near:
+def _in_order(view: Snapshot, places: NDArray[np.intp], cosines: Vectors) -> list[tuple[str, float]]:
     """Return the neighbours nearest first, of equals by id. A right angle, or no vector at all, is no neighbour."""
-    found = sorted((-float(cosine), view.keys[at]) for at, cosine in zip(places, cosines, strict=True) if cosine > 0)
-    return [(UUID(key), -cosine) for cosine, key in found]
+    near = cosines > 0
+    found = sorted(zip((-cosines[near]).tolist(), view.keys[places[near]].tolist(), strict=True))
+    return [(key, -cosine) for cosine, key in found]
 
 
 def _unit(rows: Vectors) -> Vectors:

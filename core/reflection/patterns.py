@@ -18,7 +18,7 @@ from sqlalchemy import text
 from core.consolidation import judge
 from core.events.publishing import Author
 from core.inference.embedders import Embedder
-from core.memory import identity, memories, nearest_vectors, writer
+from core.memory import identity, memories, nearest_vectors, neighbours, writer
 from core.memory.changes import Change, Derive, Link, Owner, Part, Replace, Vector
 from core.reflection import clustering, generalization, recurrence
 from core.reflection.generalization import DerivedStatement, GroupedMemory, MemoryGroup, RecordedMemory, Wording
@@ -224,7 +224,7 @@ def _changes(
         evidence = memories.evidence(tx, cited_ids + [existing.id for _, existing in findings if existing is not None])
         candidates = [_candidate(finding, existing, evidence) for finding, existing in findings]
         near = [
-            memories.neighbours(tx, user_id, [one], vectors[offset : offset + 1], finding.members[0].group_id)[0]
+            neighbours.of(tx, user_id, [one], vectors[offset : offset + 1], finding.members[0].group_id)[0]
             for offset, (one, (finding, _)) in enumerate(zip(candidates, findings, strict=True))
         ]
     for index, (finding, existing) in enumerate(findings):

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol, TypeVar
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,11 +69,30 @@ class OlderStatement(NewerStatement, Protocol):
 
     @property
     def similarity(self) -> float | None: ...
-    @property
-    def sketch(self) -> Sketch: ...
 
 
 K = TypeVar("K", bound=OlderStatement)
+K_co = TypeVar("K_co", bound=OlderStatement, covariant=True)
+
+
+class OlderStatements(Protocol[K_co]):
+    """Older statements as columns, in the same order; a text is read only if it is asked for.
+
+    `marks`: of each what `MARKS` says; `lines`: the numbers of its words in `register`, filled up with 0.
+    """
+
+    @property
+    def marks(self) -> Places: ...
+    @property
+    def lines(self) -> Places: ...
+    @property
+    def likeness(self) -> Numbers: ...
+    @property
+    def register(self) -> Register: ...
+    def __len__(self) -> int: ...
+    def traits(self, places: Sequence[int]) -> Sequence[Traits]: ...
+    def statement(self, place: int) -> K_co: ...
+    def taken(self, mask: Places) -> OlderStatements[K_co]: ...
 
 
 class Sketch:
@@ -114,6 +134,69 @@ class Traits:
 
 Look = Callable[[str], Sketch]
 
+MARKS: Final = [
+    ("told", "i8"),
+    ("content", "u8"),
+    ("subject", "u8"),
+    ("attribute", "u8"),
+    ("category", "i1"),
+    ("chinese", "?"),
+    ("long", "?"),
+    ("said", "i4"),
+]
+"""Numbers of a statement.
+
+When it was told in microseconds; digests of content, subject and slot; category and language; whether it is too long to
+be compared; the length of its words without the frame of a quotation.
+"""
+CATEGORIES: Final = (None, *Category)
+"""Categories in the order of their numbers."""
+
+
+def marks_of(statement: NewerStatement, look: Look | None = None) -> tuple[int | bool, ...]:
+    """Return the values of `MARKS`."""
+    seen = (look or sketch)(statement.content)
+    return (
+        microseconds(statement.told_at),
+        code_of(statement.content),
+        code_of(statement.subject),
+        code_of(statement.attribute),
+        CATEGORIES.index(statement.category),
+        seen.language == "zh",
+        len(statement.content) > LONGEST,
+        len(seen.said),
+    )
+
+
+def microseconds(time: datetime) -> int:
+    """Return a time as `MARKS` has it."""
+    return (time - _EPOCH) // _MICROSECOND
+
+
+class ListedStatements(Generic[K]):
+    """Columns of a list of statements; `look` makes their sketches."""
+
+    def __init__(self, older: Sequence[K], look: Look | None = None) -> None:
+        self._older = older
+        self._look = look or sketch
+        self._sketches = [self._look(one.content) for one in older]
+        self.register = Register()
+        self.lines = self.register.lines([one.words for one in self._sketches])
+        self.marks = np.array([marks_of(one, look) for one in older], dtype=MARKS)
+        self.likeness = _column(one.similarity or 0.0 for one in older)
+
+    def __len__(self) -> int:
+        return len(self._older)
+
+    def traits(self, places: Sequence[int]) -> Sequence[Traits]:
+        return [self._sketches[place].traits for place in places]
+
+    def statement(self, place: int) -> K:
+        return self._older[place]
+
+    def taken(self, mask: Places) -> ListedStatements[K]:
+        return ListedStatements([one for one, wanted in zip(self._older, mask, strict=True) if wanted], self._look)
+
 
 @dataclass(frozen=True, slots=True)
 class RuleView:
@@ -128,43 +211,45 @@ class RuleView:
 
 def may_end(new: Statement) -> bool:
     """Return whether a statement may end anything, so that it must be compared with more than those nearest to it."""
-    if len(new.content) > LONGEST:
-        return False
-    return sketch(new.content).traits.ends >= SLIGHTEST or revision.may_revise(rule_view(new))
+    corrects = bool(getattr(new, "corrects", False))
+    return _may_end(new.content, new.subject, new.attribute, new.value, corrects)
 
 
-def ended_statements(new: NewerStatement, older: Sequence[K]) -> list[tuple[K, float, str | None]]:
+def ended_statements(new: NewerStatement, older: OlderStatements[K] | list[K]) -> list[tuple[K, float, str | None]]:
     """Return the older statements that a newer one ends, each with its probability, and the reason of a rule."""
-    if not may_end(new):
+    if not may_end(new) or not len(older):
         return []
-    language = quotation.language_of(new.content)
-    compared = [one for one in older if len(one.content) <= LONGEST and one.sketch.language == language]
+    columns: OlderStatements[K] = ListedStatements(older) if isinstance(older, list) else older
+    compared = columns.taken(~columns.marks["long"] & (columns.marks["chinese"] == _is_chinese(new.content)))
     least = LEAST if len(compared) >= NEAREST else LEAST_OF_FEW
-    related, shown = pairs(new, compared)
-    if not related:
+    places, shown = pairs(new, compared)
+    if not len(places):
         return []
-    logits = log_odds(shown | _category_columns(new, related))
+    logits = log_odds(shown | _category_columns(new, compared.marks["category"][places]))
+    # The rules, which cost most, and the texts are asked only where they can decide.
+    open_ones = may_be_ended(new, compared.marks[places]) & (logits + _most_by_rule() >= ngrams.logit(least) - _SLACK)
     found = [
         (one, *rated)
-        for one, logit in zip(related, logits.tolist(), strict=True)
-        if may_be_ended(new, one) and (rated := _rate(new, one, logit, least)) is not None
+        for place in np.flatnonzero(open_ones).tolist()
+        if (rated := _rate(new, one := compared.statement(int(places[place])), float(logits[place]), least)) is not None
     ]
     return sorted(found, key=lambda one: -one[1])
 
 
-def may_be_ended(new: NewerStatement, old: OlderStatement) -> bool:
-    """Return whether two statements differ, are not of one slot (that decides by itself), and neither is an episode."""
-    return (
-        new.content != old.content
-        and not (new.attribute and new.attribute == old.attribute and new.subject == old.subject)
-        and Category.EPISODE not in {new.category, old.category}
-    )
+def may_be_ended(new: NewerStatement, marks: Places) -> Places:
+    """Return which older ones differ, are not of one slot (that decides by itself), and neither is an episode."""
+    if new.category is Category.EPISODE:
+        return np.zeros(len(marks), dtype=np.bool_)
+    allowed = (marks["content"] != code_of(new.content)) & (marks["category"] != CATEGORIES.index(Category.EPISODE))
+    if new.attribute:
+        allowed &= (marks["attribute"] != code_of(new.attribute)) | (marks["subject"] != code_of(new.subject))
+    return np.asarray(allowed)
 
 
 def _rate(new: NewerStatement, old: OlderStatement, logit: float, least: float) -> tuple[float, str | None] | None:
     """Return the probability that a statement ends another, and the reason of a rule; None if it is below `least`.
 
-    `logit`: the log-odds without a rule. The rules, which cost most, are asked only where they can decide.
+    `logit`: the log-odds without a rule.
     """
     by_rule, view = _weights().weights.get(RULE, 0.0), rule_view(new)
     why = None
@@ -174,76 +259,107 @@ def _rate(new: NewerStatement, old: OlderStatement, logit: float, least: float) 
     return (likely, why) if likely >= least else None
 
 
+def _most_by_rule() -> float:
+    return max(_weights().weights.get(RULE, 0.0), 0.0)
+
+
 def log_odds(shown: Columns) -> Numbers:
     """Return the log-odds of each pair, without a rule."""
     weights = _weights().weights
     return np.asarray(weights[""] + sum(weights.get(name, 0.0) * values for name, values in shown.items()))
 
 
-def pairs(new: NewerStatement, older: Sequence[K], look: Look | None = None) -> tuple[list[K], Columns]:
-    """Return the older statements related to a new one, and the features of the pairs; `look` makes their sketches."""
-    if not older:
-        return [], {}
-    new_sketch = (look or sketch)(new.content)
-    old_sketches = [look(one.content) for one in older] if look else [one.sketch for one in older]
-    register = _register()
-    own, lines = register.words(new_sketch), register.lines(old_sketches)
-    rarity = _Rarity(register, own, lines)
-    by_likeness = _ranks(np.array([one.similarity or 0.0 for one in older]))
-    # Equal sums of words that were added in another order are equal.
-    by_words = _ranks(np.round(rarity.shared, 9))
-    near = np.flatnonzero((by_likeness < NEAREST) | (by_words < NEAREST))
-    related = [older[place] for place in near.tolist()]
-    return related, {
-        **_features(new, related, new_sketch, [old_sketches[place] for place in near.tolist()], rarity.of(near)),
-        **_distance_features(by_likeness[near], by_words[near], new, related),
+def pairs(new: NewerStatement, older: OlderStatements[K], look: Look | None = None) -> tuple[Places, Columns]:
+    """Return the places of older statements related to a new one, and the features of the pairs."""
+    if not len(older):
+        return np.zeros(0, dtype=np.int64), {}
+    mine = (look or sketch)(new.content)
+    places, by_likeness, by_words, words = _related(mine, older)
+    others = older.traits(places.tolist())
+    marks, likeness = older.marks[places], older.likeness[places]
+    return places, {
+        **_features(new, mine, marks, likeness, others, words),
+        **_distance_features(by_likeness, by_words, new, marks["told"]),
     }
 
 
-class _Register:
-    """Words of the sketches of a unit of work, numbered from 1; of each sketch a line of them, filled up with 0."""
+def related(new: NewerStatement, older: OlderStatements[K]) -> Places:
+    """Return the places of older statements that are compared with a new one closely; none if it ends nothing."""
+    if not may_end(new) or not len(older):
+        return np.zeros(0, dtype=np.int64)
+    return _related(sketch(new.content), older)[0]
+
+
+def _related(mine: Sketch, older: OlderStatements[K]) -> tuple[Places, Places, Places, Columns]:
+    """Return the places, their ranks by similarity and by words, and what they share with the new one."""
+    rarity = _Rarity(older.register, older.register.numbers(mine.words), older.lines)
+    by_likeness = _ranks(older.likeness)
+    # Equal sums of words that were added in another order are equal.
+    by_words = _ranks(np.round(rarity.shared, 9))
+    near = np.flatnonzero((by_likeness < NEAREST) | (by_words < NEAREST))
+    return near, by_likeness[near], by_words[near], rarity.of(near)
+
+
+class Register:
+    """Words as digests, numbered from 1."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}
-        self._usual: list[float] = [1.0]
-        self._places: dict[Sketch, int] = {}
-        self._lines = np.zeros((0, 0), dtype=np.int32)
+        self._usual = _Growing()
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._usual)
+        return len(self._usual.values)
 
-    def words(self, one: Sketch) -> Places:
-        """Return the numbers of a sketch's words."""
-        return np.array(self._words(one), dtype=np.int32)
+    def numbers(self, words: Codes) -> Places:
+        """Return the numbers of words."""
+        return np.array(self._sorted(words), dtype=np.int32)
 
-    def lines(self, sketches: Sequence[Sketch]) -> Places:
-        """Return the lines of sketches."""
-        missing = [one for one in dict.fromkeys(sketches) if one not in self._places]
-        if missing:
-            self._add(missing)
-        return self._lines[[self._places[one] for one in sketches]]
+    def lines(self, statements: Sequence[Codes]) -> Places:
+        """Return of each statement a line with the numbers of its words, filled up with 0."""
+        rows = [self._sorted(one) for one in statements]
+        filled = np.zeros((len(rows), max(map(len, rows), default=0)), dtype=np.int32)
+        for line, row in zip(filled, rows, strict=True):
+            line[: len(row)] = row
+        return filled
 
     def usual(self, numbers: Places) -> Numbers:
         """Return the share of labelled statements with these words."""
-        return np.array(self._usual)[numbers]
+        return self._usual.values[numbers]
 
-    def _words(self, one: Sketch) -> list[int]:
+    def kept(self, lines: Places) -> tuple[Register, Places]:
+        """Return a register of the words in these lines alone, and the lines in its numbers."""
+        numbers, renumbered = np.unique(np.append(lines.ravel(), 0), return_inverse=True)
+        left, places = Register(), dict(zip(numbers.tolist(), range(len(numbers)), strict=True))
+        left._numbers = {code: places[one] for code, one in self._numbers.items() if one in places}
+        left._usual = _Growing(self._usual.values[numbers])
+        return left, renumbered[:-1].astype(np.int32).reshape(lines.shape)
+
+    def _sorted(self, words: Codes) -> list[int]:
         known = self._numbers
-        for code in one.words:
-            if code not in known:
-                known[code] = len(self._usual)
-                self._usual.append(_usual().get(code, 0.0))
-        return sorted(known[code] for code in one.words)
+        if not words <= known.keys():
+            with self._lock:
+                new = [code for code in words if code not in known]
+                # Before the numbers, so that no thread finds a number without its share.
+                self._usual.add([_usual().get(code, 0.0) for code in new])
+                known.update(zip(new, range(len(self) - len(new), len(self)), strict=True))
+        return sorted(map(known.__getitem__, words))
 
-    def _add(self, sketches: Sequence[Sketch]) -> None:
-        rows = [self._words(one) for one in sketches]
-        height, width = self._lines.shape
-        grown = np.zeros((height + len(rows), max(width, *map(len, rows))), dtype=np.int32)
-        grown[:height, :width] = self._lines
-        for place, (one, row) in enumerate(zip(sketches, rows, strict=True), height):
-            grown[place, : len(row)] = row
-            self._places[one] = place
-        self._lines = grown
+
+class _Growing:
+    """Numbers that grow at their end."""
+
+    def __init__(self, values: Numbers | None = None) -> None:
+        self.values: Numbers = np.ones(1) if values is None else values
+        self._room = self.values
+
+    def add(self, more: Sequence[float]) -> None:
+        count = len(self.values)
+        if count + len(more) > len(self._room):
+            self._room = np.empty(2 * (count + len(more)))
+            self._room[:count] = self.values
+        self._room[count : count + len(more)] = more
+        self.values = self._room[: count + len(more)]
 
 
 class _Rarity:
@@ -252,7 +368,7 @@ class _Rarity:
     `shared`: of each older statement the sum over the words that it shares with the new one.
     """
 
-    def __init__(self, register: _Register, own: Places, lines: Places) -> None:
+    def __init__(self, register: Register, own: Places, lines: Places) -> None:
         self._register, self._lines = register, lines
         self._seen = np.bincount(lines.ravel(), minlength=len(register))
         self._seen[own] += 1
@@ -288,11 +404,9 @@ def _ranks(values: Numbers) -> Places:
     return ranks
 
 
-def _distance_features(
-    by_likeness: Places, by_words: Places, new: NewerStatement, related: Sequence[OlderStatement]
-) -> Columns:
+def _distance_features(by_likeness: Places, by_words: Places, new: NewerStatement, told: Places) -> Columns:
     """Return the ranks of older statements by similarity and by words, and the time between."""
-    seconds = np.array([(new.told_at - one.told_at).total_seconds() for one in related])
+    seconds = (microseconds(new.told_at) - told) / 1e6
     return {
         "rank by likeness": np.log1p(by_likeness),
         "rank by words": np.log1p(by_words),
@@ -302,44 +416,34 @@ def _distance_features(
 
 
 def _features(
-    new: NewerStatement,
-    related: Sequence[OlderStatement],
-    new_sketch: Sketch,
-    old_sketches: Sequence[Sketch],
-    words: Columns,
+    new: NewerStatement, mine: Sketch, marks: Places, likeness: Numbers, others: Sequence[Traits], words: Columns
 ) -> Columns:
-    likeness, rarest = _column(one.similarity or 0.0 for one in related), words["rarest word"]
-    traits, others = new_sketch.traits, [one.traits for one in old_sketches]
-    ends, ended = _column([traits.ends] * len(related)), _column(one.ended for one in others)
-    values = [_compare_values(traits, one) for one in others]
-    shared = [len(traits.who & one.who) for one in others]
-    people, differs = _column(shared), _column(bool(differ) for _, differ in values)
+    traits, rarest, one_value = mine.traits, words["rarest word"], np.ones(len(marks))
+    ends, ended = traits.ends * one_value, _column(one.ended for one in others)
+    values = _value_columns(traits, others)
+    differs = np.minimum(sum(values[f"other {sort}"] for sort in _SORTS["en"]), 1.0)
+    people = _people_columns(traits.who, [one.who for one in others])
+    has_slot = (marks["attribute"] != 0) & (marks["attribute"] != code_of(""))
     return {
         "likeness": likeness,
         **words,
-        "one subject": _column(new.subject == one.subject for one in related),
-        "old has slot": _column(bool(one.attribute) for one in related),
-        "new has slot": _column([bool(new.attribute)] * len(related)),
-        "new corrects": _column([bool(getattr(new, "corrects", False))] * len(related)),
+        "one subject": (marks["subject"] == code_of(new.subject)).astype(np.float64),
+        "old has slot": has_slot.astype(np.float64),
+        "new has slot": bool(new.attribute) * one_value,
+        "new corrects": bool(getattr(new, "corrects", False)) * one_value,
         "new ends": ends,
         "old is ended": ended,
-        "new is ended": _column([traits.ended] * len(related)),
+        "new is ended": traits.ended * one_value,
         "old ends": _column(one.ends for one in others),
-        "length of old": np.log1p(_column(len(one.said) for one in old_sketches)),
-        "length of new": np.log1p(_column([len(new_sketch.said)] * len(related))),
-        "people in common": people,
-        "others in old": _column(bool(one.who - traits.who) for one in others),
-        "others in new": _column(bool(traits.who - one.who) for one in others),
-        "people apart": _column(
-            bool(traits.who and one.who and not both) for one, both in zip(others, shared, strict=True)
-        ),
-        **{f"other {sort}": _column(sort in differ for _, differ in values) for sort in _SORTS["en"]},
-        **{f"same {sort}": _column(sort in both for both, _ in values) for sort in _SORTS["en"]},
+        "length of old": np.log1p(marks["said"].astype(np.float64)),
+        "length of new": np.log1p(len(mine.said) * one_value),
+        **people,
+        **values,
         "ends × overlap of old": ends * words["overlap of old"],
         "ends × rarest word": ends * rarest,
         "ends × likeness": ends * likeness,
         "ends × ended": ends * ended,
-        "ends × people": ends * people,
+        "ends × people": ends * people["people in common"],
         "ended × overlap of old": ended * words["overlap of old"],
         "ended × rarest word": ended * rarest,
         "likeness × rarest word": likeness * rarest,
@@ -348,13 +452,35 @@ def _features(
     }
 
 
+def _people_columns(mine: Codes, others: Sequence[Codes]) -> Columns:
+    rows = [
+        (shared := len(mine & one), len(one) > shared, len(mine) > shared, bool(mine and one and not shared))
+        for one in others
+    ]
+    shown = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    return dict(zip(("people in common", "others in old", "others in new", "people apart"), shown, strict=True))
+
+
+def _value_columns(mine: Traits, others: Sequence[Traits]) -> Columns:
+    """Return for each sort of values whether both have some without agreeing ("other"), and whether they agree."""
+    none = np.zeros(len(others))
+    found = {f"{kind} {sort}": none for kind in ("other", "same") for sort in _SORTS["en"]}
+    for sort, values in mine.values.items():
+        if values:
+            same = _column(not values.isdisjoint(one.values[sort]) for one in others)
+            both = _column(bool(one.values[sort]) for one in others)
+            found |= {f"same {sort}": same, f"other {sort}": both - same}
+    return found
+
+
 def _column(values: Iterable[float]) -> Numbers:
     return np.fromiter(values, dtype=np.float64)
 
 
-def _category_columns(new: NewerStatement, related: Sequence[OlderStatement]) -> Columns:
-    rows = [of_categories(new.category, one.category) for one in related]
-    return {name: _column(row[name] for row in rows) for name in rows[0]}
+def _category_columns(new: NewerStatement, old: Places) -> Columns:
+    kinds = {number: of_categories(new.category, CATEGORIES[number]) for number in set(old.tolist())}
+    names = next(iter(kinds.values()))
+    return {name: _column(kinds[number][name] for number in old.tolist()) for name in names}
 
 
 def of_categories(new: Category | None, old: Category | None) -> Features:
@@ -366,13 +492,6 @@ def of_categories(new: Category | None, old: Category | None) -> Features:
         "old is an event": float(old is Category.EVENT),
         "new is an event": float(new is Category.EVENT),
     }
-
-
-def _compare_values(one: Traits, other: Traits) -> tuple[set[str], set[str]]:
-    """Return the sorts of values that agree, and the sorts that both have without agreeing."""
-    both = {sort for sort in one.values if one.values[sort] & other.values[sort]}
-    differ = {sort for sort in one.values if one.values[sort] and other.values[sort] and sort not in both}
-    return both, differ
 
 
 def rule_view(statement: Statement) -> RuleView:
@@ -391,9 +510,36 @@ sketch = memoized_in_scope(Sketch)
 
 _revises = memoized_in_scope(revision.revises)
 
-_register = memoized_in_scope(_Register)
-
 _stem = memoized_in_scope(stem)
+
+
+@memoized_in_scope
+def _may_end(content: str, subject: str, attribute: str | None, value: str | None, corrects: bool) -> bool:
+    if len(content) > LONGEST:
+        return False
+    if sketch(content).traits.ends >= SLIGHTEST:
+        return True
+    return revision.may_revise(rule_view(_Asked(content, subject, attribute, value, corrects)))
+
+
+class _Asked(NamedTuple):
+    """Fields of a statement that its rule view is made of."""
+
+    content: str
+    subject: str
+    attribute: str | None
+    value: str | None
+    corrects: bool
+
+
+def _is_chinese(content: str) -> bool:
+    return quotation.language_of(content) == "zh"
+
+
+@memoized_in_scope
+def code_of(said: str | None) -> int:
+    """Return a digest of a text as a number; 0 for None."""
+    return 0 if said is None else int.from_bytes(digest(said, size=8))
 
 
 @memoized(KEPT)
@@ -407,8 +553,8 @@ def _traits(content: str, language: str, said: str) -> Traits:
     return Traits(
         who=_codes(_people(content, language)),
         values={sort: _codes(map(str.lower, way.findall(said))) for sort, way in _SORTS[language].items()},
-        ends=ngrams.weights(file_of("ends", language)).logit_of(grams),
-        ended=ngrams.weights(file_of("ended", language)).logit_of(grams),
+        ends=_gram_weights("ends", language).logit_of(grams),
+        ended=_gram_weights("ended", language).logit_of(grams),
     )
 
 
@@ -447,6 +593,17 @@ def _people(content: str, language: str) -> frozenset[str]:
 
 def file_of(what: str, language: str) -> Path:
     return Path(__file__).with_name(f"endings_{what}_{language}.bin")
+
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+_SLACK: Final = 1e-9
+"""Difference of log-odds within which probabilities are compared themselves."""
+
+
+@cache
+def _gram_weights(what: str, language: str) -> ngrams.Weights:
+    return ngrams.weights(file_of(what, language))
 
 
 WEIGHTS_FILE = Path(__file__).with_name("endings.json")

@@ -52,6 +52,12 @@ def normal_value(value: str | None) -> str:
     return _WORD.sub(lambda word: _american(word.group()), plain(value))
 
 
+@memoized_in_scope
+def folded(subject: str) -> str:
+    """Return a subject as `statement_key` reads it: a user `ada` may be "Ada" elsewhere."""
+    return unicodedata.normalize("NFKC", subject).casefold()
+
+
 def slot_name(attribute: str | None) -> str | None:
     """Return a slot's name in one spelling: `preference.colour` and `preference.color` are one slot."""
     return attribute and _WORD.sub(lambda word: american(word.group()), attribute)
@@ -107,6 +113,11 @@ def number_change(new: str, old: str) -> str | None:
     if old_number is None or new_number[0] != old_number[0] or new_number[1] == old_number[1]:
         return None
     return f"{old_number[1]} → {new_number[1]}"
+
+
+def has_number(content: str) -> bool:
+    """Return whether a statement gives one number of one thing."""
+    return _numbered_thing(content) is not None
 
 
 def is_past(statement: Statement) -> bool:

@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 from uuid_utils import uuid7
 
+from core import metrics
 from core.errors import Conflict, NotFound
 from core.events.publishing import Author
 from core.extraction.protocol import ExtractedUnit
-from core.index import unit_entries
+from core.index import search_index, unit_entries
+from core.index.search_index import Unembedded
 from core.index.unit_entries import UnitEntry
 from core.inference.embedders import Embedder
 from core.sessions import sessions
@@ -77,11 +79,15 @@ class AudienceSlice:
 
 @dataclass(frozen=True, slots=True)
 class SessionSlice:
-    """Messages of a session without a unit, each with the open unit that may take it; `more`: there are others."""
+    """Messages of a session without a unit, each with the open unit that may take it; `more`: there are others.
+
+    `vectors`: of the messages that have one in the search index, by message.
+    """
 
     session_id: str
     pieces: Sequence[AudienceSlice]
     more: bool
+    vectors: Mapping[str, Vector]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +107,16 @@ class UnitDraft:
 
 @dataclass(frozen=True, slots=True)
 class PendingUnits:
-    """Units cut from a session, written only if nobody has written or erased anything there in the meantime."""
+    """Units cut from a session, written only if nobody has written or erased anything there in the meantime.
+
+    `embedded`: the messages embedded to cut it, which take their vectors to the search index.
+    """
 
     tenant_id: str
     session_id: str
     drafts: Sequence[UnitDraft]
     more: bool
+    embedded: Sequence[tuple[Unembedded, Vector]] = ()
 
     def write(self, tx: Tx, _author: Author) -> Json:
         """Write the units. Conflict: another worker has cut the session, or content was erased in the meantime."""
@@ -122,6 +132,9 @@ class PendingUnits:
         if new and tx.execute(_INSERT, {"tenant": self.tenant_id, "rows": recordset(new)}).rowcount != len(new):
             raise Conflict("Another worker has divided this session in the meantime.")
         unit_entries.put(tx, self.tenant_id, [_entry(draft, values) for draft, values in drafts if draft.told])
+        if self.embedded:
+            rows, vectors = zip(*self.embedded, strict=True)
+            search_index.offer_vectors(tx, rows, np.stack(vectors))
         return {"units": len(new), "grown": len(self.drafts) - len(new)}
 
     def _hold(self, tx: Tx) -> None:
@@ -153,7 +166,9 @@ def read(tx: Tx, session_id: str, *, limit: int = READ, extracted_units: Sequenc
         closed.pop(opened.id if opened else None, None)
         pieces.append(AudienceSlice(audience, [*(within[opened.id] if opened else []), *messages], opened))
     pieces += [AudienceSlice(_audience(row), within[row.id], _unit(row), whole=True) for row in closed.values()]
-    return SessionSlice(session_id, pieces, bool(rows) and rows[-1].position < session.message_count)
+    to_cut = [m.id for piece in pieces if not piece.whole for m in piece.messages if unit_rule_text.is_told(m)]
+    vectors = search_index.vectors_of_messages(tx, session_id, to_cut)
+    return SessionSlice(session_id, pieces, bool(rows) and rows[-1].position < session.message_count, vectors)
 
 
 def plan(
@@ -168,14 +183,20 @@ def plan(
     A slice goes to the unit that it shares most messages with; a slice that mixes audiences goes to none. No
     transaction may be open. Raises Later or Never from the embedder.
     """
-    cut = [unit for piece in session_slice.pieces for unit in _cut(piece, embedder, timedelta(seconds=gap_seconds))]
+    lacking = _messages_to_embed(session_slice)
+    made = embedder.embed([row.text for row in lacking]) if lacking else ()
+    embedded = list(zip(lacking, made, strict=True))
+    metrics.VECTORS.labels("stored").inc(len(session_slice.vectors))
+    vectors = {**session_slice.vectors, **{row.ref: vector for row, vector in embedded}}
+    gap = timedelta(seconds=gap_seconds)
+    cut = [unit for piece in session_slice.pieces for unit in _cut(piece, vectors, embedder.dimension, gap)]
     slices = _assign_slices(cut, extracted_units)
     drafts = [
         UnitDraft(unit, unit_llm_text.unit_text(unit.messages, slices[index], _earlier(unit)))
         for index, unit in enumerate(cut)
         if slices[index] or unit.existing is None or unit.existing.to_position != unit.messages[-1].position
     ]
-    return PendingUnits(tenant_id, session_slice.session_id, _embedded(drafts, embedder), session_slice.more)
+    return PendingUnits(tenant_id, session_slice.session_id, _embedded(drafts, embedder), session_slice.more, embedded)
 
 
 def of_session(
@@ -232,17 +253,26 @@ def _unit(row: Any) -> Unit:
     return Unit(**{one.name: getattr(row, one.name) for one in fields(Unit)})
 
 
-def _cut(piece: AudienceSlice, embedder: Embedder, gap: timedelta) -> list[AudienceSlice]:
+def _messages_to_embed(session_slice: SessionSlice) -> list[Unembedded]:
+    """Return the messages to cut that have no vector yet, with the text that the search index embeds."""
+    cut = [m for piece in session_slice.pieces if not piece.whole for m in piece.messages if unit_rule_text.is_told(m)]
+    return [
+        Unembedded("message", m.session_id, m.id, search_index.embedded_text(m.content, m.speaker), m.occurred_at)
+        for m in cut
+        if m.id not in session_slice.vectors
+    ]
+
+
+def _cut(piece: AudienceSlice, known: Mapping[str, Vector], dimension: int, gap: timedelta) -> list[AudienceSlice]:
     """Cut a piece; the unit that holds its beginning keeps the first slice."""
     opened = Boundary(piece.existing.boundary) if piece.existing else Boundary.START
     if piece.whole:
         return [replace(piece, boundary=opened)]
     tellable = [unit_rule_text.is_told(m) for m in piece.messages]
-    vectors = np.zeros((len(tellable), embedder.dimension), dtype=np.float32)
-    if any(tellable):
-        vectors[tellable] = embedder.embed(
-            [m.content[: segmentation.READ] for m in piece.messages if unit_rule_text.is_told(m)]
-        )
+    vectors = np.zeros((len(tellable), dimension), dtype=np.float32)
+    for place, message in enumerate(piece.messages):
+        if tellable[place]:
+            vectors[place] = known[message.id]
     turns = [
         segmentation.turn(m.content, m.occurred_at, spoken=one) for m, one in zip(piece.messages, tellable, strict=True)
     ]

@@ -131,7 +131,7 @@ _OFFER: Final = text(f"""
         SELECT d.tenant_id, d.id FROM room, LATERAL (
             SELECT tenant_id, id FROM dispatches
             WHERE tenant_id = room.tenant_id AND queue = room.queue AND status = 'pending' AND turn = 'ready'
-            ORDER BY id LIMIT greatest(0, room.free) FOR UPDATE SKIP LOCKED
+            ORDER BY priority, id LIMIT greatest(0, room.free) FOR UPDATE SKIP LOCKED
         ) AS d
     )
     UPDATE dispatches d SET

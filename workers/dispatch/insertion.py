@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import text
 
 from core import metrics
+from core.agents import NORMAL, PRIORITIES
 from core.storage.db import Tx, recordset
 from core.types import DispatchStatus
 from workers.dispatch import fair_share
@@ -39,7 +40,8 @@ def _batches(new: Sequence[NewDispatch]) -> Iterator[str]:
     """Yield the dispatches as JSON lists that are small enough for one statement."""
     batch, size = list[str](), 0
     for dispatch in new:
-        row = recordset([{name: getattr(dispatch, name) for name in NewDispatch.__slots__}])[1:-1]
+        values = {name: getattr(dispatch, name) for name in NewDispatch.__slots__}
+        row = recordset([values | {"priority": PRIORITIES.get(dispatch.target, NORMAL)}])[1:-1]
         if batch and size + len(row) > BATCH_CHARACTERS:
             yield f"[{','.join(batch)}]"
             batch, size = [], 0
@@ -51,17 +53,18 @@ def _batches(new: Sequence[NewDispatch]) -> Iterator[str]:
 _INSERT = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
                             target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold,
-                            expires_at, replay_id, approval, turn, ended_at)
+                            expires_at, replay_id, priority, approval, turn, ended_at)
     SELECT tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
            target, params, queue, alone, status, error, lineage, after, lane, lane_limit, hold, expires_at,
-           replay_id, CASE WHEN hold = 'approval' THEN jsonb_build_object('requested_at', clock_timestamp()) END,
+           replay_id, priority,
+           CASE WHEN hold = 'approval' THEN jsonb_build_object('requested_at', clock_timestamp()) END,
            CASE WHEN status = 'pending' THEN 'ready' END,
            CASE WHEN status IN ('dead', 'shadow') THEN clock_timestamp() END
     FROM json_to_recordset(cast(:rows AS json)) AS d (
         tenant_id text, id uuid, event_seq bigint, root_seq bigint, correlation_id text, hop int, rule text,
         rule_version int, action_type text, target text, params jsonb, queue text, alone text, status text,
         error text, lineage text[], after uuid, lane text, lane_limit int, hold text, expires_at timestamptz,
-        replay_id uuid)
+        replay_id uuid, priority int)
 """)
 
 

@@ -395,10 +395,10 @@ _RUNNING = text("""
 
 _DEAD_PART = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, alone, lineage, lane, lane_limit, replay_id, status, attempt, error,
-                            ended_at)
+                            target, params, queue, priority, alone, lineage, lane, lane_limit, replay_id, status,
+                            attempt, error, ended_at)
     SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, replay_id, 'dead', 1,
+           target, cast(:params AS jsonb), queue, priority, alone, lineage, lane, lane_limit, replay_id, 'dead', 1,
            :error || ' What was answered is kept with the calls of dispatch ' || id || '.', clock_timestamp()
     FROM dispatches WHERE id = :of
 """)
@@ -406,11 +406,11 @@ _DEAD_PART = text("""
 
 _POSTPONED_PART = text("""
     INSERT INTO dispatches (tenant_id, id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-                            target, params, queue, alone, lineage, lane, lane_limit, replay_id, attempt, error, status,
-                            hold, wake_at, expires_at)
+                            target, params, queue, priority, alone, lineage, lane, lane_limit, replay_id, attempt,
+                            error, status, hold, wake_at, expires_at)
     SELECT tenant_id, :id, event_seq, root_seq, correlation_id, hop, rule, rule_version, action_type,
-           target, cast(:params AS jsonb), queue, alone, lineage, lane, lane_limit, replay_id, :attempt, :error,
-           cast(:status AS text), CASE WHEN cast(:status AS text) = 'held' THEN 'time' END,
+           target, cast(:params AS jsonb), queue, priority, alone, lineage, lane, lane_limit, replay_id, :attempt,
+           :error, cast(:status AS text), CASE WHEN cast(:status AS text) = 'held' THEN 'time' END,
            CASE WHEN cast(:status AS text) <> 'held'
                 THEN coalesce(cast(:at AS timestamptz), clock_timestamp() + make_interval(secs => :pause)) END,
            CASE WHEN cast(:status AS text) = 'held' THEN cast(:at AS timestamptz) END

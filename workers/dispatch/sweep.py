@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import text
 
@@ -11,17 +10,12 @@ from core import metrics
 from core.events import dispatches, log
 from core.events.log import Cause, Emission
 from core.storage.db import Tx
+from core.storage.multiquery import BoundStatement
 from core.types import DispatchStatus
 from workers.dispatch import failures, fair_share
 from workers.dispatch.insertion import ready_waiting
 from workers.dispatch.model import MOST_OVERRUNS, LedgerPolicy
 from workers.dispatch.relay import DispatchRef
-
-
-def glance(tx: Tx) -> tuple[datetime, bool, bool]:
-    """Return the database's time, whether any approval has expired, and whether anything may be to be sent."""
-    row = tx.execute(_GLANCE).one()
-    return row.now, row.expiring, row.owing
 
 
 def due(tx: Tx, policy: LedgerPolicy, limit: int = 500) -> list[DispatchRef]:
@@ -99,7 +93,8 @@ _CANCEL_WAITING = text("""
 """A dispatch that follows another action of its rule belongs to a rule that has begun."""
 
 
-_GLANCE = text("""
+GLANCE: Final[BoundStatement] = (
+    text("""
     SELECT clock_timestamp() AS now,
         EXISTS (SELECT FROM dispatches
                 WHERE status = 'held' AND hold = 'approval' AND expires_at <= clock_timestamp()) AS expiring,
@@ -108,8 +103,12 @@ _GLANCE = text("""
         OR EXISTS (SELECT FROM dispatches
                    WHERE status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL)
         OR EXISTS (SELECT FROM dispatches WHERE status = 'pending' AND turn = 'ready') AS owing
-""")
-"""On an idle machine this is all that a turn asks of the ledger. `owing` does not compare `wake_at`, which no index has
+"""),
+    {},
+)
+"""Asks for the database's time, whether any approval has expired, and whether anything may be to be sent.
+
+On an idle machine this is all that a turn asks of the ledger. `owing` does not compare `wake_at`, which no index has
 first: one step says whether anything is open."""
 
 _EXPIRE = text("""

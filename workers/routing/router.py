@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 
 import structlog
 from sqlalchemy import text
@@ -49,6 +49,10 @@ INDEXER = "knowledge_indexer"
 """Agent that runs for every message, whatever the rules say: an accepted message must be found."""
 
 
+IDLE_POLLS: Final = 4
+"""Polls that are one while nothing goes on: the API and the clock give a hint of each event, the others come from
+dispatches."""
+
 REFUSALS = frozenset({"22", "54", "XX000"})
 """SQLSTATE of a value or size that PostgreSQL cannot store: two classes, and the code for a text of a gigabyte."""
 
@@ -79,12 +83,33 @@ class BatchDecisions:
     flushes: list[Flushed] = field(default_factory=list)
 
 
+class Glance(NamedTuple):
+    """What a router that has nothing to do sees of its work.
+
+    `found`: an event waits, or a debounce has ended. `open`: there are dispatches, whose events come without a hint.
+    `seconds`: until the next debounce ends; None: there is none.
+    """
+
+    found: bool
+    open: bool
+    seconds: float | None
+
+
 class Turns:
     """The turns of a router's loop. After one without work, the next asks in one round trip whether there is any."""
 
-    def __init__(self, router: Router, send: Callable[[list[DispatchRef]], object], poll_seconds: float) -> None:
-        """`send` is given the dispatches to send; a turn comes every `poll_seconds`."""
-        self._router, self._send, self._poll_seconds = router, send, poll_seconds
+    def __init__(
+        self,
+        router: Router,
+        send: Callable[[list[DispatchRef]], object],
+        poll_seconds: float,
+        hears: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """`send` is given the dispatches to send; a turn comes every `poll_seconds`.
+
+        Turns are fewer while the router `hears` hints and nothing goes on.
+        """
+        self._router, self._send, self._poll_seconds, self._hears = router, send, poll_seconds, hears
         self._asks = False
 
     def expect(self) -> None:
@@ -93,8 +118,10 @@ class Turns:
 
     def take(self) -> float:
         """Route the next events and fire what is due; return the seconds until the next turn."""
-        if self._asks and not has_work(self._router):
-            return self._poll_seconds
+        if self._asks:
+            seen = glance(self._router)
+            if not seen.found:
+                return self._pause(seen)
         self._asks = True  # A hint that comes from here on is heard.
         count, owed = route(self._router)
         self._send(owed)
@@ -104,12 +131,18 @@ class Turns:
         self._asks = False
         return 0.0  # A batch that is not full may be one tenant's share of it.
 
+    def _pause(self, seen: Glance) -> float:
+        if seen.open or not self._hears():
+            return self._poll_seconds
+        longest = IDLE_POLLS * self._poll_seconds
+        return longest if seen.seconds is None else min(longest, max(seen.seconds, 0.0))
 
-def has_work(router: Router) -> bool:
-    """Return whether an event waits, or a debounce has ended; look for edited rules as well."""
-    with router.db.asking_queues((_WORK, {})) as (tx, (((found,),),)):
+
+def glance(router: Router) -> Glance:
+    """Look whether there is work; look for edited rules as well."""
+    with router.db.asking_queues((_WORK, {})) as (tx, (((found, is_open, seconds),),)):
         router.book.refresh(tx)
-        return bool(found)
+        return Glance(bool(found), bool(is_open), seconds)
 
 
 def route(router: Router) -> tuple[int, list[DispatchRef]]:
@@ -492,7 +525,11 @@ _NOW = text("SELECT clock_timestamp()")
 
 _WORK = text("""
     SELECT EXISTS (SELECT FROM events WHERE routed_at IS NULL)
-        OR EXISTS (SELECT FROM flows WHERE kind = 'debounce' AND due_at <= clock_timestamp())
+        OR EXISTS (SELECT FROM flows WHERE kind = 'debounce' AND due_at <= clock_timestamp()),
+        EXISTS (SELECT FROM dispatches WHERE status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL)
+        OR EXISTS (SELECT FROM dispatches WHERE status = 'pending' AND turn = 'ready'),
+        (SELECT extract(epoch FROM min(due_at) - clock_timestamp())::float8 FROM flows
+         WHERE kind = 'debounce' AND due_at IS NOT NULL)
 """)
 
 _NEXT = """

@@ -53,11 +53,11 @@ rest = APIRouter()
 def a_page(page: str) -> None: ...
 
 
-def table(settings: Settings, *routers: APIRouter) -> RouteTable:
+def table(*routers: APIRouter) -> RouteTable:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
     for one in routers or (router,):
         app.include_router(one)
-    return RouteTable(iter_route_contexts(app.routes), settings)
+    return RouteTable(iter_route_contexts(app.routes))
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def plain() -> Settings:
 
 
 def test_a_route_asks_for_the_scope_of_its_dependency_however_deep_that_lies(plain: Settings) -> None:
-    routes = table(plain)
+    routes = table()
     assert routes.find("GET", "/v1/cats/tom").scope == "read"
     assert routes.find("PUT", "/v1/cats/tom").scope == "write"
     assert routes.find("POST", "/v1/cats/all/feed").scope is None
@@ -74,16 +74,16 @@ def test_a_route_asks_for_the_scope_of_its_dependency_however_deep_that_lies(pla
 
 
 def test_what_a_route_declares_is_by_the_settings_and_others_have_the_default(plain: Settings) -> None:
-    routes = table(plain)
+    routes = table()
     declared, default = routes.find("PUT", "/v1/cats/tom"), routes.find("GET", "/v1/cats/tom")
-    assert (declared.body_bytes, declared.counted) == (7, "settles")
-    assert (default.body_bytes, default.counted, default.public) == (BODY_BYTES, "requests", False)
+    assert (declared.body_bytes(plain), declared.counted) == (7, "settles")
+    assert (default.body_bytes(plain), default.counted, default.public) == (BODY_BYTES, "requests", False)
 
 
 def test_a_route_that_begins_with_a_parameter_is_found_behind_the_others(plain: Settings) -> None:
-    assert table(plain, router, rest).find("GET", "/help").public
-    assert table(plain).find("GET", "/v1/dogs/odd").scope is None
-    assert table(plain).find("GET", "/v1/cats/odd").scope == "read"
+    assert table(router, rest).find("GET", "/help").public
+    assert table().find("GET", "/v1/dogs/odd").scope is None
+    assert table().find("GET", "/v1/cats/odd").scope == "read"
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_what_no_route_answers_says_so_before_a_body_is_read(
     plain: Settings, method: str, path: str, status: int, allowed: str | None
 ) -> None:
     with pytest.raises(HTTPException) as refused:
-        table(plain).find(method, path)
+        table().find(method, path)
     assert refused.value.status_code == status
     assert (refused.value.headers or {}).get("Allow") == allowed
 
@@ -119,7 +119,7 @@ def open_with_scope(caller: Reading) -> None: ...
 def test_a_route_needs_exactly_one_scope_or_to_be_public(plain: Settings, endpoint: object) -> None:
     wrong = APIRouter(routes=[APIRoute("/wrong", endpoint)])  # type: ignore[arg-type]
     with pytest.raises(Misconfigured, match="/wrong must depend on exactly one scope"):
-        table(plain, wrong)
+        table(wrong)
 
 
 def test_the_scope_of_a_route_can_be_told_in_words() -> None:

@@ -101,6 +101,30 @@ def test_a_name_is_held_by_one_process(server: ForkServer, tmp_path: Path) -> No
     held.end(signal.SIGTERM, 2.0)
 
 
+def test_a_server_that_rests_keeps_its_processes_and_forks_again_when_asked(tmp_path: Path) -> None:
+    process.furnish_home(tmp_path)
+    (tmp_path / "heavy.py").write_text(HEAVY)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    server = ForkServer(tmp_path, ["heavy"], env, rest_s=0.3)
+    server.start()
+    try:
+        first, second = spawn(server, "first", "stay"), spawn(server, "second", "stay")
+        assert server.pid
+        words, pid = Path(f"/proc/{server.pid}/cmdline"), server.pid
+        wait_until(lambda: b"--children" in words.read_bytes())
+        os.kill(first.pid, signal.SIGKILL)
+        wait_until(lambda: not first.alive())
+        assert (first.exit(), second.alive(), server.pid) == ("SIGKILL", True, pid)
+        again = spawn(server, "first", "stay")
+        assert (again.alive(), second.alive()) == (True, True)
+        wait_until(lambda: b"--children" in words.read_bytes())
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not (again.alive() or second.alive()))
+    finally:
+        server.stop(2.0)
+
+
 GATE = """
 import pathlib, time
 while not (pathlib.Path(__file__).parent / "open_{0}").exists():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from api.stack.status_table import Screen, table
+from api.stack.status_table import DrawnScreen, table
 from api.stack.supervisor import Watched
 
 HOME = Path("/srv/imprint")
@@ -64,9 +64,9 @@ def test_signs_of_markup_in_a_place_are_shown_as_they_are() -> None:
     assert cells(watched("router", where="[red]x[/red]"))[0][2] == "[red]x[/red]"
 
 
-def screen(*, quiet: bool = False) -> tuple[Screen, io.StringIO, io.StringIO]:
+def screen(*, quiet: bool = False) -> tuple[DrawnScreen, io.StringIO, io.StringIO]:
     out, err = io.StringIO(), io.StringIO()
-    return Screen(quiet=quiet, out=Console(file=out, quiet=quiet), err=Console(file=err)), out, err
+    return DrawnScreen(quiet=quiet, out=Console(file=out, quiet=quiet), err=Console(file=err)), out, err
 
 
 def test_the_screen_says_where_it_is_ready_and_how_to_end_it() -> None:

@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.maintenance import sweeps
-from core.memory import memories
+from core.memory import memories, neighbours
 from core.memory.changes import (
     Archive,
     Restore,
@@ -41,7 +41,7 @@ def test_what_has_expired_is_not_served_even_before_a_sweep(app: Database) -> No
     assert (found(app), found(app, include_archived=True)) == ([], ["Ada has a cat."])
     with app.tenant(TENANT) as tx:
         assert memories.count(tx, "ada") == 0
-        assert memories.neighbours(tx, "ada", [cat.candidate], EMBEDDER.embed(["Ada has a cat."])) == [[]]
+        assert [*map(list, neighbours.of(tx, "ada", [cat.candidate], EMBEDDER.embed(["Ada has a cat."])))] == [[]]
         assert sweeps.archive_expired(tx, TENANT, PERSON, 10) == 1
     assert memory_row(app, cat.id).status == "archived"
     assert (found(app), found(app, include_archived=True)) == ([], ["Ada has a cat."])
@@ -65,7 +65,7 @@ def test_the_latest_memories_are_read_by_an_index_and_not_sorted(app: Database, 
     databases.analyzed(settings, "memories")
     values = {"user": "ada", "limit": 20, "group": None, "labels": [], "anywhere": False}
     with app.tenant(TENANT) as tx:
-        plan = "\n".join(tx.execute(text(f"EXPLAIN {memories._LATEST.text}"), values).scalars())
-        assert len(tx.execute(memories._LATEST, values).all()) == 20
+        plan = "\n".join(tx.execute(text(f"EXPLAIN {neighbours._LATEST.text}"), values).scalars())
+        assert len(tx.execute(neighbours._LATEST, values).one().keys.split()) == 20
     assert "Index Scan Backward" in plan, plan
     assert "Sort" not in plan, plan

@@ -14,7 +14,7 @@ from core.config import Settings
 from core.erasure.runner import _NOTE_ALL as NOTE_ALL
 from core.index.resident import cache, loading
 from core.index.search_index import vector_literal
-from core.memory import memories, nearest_vectors, writer
+from core.memory import nearest_vectors, neighbours, writer
 from core.memory.changes import Add, Archive, Edit
 from core.memory.nearest_vectors import Near
 from core.search import query
@@ -191,18 +191,18 @@ def test_what_was_archived_does_not_crowd_out_what_stands(app: Database) -> None
     carry_out(app, *(Archive(one.id, 1, "no") for one in away))
     question = a_memory("Ada met Bob on the stairs.").candidate
     with app.tenant(TENANT) as tx:
-        (known,) = memories.neighbours(tx, "ada", [question], asked(question.content))
+        (known,) = neighbours.of(tx, "ada", [question], asked(question.content))
     assert [one.id for one in known] == [stands.id]
 
 
 def test_what_may_end_others_is_judged_against_what_is_not_near_it_too(app: Database) -> None:
     far = a_memory("Ada keeps a blue Skoda in the yard.")
-    near = [a_memory(f"Ada gave up coffee, she told Bob {n}.") for n in range(memories.REVISABLE + 1)]
+    near = [a_memory(f"Ada gave up coffee, she told Bob {n}.") for n in range(neighbours.REVISABLE + 1)]
     carry_out(app, far, *near)
     judged = {}
     for said in ("Ada gave up coffee.", "Ada met Bob in Rome."):
         with app.tenant(TENANT) as tx:
-            (judged[said],) = memories.neighbours(tx, "ada", [a_memory(said).candidate], asked(said))
+            (judged[said],) = neighbours.of(tx, "ada", [a_memory(said).candidate], asked(said))
     found = {said: far.id in [one.id for one in known] for said, known in judged.items()}
     assert found == {"Ada gave up coffee.": True, "Ada met Bob in Rome.": False}
 

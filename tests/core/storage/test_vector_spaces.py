@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from core.errors import Misconfigured
 from core.index import reembedding
-from core.memory import memories
+from core.memory import neighbours
 from core.storage import schema_version
 from core.storage.vector_spaces import EmbeddingModel
 from tests.core.storage.two_models import NEW, OLD, Both, found, learn, model, taken
@@ -32,7 +32,7 @@ def test_the_judge_compares_by_the_vectors_of_its_own_process(both: Both) -> Non
     reembedding.fill(both.new, TENANT, NEW, lambda _: None)
     asked = a_candidate("Ada has a cat at home.")
     with both.new.tenant(TENANT) as tx:
-        (near,) = memories.neighbours(tx, "ada", [asked], NEW.embed([asked.content]))
+        (near,) = neighbours.of(tx, "ada", [asked], NEW.embed([asked.content]))
     assert near[0].similarity == pytest.approx(
         float(NEW.embed(["Ada has a cat."])[0] @ NEW.embed([asked.content])[0]), abs=1e-2
     )

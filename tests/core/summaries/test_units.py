@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -7,11 +8,15 @@ from sqlalchemy import text
 
 from core.errors import Conflict, NotFound
 from core.extraction.protocol import ExtractedUnit
+from core.index import search_index
+from core.inference.embedders import Floats, HashEmbedder
+from core.sessions import sessions
 from core.storage.db import Database
 from core.summaries import units
 from core.types import Json
 from tests.core.summaries.conversations import (
     BEIJING,
+    GAP,
     HIKE,
     NOON,
     SOUP,
@@ -297,3 +302,67 @@ def test_units_that_were_deleted_are_cut_anew(app: Database) -> None:
         tx.execute(text("DELETE FROM units"))
     assert wrote(app) == {"units": 2, "grown": 0}
     assert spans(seen(app)) == before
+
+
+class Recording(HashEmbedder):
+    """Notes what it embeds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        self.texts += texts
+        return super().embed(texts)
+
+
+def index(app: Database) -> None:
+    with app.tenant(TENANT) as tx:
+        session = sessions.get(tx, "s1")
+        rows = search_index.plan(session, search_index.unindexed_messages(tx, session))
+        search_index.put_messages(tx, TENANT, [(session, rows)])
+
+
+def cut(app: Database, embedder: HashEmbedder) -> units.PendingUnits:
+    with app.tenant(TENANT) as tx:
+        found = units.read(tx, "s1")
+    return units.plan(TENANT, found, embedder, GAP)
+
+
+def test_a_message_that_is_indexed_with_its_vector_is_not_embedded_again(app: Database) -> None:
+    accept_all(app, talk(HIKE, speaker="Ada"))
+    index(app)
+    with app.tenant(TENANT) as tx:
+        rows = search_index.rows_to_embed(tx, ["s1"], salt="")
+        search_index.put_vectors(tx, rows, HashEmbedder().embed([row.text for row in rows]))
+    embedder = Recording()
+    draft = cut(app, embedder)
+    assert embedder.texts == [one.told for one in draft.drafts]
+    assert write(app, draft)["units"] == len(draft.drafts) == 1
+
+
+def test_what_a_cut_had_to_embed_is_left_in_the_index(app: Database) -> None:
+    accept_all(app, talk(HIKE, speaker="Ada"))
+    index(app)
+    embedder = Recording()
+    write(app, cut(app, embedder))
+    assert embedder.texts[: len(HIKE)] == [f"Ada: {line}" for line in HIKE]
+    with app.tenant(TENANT) as tx:
+        assert search_index.rows_to_embed(tx, ["s1"], salt="") == []
+        kept = search_index.vectors_of_messages(tx, "s1", ["m0"])
+    assert kept["m0"] == pytest.approx(HashEmbedder().embed([f"Ada: {HIKE[0]}"])[0], abs=1e-3)
+
+
+def test_a_row_that_another_transaction_writes_is_not_waited_for(app: Database) -> None:
+    accept_all(app, talk(HIKE))
+    index(app)
+    with app.tenant(TENANT) as writer:
+        (first, *_) = rows = search_index.rows_to_embed(writer, ["s1"], salt="")
+        vectors = HashEmbedder().embed([row.text for row in rows])
+        search_index.put_vectors(writer, [first], vectors[:1])
+        with app.tenant(TENANT) as tx:
+            search_index.offer_vectors(tx, rows, vectors)
+        with app.tenant(TENANT) as tx:
+            assert [row.ref for row in search_index.rows_to_embed(tx, ["s1"], salt="")] == [first.ref]
+    with app.tenant(TENANT) as tx:
+        assert search_index.rows_to_embed(tx, ["s1"], salt="") == []

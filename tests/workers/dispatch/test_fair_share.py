@@ -31,10 +31,10 @@ def test_a_tenant_has_work_for_a_minute_after_its_last_event() -> None:
     assert at_work.count() == 1
 
 
-def waiting(app: Database, tenant: str, number: int, queue: str = "cpu") -> list[UUID]:
+def waiting(app: Database, tenant: str, number: int, queue: str = "cpu", target: str = "agent") -> list[UUID]:
     """Dispatches of a tenant that are ready and not sent, the oldest first."""
     accepted = accept(app, event(), tenant=tenant)
-    plain = NewDispatch(tenant, "run_agent", "agent", queue, {}, accepted.last_seq, accepted.last_seq, "c", 0)
+    plain = NewDispatch(tenant, "run_agent", target, queue, {}, accepted.last_seq, accepted.last_seq, "c", 0)
     made = [replace(plain, id=uuid7()) for _ in range(number)]
     with app.tenant(tenant) as tx:
         insertion.insert_rows(tx, made)
@@ -53,6 +53,16 @@ def test_no_more_are_sent_than_may_be_under_way_and_the_oldest_go_first(app: Dat
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE dispatches SET status = 'done', turn = NULL WHERE id = :id"), {"id": ids[1]})
     assert offered(queue, (TENANT, "cpu")) == ids[3:4]
+
+
+def test_what_makes_messages_findable_goes_before_what_has_waited_longer(app: Database, queue: Database) -> None:
+    extraction = waiting(app, TENANT, 3, target="memory_extractor")
+    indexing = waiting(app, TENANT, 1, target="knowledge_indexer")
+    vectors = waiting(app, TENANT, 1, target="embedding_refresher")
+    with queue.queue() as tx:
+        first = fair_share.offer(tx, replace(SHARES, running=2), [(TENANT, "cpu")])
+    assert {one.id for one in first} == {*indexing, *vectors}
+    assert offered(queue, (TENANT, "cpu")) == extraction[:1], "then the oldest"
 
 
 def test_each_queue_of_a_tenant_has_room_of_its_own(app: Database, queue: Database) -> None:

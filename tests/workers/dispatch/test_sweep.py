@@ -116,8 +116,8 @@ def test_several_clocks_refuse_each_thing_once(app: Database, queue: Database) -
 
 def test_a_glance_sees_that_something_is_open(app: Database, queue: Database) -> None:
     def owing() -> bool:
-        with queue.queue() as tx:
-            return sweep.glance(tx)[2]
+        with queue.asking_queues(sweep.GLANCE) as (_, (((_now, _expiring, owing),),)):
+            return owing
 
     assert not owing()
     owe(app)

@@ -22,7 +22,7 @@ from tests.works import Works
 from workers.dispatch import insertion
 from workers.routing import action_dispatches, router
 from workers.routing.action_dispatches import FiredRule
-from workers.routing.router import Router
+from workers.routing.router import IDLE_POLLS, Glance, Router
 
 
 def unrouted(queue: Database) -> int:
@@ -464,13 +464,14 @@ def test_an_idle_router_asks_once_a_turn_and_a_hint_spares_the_question(
     app: Database, works: Works, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked, sent = list[bool](), list[Any]()
-    has_work = router.has_work
+    glance = router.glance
 
-    def noted(routing: Router) -> bool:
-        asked.append(has_work(routing))
-        return asked[-1]
+    def noted(routing: Router) -> Glance:
+        seen = glance(routing)
+        asked.append(seen.found)
+        return seen
 
-    monkeypatch.setattr(router, "has_work", noted)
+    monkeypatch.setattr(router, "glance", noted)
     turns = router.Turns(works.router, sent.extend, 0.5)
     assert [turns.take(), turns.take()] == [0.5, 0.5]
     assert asked == [False], "the first turn routes without asking"
@@ -494,3 +495,25 @@ def test_an_idle_router_notices_edited_rules_and_debounces_that_end(app: Databas
     works.router.book.expect([])
     turns.take()
     assert works.router.book.of(TENANT).get("late") is not None
+
+
+def test_a_router_that_hears_hints_rests_longer_unless_something_goes_on(app: Database, works: Works) -> None:
+    turns = router.Turns(works.router, lambda _: None, 0.5, lambda: True)
+    assert [turns.take(), turns.take()] == [0.5, IDLE_POLLS * 0.5]
+    accept(app, said("I live in Lisbon."))
+    assert [turns.take(), turns.take()] == [0.0, 0.5]
+    assert turns.take() == 0.5, "its dispatch is open: what that emits comes without a hint"
+    with works.router.db.queue() as tx:
+        tx.execute(text("UPDATE dispatches SET status = 'done', wake_at = NULL, ended_at = clock_timestamp()"))
+    assert turns.take() == IDLE_POLLS * 0.5
+    deaf = router.Turns(works.router, lambda _: None, 0.5, lambda: False)
+    assert [deaf.take(), deaf.take()] == [0.5, 0.5]
+
+
+def test_a_router_that_rests_is_there_when_a_debounce_ends(app: Database, works: Works) -> None:
+    save(app, a_document(name="waits", event_type="a", flow={"debounce": {"seconds": 1}}, actions=[RUN]))
+    turns = router.Turns(works.router, lambda _: None, 0.5, lambda: True)
+    accept(app, event(event_type="a"))
+    turns.take()
+    turns.take()
+    assert 0.5 < turns.take() <= 1.0

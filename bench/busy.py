@@ -1,0 +1,114 @@
+"""Searches while events come and workers extract: their p95 beside that of an idle stack.
+
+    python -m bench.busy [--rate 1000] [--seconds 20] [--locomo ../shared/data/locomo_dev.json]
+
+One client asks about a user with the messages of a conversation, first of an idle stack, then while messages of other
+users come at a steady rate, `rate` events/s in sessions that end after each batch, and the default rules extract from
+them. The question's vector is cached. To reach: a p95 below twice the idle one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench.peers_talks import Talk, talks
+from bench.search_clients import Client
+from bench.stand import Stand, percentiles, show, stack
+from core.types import Json
+
+BATCH = 100
+"""Events of one request; the last one ends their session."""
+
+QUESTIONS = 20
+USER = "asked"
+
+
+def run(talk: Talk, rate: int, seconds: float) -> dict[str, float]:
+    """Milliseconds of searches, idle and busy, and the rate at which events were accepted."""
+    with stack() as stand:
+        client = Client(stand)
+        _fill(stand, talk)
+        _ask(client, talk, seconds / 4)
+        idle = percentiles(_ask(client, talk, seconds))
+        with _pouring(stand, talk.turns, rate) as poured:
+            time.sleep(2)
+            busy = percentiles(_ask(client, talk, seconds))
+        client.close()
+    return {
+        "events accepted a second": poured[0] / poured[1],
+        "idle: p50, ms": idle["p50"],
+        "idle: p95, ms": idle["p95"],
+        "busy: p50, ms": busy["p50"],
+        "busy: p95, ms": busy["p95"],
+        "p95, busy to idle (2)": busy["p95"] / idle["p95"],
+    }
+
+
+def _ask(client: Client, talk: Talk, seconds: float) -> list[float]:
+    """Milliseconds of one question after the other."""
+    took: list[float] = []
+    ends = time.monotonic() + seconds
+    for question in itertools.cycle(talk.questions[:QUESTIONS]):
+        if time.monotonic() > ends:
+            break
+        began = time.perf_counter()
+        client.ask(USER, question.text)
+        took.append(1000 * (time.perf_counter() - began))
+    return took
+
+
+def _fill(stand: Stand, talk: Talk) -> None:
+    events = [_event(USER, "talk", turn) for turn in talk.turns]
+    token = stand.call("POST", "/v1/events", events)["settle_token"]
+    stand.settle(token, flush=True)
+
+
+@contextmanager
+def _pouring(stand: Stand, turns: Sequence[Json], rate: int) -> Iterator[list[float]]:
+    """Publish at a steady rate in another thread; events and seconds so far."""
+    poured, stop, began = [0.0, 1e-9], threading.Event(), time.perf_counter()
+
+    def pour() -> None:
+        several = itertools.cycle(turns)
+        for number in itertools.count():
+            if stop.is_set():
+                break
+            session = f"s{number}"
+            said = [_event(f"u{number % 50}", session, next(several)) for _ in range(BATCH - 1)]
+            about = {"session_id": session, "user_id": f"u{number % 50}"}
+            ended = {"event_type": "session.ended", "source": "bench", "payload": about}
+            stand.call("POST", "/v1/events", [*said, ended])
+            poured[:] = [poured[0] + BATCH, time.perf_counter() - began]
+            time.sleep(max(0.0, poured[0] / rate - poured[1]))
+
+    thread = threading.Thread(target=pour)
+    thread.start()
+    try:
+        yield poured
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _event(user: str, session: str, turn: Json) -> Json:
+    payload = {"session_id": session, "user_id": user, "role": "user", "content": turn["content"]}
+    return {"event_type": "message.added", "source": "bench", "payload": payload}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rate", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
+    asked = parser.parse_args()
+    show(__doc__, run(talks(asked.locomo, 1, 0)[0], asked.rate, asked.seconds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""Per-user cache of what the numbers of `core.memory.known_set` say of memories, by id and time of the last change.
+
+It holds digests of this process and numbers, no text and no word. Rows that no judgement has asked for within
+`memoize.KEPT_SECONDS` are dropped, those of erased memories among them, by the next `sweep`.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from sqlalchemy import Engine
+
+from core.memoize import KEPT_SECONDS, digest
+from core.memory import known_set
+from core.memory.identity import KnownMemory
+from core.memory.known_set import FEATURES, Features, Places
+from core.statements.endings import Register, Traits
+
+MOST: Final = 32_768
+"""Memories of all users together: 20 MB."""
+
+_ROOM: Final = 1_024
+"""Rows by which the columns of a user grow at least."""
+
+
+class UserFeatures:
+    """Features of the memories of one user, and when each was asked for last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._places: dict[str, int] = {}
+        self._stamps: list[int] = []
+        self._traits: list[Traits | None] = []
+        self._used = np.zeros(0)
+        self._rows = np.zeros(0, dtype=FEATURES)
+        self._lines = np.zeros((0, 0), dtype=np.int32)
+        self._register = Register()
+
+    def __len__(self) -> int:
+        return len(self._stamps)
+
+    def stamps(self, keys: Sequence[str]) -> list[int]:
+        """Return when each memory was changed last, as far as it is known here; else 0."""
+        with self._lock:
+            places = self._places
+            return [self._stamps[places[key]] if key in places else 0 for key in keys]
+
+    def take(self, keys: Sequence[str], read: Mapping[str, tuple[int, KnownMemory]]) -> Features | None:
+        """Return the features of memories, of those in `read` by their stamps and texts.
+
+        None: some are neither read nor known, because they were dropped in the meantime.
+        """
+        with self._lock:
+            new = [key for key, (stamp, _) in read.items() if self._stamp(key) != stamp]
+            if new:
+                self._add(new, read)
+            if not all(key in self._places for key in keys):
+                return None
+            places = np.array([self._places[key] for key in keys], dtype=np.int64)
+            self._used[places] = time.monotonic()
+            traits = [self._traits[place] for place in places.tolist()]
+            return Features(self._rows[places], self._lines[places], self._register, traits)
+
+    def learn(self, made: Iterable[tuple[str, int, Traits]]) -> None:
+        """Store traits of memories, by their ids and stamps."""
+        with self._lock:
+            for key, stamp, traits in made:
+                if self._stamp(key) == stamp:
+                    self._traits[self._places[key]] = traits
+
+    def drop(self, until: float, most: int) -> None:
+        """Drop what was asked for last before then, and the longest unused above `most`."""
+        with self._lock:
+            used = self._used[: len(self)]
+            kept = used > until
+            kept[list(set(range(len(self))) - set(self._places.values()))] = False  # There is a later row of the same.
+            if np.count_nonzero(kept) > most:
+                kept &= used >= np.sort(used)[-most]
+            if not kept.all():
+                self._keep(np.flatnonzero(kept))
+
+    def _stamp(self, key: str) -> int:
+        place = self._places.get(key)
+        return 0 if place is None else self._stamps[place]
+
+    def _add(self, new: Sequence[str], read: Mapping[str, tuple[int, KnownMemory]]) -> None:
+        memories = [read[key][1] for key in new]
+        lines = self._register.lines([one.sketch.words for one in memories])
+        start, end = len(self), len(self) + len(new)
+        self._grow(end, lines.shape[1])
+        self._rows[start:end] = known_set.features_of(memories)
+        self._lines[start:end, : lines.shape[1]] = lines
+        self._stamps += [read[key][0] for key in new]
+        self._traits += [None] * len(new)
+        self._places.update(zip(new, range(start, end), strict=True))
+
+    def _grow(self, rows: int, width: int) -> None:
+        height, before = self._lines.shape
+        if rows <= height and width <= before:
+            return
+        count, height = len(self), height if rows <= height else rows + max(_ROOM, rows // 4)
+        grown = np.zeros((height, max(width, before)), dtype=np.int32)
+        grown[:count, :before] = self._lines[:count]
+        taller, used = np.zeros(height, dtype=FEATURES), np.zeros(height)
+        taller[:count], used[:count] = self._rows[:count], self._used[:count]
+        self._lines, self._rows, self._used = grown, taller, used
+
+    def _keep(self, places: Places) -> None:
+        """Keep these rows, and the words in them."""
+        self._register, self._lines = self._register.kept(self._lines[places])
+        self._rows, self._used = self._rows[places], self._used[places]
+        moved = dict(zip(places.tolist(), range(len(places)), strict=True))
+        self._stamps = [self._stamps[place] for place in moved]
+        self._traits = [self._traits[place] for place in moved]
+        self._places = {key: moved[place] for key, place in self._places.items() if place in moved}
+
+
+class FeatureCache:
+    """The users of one database, the longest unused first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users: OrderedDict[bytes, UserFeatures] = OrderedDict()
+
+    def user(self, tenant_id: str, user_id: str) -> UserFeatures:
+        """Return the features of a user's memories."""
+        name = digest(tenant_id, user_id)
+        with self._lock:
+            found = self._users.pop(name, None)
+            if found is None:
+                found = UserFeatures()
+            self._users[name] = found
+            total = sum(map(len, self._users.values()))
+            while total > MOST and len(self._users) > 1:
+                total -= len(self._users.popitem(last=False)[1])
+        if total > MOST:
+            found.drop(0.0, MOST // 2)
+        return found
+
+    def sweep(self) -> None:
+        """Drop what nobody has asked for lately."""
+        until = time.monotonic() - KEPT_SECONDS
+        with self._lock:
+            users = list(self._users.items())
+        for _, one in users:
+            one.drop(until, MOST)
+        with self._lock:
+            for key, one in users:
+                if not len(one) and self._users.get(key) is one:
+                    del self._users[key]
+
+
+def of(engine: Engine) -> FeatureCache:
+    """Return the cache of a database; it goes with the connections to it."""
+    with _LOCK:
+        return _CACHES.setdefault(engine, FeatureCache())
+
+
+def sweep() -> None:
+    """Drop what nobody has asked for lately, of all databases."""
+    with _LOCK:
+        every = list(_CACHES.values())
+    for one in every:
+        one.sweep()
+
+
+_LOCK = threading.Lock()
+_CACHES: WeakKeyDictionary[Engine, FeatureCache] = WeakKeyDictionary()

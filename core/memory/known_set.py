@@ -1,0 +1,310 @@
+"""Known memories as columns of numbers, compared with a candidate before any text of them is read. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, Protocol, overload
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.memory.identity import KnownMemory
+from core.statements import endings, succession
+from core.statements.comparison import OUTLINED, Outline
+from core.statements.endings import Register, Traits
+
+Places = NDArray[Any]
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.float64]
+
+FEATURES: Final = np.dtype(
+    [
+        *endings.MARKS,
+        ("high", "u8"),
+        ("low", "u8"),
+        ("folded", "u8"),
+        ("slot", "u8"),
+        ("exact", "u8"),
+        ("spelling", "u8"),
+        ("words", "u8"),
+        ("beginnings", "u4", (OUTLINED,)),
+        ("begun", "u1"),
+    ]
+)
+"""Numbers of one memory: what endings compare; its id; digests of subject and slot in one form, of its keys and of its
+outline. They tell most memories apart; what they let through is compared by its text."""
+
+
+class Store(Protocol):
+    """Reads memories by their places, and keeps what was made of their texts."""
+
+    def load(self, places: Sequence[int]) -> Sequence[KnownMemory]: ...
+    def learn(self, places: Sequence[int], traits: Sequence[Traits]) -> None: ...
+
+
+_NUMBER: Final = 8
+_BEGINNING: Final = 4
+"""Bytes of a digest that is compared as a number, and of one word in an outline."""
+_ROOM: Final = 64
+"""Rows by which columns grow at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Rows of `FEATURES`, the numbers of their words in a register, and of some their traits."""
+
+    rows: Places
+    lines: Places
+    register: Register
+    traits: Sequence[Traits | None]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def features_of(memories: Sequence[KnownMemory]) -> Places:
+    """Return the rows of memories."""
+    outlines = [one.outline for one in memories]
+    numbers = [
+        (
+            *endings.marks_of(memory),
+            *_halves(memory.id),
+            endings.code_of(succession.folded(memory.subject)),
+            slot_code(memory.attribute),
+            first_bytes(memory.keys.exact),
+            first_bytes(memory.keys.spelling),
+            first_bytes(outline.words),
+            (),
+            len(outline.beginnings) // _BEGINNING,
+        )
+        for memory, outline in zip(memories, outlines, strict=True)
+    ]
+    rows = np.zeros(len(memories), dtype=FEATURES)
+    for name, column in zip(FEATURES.names or (), zip(*numbers, strict=True), strict=False):
+        if name != "beginnings":
+            rows[name] = np.array(column, dtype=FEATURES[name])
+    padded = b"".join(one.beginnings.ljust(OUTLINED * _BEGINNING, b"\0") for one in outlines)
+    rows["beginnings"] = np.frombuffer(padded, dtype=np.uint32).reshape(len(rows), OUTLINED)
+    return rows
+
+
+def _halves(memory_id: UUID) -> tuple[int, int]:
+    return divmod(memory_id.int, 2**64)
+
+
+def slot_code(attribute: str | None) -> int:
+    """Return a digest of a slot's name in one spelling; 0: no slot."""
+    return endings.code_of(succession.slot_name(attribute))
+
+
+def first_bytes(digest: bytes) -> int:
+    """Return the first bytes of a digest as a number."""
+    return int.from_bytes(digest[:_NUMBER])
+
+
+def beginnings(outline: Outline) -> Places:
+    """Return the digests of an outline's words as numbers."""
+    return np.frombuffer(outline.beginnings, dtype=np.uint32)
+
+
+class KnownStatements:
+    """Known memories of a unit of work by their places: numbers of all, texts of those that were asked for."""
+
+    def __init__(self, features: Features, read: Mapping[int, KnownMemory], store: Store | None = None) -> None:
+        self.register = features.register
+        self._rows, self._lines, self._count = features.rows, features.lines, len(features)
+        self._traits = {place: one for place, one in enumerate(features.traits) if one is not None}
+        self._read = dict(read)
+        self._store = store
+        self._places: dict[KnownMemory, int] = {}
+
+    @property
+    def rows(self) -> Places:
+        return self._rows[: self._count]
+
+    @property
+    def lines(self) -> Places:
+        return self._lines[: self._count]
+
+    def place(self, memory: KnownMemory) -> int:
+        """Return the place of a memory that was not among these, such as one that this unit of work adds."""
+        plain = memory if memory.similarity is None else replace(memory, similarity=None)
+        if plain not in self._places:
+            self._add(plain)
+        return self._places[plain]
+
+    def read(self, places: Sequence[int]) -> list[KnownMemory]:
+        """Return the memories at these places, without a cosine."""
+        missing = [one for one in dict.fromkeys(places) if one not in self._read]
+        if missing:
+            if self._store is None:
+                raise LookupError("These memories have not been read.")
+            self._read.update(zip(missing, self._store.load(missing), strict=True))
+        return [self._read[one] for one in places]
+
+    def traits(self, places: Sequence[int]) -> list[Traits]:
+        """Return what `endings` compares of the memories at these places; of some it is made from their texts."""
+        missing = [one for one in dict.fromkeys(places) if one not in self._traits]
+        if missing:
+            made = [memory.sketch.traits for memory in self.read(missing)]
+            self._traits.update(zip(missing, made, strict=True))
+            if self._store is not None:
+                self._store.learn(missing, made)
+        return [self._traits[one] for one in places]
+
+    def _add(self, memory: KnownMemory) -> None:
+        line = self.register.numbers(memory.sketch.words)
+        height, width = self._lines.shape
+        if self._count == height or len(line) > width:
+            wider = np.zeros((height + max(_ROOM, height // 4), max(width, len(line))), dtype=np.int32)
+            wider[:height, :width] = self._lines
+            self._lines = wider
+            taller = np.zeros(len(wider), dtype=FEATURES)
+            taller[: self._count] = self.rows
+            self._rows = taller
+        place, self._count = self._count, self._count + 1
+        self._rows[place : place + 1] = features_of([memory])
+        self._lines[place] = 0
+        self._lines[place, : len(line)] = line
+        self._read[place] = memory
+        self._places[memory] = place
+
+
+class KnownSet(Sequence[KnownMemory]):
+    """Memories that one candidate is compared with, in order, with their cosines; NaN: not known."""
+
+    def __init__(self, source: KnownStatements, places: Places, cosines: Numbers) -> None:
+        self.source = source
+        self.places = places
+        self.cosines = cosines
+
+    @classmethod
+    def of(cls, memories: Sequence[KnownMemory]) -> KnownSet:
+        """Return these memories as a set."""
+        if isinstance(memories, KnownSet):
+            return memories
+        register = Register()
+        lines = register.lines([one.sketch.words for one in memories])
+        features = Features(features_of(memories), lines, register, [None] * len(memories))
+        plain = [one if one.similarity is None else replace(one, similarity=None) for one in memories]
+        source = KnownStatements(features, dict(enumerate(plain)))
+        return cls(source, np.arange(len(memories)), _cosines(memories))
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @overload
+    def __getitem__(self, index: int) -> KnownMemory: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[KnownMemory]: ...
+    def __getitem__(self, index: int | slice) -> KnownMemory | Sequence[KnownMemory]:
+        if isinstance(index, slice):
+            return self.taken(np.arange(len(self))[index])
+        (memory,) = self.source.read([int(self.places[index])])
+        cosine = float(self.cosines[index])
+        return memory if cosine != cosine else replace(memory, similarity=cosine)  # noqa: PLR0124 - NaN
+
+    def __iter__(self) -> Iterator[KnownMemory]:
+        return iter(self.at(np.arange(len(self))))
+
+    def at(self, indexes: Places) -> list[KnownMemory]:
+        """Return the memories at some indexes; their texts are read together."""
+        self.source.read(self.places[indexes].tolist())
+        return [self[index] for index in indexes.tolist()]
+
+    def taken(self, mask: Places) -> KnownSet:
+        """Return those that a mask or indexes select."""
+        return KnownSet(self.source, self.places[mask], self.cosines[mask])
+
+    def more(self, memories: Sequence[KnownMemory]) -> KnownSet:
+        """Return these and others."""
+        if not memories:
+            return self
+        places = np.array([self.source.place(one) for one in memories], dtype=np.int64)
+        return KnownSet(
+            self.source, np.concatenate([self.places, places]), np.concatenate([self.cosines, _cosines(memories)])
+        )
+
+    def without(self, ids: Collection[UUID]) -> KnownSet:
+        """Return those with other ids."""
+        if not ids:
+            return self
+        mask = np.zeros(len(self), dtype=np.bool_)
+        for one in ids:
+            mask |= self._is(one)
+        return self.taken(~mask)
+
+    def worded(self, memory_id: UUID, memory: KnownMemory) -> KnownSet:
+        """Return the set with another wording of a memory in its place, if it is among them."""
+        mask = self._is(memory_id)
+        if not mask.any():
+            return self
+        (cosine,) = _cosines([memory])
+        return KnownSet(
+            self.source,
+            np.where(mask, self.source.place(memory), self.places),
+            np.where(mask, cosine, self.cosines),
+        )
+
+    def ids(self, mask: Flags) -> list[UUID]:
+        """Return the ids of some."""
+        rows = self.rows[mask]
+        return [
+            UUID(int=high << 64 | low) for high, low in zip(rows["high"].tolist(), rows["low"].tolist(), strict=True)
+        ]
+
+    def _is(self, memory_id: UUID) -> Flags:
+        high, low = _halves(memory_id)
+        return np.asarray((self.rows["high"] == high) & (self.rows["low"] == low))
+
+    @cached_property
+    def rows(self) -> Places:
+        """The numbers of each."""
+        return self.source.rows[self.places]
+
+    @property
+    def marks(self) -> Places:
+        return self.rows
+
+    @cached_property
+    def lines(self) -> Places:
+        return self.source.lines[self.places]
+
+    @cached_property
+    def likeness(self) -> Numbers:
+        """The cosine of each; 0 where it is not known."""
+        return np.where(np.isnan(self.cosines), 0.0, self.cosines)
+
+    @property
+    def register(self) -> Register:
+        return self.source.register
+
+    def traits(self, places: Sequence[int]) -> list[Traits]:
+        return self.source.traits(self.places[list(places)].tolist())
+
+    def statement(self, place: int) -> KnownMemory:
+        return self[place]
+
+    def about(self, subject: str) -> Flags:
+        """Return which are about a subject, however it is written."""
+        return np.asarray(self.rows["folded"] == endings.code_of(succession.folded(subject)))
+
+    def may_be_alike(self, indexes: Places, other: Outline) -> Flags:
+        """Return of which `comparison.may_be_alike` holds."""
+        rows, begun = self.rows[indexes], beginnings(other)
+        same = np.logical_and.accumulate(rows["beginnings"][:, : len(begun)] == begun, axis=1).sum(axis=1)
+        whole = same >= np.minimum(rows["begun"], len(begun))
+        return np.asarray((rows["words"] == first_bytes(other.words)) | whole)
+
+    def nearest_first(self, chosen: Flags) -> Places:
+        """Return the indexes of some, the nearest first, of equals by id."""
+        indexes = np.flatnonzero(chosen)
+        rows = self.rows[indexes]
+        return indexes[np.lexsort((rows["low"], rows["high"], -self.likeness[indexes]))]
+
+
+def _cosines(memories: Sequence[KnownMemory]) -> Numbers:
+    return np.array([np.nan if one.similarity is None else one.similarity for one in memories], dtype=np.float64)

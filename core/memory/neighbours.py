@@ -1,0 +1,250 @@
+"""Known memories that a candidate is compared with: same statement, same slot, nearest vectors, latest.
+
+Of memories that this process has met, only their ids and the times of their last change are read; their features are in
+`core.memory.feature_cache`, and the texts of those that may matter are read when a judgement asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import text
+
+from core.errors import Conflict
+from core.memory import feature_cache, identity, nearest_vectors
+from core.memory.feature_cache import UserFeatures
+from core.memory.identity import KnownMemory
+from core.memory.known_set import KnownSet, KnownStatements
+from core.memory.memories import ACTIVE_SQL, CROWD, KNOWN, NEIGHBOURS, PLACE_SQL, known_of
+from core.statements import endings
+from core.statements.endings import Traits
+from core.storage.db import Tx
+from core.types import Candidate, Json
+
+REVISABLE: Final = 60
+"""Nearest memories that a candidate is compared with if it may end one that shares no slot and few words with it."""
+LATEST: Final = 400
+"""Latest memories that such a candidate is compared with as well: vectors of short statements say little."""
+
+Reopen = Callable[[], AbstractContextManager[Tx]]
+"""Opens a transaction of the same tenant."""
+
+Near = list[tuple[str, float]]
+"""Ids of memories with their cosines."""
+
+
+def of(
+    tx: Tx,
+    user_id: str,
+    candidates: Sequence[Candidate],
+    vectors: NDArray[np.float32],
+    group_id: str | None = None,
+    *,
+    anywhere: bool = False,
+    reopen: Reopen | None = None,
+) -> list[KnownSet]:
+    """Return for each candidate the active memories to compare it with: nearest, latest, same statement or slot.
+
+    Only those said in the same group (or likewise in none) and to the same audience, that of the first candidate,
+    because a confirmed or reworded memory would show one audience what was said to another. `anywhere`: from all.
+    `reopen`: texts are read on demand, after the end of this transaction in others; None: all are read now.
+    """
+    labels = sorted(candidates[0].audience_labels) if candidates else []
+    place = {"group": group_id, "labels": labels, "anywhere": anywhere}
+    revising = [endings.may_end(candidate) for candidate in candidates]
+    bound = nearest_vectors.bound(tx)
+    features = feature_cache.of(tx.engine).user(bound.tenant_id, user_id)
+    found = _Found(tx, place, features, eager=reopen is None)
+    latest = found.latest(user_id) if any(revising) else []
+    near = _near(found, bound, user_id, vectors, REVISABLE if any(revising) else NEIGHBOURS)
+    compared = [
+        dict(ones[: REVISABLE if revises else NEIGHBOURS]) for ones, revises in zip(near, revising, strict=True)
+    ]
+    for ones, wide in zip(compared, revising, strict=True):
+        for key in latest if wide else ():
+            ones.setdefault(key, np.nan)
+    for at, key in found.same(user_id, candidates):
+        compared[at].setdefault(key, np.nan)
+    sets = found.sets(compared, reopen)
+    _read_ahead(candidates, sets)
+    return sets
+
+
+def _near(
+    found: _Found, bound: nearest_vectors.Bound, user_id: str, vectors: NDArray[np.float32], limit: int
+) -> list[Near]:
+    """Return the nearest of each vector that stand. Those of other places may crowd them out: see `nearest_active`."""
+    near: list[Near] = [[] for _ in vectors]
+    asked, reach = list(range(len(vectors))), limit
+    while asked:
+        nearest = nearest_vectors.nearest_keys(found.tx, bound, user_id, vectors[asked], reach, active=True)
+        found.look(key for ones in nearest for key, _ in ones)
+        for at, ones in zip(asked, nearest, strict=True):
+            near[at] = [one for one in ones if one[0] in found.stamps][:limit]
+        crowded = [at for at, ones in zip(asked, nearest, strict=True) if len(near[at]) < limit and len(ones) == reach]
+        asked, reach = crowded if reach < limit * CROWD else [], reach * 4
+    return near
+
+
+def _read_ahead(candidates: Sequence[Candidate], sets: Sequence[KnownSet]) -> None:
+    """Read together the texts that are needed to compare candidates with what they may end."""
+    wanted = [
+        place
+        for candidate, known in zip(candidates, sets, strict=True)
+        for place in known.places[endings.related(candidate, known)].tolist()
+    ]
+    if wanted:
+        sets[0].source.traits(wanted)
+
+
+class _Found:
+    """Memories that stand at the place asked for, by id, with their stamps; `read`: those whose rows were read."""
+
+    def __init__(self, tx: Tx, place: Json, features: UserFeatures, *, eager: bool) -> None:
+        self.tx = tx
+        self.stamps: dict[str, int] = {}
+        self.read: dict[str, tuple[int, KnownMemory]] = {}
+        self._place = place
+        self._features = features
+        self._eager = eager
+        self._absent: set[str] = set()
+
+    def look(self, keys: Iterable[str]) -> None:
+        """Find which of these memories stand; read the rows of those that are not known, or were changed."""
+        new = [key for key in dict.fromkeys(keys) if key not in self.stamps and key not in self._absent]
+        known = self._known(new)
+        values = {"ids": _array(new), "stamps": _array(map(str, known)), **self._place}
+        self.stamps.update(zip(new, known, strict=True))
+        for row in self.tx.execute(_CHANGED, values) if new else ():
+            if row.id is None:
+                self._absent.add(new[row.place - 1])
+                del self.stamps[new[row.place - 1]]
+            else:
+                self._put(row)
+
+    def latest(self, user_id: str) -> list[str]:
+        """Return the latest memories of a user."""
+        row = self.tx.execute(_LATEST, {**self._place, "user": user_id, "limit": LATEST}).one()
+        keys, stamps = (row.keys or "").split(), [int(one) for one in (row.stamps or "").split()]
+        known = self._known(keys)
+        self.stamps.update((key, now) for key, now, then in zip(keys, stamps, known, strict=True) if now == then)
+        self.look(keys)
+        return [key for key in keys if key in self.stamps]
+
+    def same(self, user_id: str, candidates: Sequence[Candidate]) -> list[tuple[int, str]]:
+        """Return the places of candidates with the memories that make the same statement or fill the same slot."""
+        values = {
+            **self._place,
+            "user": user_id,
+            "keys": [identity.statement_key(c.subject, c.content) for c in candidates],
+            "subjects": [c.subject for c in candidates],
+            "attributes": [identity.slot_of(c) for c in candidates],
+        }
+        return [(row.place - 1, self._put(row)) for row in self.tx.execute(_SAME, values)]
+
+    def sets(self, compared: Sequence[dict[str, float]], reopen: Reopen | None) -> list[KnownSet]:
+        """Return the memories of each candidate as a set."""
+        order = {key: place for place, key in enumerate(dict.fromkeys(key for ones in compared for key in ones))}
+        keys = list(order)
+        features = self._features.take(keys, self.read)
+        while features is None:  # Another thread has dropped some since they were found to be known.
+            for row in self.tx.execute(_ROWS, {"ids": _array(keys)}):
+                self._put(row)
+            features = self._features.take(keys, self.read)
+        store = _Store(self._features, keys, [self.stamps[key] for key in keys], self.tx, reopen)
+        read = {order[key]: memory for key, (_, memory) in self.read.items() if key in order}
+        source = KnownStatements(features, read, store)
+        return [
+            KnownSet(
+                source,
+                np.array([order[key] for key in ones], dtype=np.int64),
+                np.array(list(ones.values()), dtype=np.float64),
+            )
+            for ones in compared
+        ]
+
+    def _known(self, keys: Sequence[str]) -> list[int]:
+        return [0] * len(keys) if self._eager else self._features.stamps(keys)
+
+    def _put(self, row: Any) -> str:
+        key = str(row.id)
+        self.stamps[key] = row.stamp
+        self.read[key] = row.stamp, known_of(row)
+        return key
+
+
+class _Store:
+    """Reads the texts of memories by their places, and caches what was made of them."""
+
+    def __init__(
+        self, features: UserFeatures, keys: Sequence[str], stamps: Sequence[int], tx: Tx, reopen: Reopen | None
+    ) -> None:
+        self._features, self._keys, self._stamps = features, keys, stamps
+        self._tx, self._reopen = tx, reopen
+
+    def load(self, places: Sequence[int]) -> list[KnownMemory]:
+        """Return memories. Conflict: one was changed since it was found."""
+        if self._reopen is None:
+            raise LookupError("All memories were read before.")
+        keys = [self._keys[place] for place in places]
+        with self._reopen() if self._tx.closed else nullcontext(self._tx) as tx:
+            rows = {str(row.id): row for row in tx.execute(_ROWS, {"ids": _array(keys)})}
+        if any(
+            key not in rows or rows[key].stamp != self._stamps[place] for key, place in zip(keys, places, strict=True)
+        ):
+            raise Conflict("A memory was changed while a statement was compared with it.")
+        return [known_of(rows[key]) for key in keys]
+
+    def learn(self, places: Sequence[int], traits: Sequence[Traits]) -> None:
+        """Cache the traits of memories; those that are not stored yet have later places."""
+        stored = [(place, one) for place, one in zip(places, traits, strict=True) if place < len(self._keys)]
+        self._features.learn((self._keys[place], self._stamps[place], one) for place, one in stored)
+
+
+def _array(values: Iterable[str]) -> str:
+    """Return texts without special characters as PostgreSQL writes an array of them."""
+    return f"{{{','.join(values)}}}"
+
+
+_STAMP: Final = "cast(extract(epoch FROM m.updated_at) * 1000000 AS bigint) AS stamp"
+"""When a memory was changed last, in microseconds: each of its versions has another one."""
+
+_CHANGED = text(f"""
+    SELECT asked.place, m.*
+    FROM unnest(cast(:ids AS uuid[]), cast(:stamps AS bigint[])) WITH ORDINALITY AS asked (id, stamp, place)
+    LEFT JOIN LATERAL (
+        SELECT {KNOWN}, {_STAMP} FROM memories m WHERE m.id = asked.id AND {ACTIVE_SQL} AND {PLACE_SQL} OFFSET 0) AS m
+    ON true WHERE m.stamp IS DISTINCT FROM asked.stamp
+""")
+"""Without an id for those that do not stand. By the primary key, one by one: with `ANY` of so many ids, planning takes
+twice as long as reading."""
+
+_ROWS = text(f"""
+    SELECT m.* FROM unnest(cast(:ids AS uuid[])) AS asked (id) CROSS JOIN LATERAL (
+        SELECT {KNOWN}, {_STAMP} FROM memories m WHERE m.id = asked.id OFFSET 0) AS m
+""")
+
+_LATEST = text(f"""
+    SELECT string_agg(cast(m.id AS text), ' ') AS keys, string_agg(cast(m.stamp AS text), ' ') AS stamps
+    FROM (SELECT m.id, {_STAMP} FROM memories m
+          WHERE m.user_id = :user AND m.category <> 'episode' AND {ACTIVE_SQL} AND {PLACE_SQL}
+          ORDER BY m.id DESC LIMIT :limit) AS m
+""")
+
+_SAME = text(f"""
+    WITH asked AS MATERIALIZED (
+        SELECT * FROM unnest(cast(:keys AS text[]), cast(:subjects AS text[]), cast(:attributes AS text[]))
+                      WITH ORDINALITY AS c (key, subject, attribute, place)
+    )
+    SELECT c.place, {KNOWN}, {_STAMP} FROM asked c JOIN memories m ON m.user_id = :user AND m.statement_key = c.key
+    WHERE {ACTIVE_SQL} AND {PLACE_SQL}
+    UNION
+    SELECT c.place, {KNOWN}, {_STAMP} FROM asked c
+    JOIN memories m ON m.user_id = :user AND m.subject = c.subject AND m.attribute = c.attribute
+    WHERE {ACTIVE_SQL} AND {PLACE_SQL}
+""")
+"""Active memories with the statement or the slot of each candidate."""

@@ -1,0 +1,128 @@
+"""What is known of memories between judgements: digests and numbers, for as long as somebody asks."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pytest
+
+from core.memory import feature_cache
+from core.memory.feature_cache import FeatureCache, UserFeatures
+from core.memory.identity import KnownMemory
+from core.storage.db import Database
+from tests.core.consolidation.samples import a_known
+
+TEA, RABBITS, PIANO = (a_known(f"Ada {what}.") for what in ("drinks green tea", "keeps rabbits", "plays the piano"))
+
+
+def read(*memories: KnownMemory, stamp: int = 1) -> dict[str, tuple[int, KnownMemory]]:
+    return {str(one.id): (stamp, one) for one in memories}
+
+
+def test_what_was_read_once_is_known_by_its_stamp() -> None:
+    features, keys = UserFeatures(), [str(TEA.id), str(RABBITS.id)]
+    assert features.take(keys, {}) is None
+    first = features.take(keys, read(TEA, RABBITS))
+    again = features.take(keys[::-1], {})
+    assert first is not None
+    assert again is not None
+    assert features.stamps([*keys, "?"]) == [1, 1, 0]
+    assert again.rows[::-1].tobytes() == first.rows.tobytes()
+    assert again.lines.tolist() == first.lines.tolist()[::-1]
+
+
+def test_a_later_stamp_brings_another_wording_and_no_stale_traits() -> None:
+    features, key = UserFeatures(), str(TEA.id)
+    features.take([key], read(TEA))
+    features.learn([(key, 1, TEA.sketch.traits), ("?", 1, TEA.sketch.traits)])
+    taken = features.take([key], {})
+    assert taken is not None
+    assert taken.traits == [TEA.sketch.traits]
+    reworded = a_known("Ada drinks black coffee.", id=TEA.id)
+    later = features.take([key], read(reworded, stamp=2))
+    features.learn([(key, 1, TEA.sketch.traits)])
+    assert later is not None
+    assert later.rows["content"] != taken.rows["content"]
+    assert features.take([key], {}).traits == [None]  # type: ignore[union-attr]
+    features.drop(0.0, 10)
+    assert len(features) == 1, "of a memory there is one row"
+    assert features.stamps([key]) == [2]
+
+
+def test_what_nobody_has_asked_for_goes_with_its_words() -> None:
+    features = UserFeatures()
+    features.take([str(TEA.id), str(RABBITS.id)], read(TEA, RABBITS))
+    between = time.monotonic()
+    before = features.take([str(RABBITS.id)], {})
+    features.drop(between, 10)
+    assert features.stamps([str(TEA.id), str(RABBITS.id)]) == [0, 1]
+    after = features.take([str(RABBITS.id)], {})
+    assert before is not None
+    assert after is not None
+    assert len(after.register) < len(before.register)
+    assert after.rows.tobytes() == before.rows.tobytes()
+    usual = [np.sort(one.register.usual(one.lines[one.lines > 0])).tolist() for one in (before, after)]
+    assert usual[0] == usual[1]
+    assert after.register.numbers(RABBITS.sketch.words).tolist() == [one for one in after.lines[0].tolist() if one]
+
+
+def test_the_longest_unused_go_first() -> None:
+    features = UserFeatures()
+    for one in (TEA, RABBITS, PIANO):
+        features.take([str(one.id)], read(one))
+    features.drop(0.0, 2)
+    assert features.stamps([str(one.id) for one in (TEA, RABBITS, PIANO)]) == [0, 1, 1]
+
+
+def test_all_users_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feature_cache, "MOST", 3)
+    cache = FeatureCache()
+    for user in ("ada", "bob"):
+        cache.user("t", user).take([str(TEA.id), str(RABBITS.id)], read(TEA, RABBITS))
+    cache.user("t", "bob")
+    assert len(cache.user("t", "ada")) == 0
+    assert len(cache.user("t", "bob")) == 2
+    cache.user("t", "bob").take([str(one.id) for one in (PIANO, a_known("x"))][:1], read(PIANO, a_known("Ada rows.")))
+    assert len(cache.user("t", "bob")) == 1, "one user alone keeps what was used last"
+
+
+def test_tenants_do_not_share() -> None:
+    cache = FeatureCache()
+    cache.user("t", "ada").take([str(TEA.id)], read(TEA))
+    assert cache.user("other", "ada").stamps([str(TEA.id)]) == [0]
+    assert cache.user("t", "ada").stamps([str(TEA.id)]) == [1]
+
+
+def test_a_sweep_leaves_nothing_of_users_who_are_gone(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = feature_cache.of(app.engine)
+    cache.user("t", "ada").take([str(TEA.id)], read(TEA))
+    feature_cache.sweep()
+    assert cache.user("t", "ada").stamps([str(TEA.id)]) == [1]
+    monkeypatch.setattr(feature_cache, "KEPT_SECONDS", -1)
+    feature_cache.sweep()
+    assert not cache._users
+
+
+def texts(held: object, seen: set[int]) -> Iterator[str]:
+    """All texts that an object holds."""
+    if id(held) in seen or isinstance(held, type):
+        return
+    seen.add(id(held))
+    if isinstance(held, str):
+        yield held
+    # The collector passes over the keys of a dict that are all texts.
+    keys = held.keys() if isinstance(held, Mapping) else ()
+    for one in () if isinstance(held, str) else (*keys, *gc.get_referents(held)):
+        yield from texts(one, seen)
+
+
+def test_it_holds_no_word() -> None:
+    features = UserFeatures()
+    features.take([str(TEA.id)], read(TEA))
+    features.learn([(str(TEA.id), 1, TEA.sketch.traits)])
+    held = set(texts([features._places, features._traits, features._register._numbers], set()))
+    assert held - {"weekday", "month", "day", "time", "sum", "number"} == {str(TEA.id)}
+    assert features._rows.dtype.hasobject is False
