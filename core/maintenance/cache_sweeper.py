@@ -10,6 +10,7 @@ from typing import Final
 
 from core import heap, memoize
 from core.index.resident import cache
+from core.index.resident.filling import FILLER
 from core.inference import local_embedder
 from core.loop import Loop
 from core.memory import feature_cache
@@ -38,6 +39,7 @@ class CacheSweeper:
         self._loop.start()
 
     def close(self) -> None:
+        FILLER.stop()
         self._loop.close()
 
 

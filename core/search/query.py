@@ -16,6 +16,7 @@ from sqlalchemy import text
 from core import metrics
 from core.index.bm25 import asked_terms, document_weights, query_weights
 from core.index.resident import cache
+from core.index.resident import filling as cache_filling
 from core.index.resident.arrays import Floats, Places
 from core.index.resident.cache import OwnerCache, ResidentCache, Validation
 from core.index.resident.encoding import message_key, message_of_key
@@ -27,12 +28,22 @@ from core.inference.local_models.catalog import cosine_weight
 from core.language.terms import terms
 from core.memory import as_of, memories
 from core.memory.as_of import NOW, Moment
-from core.search import as_of_snapshot, association, blending, candidates, ordering, ranking, succession, unindexed
+from core.search import (
+    as_of_snapshot,
+    association,
+    blending,
+    candidates,
+    ordering,
+    ranking,
+    succession,
+    uncached,
+    unindexed,
+)
 from core.search import filters as search_filters
 from core.search import passages as search_passages
 from core.search import units as search_units
 from core.search.candidates import Candidates, Hit
-from core.search.filters import NO_FILTERS, FilteredRows, Filters
+from core.search.filters import NO_FILTERS, READ_ALL, FilteredRows, Filters
 from core.search.ordering import Page, RankedHit, RankedPage
 from core.search.pagination import RankPlace
 from core.search.passages import FoundPassage
@@ -48,6 +59,9 @@ from core.storage.multiquery import BoundStatement
 from core.types import Evidence, Message
 
 Method = Literal["hybrid", "keyword", "vector"]
+
+MOST_UNCACHED = 50
+"""Results that are read from the database alone: for more, all rows of the owner are cached first."""
 
 OUTDATED = 64
 """Messages with a superseded statement, the best ones, whose successors are looked up."""
@@ -128,7 +142,11 @@ class Ranking:
 
 def search(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> SearchAnswer:
     """Return the best results, best first."""
-    with metrics.SEARCH.labels(question.method).time(), _ranked(db, tenant_id, question, embedder) as (tx, ranked):
+    shallow = question.limit <= MOST_UNCACHED and question.after is None
+    with (
+        metrics.SEARCH.labels(question.method).time(),
+        _ranked(db, tenant_id, question, embedder, cached=not shallow) as (tx, ranked),
+    ):
         results = _read_results(tx, ranked.page, question.filters.moment)
         ranked.took.lap("texts")
         return SearchAnswer(results, ranked.considered, ranked.page, ranked.took.ms)
@@ -136,13 +154,18 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
 
 def rank(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Ranking:
     """Return the ranking behind the results, without their texts."""
-    with _ranked(db, tenant_id, question, embedder) as (_, ranked):
+    with _ranked(db, tenant_id, question, embedder, cached=True) as (_, ranked):
         return ranked
 
 
 @contextmanager
-def _ranked(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Iterator[tuple[Tx, Ranking]]:
-    """Yield the page of the ranking, in the transaction that its rows were read in."""
+def _ranked(
+    db: Database, tenant_id: str, question: Question, embedder: Embedder, *, cached: bool
+) -> Iterator[tuple[Tx, Ranking]]:
+    """Yield the page of the ranking, in the transaction that its rows were read in.
+
+    `cached`: of all rows of the owner, however long reading them takes.
+    """
     took = Stopwatch()
     vector = _vector(embedder, question)
     took.lap("embedding")
@@ -153,10 +176,15 @@ def _ranked(db: Database, tenant_id: str, question: Question, embedder: Embedder
     )
     # Rows with vectors of another dimension are read again
     ahead = partial(question_filter.over, opening.check.state.view) if opening.check.usable else None
-    with db.asking(tenant_id, *opening.statements, meanwhile=ahead) as (tx, answers):
-        opening_reads = _opening_reads(tx, question, opening, answers)
+    with (
+        cache_filling.FILLER.asking(),
+        db.asking(tenant_id, *opening.statements, meanwhile=ahead) as (tx, answers),
+    ):
+        opening_reads = _opening_reads(question, opening, answers)
+        asked = _Asked(db, tenant_id, question, embedder, vector, cached)
+        rows = _rows(tx, asked, opening, opening_reads.own, [one[0] for one in answers[2:]])
         took.lap("index")
-        filtered = _select_candidates(tx, question, opening_reads, question_filter, took)
+        filtered = _select_candidates(tx, question, opening_reads, rows, question_filter, took)
         passages = _passages(tx, question, opening_reads.passages, vector)
         took.lap("documents")
         ideal = sum(opening_reads.own.values())
@@ -200,7 +228,6 @@ class _OpeningReads:
     own: Mapping[int, float]
     passages: Mapping[int, float] | None
     waiting: Sequence[Hit]
-    view: Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,18 +248,13 @@ def _opening_queries(
     owner_cache = resident_cache.owner(tenant_id, user_id, group_id, sight)
     check = owner_cache.check(embedder.dimension)
     counting = search_passages.counts_query(user_id, group_id, words)
-    return _OpeningQueries(
-        words,
-        owner_cache,
-        check,
-        (counting, unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values)),
-    )
+    waiting, changed = unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values)
+    sized = () if check.usable else (uncached.size_query(owner_cache.rows),)
+    return _OpeningQueries(words, owner_cache, check, (counting, waiting, changed, *sized))
 
 
-def _opening_reads(
-    tx: Tx, question: Question, opening: _OpeningQueries, answers: Sequence[Sequence[Any]]
-) -> _OpeningReads:
-    counted_rows, waiting, changed = answers
+def _opening_reads(question: Question, opening: _OpeningQueries, answers: Sequence[Sequence[Any]]) -> _OpeningReads:
+    counted_rows, waiting, *_ = answers
     counted = search_passages.counts_by_owner(question.user_id, question.group_id, counted_rows)
     count = next(iter(counted.values()))
     own = query_weights(opening.words, count, count.get(DOCUMENTS, 0)) if opening.words else {}
@@ -242,8 +264,56 @@ def _opening_reads(
     passages = None if total is None else query_weights(opening.words, total, total[DOCUMENTS])
     # Unindexed messages have no vector, so none is similar enough.
     seen = "messages" in question.filters.include and question.filters.min_similarity is None
-    view = opening.owner_cache.view(tx, opening.check, changed[0])
-    return _OpeningReads(own, passages, unindexed.hits(waiting, own) if seen else [], view)
+    return _OpeningReads(own, passages, unindexed.hits(waiting, own) if seen else [])
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A question, who asks it, and whether it needs all rows of the owner."""
+
+    db: Database
+    tenant_id: str
+    question: Question
+    embedder: Embedder
+    vector: Floats | None
+    cached: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _RowsRead:
+    """Rows to filter and rank. `considered`: number of all that pass, by type, if these are not all rows."""
+
+    view: Snapshot
+    considered: Mapping[str, int] | None = None
+
+
+def _rows(
+    tx: Tx, asked: _Asked, opening: _OpeningQueries, own: Mapping[int, float], standing: Sequence[Any]
+) -> _RowsRead:
+    """Return the owner's rows from the cache, or those for this question while the cache is filled behind it.
+
+    `standing`: what has changed since they were cached, and how many there are if they never were.
+    """
+    entry, check, question, (changes, *sized) = opening.owner_cache, opening.check, asked.question, standing
+    if not question.filters.include & {"messages", "memories"}:
+        return _RowsRead(EMPTY)
+    if not check.reads_all(changes):
+        return _RowsRead(entry.view(tx, check, changes))
+    size = (sized or tx.execute(*uncached.size_query(entry.rows)).all())[0].size
+    if size > READ_ALL and not asked.cached and question.filters.moment.known_at is None:
+        entry.discard(check.state)
+        cache_filling.FILLER.later(asked.db, asked.tenant_id, entry, asked.embedder.dimension)
+        weights = ranking.picking_weights(question.recipe, sum(own.values()), cosine_weight(asked.embedder.name))
+        arms = _arms(question, own, asked.vector)
+        each = question.limit if question.each else 0
+        some = uncached.read(
+            tx, entry.rows, question.filters, arms, weights, asked.embedder.dimension, asked.db.reader, each
+        )
+        if some is not None:
+            metrics.SEARCH_READS.labels("uncached").inc()
+            return _RowsRead(some.view, some.considered)
+    with cache_filling.FILLER.needed():
+        return _RowsRead(entry.view(tx, check, changes, few=size <= READ_ALL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,12 +364,17 @@ class _Selection:
 
 
 def _select_candidates(
-    tx: Tx, question: Question, opening_reads: _OpeningReads, question_filter: _QuestionFilter, took: Stopwatch
+    tx: Tx,
+    question: Question,
+    opening_reads: _OpeningReads,
+    rows: _RowsRead,
+    question_filter: _QuestionFilter,
+    took: Stopwatch,
 ) -> _Selection:
     """Return the messages and memories that pass the filters, or the best of them, and their number."""
     if not question.filters.include & {"messages", "memories"}:
         return _Selection(candidates.of(()), {}, EMPTY, PLAIN)
-    view, own = opening_reads.view, opening_reads.own
+    view, own = rows.view, opening_reads.own
     worded: Mapping[str, str] = {}
     if question.filters.moment.known_at is not None:
         view, worded = as_of_snapshot.snapshot_at(tx, view, question.filters.moment.known_at, question.parameters)
@@ -312,8 +387,11 @@ def _select_candidates(
             lexical[index] = unindexed.lexical(own, document_weights(terms(words)))
     passing = thought.filtered.places
     new = [hit for hit in opening_reads.waiting if view.place(hit.key) is None]
-    remembered = int(np.count_nonzero(view.fields["memory"][passing]))
-    considered = {"memory": remembered, "message": len(passing) - remembered + len(new)}
+    considered = rows.considered
+    if considered is None:
+        remembered = int(np.count_nonzero(view.fields["memory"][passing]))
+        considered = {"memory": remembered, "message": len(passing) - remembered}
+    considered = {**considered, "message": considered["message"] + len(new)}
     found = search_filters.merge_unindexed(search_filters.select(thought.filtered, lexical), new)
     return _Selection(
         found, considered, view, question_filter.analysis_for(found.speakers) if new else thought.analysis

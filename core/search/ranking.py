@@ -120,6 +120,16 @@ def rounded(values: Numbers) -> Numbers:
     return np.asarray(np.round(values, DIGITS), dtype=np.float64)
 
 
+def picking_weights(recipe: Recipe, ideal: float, cosine_weight: float) -> tuple[float, float]:
+    """Return what a row's own words and its cosine count in its score, before the best row is known.
+
+    The cosine counts once more among those of its neighbours, as much as its share in their mean.
+    """
+    own_share = 1 / (1 + 2 * sum(AROUND.values()))
+    meaning = recipe.vector * cosine_weight * (COSINE + COSINE_AROUND * own_share)
+    return recipe.lexical * LEXICAL / ideal if ideal else 0.0, meaning
+
+
 def add_gains(found: Candidates, scores: Scores, gained: Mapping[str, float], part: str = "association") -> Scores:
     """Add gains by key, as a part of that name."""
     more = np.array([gained.get(key, 0.0) for key in found.keys], dtype=np.float64)

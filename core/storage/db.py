@@ -10,9 +10,12 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 import psycopg
+from psycopg.abc import Loader
+from psycopg.adapt import AdaptersMap
+from psycopg.pq import Format
 from pydantic_core import from_json, to_json
 from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.engine import URL
@@ -247,24 +250,56 @@ CHUNK_ROWS: Final = 4_096
 """Rows fetched in one chunk: some five megabytes of the search index."""
 
 
-def stream_chunks(tx: Tx, statement: str, values: Mapping[str, object]) -> Generator[list[tuple[Any, ...]]]:
+def stream_chunks(
+    tx: Tx, statement: str, values: Mapping[str, object], count: int = 0, *, raw: bool = False
+) -> Generator[list[tuple[Any, ...]]]:
     """Yield the rows of a statement in chunks, in binary form: what becomes an array is never text.
 
-    Parameters have psycopg's form, `%(name)s`. Close the generator if it is not read to its end.
+    `count`: rows of a chunk, if not `CHUNK_ROWS`. `raw`: numbers and times are bytes as sent. Parameters have psycopg's
+    form, `%(name)s`. Close the generator if it is not read to its end.
     """
-    rows = stream_rows(tx, statement, values, CHUNK_ROWS)
+    count = count or CHUNK_ROWS
+    rows = stream_rows(tx, statement, values, count, raw=raw)
     with closing(rows):
-        while piece := list(islice(rows, CHUNK_ROWS)):
+        while piece := list(islice(rows, count)):
             yield piece
 
 
-def stream_rows(tx: Tx, statement: str, values: Mapping[str, object], fetched: int) -> Generator[tuple[Any, ...]]:
+def stream_rows(
+    tx: Tx, statement: str, values: Mapping[str, object], fetched: int, *, raw: bool = False
+) -> Generator[tuple[Any, ...]]:
     """Yield the rows of a statement one by one, as `stream_chunks` does; `fetched` of them are held at a time."""
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
     with _translate_errors(tx), driver.cursor() as cursor:
+        if raw:
+            _read_raw(cursor.adapters)
         yield from cursor.stream(statement, values, binary=True, size=fetched)
+
+
+def fetch_in_turn(tx: Tx, *asked: tuple[str, Mapping[str, object]]) -> Generator[list[tuple[Any, ...]]]:
+    """Yield all rows of each statement, in the form of raw `stream_chunks`. For few rows.
+
+    All are sent at once: the server works on the next while the rows of one become arrays.
+    """
+    driver = tx.connection.driver_connection
+    if driver is None:
+        raise RuntimeError("The connection is closed.")
+    with _translate_errors(tx), driver.pipeline():
+        cursors = [driver.cursor(binary=True) for _ in asked]
+        for cursor, (statement, values) in zip(cursors, asked, strict=True):
+            _read_raw(cursor.adapters)
+            cursor.execute(statement, values)
+        for cursor in cursors:
+            yield cursor.fetchall()
+
+
+def _read_raw(adapters: AdaptersMap) -> None:
+    """Let a cursor return numbers and times as the bytes in which they are sent."""
+    as_sent = adapters.get_loader(adapters.types["bytea"].oid, Format.BINARY)
+    for name in ("bool", "int2", "int4", "float4", "timestamptz"):
+        adapters.register_loader(adapters.types[name].oid, cast("type[Loader]", as_sent))
 
 
 def run_together(

@@ -78,6 +78,7 @@ KEPT = {
     "core/index/passages.py:rows, read": OF_A_REQUEST,
     "core/index/resident/segments.py:Interner.numbers": "ids, tags and who spoke: of one entry, and gone with it",
     "core/index/resident/cache.py:ResidentCache._entries": "no text; until nobody asks, and checked with each question",
+    "core/index/resident/filling.py:Filler._waiting": "names of owners alone; until they are filled, 64 at most",
     "core/index/resident/cache.py:_CACHES": "no text; until nobody asks, and checked with each question",
     "core/summaries/segmentation.py:_OpenUnit._cohesions": OF_A_REQUEST,
     "core/screening/output.py:_VERDICTS": DIGESTS,

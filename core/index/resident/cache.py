@@ -23,7 +23,7 @@ from core import metrics
 from core.index.resident import loading, segments
 from core.index.resident.arrays import Places
 from core.index.resident.columns import Columns
-from core.index.resident.loading import MEMORIES, MESSAGES_AND_MEMORIES, Rows
+from core.index.resident.loading import MEMORIES, MESSAGES_AND_MEMORIES, Citations, Pause, Rows
 from core.index.resident.segments import Interners
 from core.index.resident.snapshot import EMPTY, NO_PAIRS, Snapshot
 from core.index.search_index import owners
@@ -43,6 +43,9 @@ CHANGES_KEPT_SECONDS: Final = 3600
 
 MOST_CHANGES: Final = 2_000
 """Changed rows above which all are read again: naming each would cost as much."""
+
+READS: Final = ("whole", "delta", "nothing", "uncached")
+"""Kinds of reads that are counted; the last one is a question that the database has answered."""
 
 EVERYONE: Final = ""
 """Owner of a note that names nobody: rows and notes of a user were erased (`core.erasure.user`), all is read again."""
@@ -93,6 +96,19 @@ class Validation:
         """True if rows were read before, with vectors of this dimension."""
         return self.state.horizon is not None and self.state.view.dimension in {0, self.dimension}
 
+    def valid(self, changes: Changes) -> bool:
+        """Return whether the rows are as they were read, by the answer to `CHANGED`."""
+        # A database restored to an earlier state counts its transactions from there.
+        return self.usable and not changes.types and changes.horizon >= (self.state.horizon or 0)
+
+    def reads_all(self, changes: Changes) -> bool:
+        """Return whether all rows must be read."""
+        if self.valid(changes):
+            return False
+        changed = _changed_rows(changes)
+        current = self.usable and len(self.state.view) > 0 and changes.horizon >= (self.state.horizon or 0)
+        return not current or len(changed) > MOST_CHANGES or any(not ref for _, _, ref in changed)
+
     @property
     def values(self) -> dict[str, Any]:
         """The parameters of `CHANGED`."""
@@ -110,17 +126,29 @@ class OwnerCache:
     def __init__(self, rows: Rows) -> None:
         self.used_at = time.monotonic()
         self.state = CachedRows(EMPTY, None)
-        self._rows = rows
+        self.filling = False
+        """True while a thread fills it behind the questions (`core.index.resident.filling`)."""
+        self.rows = rows
         self._lock = threading.Lock()
 
     def check(self, dimension: int) -> Validation:
         """Return what `CHANGED` must be asked before the rows are used."""
-        return Validation(self.state, self._rows, dimension)
+        return Validation(self.state, self.rows, dimension)
 
-    def view(self, tx: Tx, check: Validation, changes: Changes) -> Snapshot:
-        """Return the rows as they are now, by the answer to `CHANGED`. Threads validate at once and read in turn."""
+    def discard(self, state: CachedRows) -> None:
+        """Give up rows that must all be read again; among them may be some that were erased."""
+        if self.state is state:
+            self.state = CachedRows(EMPTY, None)
+
+    def view(
+        self, tx: Tx, check: Validation, changes: Changes, pause: Pause | None = None, *, few: bool = False
+    ) -> Snapshot:
+        """Return the rows as they are now, by the answer to `CHANGED`. Threads validate at once and read in turn.
+
+        If all rows are read, `pause` is called between pieces; `few`: they are so few that there is one piece.
+        """
         state = check.state
-        if check.usable and not changes.types and changes.horizon >= (state.horizon or 0):
+        if check.valid(changes):
             # Threads may overtake each other here: an older horizon only has rows read twice.
             self._keep(CachedRows(state.view, changes.horizon, changes.seen), changes)
             metrics.SEARCH_READS.labels("nothing").inc()
@@ -129,17 +157,15 @@ class OwnerCache:
             if self.state is not state:  # Another thread has read: what was read earlier must not replace its rows.
                 check = Validation(self.state, check.rows, check.dimension)
                 changes = tx.execute(CHANGED, check.values).one()
-            return self._read(tx, check, changes)
+            return self._read(tx, check, changes, pause, few=few)
 
-    def _read(self, tx: Tx, check: Validation, changes: Changes) -> Snapshot:
+    def _read(self, tx: Tx, check: Validation, changes: Changes, pause: Pause | None, *, few: bool) -> Snapshot:
         """Read what has changed, or all. Under the lock."""
         view, changed = check.state.view, _changed_rows(changes)
-        # A database restored to an earlier state counts its transactions from there.
-        current = check.usable and len(view) > 0 and changes.horizon >= (check.state.horizon or 0)
         kind = "nothing"
-        if not current or len(changed) > MOST_CHANGES or any(not ref for _, _, ref in changed):
+        if check.reads_all(changes):
             kind = "whole"
-            view = _load_snapshot(tx, loading.load_all(tx, check.rows, check.dimension), check.rows)
+            view = _load_few(tx, check) if few else _load_snapshot(tx, check, pause)
         elif changed:
             kind = "delta"
             read = loading.load_named(tx, check.rows, changed, check.dimension)
@@ -158,6 +184,8 @@ class ResidentCache:
     """The entries of one database, the longest unused first; readers with other labels have others."""
 
     def __init__(self) -> None:
+        for kind in READS:
+            metrics.SEARCH_READS.labels(kind)
         self._lock = threading.Lock()
         self._entries: OrderedDict[tuple[str, Sight, Rows], OwnerCache] = OrderedDict()
         self._swept_at = 0.0
@@ -192,7 +220,8 @@ class ResidentCache:
         for key, one in list(self._entries.items()):
             idle = now - one.used_at
             # Queries about users that do not exist leave empty entries behind.
-            if total_bytes > MOST_BYTES or idle > IDLE_SECONDS or (not len(one.state.view) and idle > SWEEP_SECONDS):
+            empty = not len(one.state.view) and not one.filling
+            if total_bytes > MOST_BYTES or idle > IDLE_SECONDS or (empty and idle > SWEEP_SECONDS):
                 total_bytes -= self._entries.pop(key).state.view.bytes
 
     def sweep(self) -> None:
@@ -234,11 +263,17 @@ def _changed_rows(changes: Changes) -> list[tuple[str, str, str]]:
     return list(dict.fromkeys(zip(changes.types, changes.sessions or (), changes.refs or (), strict=True)))
 
 
-def _load_snapshot(tx: Tx, read: Columns, rows: Rows) -> Snapshot:
-    interners = Interners()
+def _load_snapshot(tx: Tx, check: Validation, pause: Pause | None) -> Snapshot:
+    interners, read = Interners(), loading.load_all(tx, check.rows, check.dimension, pause)
     only = segments.segment(interners, read)
     memories = only.keys[read.fields["memory"]].tolist()
-    return Snapshot(interners, [only], _citations(tx, interners, memories, rows))
+    return Snapshot(interners, [only], _citations(tx, interners, memories, check.rows))
+
+
+def _load_few(tx: Tx, check: Validation) -> Snapshot:
+    interners = Interners()
+    read, cited = loading.load_few(tx, check.rows, check.dimension)
+    return Snapshot(interners, [segments.segment(interners, read)], _as_numbers(interners, cited))
 
 
 def _update_snapshot(tx: Tx, view: Snapshot, read: Columns, memories: Sequence[str], rows: Rows) -> Snapshot:
@@ -261,9 +296,13 @@ def _citations(tx: Tx, interners: Interners, memories: Sequence[str], rows: Rows
     """Return the pairs of these memories and the messages they cite; none where no messages are cached."""
     if "message" not in rows.types:
         return NO_PAIRS
-    pairs, of = loading.citations(tx, memories), interners.rows.of
-    read = [np.stack([of(citing), of(message_key)], axis=1) for citing, message_key in pairs]
-    return np.concatenate([NO_PAIRS, *read])
+    return _as_numbers(interners, loading.citations(tx, memories))
+
+
+def _as_numbers(interners: Interners, pairs: Citations) -> Places:
+    """Return pairs by the numbers of their keys."""
+    of = interners.rows.of
+    return np.concatenate([NO_PAIRS, *(np.stack([of(citing), of(cited)], axis=1) for citing, cited in pairs)])
 
 
 _LOCK = threading.Lock()

@@ -5,16 +5,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, Final, NamedTuple
 
-from core.index.resident.columns import Columns, ColumnsBuilder
+from core.index.resident.columns import Columns, ColumnsBuilder, Stated
 from core.index.resident.encoding import ENUMERATED, message_key
-from core.storage.db import Tx, stream_chunks
+from core.storage.db import Tx, fetch_in_turn, stream_chunks
 
 MEMORIES: Final = ("memory",)
 MESSAGES_AND_MEMORIES: Final = ("message", "memory")
+
+Citations = Iterable[tuple[list[str], list[str]]]
+"""Memories and the message that each cites, by their keys, in batches."""
+
+Pause = Callable[[], None]
+"""Called between pieces of what is read, to let others work; an exception ends the reading."""
 
 
 class Rows(NamedTuple):
@@ -25,34 +31,80 @@ class Rows(NamedTuple):
     types: Sequence[str]
 
 
-def load_all(tx: Tx, rows: Rows, dimension: int) -> Columns:
+def load_all(tx: Tx, rows: Rows, dimension: int, pause: Pause | None = None) -> Columns:
     """Return all of them. A vector of another dimension is left out."""
-    return _read(tx, _ALL, {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types)}, dimension)
+    values = {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types), "dimension": dimension}
+    return _read(tx, (_ALL, values), (_ALL_MEMORIES, values), dimension, pause)
+
+
+def load_few(tx: Tx, rows: Rows, dimension: int) -> tuple[Columns, Citations]:
+    """Return all of them, of which there are few, with what memories cite, in one round trip."""
+    values = {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types), "dimension": dimension}
+    cited = ((_ALL_CITED, values),) if "message" in rows.types else ()
+    read = fetch_in_turn(tx, (_ALL_MEMORIES, values), (_ALL, values), *cited)
+    with closing(read):
+        return _joined(read, dimension), [_cited(few) for few in read]
+
+
+def _joined(read: Iterator[list[tuple[Any, ...]]], dimension: int) -> Columns:
+    """Return the next rows read, those of memories and those of the index, as columns."""
+    reading = ColumnsBuilder(dimension, Stated(filter(None, [next(read)])))
+    for rows in filter(None, [next(read)]):
+        reading.add(rows)
+    return reading.columns()
 
 
 def load_named(tx: Tx, rows: Rows, names: Sequence[Sequence[str]], dimension: int) -> Columns:
     """Return those named by type, session and id; names without a row are ignored."""
     types, sessions, refs = zip(*names, strict=True)
     values: dict[str, Any] = {"types": list(types), "sessions": list(sessions), "refs": list(refs)}
-    values |= {"user": rows.user_id, "group": rows.group_id}
-    return _read(tx, _NAMED, values, dimension)
+    values |= {"user": rows.user_id, "group": rows.group_id, "dimension": dimension}
+    ids = _uuids([ref for type_, _, ref in names if type_ == "memory"])
+    with closing(fetch_in_turn(tx, (_NAMED_MEMORIES, {**values, "ids": ids}), (_NAMED, values))) as read:
+        return _joined(read, dimension)
 
 
-def citations(tx: Tx, memory_ids: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+def citations(tx: Tx, memory_ids: Sequence[str]) -> Citations:
     """Yield pairs of a memory and a message that it cites, by their keys, in batches."""
     if not memory_ids:
         return
-    with closing(stream_chunks(tx, _CITED, {"ids": f"{{{','.join(memory_ids)}}}"})) as read:
+    with closing(stream_chunks(tx, _CITED, {"ids": _uuids(memory_ids)})) as read:
         for rows in read:
-            yield [row[0] for row in rows], [message_key(row[1], row[2]) for row in rows]
+            yield _cited(rows)
 
 
-def _read(tx: Tx, statement: str, values: Mapping[str, Any], dimension: int) -> Columns:
-    reading = ColumnsBuilder(dimension)
-    with closing(stream_chunks(tx, statement, {**values, "dimension": dimension, **enumerations()})) as read:
-        for rows in read:
-            reading.add(rows)
+def _cited(rows: Sequence[tuple[Any, ...]]) -> tuple[list[str], list[str]]:
+    return [row[0] for row in rows], [message_key(row[1], row[2]) for row in rows]
+
+
+def _uuids(ids: Sequence[str]) -> str:
+    return f"{{{','.join(ids)}}}"
+
+
+def _read(tx: Tx, index: _Statement, memories: _Statement, dimension: int, pause: Pause | None) -> Columns:
+    """Read memories and rows of the index in pieces, and join them.
+
+    A memory that is written between the two is noted as changed, and read again with the next question.
+    """
+    reading = ColumnsBuilder(dimension, Stated(_pieces(tx, memories, pause)))
+    for rows in _pieces(tx, index, pause):
+        reading.add(rows)
     return reading.columns()
+
+
+def _pieces(tx: Tx, statement: _Statement, pause: Pause | None) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield rows in pieces; in small ones, if others are to work in between."""
+    with closing(stream_chunks(tx, *statement, PIECE if pause else 0, raw=True)) as read:
+        for rows in read:
+            yield rows
+            if pause:
+                pause()
+
+
+_Statement = tuple[str, Mapping[str, Any]]
+
+PIECE: Final = 512
+"""Rows read before a pause: some milliseconds of the interpreter."""
 
 
 def enumerations() -> dict[str, list[str]]:
@@ -98,46 +150,47 @@ _FIELDS = """
 """
 """Enumerated columns of a message are 0."""
 
-_OF_INDEX = field_bytes(
-    memory="i.type = 'memory'",
-    embedded="coalesce(vector_dims(i.embedding) = %(dimension)s, false)",
-    timed="i.timed",
-    asks="i.asks",
-    role="t.role",
-    told="i.told",
-    names="i.names",
-    position="i.position",
-    at="i.occurred_at",
-)
+_ROWS = """
+    SELECT i.type, i.session_id, i.ref, t.speaker, t.role, i.timed, i.asks, i.told, i.names, i.position, i.occurred_at,
+           CASE WHEN vector_dims(i.embedding) = %(dimension)s THEN i.embedding END, i.terms
+"""
+_MEMORIES = """
+    SELECT id::text, session_id, nullif(tags, '{}'), status, trust, kind, category, topic,
+           coalesce(importance, 0)::float4, coalesce(valid_from, occurred_at), coalesce(valid_to, 'infinity'),
+           coalesce(expires_at, 'infinity')
+    FROM memories
+"""
+"""The values of `core.index.resident.columns.Row` and `StatedRow`.
 
-_ROWS = f"""
-    SELECT CASE WHEN i.type = 'message' THEN i.session_id || chr(31) || i.ref ELSE i.ref END,
-           coalesce(m.session_id, i.session_id), coalesce(t.speaker, ''), coalesce(m.tags, '{{}}'), {_OF_INDEX},
-           CASE WHEN vector_dims(i.embedding) = %(dimension)s THEN substr(halfvec_send(i.embedding), 5) END,
-           sparsevec_send(i.terms)
+Memories are read by themselves: looked up one by one they took half of the server's time.
 """
 
-_OTHERS = """
-    LEFT JOIN LATERAL (
-        SELECT * FROM memories WHERE i.type = 'memory' AND id = cast(nullif(i.ref, '') AS uuid) LIMIT 1) AS m ON true
+_SPOKEN = """
     LEFT JOIN LATERAL (
         SELECT role, speaker FROM messages WHERE i.type = 'message' AND session_id = i.session_id AND id = i.ref
         LIMIT 1) AS t ON true
 """
-"""Row by row, which the limits enforce: no plan may scan rows of other owners."""
+"""Row by row, which the limit enforces: no plan may scan rows of other owners."""
 
-_VISIBLE = "(t.role IS NOT NULL OR m.id IS NOT NULL)"
+_OWNED = "(user_id = %(user)s OR group_id = %(group)s)"
+"""Of an index row and of its memory the same."""
+
+_VISIBLE = "(i.type = 'memory' OR t.role IS NOT NULL)"
 """The policies hide messages and memories from readers without their labels, but not their index rows."""
 
 _ALL = f"""
-    {_ROWS} FROM search_index i {_OTHERS}
+    {_ROWS} FROM search_index i {_SPOKEN}
     WHERE (i.user_id = %(user)s OR i.group_id = %(group)s) AND i.type = ANY(%(types)s::text[]) AND {_VISIBLE}
 """
+_ALL_MEMORIES = f"{_MEMORIES} WHERE {_OWNED}"
 
 _NAMED = f"""
     {_ROWS} FROM unnest(%(types)s::text[], %(sessions)s::text[], %(refs)s::text[]) AS n (type, session_id, ref)
-    JOIN search_index i USING (type, session_id, ref) {_OTHERS}
+    JOIN search_index i USING (type, session_id, ref) {_SPOKEN}
     WHERE (i.user_id = %(user)s OR i.group_id = %(group)s) AND {_VISIBLE}
 """
+_NAMED_MEMORIES = f"{_MEMORIES} WHERE id = ANY(%(ids)s::uuid[]) AND {_OWNED}"
 
-_CITED = "SELECT memory_id::text, session_id, message_id FROM evidence WHERE memory_id = ANY(%(ids)s::uuid[])"
+_CITES = "SELECT memory_id::text, session_id, message_id FROM evidence WHERE memory_id = ANY"
+_CITED = f"{_CITES} (%(ids)s::uuid[])"
+_ALL_CITED = f"{_CITES} (ARRAY(SELECT id FROM memories WHERE {_OWNED}))"

@@ -86,7 +86,7 @@ def without(below: Columns, removed: set[str]) -> Columns:
 def merge(below: Columns, newest: Columns) -> Columns:
     """Merge two sets of rows; of a row in both the newest counts."""
     old = without(below, set(newest.keys))
-    terms = resident_columns.Terms(
+    terms = resident_columns.sort_by_term(
         np.concatenate([old.terms.ids, newest.terms.ids]),
         np.concatenate([old.terms.rows, newest.terms.rows + len(old)]),
         np.concatenate([old.terms.weights, newest.terms.weights]),
@@ -98,7 +98,7 @@ def merge(below: Columns, newest: Columns) -> Columns:
         [*old.tags, *newest.tags],
         {name: np.concatenate([values, newest.fields[name]]) for name, values in old.fields.items()},
         vectors.concatenate(old.vectors, newest.vectors),
-        resident_columns.sort_by_term(terms),
+        terms,
     )
 
 
@@ -114,7 +114,7 @@ def _select(below: Columns, mask_values: Sequence[bool]) -> Columns:
         list(compress(below.tags, mask_values)),
         {name: values[mask] for name, values in below.fields.items()},
         below.vectors.kept(mask),
-        resident_columns.Terms(
+        resident_columns.sort_by_term(
             below.terms.ids[entries], moved[below.terms.rows[entries]], below.terms.weights[entries]
         ),
     )

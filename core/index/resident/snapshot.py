@@ -106,8 +106,7 @@ class Snapshot:
     @cached_property
     def bytes(self) -> int:
         of_layers = (
-            one.columns.vectors.nbytes + one.columns.terms.ids.nbytes * 4 + len(one) * ROW_BYTES
-            for one in self.segments
+            one.columns.vectors.nbytes + one.columns.terms.nbytes + len(one) * ROW_BYTES for one in self.segments
         )
         return sum(of_layers)
 

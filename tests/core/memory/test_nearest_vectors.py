@@ -132,7 +132,8 @@ def test_a_transaction_that_commits_after_a_later_one_is_seen(app: Database) -> 
     carry_out(app, *some(5))
     with app.tenant(TENANT) as slow:
         writer.apply(slow, TENANT, replace(ADA, user_id="bob"), some(1, seed=7), PERSON)
-        slow.execute(text("UPDATE search_index SET user_id = 'ada' WHERE user_id = 'bob'"))
+        for table in ("search_index", "memories"):
+            slow.execute(text(f"UPDATE {table} SET user_id = 'ada' WHERE user_id = 'bob'"))
         carry_out(app, *some(2, seed=8))
         assert_same(app, vectors)
     assert_same(app, vectors)

@@ -20,13 +20,14 @@ from sqlalchemy import create_engine, text
 
 from core.config import Settings
 from core.index.bm25 import document_weights
+from core.index.resident import filling
 from core.index.search_index import sparse_literal
 from core.index.vector_notation import vector_literal
 from core.inference.embedders import Symmetric
 from core.language.terms import term_id
 from core.memory import nearest_vectors
 from core.memory.as_of import Moment
-from core.search import query
+from core.search import query, uncached
 from core.storage import db, multiquery, schema
 from core.storage.db import Database
 from core.tenancy import tenants
@@ -48,7 +49,7 @@ OWN = {
     "search_index": r"\b(user_id|group_id|ref) = ",
     "memories": r"\b(user_id|group_id|id) = ",
     "memory_versions": r"\bmemory_id = ",
-    "evidence": r"\bmemory_id = ",
+    "evidence": r"\b(memory_id|message_id) = ",
 }
 """The tables that are big, and what of an index leads to one owner's rows: the tenant alone would be everyone's."""
 
@@ -192,6 +193,24 @@ def test_no_statement_of_a_search_walks_through_what_belongs_to_others(crowd: Cr
             scans = [scan for statement, values in [*sent] for scan in scanned(tx, statement, values)]
     assert {scan["Relation Name"] for scan in scans} >= {"search_index", "memories"}
     assert [scan for scan in scans if not bounded(scan)] == []
+
+
+@pytest.mark.parametrize("most", [0, 5_000], ids=["the best of many", "all that pass"])
+@pytest.mark.parametrize("asked", [*ASKED.values(), {"min_similarity": 0.1}], ids=[*ASKED.keys(), "as similar"])
+def test_no_statement_of_an_answer_from_the_database_does_either(
+    crowd: Crowd, monkeypatch: pytest.MonkeyPatch, asked: dict[str, Any], most: int
+) -> None:
+    monkeypatch.setattr(query, "READ_ALL", 0)
+    monkeypatch.setattr(uncached, "READ_ALL", most)
+    sent: Sent = []
+    with connected(crowd.settings, sent) as database:
+        for user in ("large7", "small3"):
+            found(database, crowd, user, **asked)
+            filling.FILLER.stop()
+        with database.tenant(TENANT) as tx:
+            scans = [scan for statement, values in [*sent] for scan in scanned(tx, statement, values)]
+    assert {scan["Relation Name"] for scan in scans} >= {"search_index", "memories"}
+    assert [(s["Relation Name"], s.get("Index Cond"), s.get("Filter")) for s in scans if not bounded(s)] == []
 
 
 def touch(crowd: Crowd, memory_id: str) -> None:

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pytest
 
 from core.index.resident import columns
-from core.index.resident.columns import FIELDS, Columns, ColumnsBuilder, Terms
+from core.index.resident.columns import FIELDS, Columns, ColumnsBuilder, Row, Stated, StatedRow
+from core.index.resident.encoding import seconds
 from core.index.resident.vectors import scales
 from core.index.search_index import sparse_literal
 from core.storage.db import Database, stream_chunks
@@ -23,24 +25,36 @@ def sparse(weights: Mapping[int, float]) -> bytes:
     return head + struct.pack(f">{len(weights)}i{len(weights)}f", *(term - 1 for term in weights), *weights.values())
 
 
+EARLIEST, LATEST = struct.pack(">q", -(2**63)), struct.pack(">q", 2**63 - 1)
+
+
 def row(key: str, vector: list[float] | None = None, terms: Mapping[int, float] | None = None, **fields: Any) -> Any:
-    packed = np.zeros(1, FIELDS)
-    packed["embedded"] = vector is not None
-    for name, value in fields.items():
-        packed[name] = value
-    half = None if vector is None else np.array(vector, ">f2").tobytes()
-    return key, "s1", "Ada", ["tag"], packed.tobytes(), half, sparse(terms or {})
+    half = None if vector is None else struct.pack(">hh", DIMENSION, 0) + np.array(vector, ">f2").tobytes()
+    sent = Row(
+        *("memory", "", key, "Ada", None, bytes(1), bytes(1), bytes(2), bytes(2), bytes(4), bytes(8), half),
+        sparse(terms or {}),
+    )
+    return sent._replace(**fields)
 
 
-def built(*batches: list[Any]) -> Columns:
-    builder = ColumnsBuilder(DIMENSION)
+def stated(key: str, **fields: Any) -> Any:
+    kinds = ("active", "confirmed", "semantic", "fact", "work")
+    return StatedRow(key, "s1", ["tag"], *kinds, bytes(4), EARLIEST, LATEST, LATEST)._replace(**fields)
+
+
+def built(*batches: list[Any], memories: list[Any] | None = None) -> Columns:
+    memories = [stated(one.ref) for batch in batches for one in batch] if memories is None else memories
+    builder = ColumnsBuilder(DIMENSION, Stated([memories] if memories else []))
     for batch in batches:
         builder.add(batch)
     return builder.columns()
 
 
 def test_rows_of_several_batches_stand_one_behind_the_other() -> None:
-    found = built([row("a", position=1), row("b", position=2)], [row("c", position=3)])
+    found = built(
+        [row("a", position=struct.pack(">i", 1)), row("b", position=struct.pack(">i", 2))],
+        [row("c", position=struct.pack(">i", 3))],
+    )
     assert list(found.keys) == ["a", "b", "c"]
     assert found.fields["position"].tolist() == [1, 2, 3]
     assert found.fields["position"].dtype == np.dtype("int32"), "in the order of bytes of this machine"
@@ -76,21 +90,49 @@ def test_no_rows_have_every_column_and_match_nothing() -> None:
 
 def test_the_name_of_a_session_is_kept_once_for_all_rows_of_a_batch() -> None:
     names = [f"s{one}" for one in (1, 1, 1)]
-    found = built([(str(n), name, name, None, *row("x")[4:]) for n, name in enumerate(names)])
+    memories = [stated(str(n), session_id=name, tags=None) for n, name in enumerate(names)]
+    found = built([row(str(n), speaker=name) for n, name in enumerate(names)], memories=memories)
     assert len({id(one) for one in (*found.sessions, *found.speakers)}) <= 2
     assert list(found.tags) == [(), (), ()]
 
 
+def test_a_row_takes_what_its_own_memory_says_and_one_without_a_memory_is_left_out() -> None:
+    memories = [stated("b", status="archived", tags=["x", "y"], session_id=None), stated("a", session_id="s9")]
+    message = row("m1", type="message", session_id="s2", role="user")
+    found = built([row("a"), row("gone"), message, row("b")], memories=memories)
+    assert list(found.keys) == ["a", "s2\x1fm1", "b"]
+    assert list(found.sessions) == ["s9", "s2", ""]
+    assert list(found.tags) == [["tag"], (), ["x", "y"]]
+    assert found.fields["status"].tolist() == [1, 0, 3], "a message has none"
+    assert found.fields["until"].tolist() == [np.inf] * 3
+
+
+def test_rows_whose_memories_are_all_hidden_leave_nothing() -> None:
+    assert len(built([row("a"), row("b")], memories=[])) == 0
+
+
 def test_a_sparse_vector_is_read_as_the_database_sends_it(app: Database) -> None:
     weights = {3: 0.25, 70_000: 1.5}
-    statement = f"SELECT sparsevec_send(cast('{sparse_literal(weights)}' AS sparsevec))"
+    statement = f"SELECT cast('{sparse_literal(weights)}' AS sparsevec)"
     with app.tenant(TENANT) as tx:
-        ((sent,),) = next(iter(stream_chunks(tx, statement, {})))
-    found = built([(*row("a")[:6], sent)]).terms
+        ((sent,),) = next(iter(stream_chunks(tx, statement, {}, raw=True)))
+    found = built([row("a")._replace(terms=sent)]).terms
     assert dict(zip(found.ids.tolist(), found.weights.tolist(), strict=True)) == weights
 
 
 def test_sorting_keeps_the_order_of_rows_within_a_term() -> None:
-    given = Terms(np.array([9, 2, 9], np.int32), np.array([0, 1, 2]), np.array([1, 2, 3], np.float32))
-    found = columns.sort_by_term(given)
-    assert (found.ids.tolist(), found.rows.tolist(), found.weights.tolist()) == ([2, 9, 9], [1, 0, 2], [2, 1, 3])
+    ids, far = [9, 2, 9, 70_000, 2], np.array([1, 2, 3, 4, 5], np.float32)
+    found = columns.sort_by_term(np.array(ids, np.int32), np.arange(5), far)
+    assert found.ids.tolist() == [2, 2, 9, 9, 70_000], "terms that differ in their upper bits alone, too"
+    assert (found.rows.tolist(), found.weights.tolist()) == ([1, 4, 0, 2, 3], [2, 5, 1, 3, 4])
+
+
+def test_times_are_the_seconds_that_a_filter_compares_with(app: Database) -> None:
+    times = ["2026-11-24T10:00:00.123457+00:00", "1900-01-01T00:00:00.000001+00:00"]
+    statement = f"SELECT '{times[0]}'::timestamptz, '{times[1]}'::timestamptz, 'infinity'::timestamptz"
+    with app.tenant(TENANT) as tx:
+        (((at, since, until),),) = stream_chunks(tx, statement, {}, raw=True)
+    found = built([row("a", at=at)], memories=[stated("a", since=since, until=until)]).fields
+    assert found["at"][0] == seconds(datetime.fromisoformat(times[0]))
+    assert found["since"][0] == seconds(datetime.fromisoformat(times[1]))
+    assert found["until"][0] == np.inf

@@ -16,8 +16,8 @@ def test_only_what_has_changed_is_read(app: Database, works: Works, monkeypatch:
     accept_all(app, [said(f"I speak of tea {n}.", session=f"s{n}") for n in range(20)])
     works.settle(flush=False)
     read: list[int] = []
-    whole, some = cache.loading.load_all, cache.loading.load_named
-    monkeypatch.setattr(cache.loading, "load_all", lambda *a: read.append(-1) or whole(*a))
+    whole, some = cache.loading.load_few, cache.loading.load_named
+    monkeypatch.setattr(cache.loading, "load_few", lambda *a: read.append(-1) or whole(*a))
     monkeypatch.setattr(cache.loading, "load_named", lambda tx, r, n, d: read.append(len(n)) or some(tx, r, n, d))
     for _ in range(3):
         search(app, "tea")
