@@ -26,7 +26,7 @@ from bench.stand import Stand, show, stack, timed
 ROWS = 200
 ROUNDS = 20
 SENTENCES = "I moved to Lisbon in May and started to work as a nurse at the harbour; it suits me well."
-OTHERS = ("router", "worker-io", "worker-cpu", "clock")
+OTHERS = ("router", "worker-io", "worker-cpu")
 
 
 def run() -> dict[str, float]:

@@ -69,12 +69,12 @@ class WantedStack:
 
     @classmethod
     def read(cls, descriptor: int) -> Self:
-        """Read what another process has been told to run."""
+        """Read what another process has written by `become`."""
         with open(descriptor, "rb") as pipe:
-            told = json.load(pipe)
-        children = [Child(**one) for one in told.pop("children")]
-        http, metrics = (ListenAddress(**told.pop(name)) for name in ("http", "metrics"))
-        return cls(**told, http=http, metrics=metrics, children=children)
+            values = json.load(pipe)
+        children = [Child(**one) for one in values.pop("children")]
+        http, metrics = (ListenAddress(**values.pop(name)) for name in ("http", "metrics"))
+        return cls(**values, http=http, metrics=metrics, children=children)
 
 
 def _prepare(env: Mapping[str, str], run: RunProcess) -> Mapping[str, str]:

@@ -192,8 +192,7 @@ def _ranked(
             filtered.analysis, ideal, question.recipe, now.timestamp(), cosine_weight(embedder.name)
         )
         scores = _scores(tx, question, filtered.found, ranking_query, now)
-        scores = _raise_successors(tx, question, filtered.found, scores)
-        scores = _raise_later_values(tx, question, filtered, scores)
+        scores = _raise_newest(tx, question, filtered, scores)
         recipe = question.recipe
         took.lap("fusion")
         page = Page(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
@@ -421,31 +420,41 @@ def _add_associations(tx: Tx, question: Question, found: Candidates, scores: Sco
     return ranking.add_gains(found, scores, gained)
 
 
-def _raise_successors(tx: Tx, question: Question, found: Candidates, scores: Scores) -> Scores:
-    """Rank current memories before the messages whose statements they superseded. Without such messages, no query."""
+def _raise_newest(tx: Tx, question: Question, selection: _Selection, scores: Scores) -> Scores:
+    """Rank what holds now first: memories before messages that they outdate, then the newest of contradicting messages.
+
+    Both are read at once, because raising memories changes no message's rank among messages; without any, no query.
+    """
+    found = selection.found
+    outdated, alike = _outdated(question, found, scores), _alike(question, selection, scores)
+    if not outdated and not alike:
+        return scores
+    followed, message_rows = run_together(
+        tx, _successors_query(outdated) if outdated else None, _messages_query(list(alike)) if alike else None
+    )
+    pairs = [(message_key(row.session_id, row.message_id), str(row.id)) for row in followed]
+    scores = ranking.raise_successors(found, scores, pairs)
+    spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in message_rows}
+    newer = [(alike[one], alike[later]) for one, later in succession.successors(question.query, spoken)]
+    return succession.raise_later(scores, newer) if alike else scores
+
+
+def _outdated(question: Question, found: Candidates, scores: Scores) -> list[str]:
+    """Return the keys of the best messages with a superseded statement, where memories could be raised above them."""
     outdated = np.flatnonzero(found.retired)
     if not len(outdated) or question.filters.moment != NOW or not found.memory.any():
-        return scores
+        return []
     best = outdated[np.argsort(-scores.total[outdated], kind="stable")[:OUTDATED]]
-    rows = tx.execute(*_successors_query([str(key) for key in found.keys[best]]))
-    pairs = [(message_key(row.session_id, row.message_id), str(row.id)) for row in rows]
-    return ranking.raise_successors(found, scores, pairs)
+    return [str(key) for key in found.keys[best]]
 
 
-def _raise_later_values(tx: Tx, question: Question, selection: _Selection, scores: Scores) -> Scores:
-    """Rank the newest of contradicting messages first. Where none of the best resemble each other, no query."""
+def _alike(question: Question, selection: _Selection, scores: Scores) -> dict[str, int]:
+    """Return the places of the best messages that resemble each other, by key."""
     if question.method != "hybrid":
-        return scores
-    found = selection.found
-    best = succession.best_messages(found, scores)
-    some = succession.alike(found, best, selection.vectors(np.array(best, dtype=np.int64)))
-    if not some:
-        return scores
-    place_of = {str(found.keys[place]): place for place in some}
-    rows = tx.execute(*_messages_query(list(place_of)))
-    spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in rows}
-    pairs = succession.successors(question.query, spoken)
-    return succession.raise_later(scores, [(place_of[one], place_of[later]) for one, later in pairs])
+        return {}
+    best = succession.best_messages(selection.found, scores)
+    some = succession.alike(selection.found, best, selection.vectors(np.array(best, dtype=np.int64)))
+    return {str(selection.found.keys[place]): place for place in some}
 
 
 def _successors_query(keys: Sequence[str]) -> BoundStatement:

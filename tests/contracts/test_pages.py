@@ -98,6 +98,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/context.md": Page(),
     "docs/retention.md": Page(),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
+    "docs/erasure.md": Page(events=LISBON[:-1]),
     "docs/extraction.md": Page(),
     "docs/forgetting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
     "docs/http.md": Page(),

@@ -15,6 +15,7 @@ from api.console.pages import rules as rule_pages
 from bench import console_data, console_pages
 from bench.console_data import LARGE, Size
 from core.config import Settings
+from core.erasure import preview
 from core.events import dispatch_queries, log
 from core.index import embedding_change
 from core.memory import listing
@@ -42,6 +43,8 @@ BOUNDS: Final = (
     (activity, "LEAST_ROWS", 3),
     (payload_fields, "LATEST", 500),
     (embedding_change, "COUNTED", 500),
+    (preview, "SMALL", 500),
+    (preview, "MOST", 500),
     (rule_pages, "COUNTED", 500),
     (rule_page, "COUNTED", 500),
 )
