@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,10 +15,11 @@ from core.erasure import memory, names
 from core.erasure import user as erasure_user
 from core.erasure.memory import Erased
 from core.events.publishing import Author
+from core.extraction import rule_extractor
 from core.memory.changes import Derive, Part
 from core.storage import tables
 from core.storage.db import Database
-from core.types import Category, DispatchStatus, Json
+from core.types import Category, DispatchStatus, Json, Message
 from rules.registry import store
 from tests.core.changing import Bench, an_add
 from tests.factories import a_candidate
@@ -30,10 +32,23 @@ AUTHOR = Author("key:test")
 
 
 def a_word() -> str:
-    """A word of syllables that occurs nowhere else: of one with digits readers take parts, and none without vowels."""
+    """A word of syllables that occurs nowhere else, and that the rules keep from "I keep … at home.".
+
+    Of one with digits readers take parts, and none without vowels. By its letters one in fifty makes the sentence look
+    like small talk: another is drawn.
+    """
+    return next(word for word in iter(_syllables, "") if _is_kept(word))
+
+
+def _syllables() -> str:
     digits = [int(digit, 16) for digit in uuid4().hex[:12]]
     pairs = zip(digits[::2], digits[1::2], strict=True)
     return "".join("bcdfghjklmnprstv"[one] + "aeiou"[other % 5] for one, other in pairs) + "k"
+
+
+def _is_kept(word: str) -> bool:
+    said_alone = Message("s1", "m1", 1, "e1", "ada", "user", f"I keep {word} at home.", datetime.fromisoformat(NOON))
+    return any(word in candidate.content for candidate in rule_extractor.extract([said_alone]))
 
 
 def erased(app: Database, memory_id: UUID, *, evidence: bool = False) -> Erased:
