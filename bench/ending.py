@@ -15,13 +15,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import numpy as np
 
 from bench import regression
 from bench.regression import Row, Trained
-from bench.talks import HELD_OUT, SECONDS_A_TURN, in_third_person, named, says, talk_of, talks
+from bench.talks import HELD_OUT, in_third_person, messages_of, named, says, talk_of, talks
 from core.config import Settings
 from core.extraction import rule_extractor
 from core.inference.configured_embedder import embedder
@@ -112,7 +112,7 @@ def read(name: str) -> Conversation:
     told = [
         Told(replace(one, said_at=message.occurred_at), _facts(talk, session, message, one))
         for session in talk["sessions"]
-        for messages in [_messages(talk, session)]
+        for messages in [messages_of(talk, session)]
         for one in rule_extractor.extract(messages)
         for message in messages
         if message.id == one.evidence[0].message_id
@@ -120,24 +120,6 @@ def read(name: str) -> Conversation:
     vectors = embedder(Settings()).embed([one.content for one in told])
     ends = {fact["id"]: fact["ended_by"] for fact in talk["facts"] if fact["ended_by"]}
     return Conversation(name, told, ends, vectors @ vectors.T)
-
-
-def _messages(talk: Json, session: Json) -> list[Message]:
-    began = datetime.fromisoformat(session["date"])
-    return [
-        Message(
-            session["id"],
-            str(turn["n"]),
-            place,
-            str(turn["n"]),
-            talk["user"],
-            turn["role"],
-            turn["content"],
-            began + timedelta(seconds=SECONDS_A_TURN * place),
-            talk["speaker"] if turn["role"] == "user" else None,
-        )
-        for place, turn in enumerate(session["turns"], 1)
-    ]
 
 
 def _facts(talk: Json, session: Json, message: Message, one: Candidate) -> frozenset[str]:

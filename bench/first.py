@@ -112,7 +112,7 @@ _CITED: Final = """
 
 
 def bytes_of_a_row(bench: Bench) -> Figures:
-    """What the rows of the large user take, as allocated and as the process grows."""
+    """Return the bytes of a row of the large user, as allocated and as the process grows."""
     with closing(db.connect(db.app_url(bench.there.settings), 1)) as app:
         gc.collect()
         before = _resident()

@@ -24,6 +24,7 @@ from typing import Any
 
 from bench.stand import Stand, stack
 from core.language import third_person
+from core.types import Message
 
 FOLDER = Path(__file__).parent / "talks_data"
 HELD_OUT = frozenset({"en-i", "en-l", "zh-i", "zh-l"})
@@ -61,6 +62,25 @@ def talks() -> list[str]:
 def talk_of(name: str) -> Json:
     found: Json = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
     return found
+
+
+def messages_of(talk: Json, session: Json) -> list[Message]:
+    """Return the messages of a session of a talk, as an extraction reads them."""
+    began = datetime.fromisoformat(session["date"])
+    return [
+        Message(
+            session["id"],
+            str(turn["n"]),
+            place,
+            str(turn["n"]),
+            talk["user"],
+            turn["role"],
+            turn["content"],
+            began + timedelta(seconds=SECONDS_A_TURN * place),
+            talk["speaker"] if turn["role"] == "user" else None,
+        )
+        for place, turn in enumerate(session["turns"], 1)
+    ]
 
 
 def score(talk: Json, memories: list[str]) -> Score:

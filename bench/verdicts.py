@@ -15,13 +15,12 @@ import argparse
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 from uuid import UUID
 
 from bench.stand import database
-from bench.talks import SECONDS_A_TURN, talk_of
+from bench.talks import messages_of, talk_of
 from bench.write import AUTHOR, BATCH, FILLED, TENANT, again, candidate
 from core.consolidation import pipeline
 from core.consolidation.judge import OpinionKind, Pair
@@ -43,7 +42,7 @@ from core.memory.changes import (
 )
 from core.storage import db
 from core.tenancy import tenants
-from core.types import Candidate, Json, Message
+from core.types import Candidate
 
 TALKS: Final = ("en-a", "en-i", "zh-a", "zh-i")
 """Two conversations of each language, one of them on which nothing is trained."""
@@ -98,7 +97,7 @@ class Trial:
 
 
 def run(names: Sequence[str], known: int) -> dict[str, list[str]]:
-    """What was decided, by trial."""
+    """Return what was decided, by trial."""
     found: dict[str, list[str]] = {}
     with database() as (settings, _):
         app = db.connect(db.app_url(settings), 2)
@@ -147,28 +146,10 @@ class Model:
 
 
 def statements(name: str) -> Iterator[Candidate]:
-    """What the rules read of a conversation, in the order in which it was said."""
+    """Yield what the rules extract from a conversation, in order."""
     talk = talk_of(name)
     for session in talk["sessions"]:
-        yield from rule_extractor.extract(_messages(talk, session))
-
-
-def _messages(talk: Json, session: Json) -> list[Message]:
-    began = datetime.fromisoformat(session["date"])
-    return [
-        Message(
-            session["id"],
-            str(turn["n"]),
-            place,
-            str(turn["n"]),
-            talk["user"],
-            turn["role"],
-            turn["content"],
-            began + timedelta(seconds=SECONDS_A_TURN * place),
-            talk["speaker"] if turn["role"] == "user" else None,
-        )
-        for place, turn in enumerate(session["turns"], 1)
-    ]
+        yield from rule_extractor.extract(messages_of(talk, session))
 
 
 def main() -> None:

@@ -23,12 +23,12 @@ APP, ROUTER = "IMPRINT_DATABASE_APP_URL", "IMPRINT_DATABASE_ROUTER_URL"
 """Settings with the roles that processes connect as: the tenant-bound one, and that of the queue."""
 
 NAME: Final = "imprint"
-"""What the process is called where processes are listed."""
+"""Name of the process in lists of processes."""
 
 
 @dataclass(frozen=True, slots=True)
 class WantedStack:
-    """What to run: `env` is added to the environment, the URLs are those of servers elsewhere."""
+    """Stack to run: `env` is added to the environment, the URLs are those of servers elsewhere."""
 
     env: Mapping[str, str]
     home: str

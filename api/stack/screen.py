@@ -18,19 +18,19 @@ class Screen:
         self._quiet = quiet
 
     def say(self, line: str) -> None:
-        """Tell how things go."""
+        """Print a line of progress."""
         if not self._quiet:
-            self._drawn.say(line)
+            self._screen.say(line)
 
     def complain(self, line: str) -> None:
-        """Tell what went wrong, on one line of standard error."""
-        self._drawn.complain(line)
+        """Print an error, on one line of standard error."""
+        self._screen.complain(line)
 
     def show(self, watched: Sequence[Watched], http_url: str, home: Path) -> None:
         """Print the table of processes, and the locations of the API, data and logs."""
         if not self._quiet:
-            self._drawn.show(watched, http_url, home)
+            self._screen.show(watched, http_url, home)
 
     @cached_property
-    def _drawn(self) -> Any:
+    def _screen(self) -> Any:
         return deferred.load("api.stack.status_table:DrawnScreen")(quiet=self._quiet)

@@ -5,7 +5,6 @@ What its members said or have elsewhere stays.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ PAGE: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class GroupMessages:
     """Sessions with messages to the group alone, sessions with others too, and the group's messages in these."""
 
     alone: Sequence[str]
@@ -57,7 +56,9 @@ def erase(tx: Tx, tenant_id: str, group_id: str, author: Author) -> Erased:
     written again. Conflict: its members kept writing in the meantime.
     """
     name = naming(group_id)
-    places = said(tx, group_id, runner.lock_sessions(tx, lambda: tx.execute(_SESSIONS, name).scalars(), "group"))
+    places = divide_sessions(
+        tx, group_id, runner.lock_sessions(tx, lambda: tx.execute(_SESSIONS, name).scalars(), "group")
+    )
     spoken: Json = {**name, **places.values()}
     found = sorted(tx.execute(_OWNERS, spoken).scalars())
     owners = runner.lock_owners(tx, tenant_id, found)
@@ -90,16 +91,16 @@ def naming(group_id: str) -> Json:
 
 def spelt(group_id: str) -> list[str]:
     """Return how JSON may name the group."""
-    return sorted({f'"group_id": {json.dumps(group_id, ensure_ascii=escaped)}' for escaped in (True, False)})
+    return [f'"group_id": {one}' for one in names.in_json(group_id)]
 
 
-def said(tx: Tx, group_id: str, session_ids: Sequence[str]) -> Said:
+def divide_sessions(tx: Tx, group_id: str, session_ids: Sequence[str]) -> GroupMessages:
     """Divide sessions into those with messages to the group alone, and others."""
     rows = tx.execute(_SHARED, {"group": group_id, "ids": session_ids}).all()
     shared = [row.id for row in rows if row.shared]
     places = tx.execute(_PLACES, {"group": group_id, "ids": shared}).all()
     alone = [row.id for row in rows if not row.shared]
-    return Said(alone, shared, [(row.session_id, row.id, row.position) for row in places])
+    return GroupMessages(alone, shared, [(row.session_id, row.id, row.position) for row in places])
 
 
 def _bound_values(tx: Tx, group_id: str, spoken: Json) -> dict[str, Any]:
@@ -217,7 +218,7 @@ _MEMORIES = text("""
     SELECT user_id, array_agg(id ORDER BY id) AS ids FROM memories
     WHERE group_id = :group AND user_id = ANY(:owners) GROUP BY user_id ORDER BY user_id COLLATE "C"
 """)
-"""Those of locked owners: a memory that another owner adds meanwhile counts as new."""
+"""Memories of locked owners: one that another owner adds meanwhile counts as new."""
 
 _SINCE = text("SELECT min(recorded_at) FROM memories WHERE group_id = :group AND user_id = ANY(:owners)")
 

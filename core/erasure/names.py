@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Final
 
 from sqlalchemy import text
@@ -23,6 +24,11 @@ def forget(tx: Tx, tenant_id: str) -> int:
     values = {"seqs": [row.seq for row in rows], "keys": [row.subject for row in rows]}
     runner.run(tx, tenant_id, ErasurePart.NAMES, values)
     return len(rows)
+
+
+def in_json(name: str) -> list[str]:
+    """Return how JSON may write a name: escaped, and as it is."""
+    return sorted({json.dumps(name), json.dumps(name, ensure_ascii=False)})
 
 
 _NAMED = text(f"""

@@ -15,7 +15,7 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core.config import Settings
-from core.erasure import group, memory, user
+from core.erasure import group, memory, names
 from core.erasure.memory import Erased
 from core.erasure.steps import STEPS, ErasurePart, ErasureStep
 from core.mirror import export
@@ -37,7 +37,7 @@ SUMMED: Final = frozenset({"messages", "sessions"})
 """Tables of which each step has other rows; of the others the step with the most rows counts."""
 
 OF_OTHERS: Final = (ErasurePart.MEMORIES, ErasurePart.EVENTS)
-"""What is erased with memories of others that quote what goes: there may be such memories."""
+"""Parts erased with memories of others that quote what goes; these memories are not counted."""
 
 _BOUND: Final = re.compile(r"(?<!:):(\w+)")
 
@@ -51,7 +51,7 @@ def of_user(tx: Tx, tenant_id: str, user_id: str, settings: Settings) -> Erased 
     found = tx.execute(_SESSIONS_OF_USER, {**name, "most": MOST + 1}).all()
     values, partial = _values(name, found, [row.id for row in found if row.shared])
     _add_events(tx, _EVENTS_OF_USER, values)
-    values |= {"spelt": user.spelt(user_id), "near": [], "cited": [], "groups": []}
+    values |= {"spelt": names.in_json(user_id), "near": [], "cited": [], "groups": []}
     counts, more = _counted(tx, [ErasurePart.USER], values, partial | {"near", "cited", "groups"})
     counts["mirror_files"] = int(export.count_files(settings, tenant_id, user_id)["files"])
     return Erased(user_id, counts=+counts, sessions=[row.id for row in found[:MOST]], at_least=more)
@@ -65,7 +65,7 @@ def of_group(tx: Tx, group_id: str) -> Erased | None:
         return None
     found = tx.execute(_SESSIONS_OF_GROUP, {**name, "most": MOST + 1}).all()
     near = _within(found, MOST)
-    said = group.said(tx, group_id, near)
+    said = group.divide_sessions(tx, group_id, near)
     ids = list(tx.execute(_MEMORIES_OF_GROUP, {**name, "most": MOST + 1}).scalars())
     owners = list(tx.execute(_USERS_OF_GROUP, {**said.values(), "ids": ids}).scalars())
     values: dict[str, Any] = {**name, **said.values(), "owners": owners, "most": MOST + 1}
@@ -142,60 +142,60 @@ def _counted(
 def _count(tx: Tx, step: ErasureStep, values: Mapping[str, Any]) -> int:
     if not step.rows:
         return 0
-    counting = text(f"SELECT count(*) FROM (SELECT FROM {step.rows} LIMIT :most) AS found")
-    return int(tx.execute(counting, values).scalar_one())
+    return int(tx.execute(text(f"SELECT {_number(step.rows)}"), values).scalar_one())
+
+
+def _number(rows: str, most: str = "most") -> str:
+    """Return SQL that counts rows up to a ceiling."""
+    return f"(SELECT count(*) FROM (SELECT FROM {rows} LIMIT :{most}) AS n)"
 
 
 _BY_INDEX = text("SET LOCAL enable_seqscan = off")
-"""Of what many rows fulfil, the planner expects the first ones at the beginning of a table; they may be at its end."""
+"""A condition that many rows fulfil makes the planner scan for the first ones, which may stand at the table's end."""
 
-_SIZE_OF_USER = text("""
-    SELECT (SELECT count(*) FROM (SELECT FROM events WHERE user_id = :user LIMIT :most) AS n)
-         + (SELECT count(*) FROM (SELECT FROM memories WHERE user_id = :user LIMIT :most) AS n)
-         + (SELECT count(*) FROM (SELECT FROM search_index WHERE user_id = :user LIMIT :most) AS n)
-         + (SELECT coalesce(sum(s.message_count + 1), 0) FROM (
-                SELECT session_id AS id FROM (
-                    SELECT session_id FROM participants WHERE user_id = :user LIMIT :most) AS guest
-                UNION SELECT id FROM (SELECT id FROM sessions WHERE user_id = :user LIMIT :most) AS own) AS mine
+
+def _sizes(owned: str, of_events: str, sessions: str, taking_part: str, more: str = "0") -> str:
+    """Return the statement that counts what is held of a user or a group, and what a rehearsal looks at besides.
+
+    `owned`, `of_events`: conditions on memories and index rows, and on events. `sessions`: all ids of sessions.
+    `taking_part`: ids of the sessions whose participants' verdicts are looked at. `more`: what else is.
+    """
+    return f"""
+    SELECT {_number(f"events WHERE {of_events}")} + {_number(f"memories WHERE {owned}")}
+         + {_number(f"search_index WHERE {owned}")}
+         + (SELECT coalesce(sum(s.message_count + 1), 0) FROM ({sessions}) AS mine
             CROSS JOIN LATERAL (SELECT message_count FROM sessions WHERE id = mine.id OFFSET 0) AS s) AS held,
-           (SELECT count(*) FROM (SELECT FROM flows LIMIT :looked_at) AS n)
-         + (SELECT count(*) FROM (SELECT FROM dispatches WHERE lists_others LIMIT :looked_at) AS n)
+           {_number("flows", "looked_at")} + {_number("dispatches WHERE lists_others", "looked_at")}
          + (SELECT count(*) FROM (
                 SELECT FROM verdicts WHERE user_id = ANY(ARRAY(
-                    SELECT DISTINCT p.user_id
-                    FROM (SELECT session_id FROM participants WHERE user_id = :user LIMIT :most) AS mine
-                    CROSS JOIN LATERAL (
-                        SELECT user_id FROM participants WHERE session_id = mine.session_id OFFSET 0) AS p
-                    LIMIT :most)) LIMIT :looked_at) AS n) AS looked_at
-""")
+                    SELECT DISTINCT p.user_id FROM ({taking_part}) AS mine
+                    CROSS JOIN LATERAL (SELECT user_id FROM participants WHERE session_id = mine.id OFFSET 0) AS p
+                    LIMIT :most)) LIMIT :looked_at) AS n)
+         + {more} AS looked_at
+    """
+
+
+_OWN_OF_USER: Final = "SELECT id FROM sessions WHERE user_id = :user LIMIT :most"
+
+_AS_PARTICIPANT: Final = "SELECT session_id AS id FROM participants WHERE user_id = :user LIMIT :most"
+
+_ALL_OF_USER: Final = f"SELECT id FROM ({_OWN_OF_USER}) AS own UNION SELECT id FROM ({_AS_PARTICIPANT}) AS guest"
+
+_OWN_OF_GROUP: Final = "SELECT id FROM sessions WHERE group_id = :group LIMIT :most"
+
+_ALL_OF_GROUP: Final = f"""
+    SELECT id FROM ({_OWN_OF_GROUP}) AS own
+    UNION SELECT session_id FROM (SELECT session_id FROM events WHERE group_id = :prefix LIMIT :most) AS named
+"""
+
+_SIZE_OF_USER = text(_sizes("user_id = :user", "user_id = :user", _ALL_OF_USER, _AS_PARTICIPANT))
+
+_BESIDE_GROUP: Final = f"""events WHERE {BESIDE_MEMORY} AND time >= (
+    SELECT min(recorded_at) - interval '1 hour'
+    FROM (SELECT recorded_at FROM memories WHERE group_id = :group LIMIT :most) AS learnt)"""
 
 _SIZE_OF_GROUP = text(
-    """
-    SELECT (SELECT count(*) FROM (SELECT FROM events WHERE group_id = :prefix LIMIT :most) AS n)
-         + (SELECT count(*) FROM (SELECT FROM memories WHERE group_id = :group LIMIT :most) AS n)
-         + (SELECT count(*) FROM (SELECT FROM search_index WHERE group_id = :group LIMIT :most) AS n)
-         + (SELECT coalesce(sum(s.message_count + 1), 0) FROM (
-                SELECT id FROM (SELECT id FROM sessions WHERE group_id = :group LIMIT :most) AS own
-                UNION SELECT session_id FROM (
-                    SELECT session_id FROM events WHERE group_id = :prefix LIMIT :most) AS told) AS theirs
-            CROSS JOIN LATERAL (SELECT message_count FROM sessions WHERE id = theirs.id OFFSET 0) AS s) AS held,
-           (SELECT count(*) FROM (SELECT FROM flows LIMIT :looked_at) AS n)
-         + (SELECT count(*) FROM (SELECT FROM dispatches WHERE lists_others LIMIT :looked_at) AS n)
-         + (SELECT count(*) FROM (
-                SELECT FROM verdicts WHERE user_id = ANY(ARRAY(
-                    SELECT DISTINCT p.user_id
-                    FROM (SELECT id FROM sessions WHERE group_id = :group LIMIT :most) AS own
-                    CROSS JOIN LATERAL (
-                        SELECT user_id FROM participants WHERE session_id = own.id OFFSET 0) AS p
-                    LIMIT :most)) LIMIT :looked_at) AS n)
-         + (SELECT count(*) FROM (
-"""
-    f"""
-                SELECT FROM events WHERE {BESIDE_MEMORY} AND time >= (
-                    SELECT min(recorded_at) - interval '1 hour'
-                    FROM (SELECT recorded_at FROM memories WHERE group_id = :group LIMIT :most) AS learnt)
-                LIMIT :looked_at) AS n) AS looked_at
-"""
+    _sizes("group_id = :group", "group_id = :prefix", _ALL_OF_GROUP, _OWN_OF_GROUP, _number(_BESIDE_GROUP, "looked_at"))
 )
 
 _EVENTS_BESIDE = text(f"""
@@ -211,24 +211,19 @@ _EVENTS_BESIDE = text(f"""
 """)
 """Events that are read to redact what was said of memories of others that go with the user."""
 
-_SESSIONS_OF_USER = text("""
+_SESSIONS_OF_USER = text(f"""
     SELECT mine.id, s.message_count, EXISTS (
         SELECT FROM participants p WHERE p.session_id = mine.id AND p.user_id <> :user OFFSET 0) AS shared
-    FROM (SELECT id FROM (SELECT id FROM sessions WHERE user_id = :user LIMIT :most) AS own
-          UNION SELECT session_id FROM (
-              SELECT session_id FROM participants WHERE user_id = :user LIMIT :most) AS guest
-          LIMIT :most) AS mine
+    FROM ({_ALL_OF_USER} LIMIT :most) AS mine
     CROSS JOIN LATERAL (SELECT message_count FROM sessions WHERE id = mine.id OFFSET 0) AS s
     ORDER BY mine.id COLLATE "C"
 """)
 
 _EVENTS_OF_USER = text("SELECT seq, id FROM events WHERE user_id = :user LIMIT :most")
 
-_SESSIONS_OF_GROUP = text("""
+_SESSIONS_OF_GROUP = text(f"""
     SELECT theirs.id, s.message_count
-    FROM (SELECT id FROM (SELECT id FROM sessions WHERE group_id = :group LIMIT :most) AS own
-          UNION SELECT session_id FROM (SELECT session_id FROM events WHERE group_id = :prefix LIMIT :most) AS told
-          LIMIT :most) AS theirs
+    FROM ({_ALL_OF_GROUP} LIMIT :most) AS theirs
     CROSS JOIN LATERAL (SELECT message_count FROM sessions WHERE id = theirs.id OFFSET 0) AS s
     ORDER BY theirs.id COLLATE "C"
 """)

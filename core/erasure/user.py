@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -78,13 +77,8 @@ def _bound_values(tx: Tx, user_id: str, spoken: Mapping[str, Any]) -> dict[str, 
         "seqs": [row.seq for row in more],
         "events": [row.id for row in more],
         "pepper": secrets.token_hex(),
-        "spelt": spelt(user_id),
+        "spelt": names.in_json(user_id),
     }
-
-
-def spelt(name: str) -> list[str]:
-    """Return a name as JSON may hold it."""
-    return sorted({json.dumps(name), json.dumps(name, ensure_ascii=False)})
 
 
 _SESSIONS = text("""
