@@ -20,12 +20,14 @@ from core.storage.db import Tx, recordset, recordset_of_json, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Json, Message
 
+MESSAGE_ADDED = "message.added"
+
 TOOL_RESULT = "tool.result.added"
 
 TOOL = "tool"
 """The role of tools' results."""
 
-SPOKEN = frozenset({"message.added", TOOL_RESULT})
+SPOKEN = frozenset({MESSAGE_ADDED, TOOL_RESULT})
 """Events that add a message to the transcript."""
 
 ENDED = "session.ended"

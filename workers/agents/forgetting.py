@@ -26,6 +26,7 @@ from core.memory.receipts import Signer
 from core.search import query
 from core.search.filters import Filters
 from core.search.query import Question
+from core.sessions.sessions import MESSAGE_ADDED
 from core.storage.db import Tx
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
@@ -38,12 +39,17 @@ REFUSED = "It was said by someone else, and is not about the one who asks."
 
 
 def forget_on_request(tools: Tools, job: Job) -> Outcome:
-    """Look for a request in a message, or carry out the one that `memory.forget_requested` names."""
+    """Look for a request in a message, or carry out the one that `memory.forget_requested` names.
+
+    An event that repeats a message, or whose message was erased since, asks for nothing.
+    """
     if job.event.event_type == forget.REQUESTED:
         return _carry_out(tools, job)
     may_ask = _may_ask(job)
     with session_of(job) as session_id, tools.db.tenant(job.tenant_id) as tx:
         message_id = turns.message_of_event(tx, session_id, job.event.id)
+        if message_id is None and job.event.event_type == MESSAGE_ADDED:
+            return Outcome(Report({"forgetting": "no_new_message"}))
         if message_id is None:
             raise Never(f"{job.target} needs an event that brought a message; {job.event.id!r} did not.")
         asked = forget.find(tx, session_id, message_id, may_ask=may_ask)

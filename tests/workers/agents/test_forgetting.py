@@ -199,6 +199,15 @@ def test_a_message_that_asks_for_nothing_is_left_alone(app: Database, works: Wor
     assert results(app)[-1] == {"forgetting": "not_requested"}
 
 
+def test_a_message_that_is_sent_again_asks_for_nothing_more(app: Database, works: Works) -> None:
+    accept_all(app, [said("My PIN is 671498.", message_id="m1"), said("How do I delete my account?", message_id="m2")])
+    works.settle()
+    accept_all(app, [said("How do I delete my account?", message_id="m2")])
+    works.settle()
+    assert [one["forgetting"] for one in results(app)] == ["not_requested", "no_new_message"]
+    assert not rows(app, "SELECT FROM dispatches WHERE status = 'dead'")
+
+
 def test_what_replaces_the_erased_is_remembered(app: Database, works: Works) -> None:
     accept_all(app, [said("My locker is number 471.")])
     works.settle()
