@@ -129,7 +129,8 @@ def now() -> datetime:
 
 def snapshot(row: MemoryRow) -> Json:
     """Return a memory's row as JSON for its history, without what follows from the rest: its curve, its id's end."""
-    return {name: plain(value) for name, value in row._mapping.items() if not name.startswith(("fade_", "id_tail"))}
+    columns = row._asdict()  # noqa: SLF001 - public, in spite of its name
+    return {name: plain(value) for name, value in columns.items() if not name.startswith(("fade_", "id_tail"))}
 
 
 def plain(value: object) -> Any:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
-
-from sqlalchemy import RowMapping
 
 from core.types import Json
 
@@ -61,5 +59,4 @@ class MemoryRow(KnownRow, Protocol):
     tags: Sequence[str]
     level: int
 
-    @property
-    def _mapping(self) -> RowMapping: ...
+    def _asdict(self) -> dict[str, Any]: ...
