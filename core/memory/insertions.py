@@ -13,7 +13,7 @@ from core.errors import Conflict
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.index import search_index
-from core.memory import decay, identity, retention, updates, versions
+from core.memory import decay, identity, retention, stored_features, updates, versions
 from core.memory.changes import Add, Archive, Derive, Link, Owner
 from core.memory.retention import FadingPolicy
 from core.memory.rows import MemoryRow
@@ -128,6 +128,7 @@ def _row(
         "topic": c.topic,
         "content": c.content,
         "statement_key": identity.statement_key(c.subject, c.content),
+        "features": _hexadecimal(stored_features.encoded(c.content)),
         "structured": c.structured,
         "attribute": c.attribute,
         "value": c.value,
@@ -151,9 +152,14 @@ def _row(
     }
 
 
+def _hexadecimal(stored: bytes | None) -> str | None:
+    """Return bytes in PostgreSQL's notation."""
+    return None if stored is None else f"\\x{stored.hex()}"
+
+
 _COLUMNS = """
     id uuid, user_id text, group_id text, session_id text, subject text, kind text, category text, topic text,
-    content text, statement_key text, structured jsonb, attribute text, value text, importance float8,
+    content text, statement_key text, features bytea, structured jsonb, attribute text, value text, importance float8,
     confidence float8, trust text, status text, occurred_at timestamptz, said_at timestamptz, valid_from timestamptz,
     valid_to timestamptz, expires_at timestamptz, half_life_days float8, pinned bool, tags text[], level int,
     recorded_at timestamptz, last_used_at timestamptz, fade_height float8, fade_floor float8, fade_half_life float8,

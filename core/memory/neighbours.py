@@ -18,7 +18,7 @@ from sqlalchemy import Engine, TextClause, text
 from core.errors import Conflict
 from core.index.resident.snapshot import Snapshot
 from core.memory import feature_cache, identity, nearest_vectors
-from core.memory.feature_cache import UserFeatures
+from core.memory.feature_cache import ReadMemory, UserFeatures
 from core.memory.identity import KnownMemory
 from core.memory.known_set import KnownSet, KnownStatements
 from core.memory.memories import ACTIVE_SQL, CROWD, KNOWN, NEIGHBOURS, PLACE_SQL, known_of
@@ -160,7 +160,7 @@ class _Found:
     def __init__(self, tx: Tx, search: Search, *, eager: bool) -> None:
         self.tx = tx
         self.stamps: dict[str, int] = {}
-        self.read: dict[str, tuple[int, KnownMemory]] = {}
+        self.read: dict[str, ReadMemory] = {}
         self._search = search
         self._features = search.features
         self._eager = eager
@@ -204,7 +204,7 @@ class _Found:
                 self._put(row)
             features = self._features.take(keys, self.read)
         store = _Store(self._features, keys, [self.stamps[key] for key in keys], self.tx, reopen)
-        read = {order[key]: memory for key, (_, memory) in self.read.items() if key in order}
+        read = {order[key]: one.memory for key, one in self.read.items() if key in order}
         source = KnownStatements(features, read, store)
         return [
             KnownSet(
@@ -221,7 +221,7 @@ class _Found:
     def _put(self, row: Any) -> str:
         key = str(row.id)
         self.stamps[key] = row.stamp
-        self.read[key] = row.stamp, known_of(row)
+        self.read[key] = ReadMemory(row.stamp, known_of(row), row.features)
         return key
 
 

@@ -24,6 +24,7 @@ class KnownRow(Protocol):
     said_at: datetime
     valid_from: datetime | None
     audience_labels: Sequence[str]
+    features: bytes | None
 
     @property
     def structured(self) -> Json | None: ...
