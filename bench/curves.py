@@ -6,7 +6,8 @@ For `--memories`, users with so many memories each share one table, and the same
 `--users`, so many users of one memory are added to the same table step by step, and the same is asked each time of new
 users of 100 memories. All runs in one process without HTTP, with prepared vectors; nothing was asked about a user
 before. Statements are judged and written in batches as the consolidator makes them; the sweep archives ten memories
-that have faded. Figures are medians in milliseconds, and `first` ones are measured once for each of a few users.
+that have faded. Figures are milliseconds: medians of searches and contexts, and means of writes, of which some compare
+a statement with much more than others do; `older` ones were said before all that is known, as an import brings them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -42,7 +45,7 @@ from core.storage.db import Database
 
 SIZES: Final = (10, 100, 1_000, 10_000, 100_000)
 
-QUESTIONS, BATCHES, SINGLE = 15, 4, 5
+QUESTIONS, BATCHES, SINGLE = 15, 4, 20
 """Asked, written at once, and written alone, for one user."""
 
 PROBES: Final = 3
@@ -51,6 +54,8 @@ PROBES: Final = 3
 EACH: Final = 100
 DUE: Final = 10
 CONTEXT_TOKENS: Final = 4_000
+LONG_AGO: Final = datetime(2020, 1, 1, tzinfo=UTC)
+"""Before the time of everything that is known: what an import brings."""
 
 Figures = dict[str, float]
 
@@ -61,22 +66,20 @@ class Probe:
     def __init__(self, there: Filled, app: Database, model: LocalEmbedder, user: str, memories: int) -> None:
         self._there, self._app, self._user = there, app, user
         self._asked = [question(user, at * memories // QUESTIONS) for at in range(QUESTIONS)]
-        count = BATCH * (BATCHES + 1) + SINGLE
-        self._said = [candidate(SENTENCES + n) for n in range(count)]
+        count = BATCH * (BATCHES + 1) + 2 * SINGLE
+        now = datetime.now(UTC)
+        self._said = [replace(candidate(SENTENCES + n), occurred_at=now) for n in range(count)]
         texts = [*self._asked, *(one.content for one in self._said)]
         self._known = Prepared(model.name, model.dimension, dict(zip(texts, model.embed(texts), strict=True)))
 
     def figures(self) -> Figures:
         first, *rest = [_ms(self._search, one) for one in self._asked]
         contexts = [_ms(self._context, one) for one in self._asked]
-        met, batches, alone = self._written()
         return {
             "first search": first,
             "search": statistics.median(rest),
             "context": statistics.median(contexts),
-            "first batch": met,
-            "batch of 15": statistics.median(batches),
-            "statement alone": statistics.median(alone),
+            **self._written(),
             "profile": _ms(profile.build, self._app, TENANT, ProfileOwner(self._user)),
             "sweep of 10": self._swept(),
         }
@@ -88,13 +91,18 @@ class Probe:
         reads = ContextDeps(self._app, self._known, self._there.settings)
         build(reads, TENANT, ContextQuery(self._user, None, f"{self._user}-s0", asked, CONTEXT_TOKENS))
 
-    def _written(self) -> tuple[float, list[float], list[float]]:
+    def _written(self) -> Figures:
         consolidation, owner = Consolidation(self._app, self._known), Owner(self._user)
-        many, few = self._said[:-SINGLE], self._said[-SINGLE:]
+        many, few, early = self._said[: -2 * SINGLE], self._said[-2 * SINGLE : -SINGLE], self._said[-SINGLE:]
         batches = [many[at : at + BATCH] for at in range(0, len(many), BATCH)]
         met, *took = [_ms(judge_all, consolidation, owner, one, BATCH, TENANT) for one in batches]
-        alone = [_ms(judge_all, consolidation, owner, [one], 1, TENANT) for one in few]
-        return met, took, alone
+        imported = [replace(one, occurred_at=LONG_AGO) for one in early]
+        return {
+            "first batch": met,
+            "batch of 15": statistics.fmean(took),
+            "statement alone": _ms(judge_all, consolidation, owner, few, 1, TENANT) / SINGLE,
+            "older statement": _ms(judge_all, consolidation, owner, imported, 1, TENANT) / SINGLE,
+        }
 
     def _swept(self) -> float:
         self._there.admin.execute(_MAKE_DUE, {"tenant": TENANT, "user": self._user, "due": DUE})

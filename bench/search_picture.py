@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT = 640, 400, 60, 40, 130
-COLOURS = ("#1f6f8b", "#c8553d", "#6b8e23", "#8a6d3b", "#6a4c93", "#2a9d8f", "#b5179e", "#555555")
+COLOURS = ("#1f6f8b", "#c8553d", "#6b8e23", "#8a6d3b", "#6a4c93", "#2a9d8f", "#b5179e", "#555555", "#e09f3e")
 MARKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
 LINE = 15
 """From one name to the next, at the least."""
