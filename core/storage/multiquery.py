@@ -7,6 +7,7 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
+from uuid import UUID
 
 import psycopg
 from psycopg import adapt
@@ -51,12 +52,36 @@ def run_statements(
 
 def _with_values(adapting: Transformer, statement: TextClause, values: Mapping[str, object]) -> bytes:
     parts, names = _split(statement)
-    literals = {name: adapting.as_literal(values[name]) for name in set(names)}
+    literals = {name: _literal(adapting, values[name]) for name in set(names)}
     written = [parts[0]]
     for name, part in zip(names, parts[1:], strict=True):
         # The spaces keep a negative number after a minus from beginning a comment, and words apart.
         written += (b" ", literals[name], b" ", part)
     return b"".join(written)
+
+
+def _literal(adapting: Transformer, value: object) -> bytes:
+    """Return a value as the driver writes it; the usual ones at a tenth of its time."""
+    if type(value) is str and _UNQUOTED.fullmatch(value):
+        return b"'%b'" % value.encode()
+    if type(value) is list and value:
+        if (kinds := {*map(type, value)}) == {str}:
+            # Not for elements with a comma, and not for what could be read as NULL.
+            if all(map(_ELEMENT.fullmatch, value)):
+                return b"'{%b}'" % ",".join(value).encode()
+        elif kinds == {UUID}:
+            return b"'{%b}'::uuid[]" % ",".join([one.hex for one in value]).encode()
+        elif kinds == {int} and -(2**31) <= min(value) and max(value) < 2**31:
+            # As wide as the widest needs, where the driver takes two bytes for small ones: the server compares them.
+            return b"'{%b}'::int4[]" % ",".join(map(str, value)).encode()
+    return adapting.as_literal(value)
+
+
+_UNQUOTED: Final = re.compile(r"[\w:.*/ -]*", re.ASCII)
+"""Texts without anything that quoting changes."""
+
+_ELEMENT: Final = re.compile(r"(?!null$)[\w:./-]+", re.ASCII | re.IGNORECASE)
+"""Likewise in an array."""
 
 
 @lru_cache(maxsize=256)
