@@ -14,7 +14,7 @@ from contextvars import copy_context
 from typing import Any, Final
 
 from fastapi import Response
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from pydantic_core import from_json
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -45,9 +45,8 @@ class DirectCalls:
             return
         message = await receive()  # Admission control has read the whole body.
         body = message.get("body", b"")
-        try:
-            asked = model.model_validate(from_json(body, cache_strings="none"))
-        except (ValidationError, ValueError, RecursionError):
+        asked = parsed(model, body)
+        if asked is None:
             await self._app(scope, bodies.replay(body, receive), send)
             return
         admitted: Admitted = scope[ADMITTED]
@@ -61,15 +60,24 @@ class DirectCalls:
         await answer(scope, receive, send)
 
 
+def parsed(model: type[BaseModel], body: bytes) -> BaseModel | None:
+    """Return the validated body; None: it is not JSON, or not valid."""
+    try:
+        return model.model_validate(from_json(body, cache_strings="none"))
+    except (ValueError, RecursionError):  # A validation error is a ValueError.
+        return None
+
+
 def _is_small_json(scope: Scope) -> bool:
     """Return whether the headers announce a small body, in JSON or without a type."""
-    length, type_ = None, b""
+    length, types = b"", list[bytes]()
     for name, value in scope["headers"]:
         if name == b"content-length":
             length = value
         elif name == b"content-type":
-            type_ = value
-    return length is not None and length.isdigit() and int(length) < LARGE_BYTES and type_ in _USUAL
+            types.append(value)
+    usual = not types or (len(types) == 1 and types[0] in _USUAL)
+    return usual and length.isdigit() and int(length) < LARGE_BYTES
 
 
 _USUAL: Final = frozenset({content_type.JSON, *content_type.NO_TYPE})
