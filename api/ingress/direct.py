@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from functools import partial
 from typing import Any, Final
 
 from fastapi import Response
@@ -38,9 +39,9 @@ class DirectCalls:
         self._threads = ThreadPoolExecutor(deps.settings.database_pool, "endpoint")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint = getattr(scope.get("route"), "endpoint", None) if scope["type"] == "http" else None
-        model = self._table.get(endpoint)
-        if model is None or not _is_small_json(scope):
+        endpoint: Endpoint | None = getattr(scope.get("route"), "endpoint", None)
+        model = None if endpoint is None else self._table.get(endpoint)
+        if endpoint is None or model is None or not _is_small_json(scope):
             await self._app(scope, receive, send)
             return
         message = await receive()  # Admission control has read the whole body.
@@ -50,11 +51,10 @@ class DirectCalls:
             await self._app(scope, bodies.replay(body, receive), send)
             return
         admitted: Admitted = scope[ADMITTED]
-        work = copy_context().run
+        caller = admitted.caller
+        work = partial(copy_context().run, endpoint, self._deps.of(caller), caller, asked)
         try:
-            answer: Response = await asyncio.get_running_loop().run_in_executor(
-                self._threads, work, endpoint, self._deps.of(admitted.caller), admitted.caller, asked
-            )
+            answer = await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is answered, as the framework does
             answer = error_responses.refusal(error)
         await answer(scope, receive, send)
