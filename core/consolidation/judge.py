@@ -315,7 +315,8 @@ def _revision_verdict(candidate: Candidate, neighbours: KnownSet) -> Verdict | N
     """Detect a memory that the statement ends, or one said later that ends the statement."""
     if found := find_ended(candidate, neighbours):
         return Verdict(Kind.SUPERSEDE, *found[0])
-    for known in neighbours.at(np.flatnonzero(_told_later(candidate, neighbours))):
+    later = neighbours.taken(_told_later(candidate, neighbours))
+    for known in later.at(endings.nearest(candidate.content, later)):
         if why := revision.revises(endings.rule_view(known), endings.rule_view(candidate)):
             return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
     return None

@@ -221,7 +221,7 @@ def ended_statements(new: NewerStatement, older: OlderStatements[K] | list[K]) -
     if not may_end(new) or not len(older):
         return []
     columns: OlderStatements[K] = ListedStatements(older) if isinstance(older, list) else older
-    compared = columns.taken(~columns.marks["long"] & (columns.marks["chinese"] == _is_chinese(new.content)))
+    compared = columns.taken(_comparable(new.content, columns))
     least = LEAST if len(compared) >= NEAREST else LEAST_OF_FEW
     places, shown = pairs(new, compared)
     if not len(places):
@@ -289,6 +289,19 @@ def related(new: NewerStatement, older: OlderStatements[K]) -> Places:
     if not may_end(new) or not len(older):
         return np.zeros(0, dtype=np.int64)
     return _related(sketch(new.content), older)[0]
+
+
+def nearest(content: str, others: OlderStatements[K]) -> Places:
+    """Return the places of the statements nearest to a content in its language, by similarity and by words."""
+    places = np.flatnonzero(_comparable(content, others))
+    if len(places) <= NEAREST:
+        return places
+    return np.asarray(places[_related(sketch(content), others.taken(places))[0]])
+
+
+def _comparable(content: str, others: OlderStatements[K]) -> Places:
+    """Return which statements are in the language of a content, and not too long to be compared."""
+    return np.asarray(~others.marks["long"] & (others.marks["chinese"] == _is_chinese(content)))
 
 
 def _related(mine: Sketch, older: OlderStatements[K]) -> tuple[Places, Places, Places, Columns]:

@@ -17,7 +17,7 @@ from core.memory.identity import KnownMemory
 from core.memory.known_set import Features as SomeFeatures
 from core.memory.known_set import KnownSet, KnownStatements, features_of
 from core.statements import comparison
-from core.statements.endings import Register, Traits
+from core.statements.endings import NEAREST, Register, Traits
 from core.types import Category
 from tests.core.consolidation.samples import NOON, a_candidate, a_known
 
@@ -76,6 +76,17 @@ def test_what_is_ended_is_found_and_its_traits_are_learned() -> None:
     shelf.read.clear()
     find_ended(new, known)
     assert shelf.read == [], "texts are read once"
+
+
+def test_what_was_said_before_all_that_is_known_is_compared_with_the_nearest_alone() -> None:
+    after = NOON + timedelta(days=2)
+    sold = a_known("Ada sold her Volvo.", 0.5, said_at=after)
+    others = [a_known(f"Ada sold her {n} hens to Bob.", 0.1, said_at=after) for n in range(3, 80)]
+    known, shelf = unread([*others, sold])
+    verdict = judge(a_candidate("Ada drives a red Volvo.", said_at=NOON), known)
+    assert verdict.known is not None
+    assert (verdict.kind, verdict.known.content) == (Kind.PREDATES, sold.content)
+    assert len(shelf.read) <= 2 * NEAREST
 
 
 def test_without_something_to_read_from_it_says_so() -> None:
