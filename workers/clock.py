@@ -239,7 +239,7 @@ def gauge(database: Database) -> None:
     with database.asking_queues((_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {})) as (tx, answers):
         ((at, events, lag),), opened, ((oldest,),) = answers
         statuses = {status: int(dispatches) for status, dispatches in opened}
-        tenants = Counter(queue for _, queue in fair_share.ready(tx))
+        tenants = Counter(queue for _, queue, _ in fair_share.ready(tx))
         processes = heartbeat.processes_by_queue(tx)
         heartbeat.keep_gauges(
             tx,

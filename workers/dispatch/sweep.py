@@ -33,7 +33,7 @@ def due(tx: Tx, policy: LedgerPolicy, limit: int = 500) -> list[DispatchRef]:
             emit_dead(tx, row, row.error)
             metrics.DISPATCHES.labels(row.target, DispatchStatus.DEAD).inc()
             ready_waiting(tx, row)
-    return fair_share.offer(tx, policy.shares, fair_share.keys_with_room(tx, policy.shares, fair_share.ready(tx)))
+    return fair_share.offer(tx, policy.shares, fair_share.with_room(tx, policy.shares, fair_share.ready(tx)))
 
 
 def expire(tx: Tx, limit: int = 500) -> int:
@@ -49,7 +49,7 @@ def expire(tx: Tx, limit: int = 500) -> int:
 def release(tx: Tx, policy: LedgerPolicy, limit: int = 500) -> list[DispatchRef]:
     """Release dispatches whose time has come. Several clocks may run it."""
     rows = tx.execute(_RELEASE, {"limit": limit}).all()
-    return fair_share.offer(tx, policy.shares, [(row.tenant_id, row.queue) for row in rows])
+    return fair_share.offer(tx, policy.shares, [(row.tenant_id, row.queue, row.id) for row in rows])
 
 
 def cancel_waiting(tx: Tx, tenant_id: str, lane: str, limit: int, reason: str) -> int:

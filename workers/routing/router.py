@@ -33,7 +33,7 @@ from rules.flow.stages import STAGES
 from rules.registry.defaults import NAMES as DEFAULT_RULES
 from rules.registry.live_rules import LiveRules
 from workers.dispatch import fair_share, insertion
-from workers.dispatch.fair_share import ActiveTenants, FairShare, Key
+from workers.dispatch.fair_share import ActiveTenants, FairShare, Readied
 from workers.dispatch.model import NewDispatch, lists_others
 from workers.dispatch.relay import DispatchRef
 from workers.routing import action_dispatches
@@ -178,7 +178,7 @@ def _route_batch(router: Router) -> tuple[int, list[DispatchRef]]:
     return len(batch), owed
 
 
-def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> list[Key]:
+def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> list[Readied]:
     """Decide on these events and write what follows; return the tenants and queues that have something to send."""
     decided = decide(tx, router, batch, now)
     fires, drops = _flow(tx, decided)
@@ -190,7 +190,7 @@ def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) ->
 
 def _one_by_one(router: Router, embedded: Sequence[int] | None) -> tuple[list[Event], list[DispatchRef]]:
     """Decide on each event alone, after the database has refused to store what follows from one of them."""
-    keys: list[Key] = []
+    keys: list[Readied] = []
     parked: list[NewDispatch] = []
     with _claim(router, embedded) as (tx, batch, now):
         for event in batch:
@@ -307,7 +307,7 @@ def _flow(tx: Tx, decided: BatchDecisions) -> tuple[list[Fire], list[Drop]]:
     return fires, drops
 
 
-def _write(tx: Tx, router: Router, decided: BatchDecisions, more: Sequence[NewDispatch]) -> list[Key]:
+def _write(tx: Tx, router: Router, decided: BatchDecisions, more: Sequence[NewDispatch]) -> list[Readied]:
     """Write all dispatches in one statement, then their requests for approval, and clear replaced ones from lanes."""
     acting = _make_dispatches(router, decided)
     made = [(dispatch, occasion.event) for occasion, several in acting for dispatch in several]

@@ -41,6 +41,7 @@ CREATE POLICY all_queues ON events TO imprint_router USING (true) WITH CHECK (tr
 CREATE POLICY all_queues ON decisions TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY all_queues ON flows TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY all_queues ON dispatches TO imprint_router USING (true) WITH CHECK (true);
+CREATE POLICY all_queues ON turn_bounds TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY all_queues ON rules TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY all_queues ON rule_versions TO imprint_router USING (true) WITH CHECK (true);
 CREATE POLICY all_queues ON sessions TO imprint_router USING (true) WITH CHECK (true);
@@ -51,7 +52,7 @@ CREATE POLICY lookups ON model_calls FOR SELECT TO imprint_router USING (true);
 CREATE POLICY limits_of_all ON tenant_settings FOR SELECT TO imprint_router USING (name IN ('limits', 'embedding'));
 
 GRANT SELECT ON tenants, rules, rule_versions, sessions, tenant_settings TO imprint_router;
-GRANT SELECT, INSERT, UPDATE ON events, decisions, dispatches TO imprint_router;
+GRANT SELECT, INSERT, UPDATE ON events, decisions, dispatches, turn_bounds TO imprint_router;
 GRANT SELECT, INSERT, UPDATE, DELETE ON flows, schedules TO imprint_router;
 GRANT SELECT (tenant_id, id, user_id, status, importance, recorded_at) ON memories TO imprint_router;
 GRANT SELECT (tenant_id, session_id, position, event_seq, token_count, occurred_at) ON messages TO imprint_router;

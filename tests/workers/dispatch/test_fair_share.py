@@ -70,11 +70,12 @@ def test_each_queue_of_a_tenant_has_room_of_its_own(app: Database, queue: Databa
     (other,) = waiting(app, TENANT, 1, "io")
     offered(queue, (TENANT, "cpu"))
     with queue.queue() as tx:
-        assert fair_share.keys_with_room(tx, SHARES, [(TENANT, "cpu"), (TENANT, "io")]) == [(TENANT, "io")]
-        assert fair_share.ready(tx) == [(TENANT, "cpu"), (TENANT, "io")]
+        found = fair_share.ready(tx)
+        assert [one[:2] for one in found] == [(TENANT, "cpu"), (TENANT, "io")]
+        assert fair_share.with_room(tx, SHARES, found) == [(TENANT, "io", other)]
     assert offered(queue, (TENANT, "io")) == [other]
     with queue.queue() as tx:
-        assert fair_share.ready(tx) == [(TENANT, "cpu")]
+        assert [one[:2] for one in fair_share.ready(tx)] == [(TENANT, "cpu")]
 
 
 def test_each_time_it_is_sent_one_that_nobody_begins_waits_twice_as_long(app: Database, queue: Database) -> None:
