@@ -266,9 +266,9 @@ _RAISE: Final = text(f"""
     WHERE next.id > b.from_id
     ON CONFLICT (tenant_id, queue, priority) DO UPDATE SET from_id = EXCLUDED.from_id, older = EXCLUDED.older
 """)
-"""To the first that is ready, else to the last that was sent. While a snapshot is held open, every transition leaves an
-index entry that no vacuum may remove; an offer steps over those above the bound alone. The bound is moved seldom,
-because each move leaves a version of its row, too."""
+"""To the last that was sent, but to none above the first that is ready. While a snapshot is held open, every transition
+leaves an index entry that no vacuum may remove; an offer steps over those above the bound alone. The bound is moved
+seldom, because each move leaves a version of its row, too."""
 
 _COUNT_OLDER: Final = text("""
     UPDATE turn_bounds SET older = older || cast(:id AS uuid)
