@@ -90,7 +90,7 @@ def offer(tx: Tx, shares: FairShare, keys: Iterable[Key | Readied], *, ends: boo
         (_LOCK, lock),
         (_LOWER, {**_keys(lower), "ids": list(lower.values())}) if lower else None,
         (_OFFER, values),
-        (_RAISE, _keys(wanted)) if raises else None,
+        (_RAISE, {**_keys(wanted), "priorities": _PRIORITIES}) if raises else None,
         last=ends,
     )
     return [DispatchRef(row.tenant_id, row.queue, row.id) for row in sorted(rows, key=lambda row: row.id)]
@@ -128,9 +128,10 @@ def _keys(keys: Iterable[Key]) -> dict[str, list[str]]:
 
 
 def _room(shares: FairShare, keys: Sequence[Key]) -> dict[str, object]:
-    """Return the values of `_ROOM`."""
+    """Return the values of `turn_room`."""
     return {
         **_keys(keys),
+        "priorities": _PRIORITIES,
         "lease": shares.lease,
         "running": shares.running,
         "stale": STALE_SECONDS,
@@ -146,91 +147,31 @@ _LOCK: Final = text("""
 
 _PRIORITIES: Final = sorted({NORMAL, *PRIORITIES.values()})
 
-_UNDER_WAY: Final = """
-    (u.status = 'pending' OR (u.status = 'running'
-                              AND u.wake_at > clock_timestamp() + make_interval(secs => :lease / 2.0)))
-"""
-"""SQL: a sent dispatch `u` counts. One whose lease is no longer renewed has lost its process: its tenant must not wait
-for it until the lease ends."""
+_WITH_ROOM: Final = text("""
+    SELECT w.tenant_id, w.queue, w.id
+    FROM turn_room(:tenants, :queues, :priorities, :lease, :running, :stale) AS room
+    JOIN unnest(cast(:tenants AS text[]), cast(:queues AS text[]), cast(:ids AS uuid[])) AS w (tenant_id, queue, id)
+      USING (tenant_id, queue)
+    WHERE room.free > 0 OR EXISTS (
+        SELECT FROM dispatches d JOIN turn_bounds b USING (tenant_id, queue, priority)
+        WHERE d.tenant_id = w.tenant_id AND d.id = w.id AND d.id < b.from_id)
+""")
 
-_BOUNDS: Final = f"""
+_OFFER: Final = text("""
+    SELECT tenant_id, queue, id
+    FROM offer_turns(:tenants, :queues, :priorities, :lease, :running, :stale, :resend, :longest)
+""")
+
+_BOUNDS: Final = """
     bounds AS MATERIALIZED (
-        SELECT w.tenant_id, w.queue, p.priority, coalesce(b.older, '{{}}') AS older,
+        SELECT w.tenant_id, w.queue, p.priority, coalesce(b.older, '{}') AS older,
                coalesce(b.from_id, '00000000-0000-0000-0000-000000000000') AS from_id
         FROM unnest(cast(:tenants AS text[]), cast(:queues AS text[])) AS w (tenant_id, queue)
-        CROSS JOIN unnest(ARRAY{_PRIORITIES}) AS p (priority)
+        CROSS JOIN unnest(cast(:priorities AS int[])) AS p (priority)
         LEFT JOIN turn_bounds b ON b.tenant_id = w.tenant_id AND b.queue = w.queue AND b.priority = p.priority
     )
 """
 """Read first: row-level security keeps an expression such as `coalesce` out of the search of an index."""
-
-_ROOM: Final = f"""
-    {_BOUNDS}, room AS MATERIALIZED (
-        SELECT w.tenant_id, w.queue, w.lowest, least(
-            coalesce((s.value #>> '{{granted,running}}')::int, :running),
-            (s.value #>> '{{chosen,running}}')::int,
-            (SELECT greatest(1, CASE WHEN max(h.tenants) > 1 THEN least(sum(h.processes), sum(h.cores))
-                                     ELSE sum(h.processes) END - 1)
-             FROM heartbeats h
-             WHERE (h.queue = w.queue OR h.queue IS NULL) AND h.at > clock_timestamp() - make_interval(secs => :stale)
-             HAVING count(h.processes) > 0)
-        ) - w.sent AS free
-        FROM (
-            SELECT b.tenant_id, b.queue, array_agg(b.from_id ORDER BY b.priority) AS lowest, sum(
-                (SELECT count(*) FROM dispatches u
-                 WHERE u.tenant_id = b.tenant_id AND u.queue = b.queue AND u.turn = 'sent' AND u.priority = b.priority
-                   AND u.id >= b.from_id AND u.status IN ('pending', 'running') AND {_UNDER_WAY})
-                + (SELECT count(*) FROM dispatches u
-                   WHERE u.tenant_id = b.tenant_id AND u.id = ANY(b.older) AND u.id < b.from_id AND u.turn = 'sent'
-                     AND CASE WHEN u.status IN ('pending', 'running') THEN {_UNDER_WAY} END))::bigint AS sent
-            FROM bounds b GROUP BY b.tenant_id, b.queue
-        ) AS w
-        LEFT JOIN tenant_settings s ON s.tenant_id = w.tenant_id AND s.name = 'limits'
-    )
-"""
-"""Number of further dispatches that may be sent, and where those that are ready begin, by priority. `least` ignores
-nulls: no limit chosen, no worker known. The status in `CASE` keeps `older` to the primary key: by no other condition
-could the index of turns be taken, which the statistics say is empty."""
-
-_WITH_ROOM: Final = text(f"""
-    WITH {_ROOM}
-    SELECT w.tenant_id, w.queue, w.id
-    FROM room
-    JOIN unnest(cast(:tenants AS text[]), cast(:queues AS text[]), cast(:ids AS uuid[])) AS w (tenant_id, queue, id)
-      USING (tenant_id, queue)
-    WHERE room.free > 0 OR EXISTS (
-        SELECT FROM dispatches d JOIN bounds b USING (tenant_id, queue, priority)
-        WHERE d.tenant_id = w.tenant_id AND d.id = w.id AND d.id < b.from_id)
-""")
-
-
-def _chosen(at: int) -> str:
-    """Return SQL for the ready dispatches of the priority at this place, as many as those before it have left room."""
-    before = "".join(f" - cardinality(chosen_{place}.ids)" for place in range(at))
-    return f"""
-        LATERAL (
-            SELECT coalesce(array_agg(id), '{{}}') AS ids FROM (
-                SELECT id FROM dispatches
-                WHERE tenant_id = room.tenant_id AND queue = room.queue AND turn = 'ready'
-                  AND priority = {_PRIORITIES[at]} AND id >= room.lowest[{at + 1}] AND status = 'pending'
-                ORDER BY id LIMIT greatest(0, room.free{before}) FOR UPDATE SKIP LOCKED
-            ) AS first
-        ) AS chosen_{at}"""
-
-
-_OFFER: Final = text(f"""
-    WITH {_ROOM}, chosen AS MATERIALIZED (
-        SELECT room.tenant_id, unnest({" || ".join(f"chosen_{at}.ids" for at in range(len(_PRIORITIES)))}) AS id
-        FROM room, {", ".join(_chosen(at) for at in range(len(_PRIORITIES)))}
-    )
-    UPDATE dispatches d SET
-        turn = 'sent',
-        -- Doubled each time: a long queue must not be filled with repeats.
-        wake_at = clock_timestamp()
-                  + make_interval(secs => least(:resend * power(2, least(greatest(d.sends - 1, 0), 10)), :longest))
-    FROM chosen WHERE d.tenant_id = chosen.tenant_id AND d.id = chosen.id
-    RETURNING d.tenant_id, d.queue, d.id
-""")
 
 _LOWER: Final = text("""
     UPDATE turn_bounds b SET from_id = w.id

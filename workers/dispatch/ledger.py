@@ -344,7 +344,7 @@ def _record_failure(
         row = tx.execute(_FAILED, {"id": job.id, "lease": job.lease, **end}).one_or_none()
         if row is not None and not again:
             emit_dead(tx, row, reason)
-        keys = [(job.tenant_id, job.queue), *_make_room(tx, job)]
+        keys: list[Key | Readied] = [(job.tenant_id, job.queue), *_make_room(tx, job)]
         following = fair_share.offer(tx, policy.shares, keys)
     metrics.DISPATCHES.labels(job.target, status).inc()
     log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error))

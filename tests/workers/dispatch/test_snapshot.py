@@ -80,7 +80,7 @@ def pages_of_all(app: Database, queue: Database, one: UUID) -> dict[str, int]:
         found = {
             "offer": pages(tx, fair_share._OFFER, room | {"resend": 10, "longest": 50}),
             "lower": pages(tx, fair_share._LOWER, fair_share._keys([KEY]) | {"ids": [one]}),
-            "raise": pages(tx, fair_share._RAISE, fair_share._keys([KEY])),
+            "raise": pages(tx, fair_share._RAISE, room),
             "room": pages(tx, fair_share._WITH_ROOM, room | {"ids": [one]}),
             "sweep": pages(tx, sweep._OWED, owed),
             "route": pages(tx, router._CLAIM, {"limit": 500, "as_of": None, "since": newest}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from alembic import op
 
 revision = "0033"
@@ -45,3 +47,4 @@ STATEMENTS = (
 def upgrade() -> None:
     for statement in STATEMENTS:
         op.execute(statement)
+    op.get_bind().exec_driver_sql(Path(__file__).with_suffix(".sql").read_text(encoding="utf-8").replace("%", "%%"))
