@@ -106,6 +106,14 @@ class Database:
         with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, _, *answers)):
             yield tx, answers
 
+    def ask_again(self, tx: Tx, tenant_id: str, *asked: BoundStatement | None) -> list[list[Any]]:
+        """Return the rows of statements in a further transaction of the same connection, in one round trip.
+
+        For a transaction that was committed with its `last` statements, and turns out to need more.
+        """
+        _, _, *answers = run_together(tx, (_BEGIN, {}), self._bind(tenant_id), *asked, last=True)
+        return answers
+
     @contextmanager
     def snapshot(self, tenant_id: str, seconds: float) -> Iterator[Tx]:
         """Open a transaction that only reads, of which all statements see the same moment, each at most that long."""
