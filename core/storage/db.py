@@ -319,10 +319,12 @@ def run_together(
     None stands for a statement without rows. `meanwhile` runs while the database works. `last`: the transaction is
     committed in the same round trip; a later statement in it sees no tenant's rows.
     """
+    wanted = [one for one in asked if one is not None]
+    if not wanted and not last:
+        return [[] for _ in asked]
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
-    wanted = [one for one in asked if one is not None]
     with _translate_errors(tx):
         answers = iter(multiquery.run_statements(driver, [*wanted, *([(_END, {})] if last else ())], meanwhile))
     return [[] if one is None else next(answers) for one in asked]

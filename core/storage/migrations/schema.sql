@@ -256,6 +256,15 @@ CREATE TRIGGER kept AFTER INSERT OR UPDATE OR DELETE ON verdicts
 FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
 EXECUTE FUNCTION keep_row('id');
 
+CREATE FUNCTION drop_features() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.features := NULL;
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER reworded BEFORE UPDATE OF content ON memories
+FOR EACH ROW WHEN (OLD.content IS DISTINCT FROM NEW.content) EXECUTE FUNCTION drop_features();
+
 -- Returns how many further dispatches of each tenant and queue may be sent. A running one whose lease is no longer
 -- renewed has lost its process: its tenant must not wait for it until the lease ends. `least` ignores nulls: no limit
 -- chosen, no worker known. The status in CASE keeps `older` to the primary key: by another condition the index of turns
