@@ -2,6 +2,10 @@
 
     python -m bench.growth                                    # a million of each, and a snapshot held for a minute
     python -m bench.growth --rows 10000000 --snapshot 600     # as the targets have it; takes half an hour
+    python -m bench.growth --rows 0 --snapshot 0 --behind 300000   # a snapshot, and what 10 minutes at 500/s leave
+
+With `--behind`, statements over 5,000 rows take events and dispatches through each of their states while the snapshot
+is held; of each 5,000, three dispatches go the way of the service, and raise the bounds less often than it does.
 
 To reach: 1.3 times the time on an empty log; and, while a REPEATABLE READ snapshot is held open, 2 times the time of a
 dispatch without it. A dispatch is one `ledger.run` with an agent that does nothing: claim, end, offer of the next one.
@@ -33,7 +37,7 @@ from core.storage.db import Database
 from core.tenancy import tenants
 from rules.engine.similarity import Meanings
 from workers import wiring
-from workers.dispatch import insertion, ledger
+from workers.dispatch import fair_share, insertion, ledger
 from workers.dispatch.model import Ledger, NewDispatch, Outcome
 from workers.routing import router as routing
 from workers.routing.router import Router
@@ -43,6 +47,9 @@ OTHER = "other"
 AGENT = "memory_consolidator"
 CHUNK = 250_000
 ROUNDS = 15
+STEP = 5_000
+"""Dispatches that one statement takes from state to state."""
+
 BURST = 20
 """Dispatches inserted at once and then run."""
 
@@ -57,21 +64,52 @@ class Bench:
     ledger: Ledger
 
 
-def run(rows: int, snapshot: float, rate: float) -> None:
+def run(rows: int, snapshot: float, rate: float, behind: int) -> None:
     with _bench() as here:
         empty = _measure(here)
-        took = timed(lambda: _load(here.admin, rows))
-        print(f"{rows:,} events and finished dispatches loaded in {took:.0f} s")
-        _show("milliseconds", empty, _measure(here), "empty", f"{rows:,}")
+        if rows:
+            took = timed(lambda: _load(here.admin, rows))
+            print(f"{rows:,} events and finished dispatches loaded in {took:.0f} s")
+            _show("milliseconds", empty, _measure(here), "empty", f"{rows:,}")
         if snapshot:
             plain = _dispatch_for(here, snapshot, rate)
-            with psycopg.connect(here.admin.info.dsn, password=here.admin.info.password) as other:
-                other.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-                other.execute("SELECT count(*) FROM tenants")
+            with _snapshot(here):
                 held = _dispatch_for(here, snapshot, rate)
             _show("dispatch, milliseconds", _ends(plain), _ends(held), "no snapshot", f"held {snapshot:.0f} s")
             print(f"  dispatches/s: {len(plain) / snapshot:.0f} without, {len(held) / snapshot:.0f} with the snapshot")
             print(f"  {here.admin.execute(_DEAD).fetchall()}")
+        if behind:
+            plain = _burst(here) + _burst(here) + _burst(here)
+            with _snapshot(here):
+                print(f"\n{behind:,} dispatches ended in {timed(lambda: _end(here, behind)):.0f} s")
+                held = _burst(here) + _burst(here) + _burst(here)
+            _show("dispatch, milliseconds", _ends(plain), _ends(held), "no snapshot", f"{behind:,}")
+
+
+@contextmanager
+def _snapshot(here: Bench) -> Iterator[None]:
+    """Hold a snapshot open."""
+    with psycopg.connect(here.admin.info.dsn, password=here.admin.info.password) as other:
+        other.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        other.execute("SELECT count(*) FROM tenants")
+        yield
+
+
+def _end(here: Bench, number: int) -> None:
+    """Take so many events and dispatches through each of their states."""
+    raising = replace(here.ledger.policy.shares, raises=1)
+    for start in range(0, number, STEP):
+        since = here.admin.execute("SELECT uuidv7(interval '-1 s')").fetchone()
+        assert since is not None
+        values = {"tenant": TENANT, "target": AGENT, "rows": STEP, "start": start, "since": since[0]}
+        for statement in _STATES:
+            here.admin.execute(statement, values)
+        for _ in range(3):
+            with here.router.db.queue() as tx:
+                owed = fair_share.offer(tx, raising, insertion.insert_rows(tx, _new(tx, 1)))
+            for one in owed:
+                ledger.run(here.ledger, TENANT, one.id)
+    here.admin.execute("ANALYZE events, dispatches")
 
 
 @contextmanager
@@ -159,29 +197,33 @@ def _trace(here: Bench, name: str) -> float:
 def _burst(here: Bench) -> list[float]:
     """Insert some dispatches and run them; return the milliseconds of each."""
     with here.router.db.queue() as tx:
-        row = tx.execute(_LAST, {"tenant": TENANT}).one()
-        new = [
-            NewDispatch(
-                tenant_id=TENANT,
-                action_type="run_agent",
-                target=AGENT,
-                queue="cpu",
-                params={},
-                event_seq=row.seq,
-                root_seq=row.seq,
-                correlation_id="",
-                hop=0,
-                rule="rule_0",
-            )
-            for _ in range(BURST)
-        ]
-        waiting = [one.id for one in insertion.insert(tx, new, here.ledger.policy.resend)]
+        waiting = [one.id for one in insertion.insert(tx, _new(tx, BURST), here.ledger.policy.resend)]
     took = []
     while waiting:
         began = time.perf_counter()
         waiting += [one.id for one in ledger.run(here.ledger, TENANT, waiting.pop(0))]
         took.append(1000 * (time.perf_counter() - began))
     return took
+
+
+def _new(tx: db.Tx, number: int) -> list[NewDispatch]:
+    """Return dispatches on the last event."""
+    row = tx.execute(_LAST, {"tenant": TENANT}).one()
+    return [
+        NewDispatch(
+            tenant_id=TENANT,
+            action_type="run_agent",
+            target=AGENT,
+            queue="cpu",
+            params={},
+            event_seq=row.seq,
+            root_seq=row.seq,
+            correlation_id="",
+            hop=0,
+            rule="rule_0",
+        )
+        for _ in range(number)
+    ]
 
 
 def _dispatch_for(here: Bench, seconds: float, rate: float) -> list[float]:
@@ -233,6 +275,38 @@ _DISPATCHES = """
     ORDER BY seq DESC LIMIT %(end)s::bigint - %(start)s::bigint
 """
 
+_STATES = (
+    """
+    INSERT INTO events (tenant_id, id, source, event_type, time, payload, correlation_id)
+    SELECT %(tenant)s, 'passed-' || n, 'bench', 'order.placed', now(), '{}', 'c'
+    FROM generate_series(%(start)s + 1, %(start)s + %(rows)s) AS n
+    """,
+    """
+    UPDATE events SET routed_at = now()
+    WHERE tenant_id = %(tenant)s AND routed_at IS NULL AND seq > (SELECT max(seq) - %(rows)s FROM events)
+    """,
+    """
+    INSERT INTO dispatches (tenant_id, event_seq, root_seq, rule, rule_version, action_type, target, queue, status,
+                            turn)
+    SELECT %(tenant)s, 1, 1, 'rule_0', 1, 'run_agent', %(target)s, 'cpu', 'pending', 'ready'
+    FROM generate_series(1, %(rows)s)
+    """,
+    """
+    UPDATE dispatches SET turn = 'sent', wake_at = clock_timestamp() + interval '10 s'
+    WHERE id >= %(since)s AND status = 'pending' AND turn = 'ready'
+    """,
+    """
+    UPDATE dispatches SET status = 'running', attempt = 1, lease = gen_random_uuid(), started_at = clock_timestamp(),
+                          wake_at = clock_timestamp() + interval '30 s'
+    WHERE id >= %(since)s AND status = 'pending' AND turn = 'sent'
+    """,
+    """
+    UPDATE dispatches SET status = 'done', ended_at = clock_timestamp(), wake_at = NULL, lease = NULL, result = '{}'
+    WHERE id >= %(since)s AND status = 'running'
+    """,
+)
+"""The life of events and dispatches."""
+
 _FINISH = """
     UPDATE dispatches SET status = 'done', ended_at = now(), wake_at = NULL
     WHERE status IN ('pending', 'running', 'retrying')
@@ -246,7 +320,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=1_000_000, help="events, and as many finished dispatches")
     parser.add_argument("--snapshot", type=float, default=60, help="seconds for which a snapshot is held; 0: none")
+    parser.add_argument("--behind", type=int, default=0, help="dispatches that end while a snapshot is held; 0: none")
     parser.add_argument("--rate", type=float, default=500, help="most dispatches a second meanwhile")
     asked = parser.parse_args()
     logs.configure("warning", "text", "bench")
-    run(asked.rows, asked.snapshot, asked.rate)
+    run(asked.rows, asked.snapshot, asked.rate, asked.behind)

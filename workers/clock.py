@@ -9,6 +9,7 @@ import signal
 import time
 from collections import Counter, deque
 from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -25,6 +26,7 @@ from core.events.doorbell import BROKER_ERRORS, Doorbell, broker_url
 from core.inference.embedding_model import identity
 from core.maintenance import heartbeat
 from core.maintenance.heartbeat import Heartbeat
+from core.spacing import Spacing
 from core.storage import db, schema_version
 from core.storage.db import Database
 from rules.engine.ruleset import Ruleset
@@ -35,6 +37,7 @@ from workers import app as celery_app
 from workers.dispatch import fair_share, relay, sweep
 from workers.dispatch.policy import policy_of
 from workers.dispatch.relay import DispatchRef
+from workers.dispatch.sweep import Looks
 
 log = structlog.get_logger()
 
@@ -102,6 +105,8 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         self._shared = database
         self._open: list[Heartbeat | Doorbell | Database] = []
         self._gauged = float("-inf")
+        self._gauges = Spacing()
+        self._looks = Looks()
         self._rests = False
         super().__init__(*args, **options)
 
@@ -141,8 +146,9 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         began = time.monotonic()
         now = self._sweep(began)
         self._fire(now)
-        if began - self._gauged >= GAUGE_SECONDS:
-            gauge(self._db)
+        if began - self._gauged >= GAUGE_SECONDS and self._gauges.is_due:
+            with self._gauges.look():
+                gauge(self._db)
             self._gauged = began
         next_at = self._agenda.next()
         wait = self._settings.sweep_seconds * (IDLE_SWEEPS if self._rests else 1)
@@ -153,7 +159,14 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
         now: datetime
-        with self._db.asking_queues(sweep.GLANCE) as (tx, (((now, expiring, owing),),)):
+        glances = self._looks.glances
+        with ExitStack() as opened:
+            if glances.is_due:
+                with glances.look():
+                    asked = opened.enter_context(self._db.asking_queues(sweep.GLANCE))
+            else:
+                asked = opened.enter_context(self._db.asking_queues(sweep.NOW))
+            tx, (((now, expiring, owing),),) = asked
             self._book.refresh(tx)
             if not self._agenda.knows(self._book.sets):
                 schedules.forget_gone(tx)
@@ -176,7 +189,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         with self._db.queue() as tx:
             released = sweep.release(tx, policy)
         with self._db.queue() as tx:
-            return released + sweep.due(tx, policy)
+            return released + sweep.due(tx, policy, looks=self._looks)
 
     def _fire(self, now: datetime) -> None:
         """Fire what is due, rule by rule and page by page, until the next sweep is due."""
@@ -239,7 +252,7 @@ def gauge(database: Database) -> None:
     with database.asking_queues((_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {})) as (tx, answers):
         ((at, events, lag),), opened, ((oldest,),) = answers
         statuses = {status: int(dispatches) for status, dispatches in opened}
-        tenants = Counter(queue for _, queue in fair_share.ready(tx))
+        tenants = Counter(queue for _, queue, _ in fair_share.ready(tx))
         processes = heartbeat.processes_by_queue(tx)
         heartbeat.keep_gauges(
             tx,
@@ -270,11 +283,14 @@ _UNROUTED = text("""
 
 _OPEN = text("""
     SELECT status, count(*) AS dispatches FROM dispatches
-    WHERE status IN ('pending', 'running', 'retrying', 'dead') GROUP BY 1
+    WHERE status IN ('pending', 'running', 'retrying') AND root_seq >= 0 GROUP BY 1
+    UNION ALL
+    SELECT 'dead', count(*) FROM dispatches WHERE status = 'dead'
 """)
+"""`root_seq` is never negative: the condition is that of the index."""
 
 _OLDEST = text("""
     SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM dispatches
-    WHERE status = 'pending' AND lane IS NULL AND approval IS NULL AND after IS NULL
+    WHERE status = 'pending' AND root_seq >= 0 AND lane IS NULL AND approval IS NULL AND after IS NULL
 """)
 """Dispatches that waited for their lane, an approval or the action before them are left out: they are not late."""

@@ -29,6 +29,7 @@ from core.events.parsing import Incoming
 from core.sessions import ingest
 from core.sessions.ingest import Accepted
 from core.settings.limits import LimitReached
+from core.spacing import REST
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -37,7 +38,7 @@ from rules.engine.similarity import Meanings
 router = APIRouter(prefix="/v1", tags=["events"], route_class=Route)
 
 BACKLOG_SECONDS = 1.0
-"""Seconds for which a count of waiting events is cached."""
+"""Seconds for which a count of waiting events is cached; longer where counting them takes long."""
 
 
 @router.post(
@@ -82,10 +83,11 @@ def accept(deps: Dependencies, caller: Caller, batch: Sequence[Incoming]) -> Acc
 def _refuse_if_overloaded(deps: Dependencies, caller: Caller, tx: Tx) -> None:
     """Refuse events above the backlog limit; the backlog is counted at most once a second, because counting costs."""
     tenant_id, limit, now = caller.tenant_id, caller.limits.events_waiting, time.monotonic()
-    counted_at, backlog = deps.backlogs.get(tenant_id, (float("-inf"), 0))
-    if now - counted_at > BACKLOG_SECONDS:
+    counted_until, backlog = deps.backlogs.get(tenant_id, (float("-inf"), 0))
+    if now > counted_until:
         backlog = log.backlog(tx, limit)
-        deps.backlogs[tenant_id] = now, backlog
+        took = time.monotonic() - now
+        deps.backlogs[tenant_id] = now + max(BACKLOG_SECONDS, REST * took), backlog
     if backlog >= limit:
         metrics.EVENTS_REFUSED.labels("http", "overloaded").inc()
         raise LimitReached("events_waiting", limit)

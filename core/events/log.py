@@ -332,7 +332,8 @@ _PENDING = text("""
 _OPEN_FROM = text("""
     SELECT least(
         (SELECT min(coalesce(root_seq, seq)) FROM events WHERE routed_at IS NULL),
-        (SELECT min(root_seq) FROM dispatches WHERE status IN ('pending', 'running', 'retrying')),
+        (SELECT min(root_seq) FROM dispatches
+         WHERE status IN ('pending', 'running', 'retrying') AND root_seq >= 0),
         (SELECT min(root_seq) FROM flows WHERE due_at IS NOT NULL))
 """)
 

@@ -159,7 +159,7 @@ _GLANCE = text("""
 
 _OPEN = text("""
     SELECT status, count(*) AS n FROM (
-        SELECT status FROM dispatches WHERE status IN ('pending', 'running', 'retrying') LIMIT :most
+        SELECT status FROM dispatches WHERE status IN ('pending', 'running', 'retrying') AND root_seq >= 0 LIMIT :most
     ) AS o GROUP BY status
 """)
 

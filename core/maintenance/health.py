@@ -119,7 +119,8 @@ def database(tx: Tx) -> DatabaseState:
 
 _OPEN = text("""
     SELECT queue, status, count(*) AS n FROM (
-        SELECT queue, status FROM dispatches WHERE status IN ('pending', 'running', 'retrying') LIMIT :most
+        SELECT queue, status FROM dispatches
+        WHERE status IN ('pending', 'running', 'retrying') AND root_seq >= 0 LIMIT :most
     ) AS o GROUP BY queue, status
 """)
 

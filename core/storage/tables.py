@@ -699,7 +699,13 @@ dispatches = _tenant_table(
         "wake_at",
         where="status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL",
     ),
-    _index("dispatches_open", "tenant_id", "root_seq", where="status IN ('pending', 'running', 'retrying')"),
+    # An index that holds a few rows by its status alone would be taken for any statement on one dispatch.
+    _index(
+        "dispatches_open",
+        "tenant_id",
+        "root_seq",
+        where="status IN ('pending', 'running', 'retrying') AND root_seq IS NOT NULL",
+    ),
     _index("dispatches_alone", "tenant_id", "alone", where="status = 'running' AND alone IS NOT NULL", unique=True),
     _index("dispatches_waiting", "tenant_id", "alone", where="status = 'pending' AND alone IS NOT NULL"),
     _index("dispatches_after", "tenant_id", "after", where="after IS NOT NULL"),
@@ -716,6 +722,16 @@ dispatches = _tenant_table(
     _index("dispatches_of_replay", "tenant_id", "replay_id", "status", where="replay_id IS NOT NULL"),
     # A queue, likewise.
     postgresql_with={"fillfactor": 80, "autovacuum_vacuum_scale_factor": 0, "autovacuum_vacuum_threshold": 5000},
+)
+
+turn_bounds = _tenant_table(
+    "turn_bounds",
+    Column("queue", Text, primary_key=True),
+    Column("priority", SmallInteger, primary_key=True),
+    Column("from_id", Uuid, nullable=False, comment="No dispatch with a smaller id is ready or sent, except `older`."),
+    Column("older", ARRAY(Uuid), nullable=False, server_default=text("'{}'"), comment="Sent ones with smaller ids."),
+    comment="Where the ready and the sent dispatches of a tenant's queue begin: behind those that have ended.",
+    postgresql_with={"fillfactor": 50},
 )
 
 memories = _tenant_table(

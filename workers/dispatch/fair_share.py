@@ -8,13 +8,16 @@ tenant that has nothing running. While several tenants have work, one core is re
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from sqlalchemy import text
 
+from core.agents import NORMAL, PRIORITIES
 from core.maintenance.heartbeat import STALE_SECONDS
 from core.settings.limits import TenantLimits
 from core.storage.db import Tx, run_together
@@ -22,6 +25,12 @@ from workers.dispatch.relay import DispatchRef
 
 Key = tuple[str, str]
 """A tenant and a queue."""
+
+Readied = tuple[str, str, UUID]
+"""The same with a dispatch that was made ready there: no bound may be above it."""
+
+MOST_OLDER: Final = 256
+"""Ids of sent dispatches that are kept below a bound; above that many they hold it down."""
 
 ACTIVE_SECONDS: Final = 60
 """Time after its last event for which a tenant counts as having work."""
@@ -32,13 +41,15 @@ class FairShare:
     """Settings of fair sharing. Times in seconds.
 
     `resend`: first interval after which a sent dispatch that no worker began is sent again; `longest`: the largest
-    interval. `lease`: length of a lease. `running`: limit of a tenant that has none of its own.
+    interval. `lease`: length of a lease. `running`: limit of a tenant that has none of its own. `raises`: share of the
+    offers after which the bounds are raised.
     """
 
     resend: float
     longest: float = 600
     lease: float = 30
     running: int = TenantLimits().running
+    raises: float = 1 / 256
 
 
 class ActiveTenants:
@@ -58,37 +69,69 @@ class ActiveTenants:
         return sum(at > oldest for at in self._last.values())
 
 
-def offer(tx: Tx, shares: FairShare, keys: Iterable[Key], *, ends: bool = False) -> list[DispatchRef]:
+def offer(tx: Tx, shares: FairShare, keys: Iterable[Key | Readied], *, ends: bool = False) -> list[DispatchRef]:
     """Mark dispatches of these tenants and queues as sent, as many as may be; return them. `ends`: commit, too.
 
-    It must be the last statement of its transaction: the turns of these keys stay locked until that ends, so that the
-    next to count sees what this one has sent or ended. Any statement after it risks a deadlock.
+    Whoever has made dispatches ready names them. It must be the last statement of its transaction: the turns of these
+    keys stay locked until that ends, so that the next to count sees what this one has sent or ended. Any statement
+    after it risks a deadlock.
     """
-    wanted = sorted(set(keys))
+    readied = _lowest(keys)
+    wanted = sorted(readied)
     if not wanted:
         return []
     lock = {"keys": ["\n".join(key) for key in wanted]}
     values = _room(shares, wanted) | {"resend": shares.resend, "longest": shares.longest}
-    # One round trip, but executed one after the other: the second reads after the lock is held.
-    _, rows = run_together(tx, (_LOCK, lock), (_OFFER, values), last=ends)
+    lower = {key: lowest for key, lowest in readied.items() if lowest is not None}
+    raises = random.random() < shares.raises  # noqa: S311 - spreads load, guards no secret
+    # One round trip, but executed one after the other: what follows reads after the lock is held.
+    _, _, rows, _ = run_together(
+        tx,
+        (_LOCK, lock),
+        (_LOWER, {**_keys(lower), "ids": list(lower.values())}) if lower else None,
+        (_OFFER, values),
+        (_RAISE, {**_keys(wanted), "priorities": _PRIORITIES}) if raises else None,
+        last=ends,
+    )
     return [DispatchRef(row.tenant_id, row.queue, row.id) for row in sorted(rows, key=lambda row: row.id)]
 
 
-def ready(tx: Tx) -> list[Key]:
-    """Return the tenants and queues for which something is ready to be sent."""
-    return [(row.tenant_id, row.queue) for row in tx.execute(_READY)]
+def _lowest(keys: Iterable[Key | Readied]) -> dict[Key, UUID | None]:
+    """Return each tenant and queue with the smallest id of what was made ready there; None: nothing was."""
+    lowest: dict[Key, UUID | None] = {}
+    for tenant_id, queue, *ids in keys:
+        known = lowest.get((tenant_id, queue))
+        lowest[tenant_id, queue] = min(filter(None, (known, *ids)), default=None)
+    return lowest
 
 
-def keys_with_room(tx: Tx, shares: FairShare, keys: Sequence[Key]) -> list[Key]:
-    """Return the keys for which more may be sent. Locks nothing."""
-    return [(row.tenant_id, row.queue) for row in tx.execute(_WITH_ROOM, _room(shares, keys))]
+def count_older(tx: Tx, tenant_id: str, queue: str, priority: int, dispatch_id: UUID) -> None:
+    """Count one that runs without having been sent in its turn; like an offer the last statement of its transaction."""
+    values = {"tenant": tenant_id, "queue": queue, "priority": priority, "id": dispatch_id}
+    run_together(tx, (_LOCK, {"keys": [f"{tenant_id}\n{queue}"]}), (_COUNT_OLDER, values))
+
+
+def ready(tx: Tx) -> list[Readied]:
+    """Return the tenants and queues for which something is ready to be sent, with the first such dispatch of each."""
+    return [(row.tenant_id, row.queue, row.id) for row in tx.execute(_READY)]
+
+
+def with_room(tx: Tx, shares: FairShare, waiting: Sequence[Readied]) -> list[Readied]:
+    """Return those for whose tenant and queue more may be sent, or which no offer would find. Locks nothing."""
+    values = _room(shares, [one[:2] for one in waiting]) | {"ids": [one[2] for one in waiting]}
+    return [(row.tenant_id, row.queue, row.id) for row in tx.execute(_WITH_ROOM, values)]
+
+
+def _keys(keys: Iterable[Key]) -> dict[str, list[str]]:
+    wanted = list(keys)
+    return {"tenants": [tenant_id for tenant_id, _ in wanted], "queues": [queue for _, queue in wanted]}
 
 
 def _room(shares: FairShare, keys: Sequence[Key]) -> dict[str, object]:
-    """Return the values of `_ROOM`."""
+    """Return the values of `turn_room`."""
     return {
-        "tenants": [tenant_id for tenant_id, _ in keys],
-        "queues": [queue for _, queue in keys],
+        **_keys(keys),
+        "priorities": _PRIORITIES,
         "lease": shares.lease,
         "running": shares.running,
         "stale": STALE_SECONDS,
@@ -102,58 +145,89 @@ _LOCK: Final = text("""
 """)
 """In one order, so that two transactions that need the same locks cannot deadlock."""
 
-_ROOM: Final = """
-    SELECT w.tenant_id, w.queue, least(
-        coalesce((s.value #>> '{granted,running}')::int, :running),
-        (s.value #>> '{chosen,running}')::int,
-        (SELECT greatest(1, CASE WHEN max(h.tenants) > 1 THEN least(sum(h.processes), sum(h.cores))
-                                 ELSE sum(h.processes) END - 1)
-         FROM heartbeats h
-         WHERE (h.queue = w.queue OR h.queue IS NULL) AND h.at > clock_timestamp() - make_interval(secs => :stale)
-         HAVING count(h.processes) > 0)
-    ) - (
-        SELECT count(*) FROM dispatches u
-        WHERE u.tenant_id = w.tenant_id AND u.queue = w.queue AND u.turn = 'sent'
-          AND (u.status = 'pending'
-               OR (u.status = 'running' AND u.wake_at > clock_timestamp() + make_interval(secs => :lease / 2.0)))
-    ) AS free
-    FROM unnest(cast(:tenants AS text[]), cast(:queues AS text[])) AS w (tenant_id, queue)
-    LEFT JOIN tenant_settings s ON s.tenant_id = w.tenant_id AND s.name = 'limits'
-"""
-"""Number of further dispatches that may be sent. A running dispatch whose lease is no longer renewed has lost its
-process: the tenant must not wait for it until the lease ends. `least` ignores nulls: no limit chosen, no worker known.
-"""
+_PRIORITIES: Final = sorted({NORMAL, *PRIORITIES.values()})
 
-_WITH_ROOM: Final = text(f"SELECT tenant_id, queue FROM ({_ROOM}) AS room WHERE free > 0")
+_WITH_ROOM: Final = text("""
+    SELECT w.tenant_id, w.queue, w.id
+    FROM turn_room(:tenants, :queues, :priorities, :lease, :running, :stale) AS room
+    JOIN unnest(cast(:tenants AS text[]), cast(:queues AS text[]), cast(:ids AS uuid[])) AS w (tenant_id, queue, id)
+      USING (tenant_id, queue)
+    WHERE room.free > 0 OR EXISTS (
+        SELECT FROM dispatches d JOIN turn_bounds b USING (tenant_id, queue, priority)
+        WHERE d.tenant_id = w.tenant_id AND d.id = w.id AND d.id < b.from_id)
+""")
 
-_OFFER: Final = text(f"""
-    WITH room AS MATERIALIZED ({_ROOM}), chosen AS (
-        SELECT d.tenant_id, d.id FROM room, LATERAL (
-            SELECT tenant_id, id FROM dispatches
-            WHERE tenant_id = room.tenant_id AND queue = room.queue AND status = 'pending' AND turn = 'ready'
-            ORDER BY priority, id LIMIT greatest(0, room.free) FOR UPDATE SKIP LOCKED
-        ) AS d
+_OFFER: Final = text("""
+    SELECT tenant_id, queue, id
+    FROM offer_turns(:tenants, :queues, :priorities, :lease, :running, :stale, :resend, :longest)
+""")
+
+_BOUNDS: Final = """
+    bounds AS MATERIALIZED (
+        SELECT w.tenant_id, w.queue, p.priority, coalesce(b.older, '{}') AS older,
+               coalesce(b.from_id, '00000000-0000-0000-0000-000000000000') AS from_id
+        FROM unnest(cast(:tenants AS text[]), cast(:queues AS text[])) AS w (tenant_id, queue)
+        CROSS JOIN unnest(cast(:priorities AS int[])) AS p (priority)
+        LEFT JOIN turn_bounds b ON b.tenant_id = w.tenant_id AND b.queue = w.queue AND b.priority = p.priority
     )
-    UPDATE dispatches d SET
-        turn = 'sent',
-        -- Doubled each time: a long queue must not be filled with repeats.
-        wake_at = clock_timestamp()
-                  + make_interval(secs => least(:resend * power(2, least(greatest(d.sends - 1, 0), 10)), :longest))
-    FROM chosen WHERE d.tenant_id = chosen.tenant_id AND d.id = chosen.id
-    RETURNING d.tenant_id, d.queue, d.id
+"""
+"""Read first: row-level security keeps an expression such as `coalesce` out of the search of an index."""
+
+_LOWER: Final = text("""
+    UPDATE turn_bounds b SET from_id = w.id
+    FROM unnest(cast(:tenants AS text[]), cast(:queues AS text[]), cast(:ids AS uuid[])) AS w (tenant_id, queue, id)
+    WHERE b.tenant_id = w.tenant_id AND b.queue = w.queue AND b.from_id > w.id
+""")
+"""Ids grow with time, but an older dispatch is made ready by a retry, an approval, or the end of what it waited for."""
+
+_RAISE: Final = text(f"""
+    WITH {_BOUNDS}
+    INSERT INTO turn_bounds AS known (tenant_id, queue, priority, from_id, older)
+    SELECT b.tenant_id, b.queue, b.priority, next.id,
+           coalesce((SELECT array_agg(one ORDER BY one) FROM unnest(sent.ids) AS one WHERE one < next.id), '{{}}')
+    FROM bounds b,
+    LATERAL (
+        SELECT array_agg(id ORDER BY id) AS ids FROM (
+            SELECT id FROM dispatches
+            WHERE tenant_id = b.tenant_id AND queue = b.queue AND turn = 'sent' AND priority = b.priority
+              AND id >= b.from_id AND status IN ('pending', 'running')
+            UNION
+            SELECT id FROM dispatches
+            WHERE tenant_id = b.tenant_id AND id = ANY(b.older) AND turn = 'sent'
+              AND CASE WHEN status IN ('pending', 'running') THEN true END
+        ) AS found
+    ) AS sent,
+    LATERAL (
+        SELECT least(coalesce(sent.ids[{MOST_OLDER + 1}], sent.ids[cardinality(sent.ids)]), (
+            SELECT id FROM dispatches
+            WHERE tenant_id = b.tenant_id AND queue = b.queue AND turn = 'ready' AND priority = b.priority
+              AND id >= b.from_id AND status IN ('pending', 'running')
+            ORDER BY id LIMIT 1)) AS id
+    ) AS next
+    WHERE next.id > b.from_id
+    ON CONFLICT (tenant_id, queue, priority) DO UPDATE SET from_id = EXCLUDED.from_id, older = EXCLUDED.older
+""")
+"""To the last that was sent, but to none above the first that is ready. While a snapshot is held open, every transition
+leaves an index entry that no vacuum may remove; an offer steps over those above the bound alone. The bound is moved
+seldom, because each move leaves a version of its row, too."""
+
+_COUNT_OLDER: Final = text("""
+    UPDATE turn_bounds SET older = older || cast(:id AS uuid)
+    WHERE tenant_id = :tenant AND queue = :queue AND priority = :priority AND from_id > :id
+      AND NOT cast(:id AS uuid) = ANY(older)
 """)
 
 _READY: Final = text("""
     WITH RECURSIVE keys AS (
-        (SELECT tenant_id, queue FROM dispatches WHERE status = 'pending' AND turn = 'ready'
+        (SELECT tenant_id, queue, id FROM dispatches WHERE status = 'pending' AND turn = 'ready'
          ORDER BY tenant_id, queue LIMIT 1)
         UNION ALL
-        SELECT n.tenant_id, n.queue FROM keys, LATERAL (
-            SELECT tenant_id, queue FROM dispatches
+        SELECT n.tenant_id, n.queue, n.id FROM keys, LATERAL (
+            SELECT tenant_id, queue, id FROM dispatches
             WHERE status = 'pending' AND turn = 'ready' AND (tenant_id, queue) > (keys.tenant_id, keys.queue)
             ORDER BY tenant_id, queue LIMIT 1
         ) AS n
     )
-    SELECT tenant_id, queue FROM keys
+    SELECT tenant_id, queue, id FROM keys
 """)
 """One index step per tenant and queue, however much each has waiting."""

@@ -12,7 +12,7 @@ from core.agents import NORMAL, PRIORITIES
 from core.storage.db import Tx, recordset
 from core.types import DispatchStatus
 from workers.dispatch import fair_share
-from workers.dispatch.fair_share import FairShare, Key
+from workers.dispatch.fair_share import FairShare, Readied
 from workers.dispatch.model import NewDispatch
 from workers.dispatch.relay import DispatchRef
 
@@ -25,15 +25,15 @@ def insert(tx: Tx, new: Sequence[NewDispatch], resend_s: float) -> list[Dispatch
     return fair_share.offer(tx, FairShare(resend_s), insert_rows(tx, new))
 
 
-def insert_rows(tx: Tx, new: Sequence[NewDispatch]) -> list[Key]:
-    """Insert dispatches; return the tenants and queues that now have something to send."""
+def insert_rows(tx: Tx, new: Sequence[NewDispatch]) -> list[Readied]:
+    """Insert dispatches; return those that may be sent, for the offer that ends the transaction."""
     if not new:
         return []
     for rows in _batches(new):
         tx.execute(_INSERT, {"rows": rows})
     for d in new:
         metrics.DISPATCHES.labels(d.target, d.status).inc()
-    return [(d.tenant_id, d.queue) for d in new if d.status is DispatchStatus.PENDING]
+    return [(d.tenant_id, d.queue, d.id) for d in new if d.status is DispatchStatus.PENDING]
 
 
 def _batches(new: Sequence[NewDispatch]) -> Iterator[str]:
@@ -68,7 +68,7 @@ _INSERT = text("""
 """)
 
 
-def ready_waiting(tx: Tx, ended: Any) -> list[Key]:
+def ready_waiting(tx: Tx, ended: Any) -> list[Readied]:
     """Ready the oldest dispatch that waited for this one to end, because that was exclusive or its lane was full."""
     rows: list[Any] = []
     if ended.alone is not None:
@@ -76,7 +76,7 @@ def ready_waiting(tx: Tx, ended: Any) -> list[Key]:
     if ended.lane is not None:
         values = {"tenant": ended.tenant_id, "lane": ended.lane, "limit": ended.lane_limit}
         rows += tx.execute(_WAITING_IN_LANE, values)
-    return [(ended.tenant_id, row.queue) for row in rows]
+    return [(ended.tenant_id, row.queue, row.id) for row in rows]
 
 
 _WAITING_ALONE = text("""

@@ -33,7 +33,7 @@ from core.types import DispatchStatus, Event, Json
 from workers.dispatch import admission, deadline, failures, fair_share
 from workers.dispatch.admission import Wait
 from workers.dispatch.failures import Stage
-from workers.dispatch.fair_share import Key
+from workers.dispatch.fair_share import Key, Readied
 from workers.dispatch.insertion import insert_rows, ready_waiting
 from workers.dispatch.lease import watch
 from workers.dispatch.model import (
@@ -156,6 +156,8 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
             if wait and not (ledger.admission_control and ledger.admission_control.may_begin_without(row)):
                 _put_back(tx, row, wait)
                 return None
+            if row.turn_before is None:
+                fair_share.count_older(tx, tenant_id, row.queue, row.priority, row.id)
     except (IntegrityError, LaneFull):
         return None  # Another of its key runs, or its lane is full; the end of one of those readies this one.
     # Others were held or waited for something, which says nothing about the queue.
@@ -227,14 +229,14 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[DispatchRef]:
         result = outcome.pending.write(tx, job.author)
         then = [_next(ledger, job, *work) for work in [*outcome.then, *outcome.then_by_result(result)]]
         then = then if outcome.at is None else [_hold_until(one, outcome.at) for one in then]
-        keys = [(job.tenant_id, job.queue), *insert_rows(tx, [*outcome.decided, *then])]
+        keys: list[Key | Readied] = [(job.tenant_id, job.queue), *insert_rows(tx, [*outcome.decided, *then])]
         values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
         done, released = run_together(tx, (_DONE, values), _next_action(job, then))
         if not done:
             raise LeaseLost
         for row in released:
             metrics.DISPATCHES.labels(row.target, DispatchStatus.PENDING).inc()
-        keys += [(job.tenant_id, row.queue) for row in released]
+        keys += [(job.tenant_id, row.queue, row.id) for row in released]
         keys += _make_room(tx, job)
         following = fair_share.offer(tx, ledger.policy.shares, keys, ends=True)
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
@@ -279,7 +281,7 @@ def _next_action(job: Job, then: Sequence[NewDispatch]) -> BoundStatement | None
     return (_HAND_ON, {"id": job.id}) if rest is None else (_WAIT_FOR_REST, {"id": job.id, "rest": rest})
 
 
-def _make_room(tx: Tx, job: Job) -> list[Key]:
+def _make_room(tx: Tx, job: Job) -> list[Readied]:
     """Ready dispatches that waited for this one. It locks the lane: only the turns may be locked afterwards."""
     if job.lane is not None:
         _lock_lane(tx, job.tenant_id, job.lane)
@@ -342,7 +344,7 @@ def _record_failure(
         row = tx.execute(_FAILED, {"id": job.id, "lease": job.lease, **end}).one_or_none()
         if row is not None and not again:
             emit_dead(tx, row, reason)
-        keys = [(job.tenant_id, job.queue), *_make_room(tx, job)]
+        keys: list[Key | Readied] = [(job.tenant_id, job.queue), *_make_room(tx, job)]
         following = fair_share.offer(tx, policy.shares, keys)
     metrics.DISPATCHES.labels(job.target, status).inc()
     log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error))
@@ -364,7 +366,7 @@ _CLAIM = text("""
                           deadline_at = clock_timestamp()
                                         + make_interval(secs => (cast(:limits AS json) ->> target)::float8)
     WHERE id = :id AND (status = 'pending' OR (status = 'retrying' AND wake_at <= clock_timestamp()))
-    RETURNING *, extract(epoch FROM clock_timestamp() - created_at) AS waited,
+    RETURNING new.*, old.turn AS turn_before, extract(epoch FROM clock_timestamp() - new.created_at) AS waited,
               (SELECT s.value FROM tenant_settings s
                WHERE s.tenant_id = dispatches.tenant_id AND s.name = 'embedding') AS embedding
 """)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from sqlalchemy import text
@@ -9,31 +11,58 @@ from sqlalchemy import text
 from core import metrics
 from core.events import dispatches, log
 from core.events.log import Cause, Emission
-from core.storage.db import Tx
+from core.spacing import Spacing, TrailingBound
+from core.storage.db import Tx, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import DispatchStatus
 from workers.dispatch import failures, fair_share
+from workers.dispatch.fair_share import Readied
 from workers.dispatch.insertion import ready_waiting
 from workers.dispatch.model import MOST_OVERRUNS, LedgerPolicy
 from workers.dispatch.relay import DispatchRef
 
+FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
+"""Before any time at which something is due."""
 
-def due(tx: Tx, policy: LedgerPolicy, limit: int = 500) -> list[DispatchRef]:
+SHARES: Final = 5
+"""Tenants among which a sweep is shared at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """Where a process that sweeps begins to look for what is due, and how often it reads all that is open."""
+
+    owed: TrailingBound[datetime] = field(default_factory=lambda: TrailingBound(FIRST))
+    ready: Spacing = field(default_factory=Spacing)
+    glances: Spacing = field(default_factory=Spacing)
+
+
+def due(tx: Tx, policy: LedgerPolicy, limit: int = 500, looks: Looks | None = None) -> list[DispatchRef]:
     """Return dispatches to send again: never begun, due for a retry, or with a lost worker.
 
     A dispatch whose worker died at every attempt becomes a dead letter, because it may be the cause. Each tenant gets
-    its share of a sweep, and of what is sent.
+    its share of a sweep, and of what is sent. `looks`: of the process that sweeps again and again.
     """
-    values = {"attempts": policy.attempts, "overruns": MOST_OVERRUNS, "share": limit // 5, "limit": limit}
-    rows = tx.execute(_OWED, values).all()
+    looks = looks or Looks()
+    values = {"attempts": policy.attempts, "overruns": MOST_OVERRUNS, "share": limit // SHARES, "limit": limit}
+    with looks.owed.look() as since:
+        rows, ((began,),) = run_together(tx, (_OWED, values | {"since": since}), (_BEGAN, {}))
+    if len(rows) < limit // SHARES:  # No tenant has more that is due.
+        looks.owed.saw(began)
+    readied: list[Readied] = []
     for row in rows:
         if row.overran:
             metrics.DISPATCH_OVERRUNS.labels(row.target).inc()
         if row.status == DispatchStatus.DEAD:
             emit_dead(tx, row, row.error)
             metrics.DISPATCHES.labels(row.target, DispatchStatus.DEAD).inc()
-            ready_waiting(tx, row)
-    return fair_share.offer(tx, policy.shares, fair_share.keys_with_room(tx, policy.shares, fair_share.ready(tx)))
+            readied += ready_waiting(tx, row)
+        else:
+            readied.append((row.tenant_id, row.queue, row.id))
+    if looks.ready.is_due:
+        with looks.ready.look():
+            readied += fair_share.with_room(tx, policy.shares, fair_share.ready(tx))
+    return fair_share.offer(tx, policy.shares, readied)
 
 
 def expire(tx: Tx, limit: int = 500) -> int:
@@ -49,7 +78,7 @@ def expire(tx: Tx, limit: int = 500) -> int:
 def release(tx: Tx, policy: LedgerPolicy, limit: int = 500) -> list[DispatchRef]:
     """Release dispatches whose time has come. Several clocks may run it."""
     rows = tx.execute(_RELEASE, {"limit": limit}).all()
-    return fair_share.offer(tx, policy.shares, [(row.tenant_id, row.queue) for row in rows])
+    return fair_share.offer(tx, policy.shares, [(row.tenant_id, row.queue, row.id) for row in rows])
 
 
 def cancel_waiting(tx: Tx, tenant_id: str, lane: str, limit: int, reason: str) -> int:
@@ -92,6 +121,9 @@ _CANCEL_WAITING = text("""
 """)
 """A dispatch that follows another action of its rule belongs to a rule that has begun."""
 
+
+NOW: Final[BoundStatement] = text("SELECT clock_timestamp() AS now, true AS expiring, true AS owing"), {}
+"""Stands for a glance while that would read much that is dead: the sweeps themselves begin behind it."""
 
 GLANCE: Final[BoundStatement] = (
     text("""
@@ -139,17 +171,20 @@ _RELEASE = text("""
 """)
 
 
+_BEGAN = text("SELECT now()")
+
 _LOST = "CASE WHEN j.overran THEN 'deadline' ELSE 'worker' END"
 
 _OWED = text(f"""
     WITH RECURSIVE moment AS MATERIALIZED (SELECT clock_timestamp() AS now), owing AS (
         (SELECT tenant_id FROM dispatches
-         WHERE status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL ORDER BY tenant_id LIMIT 1)
+         WHERE status IN ('pending', 'running', 'retrying')
+           AND wake_at >= :since AND wake_at <= (SELECT now FROM moment) ORDER BY tenant_id LIMIT 1)
         UNION ALL
         SELECT n.tenant_id FROM owing, LATERAL (
             SELECT tenant_id FROM dispatches
-            WHERE status IN ('pending', 'running', 'retrying') AND wake_at IS NOT NULL
-              AND tenant_id > owing.tenant_id
+            WHERE status IN ('pending', 'running', 'retrying')
+              AND wake_at >= :since AND wake_at <= (SELECT now FROM moment) AND tenant_id > owing.tenant_id
             ORDER BY tenant_id LIMIT 1
         ) AS n
     ), due AS (
@@ -158,7 +193,7 @@ _OWED = text(f"""
                    status = 'running' AND attempt >= :attempts AS hopeless
             FROM dispatches
             WHERE tenant_id = o.tenant_id AND status IN ('pending', 'running', 'retrying')
-              AND wake_at <= (SELECT now FROM moment)
+              AND wake_at >= :since AND wake_at <= (SELECT now FROM moment)
             ORDER BY wake_at LIMIT :share FOR UPDATE SKIP LOCKED
         ) AS d LIMIT :limit
     ), judged AS (

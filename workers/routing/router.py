@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import structlog
 from sqlalchemy import text
@@ -18,6 +18,7 @@ from core import logs, metrics
 from core.errors import ImprintError
 from core.events import log as event_log
 from core.sessions import sessions
+from core.spacing import Spacing, TrailingBound
 from core.storage.db import Database, Tx, recordset
 from core.storage.multiquery import BoundStatement
 from core.storage.vector_spaces import EmbeddingModel
@@ -33,7 +34,7 @@ from rules.flow.stages import STAGES
 from rules.registry.defaults import NAMES as DEFAULT_RULES
 from rules.registry.live_rules import LiveRules
 from workers.dispatch import fair_share, insertion
-from workers.dispatch.fair_share import ActiveTenants, FairShare, Key
+from workers.dispatch.fair_share import ActiveTenants, FairShare, Readied
 from workers.dispatch.model import NewDispatch, lists_others
 from workers.dispatch.relay import DispatchRef
 from workers.routing import action_dispatches
@@ -57,9 +58,12 @@ REFUSALS = frozenset({"22", "54", "XX000"})
 """SQLSTATE of a value or size that PostgreSQL cannot store: two classes, and the code for a text of a gigabyte."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Router:
-    """Dependencies of routing: the database of all tenants, the rules, text similarity, the agents' queues."""
+    """Dependencies of routing: the database of all tenants, the rules, text similarity, the agents' queues.
+
+    `unrouted`: where the events begin that wait, as this process knows it; `highest`: position of the last it claimed.
+    """
 
     db: Database
     book: LiveRules
@@ -69,6 +73,9 @@ class Router:
     max_hops: int
     shares: FairShare
     at_work: ActiveTenants = field(default_factory=ActiveTenants)
+    unrouted: TrailingBound[int] = field(default_factory=lambda: TrailingBound(0))
+    highest: int = 0
+    glances: Spacing = field(default_factory=Spacing)
 
 
 @dataclass(slots=True)
@@ -118,7 +125,7 @@ class Turns:
 
     def take(self) -> float:
         """Route the next events and fire what is due; return the seconds until the next turn."""
-        if self._asks:
+        if self._asks and self._router.glances.is_due:
             seen = glance(self._router)
             if not seen.found:
                 return self._pause(seen)
@@ -140,7 +147,7 @@ class Turns:
 
 def glance(router: Router) -> Glance:
     """Look whether there is work; look for edited rules as well."""
-    with router.db.asking_queues((_WORK, {})) as (tx, (((found, is_open, seconds),),)):
+    with router.glances.look(), router.db.asking_queues((_WORK, {})) as (tx, (((found, is_open, seconds),),)):
         router.book.refresh(tx)
         return Glance(bool(found), bool(is_open), seconds)
 
@@ -178,7 +185,7 @@ def _route_batch(router: Router) -> tuple[int, list[DispatchRef]]:
     return len(batch), owed
 
 
-def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> list[Key]:
+def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) -> list[Readied]:
     """Decide on these events and write what follows; return the tenants and queues that have something to send."""
     decided = decide(tx, router, batch, now)
     fires, drops = _flow(tx, decided)
@@ -190,7 +197,7 @@ def _carry_out(tx: Tx, router: Router, batch: Sequence[Event], now: datetime) ->
 
 def _one_by_one(router: Router, embedded: Sequence[int] | None) -> tuple[list[Event], list[DispatchRef]]:
     """Decide on each event alone, after the database has refused to store what follows from one of them."""
-    keys: list[Key] = []
+    keys: list[Readied] = []
     parked: list[NewDispatch] = []
     with _claim(router, embedded) as (tx, batch, now):
         for event in batch:
@@ -307,7 +314,7 @@ def _flow(tx: Tx, decided: BatchDecisions) -> tuple[list[Fire], list[Drop]]:
     return fires, drops
 
 
-def _write(tx: Tx, router: Router, decided: BatchDecisions, more: Sequence[NewDispatch]) -> list[Key]:
+def _write(tx: Tx, router: Router, decided: BatchDecisions, more: Sequence[NewDispatch]) -> list[Readied]:
     """Write all dispatches in one statement, then their requests for approval, and clear replaced ones from lanes."""
     acting = _make_dispatches(router, decided)
     made = [(dispatch, occasion.event) for occasion, several in acting for dispatch in several]
@@ -427,8 +434,8 @@ def _embed_ahead(router: Router) -> list[int] | None:
     """
     if not router.book.compares_meanings:
         return None
-    with router.db.queue() as tx:
-        coming = [event_log.event_of(row) for row in tx.execute(_COMING, {"limit": router.batch})]
+    with router.unrouted.look() as since, router.db.queue() as tx:
+        coming = [event_log.event_of(row) for row in tx.execute(_COMING, {"limit": router.batch, "since": since})]
     texts: defaultdict[EmbeddingModel | None, set[str]] = defaultdict(set)
     for e in coming:
         texts[router.book.embedding(e.tenant_id)] |= _asked_by_rules(router.book.of(e.tenant_id).texts, e)
@@ -461,15 +468,28 @@ def _claim(router: Router, seqs: Sequence[int] | None) -> Iterator[tuple[Tx, lis
 
     Raises _UnseenTenants: there are no rules yet to decide on some of them.
     """
-    if seqs is None:
-        claim: BoundStatement = _CLAIM, {"limit": router.batch, "as_of": router.book.as_of}
-    else:
-        claim = _CLAIM_THESE, {"seqs": list(seqs), "as_of": router.book.as_of}
-    with router.db.asking_queues(claim, (_NOW, {})) as (tx, (rows, ((now,),))):
-        batch = [event_log.event_of(row) for row in sorted(rows, key=itemgetter(0))]
+    with router.unrouted.look() as since, ExitStack() as opened:
+        if seqs is None:
+            claim: BoundStatement = _CLAIM, {"limit": router.batch, "as_of": router.book.as_of, "since": since}
+        else:
+            claim = _CLAIM_THESE, {"seqs": list(seqs), "as_of": router.book.as_of}
+        tx, (rows, ((now,),)) = opened.enter_context(router.db.asking_queues(claim, (_NOW, {})))
+        work = opened.pop_all()
+    with work:
+        ordered = sorted(rows, key=itemgetter(0))
+        _note_bound(router, ordered, asked_any=seqs is None)
+        batch = [event_log.event_of(row[:-1]) for row in ordered]
         if unseen := router.book.unseen(event.tenant_id for event in batch):
             raise _UnseenTenants(unseen)
         yield tx, batch, now
+
+
+def _note_bound(router: Router, claimed: Sequence[Any], *, asked_any: bool) -> None:
+    """Remember below which position nothing waits: the oldest that did, or all that was ever claimed."""
+    if claimed:
+        router.highest = max(router.highest, claimed[-1][0])
+    if asked_any:
+        router.unrouted.saw(claimed[0][-1] if claimed else router.highest)
 
 
 def _look_up(tx: Tx, router: Router, batch: Sequence[Event]) -> dict[tuple[str, int], Lookup | Exception]:
@@ -536,11 +556,11 @@ _WORK = text("""
 
 _NEXT = """
     WITH RECURSIVE heads AS (
-        (SELECT tenant_id, seq FROM events WHERE routed_at IS NULL ORDER BY tenant_id, seq LIMIT 1)
+        (SELECT tenant_id, seq FROM events WHERE routed_at IS NULL AND seq >= :since ORDER BY tenant_id, seq LIMIT 1)
         UNION ALL
         SELECT n.tenant_id, n.seq FROM heads, LATERAL (
             SELECT tenant_id, seq FROM events
-            WHERE routed_at IS NULL AND tenant_id > heads.tenant_id ORDER BY tenant_id, seq LIMIT 1
+            WHERE routed_at IS NULL AND tenant_id > heads.tenant_id AND seq >= :since ORDER BY tenant_id, seq LIMIT 1
         ) AS n
     ), served AS MATERIALIZED (
         SELECT tenant_id FROM heads ORDER BY random() LIMIT :limit
@@ -549,7 +569,7 @@ _NEXT = """
     ), fresh AS (
         SELECT one.tenant_id, one.seq FROM served, LATERAL (
             SELECT tenant_id, seq FROM events
-            WHERE routed_at IS NULL AND tenant_id = served.tenant_id
+            WHERE routed_at IS NULL AND tenant_id = served.tenant_id AND seq >= :since
             ORDER BY seq LIMIT (SELECT events FROM share) {lock}
         ) AS one
     )
@@ -561,7 +581,7 @@ _CLAIM = text(f"""
     {_NEXT.format(lock="FOR UPDATE SKIP LOCKED")}
     UPDATE events e SET routed_at = clock_timestamp(), rules_as_of = :as_of FROM fresh
     WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
-    RETURNING {event_log.COLUMNS}
+    RETURNING {event_log.COLUMNS}, (SELECT min(seq) FROM heads)
 """)
 """Claims the next unrouted events; the mark is rolled back if deciding fails, because it is one transaction."""
 
@@ -577,7 +597,7 @@ _CLAIM_THESE = text(f"""
     )
     UPDATE events e SET routed_at = clock_timestamp(), rules_as_of = :as_of FROM fresh
     WHERE e.tenant_id = fresh.tenant_id AND e.seq = fresh.seq
-    RETURNING {event_log.COLUMNS}
+    RETURNING {event_log.COLUMNS}, NULL::bigint
 """)
 
 _GATHERED = text(f"""

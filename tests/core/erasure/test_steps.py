@@ -36,6 +36,7 @@ UNTOUCHED: dict[str, str] = {
     "rules": "a tenant's policy, written by people",
     "term_counts": "changed with the rows of search_index: `core.index.removal`",
     "tenant_settings": "limits of a tenant, numbers alone",
+    "turn_bounds": "ids of dispatches, where an offer begins to look",
     "tombstones": "keep what was erased from coming back; erasing adds some",
 }
 """Tables without a step in any scope, and why."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
@@ -11,9 +12,9 @@ from uuid_utils.compat import uuid7
 
 from core.storage.db import Database
 from tests.samples import TENANT, accept, event
-from workers.dispatch import fair_share, insertion
+from workers.dispatch import fair_share, insertion, ledger
 from workers.dispatch.fair_share import FairShare, Key
-from workers.dispatch.model import NewDispatch
+from workers.dispatch.model import Ledger, LedgerPolicy, NewDispatch
 
 SHARES = FairShare(resend=10, longest=50, running=3)
 
@@ -70,11 +71,12 @@ def test_each_queue_of_a_tenant_has_room_of_its_own(app: Database, queue: Databa
     (other,) = waiting(app, TENANT, 1, "io")
     offered(queue, (TENANT, "cpu"))
     with queue.queue() as tx:
-        assert fair_share.keys_with_room(tx, SHARES, [(TENANT, "cpu"), (TENANT, "io")]) == [(TENANT, "io")]
-        assert fair_share.ready(tx) == [(TENANT, "cpu"), (TENANT, "io")]
+        found = fair_share.ready(tx)
+        assert [one[:2] for one in found] == [(TENANT, "cpu"), (TENANT, "io")]
+        assert fair_share.with_room(tx, SHARES, found) == [(TENANT, "io", other)]
     assert offered(queue, (TENANT, "io")) == [other]
     with queue.queue() as tx:
-        assert fair_share.ready(tx) == [(TENANT, "cpu")]
+        assert [one[:2] for one in fair_share.ready(tx)] == [(TENANT, "cpu")]
 
 
 def test_each_time_it_is_sent_one_that_nobody_begins_waits_twice_as_long(app: Database, queue: Database) -> None:
@@ -101,3 +103,117 @@ def test_what_was_offered_with_the_end_of_its_transaction_is_committed(app: Data
         assert [ref.id for ref in fair_share.offer(tx, SHARES, [(TENANT, "cpu")], ends=True)] == [one]
         with app.tenant(TENANT) as other:
             assert other.execute(text("SELECT turn FROM dispatches")).scalar_one() == "sent"
+
+
+RAISING = replace(SHARES, raises=1)
+
+
+def raised(queue: Database) -> list[UUID]:
+    with queue.queue() as tx:
+        return [one.id for one in fair_share.offer(tx, RAISING, [(TENANT, "cpu")])]
+
+
+def bounds(app: Database) -> dict[int, tuple[UUID, list[UUID]]]:
+    """The bound of each priority, and the sent dispatches below it."""
+    with app.tenant(TENANT) as tx:
+        rows = tx.execute(text("SELECT priority, from_id, older FROM turn_bounds WHERE queue = 'cpu'"))
+        return {row.priority: (row.from_id, row.older) for row in rows}
+
+
+def ended(app: Database, *ids: UUID) -> None:
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET status = 'done' WHERE id = ANY(:ids)"), {"ids": list(ids)})
+
+
+def test_the_bound_is_raised_to_the_last_that_was_sent(app: Database, queue: Database) -> None:
+    ids = waiting(app, TENANT, 5)
+    assert raised(queue) == ids[:3]
+    assert bounds(app) == {1: (ids[2], ids[:2])}, "those before it are counted by their ids"
+    ended(app, ids[1])
+    assert raised(queue) == [ids[3]]
+    assert bounds(app) == {1: (ids[3], [ids[0], ids[2]])}
+
+
+def test_it_is_raised_no_higher_than_the_first_that_waits(app: Database, queue: Database) -> None:
+    late, early = waiting(app, TENANT, 1, target="knowledge_indexer"), waiting(app, TENANT, 4)
+    raised(queue)
+    ended(app, *late, *early[:2])
+    (first,) = waiting(app, TENANT, 1)
+    with queue.queue() as tx:
+        fair_share.offer(tx, replace(RAISING, running=0), [(TENANT, "cpu", first)])
+    assert bounds(app)[1] == (early[2], []), "none is under way"
+
+
+def test_without_any_work_it_stays(app: Database, queue: Database) -> None:
+    ids = waiting(app, TENANT, 3)
+    raised(queue)
+    ended(app, *ids)
+    before = bounds(app)
+    assert raised(queue) == []
+    assert bounds(app) == before
+
+
+def test_each_priority_has_a_bound_of_its_own(app: Database, queue: Database) -> None:
+    (extraction,) = waiting(app, TENANT, 1, target="memory_extractor")
+    indexing = waiting(app, TENANT, 4, target="knowledge_indexer")
+    assert set(raised(queue)) == set(indexing[:3])
+    assert bounds(app) == {0: (indexing[2], indexing[:2]), 1: (extraction, [])}
+
+
+def test_an_older_dispatch_that_is_made_ready_lowers_the_bound(app: Database, queue: Database) -> None:
+    old, *ids = waiting(app, TENANT, 4)
+    hide = text("UPDATE dispatches SET turn = NULL WHERE id = :id")
+    with app.tenant(TENANT) as tx:
+        tx.execute(hide, {"id": old})
+    raised(queue)
+    ended(app, *ids)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET turn = 'ready' WHERE id = :id"), {"id": old})
+    assert raised(queue) == [], "it is below the bound"
+    with queue.queue() as tx:
+        found = fair_share.ready(tx)
+        assert fair_share.with_room(tx, replace(SHARES, running=0), found) == [(TENANT, "cpu", old)], "a sweep finds it"
+        assert [one.id for one in fair_share.offer(tx, SHARES, found)] == [old]
+    assert bounds(app)[1][0] == old
+
+
+def test_one_that_runs_out_of_turn_is_counted(app: Database, queue: Database) -> None:
+    old, *ids = waiting(app, TENANT, 6)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET turn = NULL WHERE id = :id"), {"id": old})
+    raised(queue)
+    book = Ledger(app, {}, {}, LedgerPolicy(lease=30, resend=10, retry_base=1, retry_max=5, attempts=3))
+    assert ledger._claim(book, TENANT, old) is not None
+    ended(app, ids[0])
+    assert offered(queue, (TENANT, "cpu")) == [], "three are under way"
+    ended(app, ids[1])
+    assert offered(queue, (TENANT, "cpu")) == [ids[3]]
+
+
+def test_with_bounds_an_offer_chooses_what_it_would_choose_without(app: Database, queue: Database) -> None:
+    chance = random.Random(17)
+    spare = [*waiting(app, TENANT, 30), *waiting(app, TENANT, 10, target="knowledge_indexer")]
+    chance.shuffle(spare)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET status = 'held', turn = NULL"))
+    for _ in range(150):
+        begun = [spare.pop() for _ in range(min(len(spare), chance.choice((0, 0, 1, 2))))]
+        with queue.queue() as tx:
+            ready = text("UPDATE dispatches SET status = 'pending', turn = 'ready' WHERE id = ANY(:ids)")
+            tx.execute(ready, {"ids": begun})
+            expected = list(tx.execute(_EXPECTED, {"running": SHARES.running}).scalars())
+            shares = replace(SHARES, raises=chance.choice((0, 1)))
+            keys: list[Any] = [(TENANT, "cpu"), *((TENANT, "cpu", one) for one in begun)]
+            assert {one.id for one in fair_share.offer(tx, shares, keys)} == set(expected)
+        with app.tenant(TENANT) as tx:
+            sent = list(tx.execute(text("SELECT id FROM dispatches WHERE turn = 'sent'")).scalars())
+            gone = [one for one in sent if chance.random() < 0.4]
+            back = [one for one in gone if chance.random() < 0.5]
+            tx.execute(text("UPDATE dispatches SET turn = NULL, status = 'held' WHERE id = ANY(:ids)"), {"ids": gone})
+        spare = [*back, *spare]
+
+
+_EXPECTED = text("""
+    SELECT id FROM dispatches WHERE queue = 'cpu' AND status = 'pending' AND turn = 'ready' ORDER BY priority, id
+    LIMIT greatest(0, :running - (SELECT count(*) FROM dispatches WHERE queue = 'cpu' AND turn = 'sent'))
+""")
