@@ -6,7 +6,7 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0033"
+revision = "0032"
 down_revision = "0031"
 
 OWN_ROWS = "tenant_id = current_setting('imprint.tenant', true)"
