@@ -18,6 +18,7 @@ from sqlalchemy import text
 from core.maintenance.heartbeat import STALE_SECONDS
 from core.settings.limits import TenantLimits
 from core.storage.db import Tx, run_together
+from core.storage.multiquery import BoundStatement
 from workers.dispatch.relay import DispatchRef
 
 Key = tuple[str, str]
@@ -76,7 +77,7 @@ def offer(tx: Tx, shares: FairShare, keys: Iterable[Key], *, ends: bool = False)
 
 def ready(tx: Tx) -> list[Key]:
     """Return the tenants and queues for which something is ready to be sent."""
-    return [(row.tenant_id, row.queue) for row in tx.execute(_READY)]
+    return [(row.tenant_id, row.queue) for row in tx.execute(*READY)]
 
 
 def keys_with_room(tx: Tx, shares: FairShare, keys: Sequence[Key]) -> list[Key]:
@@ -143,7 +144,8 @@ _OFFER: Final = text(f"""
     RETURNING d.tenant_id, d.queue, d.id
 """)
 
-_READY: Final = text("""
+READY: Final[BoundStatement] = (
+    text("""
     WITH RECURSIVE keys AS (
         (SELECT tenant_id, queue FROM dispatches WHERE status = 'pending' AND turn = 'ready'
          ORDER BY tenant_id, queue LIMIT 1)
@@ -155,5 +157,9 @@ _READY: Final = text("""
         ) AS n
     )
     SELECT tenant_id, queue FROM keys
-""")
+"""),
+    {},
+)
+"""Asks for the tenants and queues for which something is ready to be sent."""
+
 """One index step per tenant and queue, however much each has waiting."""
