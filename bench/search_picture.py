@@ -1,4 +1,4 @@
-"""The picture of `bench.search`: what a search costs against how many memories there are."""
+"""The pictures of `bench.search` and `bench.curves`: costs against numbers of memories or users."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT = 640, 400, 60, 40, 130
-COLOURS = ("#1f6f8b", "#c8553d", "#6b8e23", "#8a6d3b", "#6a4c93")
-MARKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
+COLOURS = ("#1f6f8b", "#c8553d", "#6b8e23", "#8a6d3b", "#6a4c93", "#2a9d8f", "#b5179e", "#555555", "#e09f3e")
+MARKS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)
+LINE = 15
+"""From one name to the next, at the least."""
+
 STYLE = "text{font:12px sans-serif;fill:#333}line{stroke:#ddd}polyline{fill:none;stroke-width:2}"
 
 
@@ -20,7 +23,7 @@ class Step(NamedTuple):
 
 
 def drawn(title: str, steps: Sequence[Step]) -> str:
-    """Milliseconds against memories as SVG, a line for each name; both by powers of ten."""
+    """Return milliseconds against numbers as SVG, a line for each name; both by powers of ten."""
     took = [value for step in steps for value in step.took.values()]
     marks = [one for one in MARKS if min(took) / 2 <= one <= max(took) * 2] or MARKS[-2:]
     bottom, top = (math.log10(end([*marks, *took])) for end in (min, max))
@@ -39,11 +42,20 @@ def drawn(title: str, steps: Sequence[Step]) -> str:
         body.append(f'<text x="{LEFT - 6}" y="{at + 4:.0f}" text-anchor="end">{one:,}</text>')
     rows = [step.rows for step in steps]
     body += [f'<text x="{x(one):.0f}" y="{HEIGHT - 20}" text-anchor="middle">{one:,}</text>' for one in rows]
+    places = _apart({name: y(value) + 4 for name, value in steps[-1].took.items()})
     for name, colour in zip(steps[0].took, COLOURS, strict=False):
         points = " ".join(f"{x(step.rows):.0f},{y(step.took[name]):.0f}" for step in steps)
         body.append(f'<polyline points="{points}" stroke="{colour}"/>')
-        body.append(f'<text x="{WIDTH - RIGHT + 6}" y="{y(steps[-1].took[name]) + 4:.0f}">{name}</text>')
+        body.append(f'<text x="{WIDTH - RIGHT + 6}" y="{places[name]:.0f}" style="fill:{colour}">{name}</text>')
     box = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
     page = f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {box}>\n<style>{STYLE}</style>\n{page}\n'
     return head + "\n".join([*body, "</svg>\n"])
+
+
+def _apart(wanted: Mapping[str, float]) -> dict[str, float]:
+    """Return heights near those wanted at which no name covers another."""
+    found: dict[str, float] = {}
+    for name in sorted(wanted, key=wanted.__getitem__):
+        found[name] = max([wanted[name], *(height + LINE for height in found.values())])
+    return found

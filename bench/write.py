@@ -241,11 +241,14 @@ def again(n: int) -> Candidate:
     return replace(known, evidence=tuple(replace(one, session_id="again") for one in known.evidence))
 
 
-def judge_all(consolidation: Consolidation, owner: Owner, said: Sequence[Candidate], size: int) -> None:
+def judge_all(
+    consolidation: Consolidation, owner: Owner, said: Sequence[Candidate], size: int, tenant: str = TENANT
+) -> None:
+    """Judge and write statements in batches of so many."""
     for start in range(0, len(said), size):
-        wanted = pipeline.consolidate(consolidation, TENANT, owner, said[start : start + size])
-        with consolidation.db.tenant(TENANT) as tx:
-            writer.apply(tx, TENANT, owner, wanted, AUTHOR)
+        wanted = pipeline.consolidate(consolidation, tenant, owner, said[start : start + size])
+        with consolidation.db.tenant(tenant) as tx:
+            writer.apply(tx, tenant, owner, wanted, AUTHOR)
 
 
 def insert_all(bench: Bench, said: Sequence[Candidate], size: int) -> None:

@@ -232,6 +232,7 @@ def connect(url: URL, pool: int, schema: str = PUBLIC) -> Database:
         pool_use_lifo=True,  # so that what a busier time has opened is left alone, and can be closed
         hide_parameters=True,  # Errors are logged and stored; they must not contain what people said.
         json_deserializer=_json,
+        use_native_hstore=False,  # Nothing here is an hstore: its type need not be looked up at the first connection.
         # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
         # how many rows a tenant has.
         connect_args={"prepare_threshold": None, "connect_timeout": 10, "options": _SESSION_OPTIONS},
