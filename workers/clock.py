@@ -27,6 +27,7 @@ from core.maintenance import heartbeat
 from core.maintenance.heartbeat import Heartbeat
 from core.storage import db, schema_version
 from core.storage.db import Database
+from core.storage.multiquery import BoundStatement
 from rules.engine.ruleset import Ruleset
 from rules.flow import flow_rows, schedules
 from rules.flow.schedules import Fired, Scheduled
@@ -154,7 +155,8 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
         now: datetime
-        expired, asks = 0, [(STAND, {})] if self._book.is_due else []
+        expired = 0
+        asks: list[BoundStatement] = [(STAND, {})] if self._book.is_due else []
         ((now, expiring, owing),), *stands = self._db.ask_queues(sweep.GLANCE, *asks)
         edited = bool(stands) and not self._book.hear(stands[0][0])
         if edited or expiring:
@@ -241,7 +243,7 @@ STATUSES: Final = ("pending", "running", "retrying", "dead")
 
 def gauge(database: Database) -> None:
     """Set the gauges that only the database knows, and keep them for `GET /v1/health`."""
-    asked = (_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {}), fair_share.READY, heartbeat.PROCESSES
+    asked: list[BoundStatement] = [(_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {}), fair_share.READY, heartbeat.PROCESSES]
     ((at, events, lag),), opened, ((oldest,),), ready, serving = database.ask_queues(*asked)
     statuses = {status: int(dispatches) for status, dispatches in opened}
     tenants, processes = Counter(queue for _, queue in ready), dict(serving)

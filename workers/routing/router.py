@@ -140,7 +140,7 @@ class Turns:
 
 def glance(router: Router) -> Glance:
     """Look whether there is work; look for edited rules as well."""
-    asks = [(STAND, {})] if router.book.is_due else []
+    asks: list[BoundStatement] = [(STAND, {})] if router.book.is_due else []
     ((found, is_open, seconds),), *stands = router.db.ask_queues((_WORK, {}), *asks)
     if stands and not router.book.hear(stands[0][0]):
         _refresh(router)
