@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter, FastAPI
 from fastapi.routing import iter_route_contexts
+from pydantic import BaseModel
 
 from api.compat import flat, platform
 from api.console import app as console
@@ -66,10 +67,12 @@ from api.http import (
     units,
     webhook_endpoints,
 )
+from api.http.search_request import SearchRequest
 from api.ingress import admission, api_reference
 from api.ingress.api_reference import ApiReference
 from api.ingress.content_type import JsonByDefault
 from api.ingress.dependencies import Dependencies
+from api.ingress.direct import DirectCalls, Endpoint
 from api.ingress.following import Followers
 from api.ingress.foreign_keys import ForeignKeys
 from api.ingress.openapi import DocumentedApi
@@ -158,6 +161,12 @@ ROUTES: Final = [route for router in ROUTERS for route in router.routes]
 """Routes, declared and looked up before processes are forked, which share them. Including a router would build each of
 its routes a second time."""
 
+DIRECT: Final[Mapping[Endpoint, type[BaseModel]]] = {
+    search.post_search: SearchRequest,
+    context.post_context: context.ContextRequest,
+}
+"""Endpoints that are called directly, with the model of their body: those that an agent waits for in each turn."""
+
 TABLE: Final = RouteTable(iter_route_contexts(ROUTES))
 
 
@@ -204,6 +213,7 @@ def create(
     app.state.manual = ApiReference()
     app.state.mcp = mcp.ProtocolHandler(app.version)
     app.add_middleware(JsonByDefault)
+    app.add_middleware(DirectCalls, deps=opened, table=DIRECT)
     admission.install(app, opened, TABLE, counts)
     app.add_middleware(ForeignKeys)
     console.install(app, settings)

@@ -37,6 +37,7 @@ from sqlalchemy import text
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from api import app as application
+from api.ingress import direct
 from api.stack.broker import Broker
 from api.stack.postgres import Postgres
 from bench import write
@@ -151,6 +152,7 @@ def instrumented() -> Iterator[None]:
         wrap(multiquery, "run_statements", _naming(lambda given: "; ".join(str(one) for one, _ in given[1])))
         wrap(parsing, "parse", lambda work: _within(work, "parse"))
         wrap(fastapi.routing, "solve_dependencies", _parsing)
+        wrap(direct, "parsed", lambda work: _within(work, "parse"))
         wrap(pipeline, "consolidate", lambda work: _within(work, PYTHON, "judge: candidates and neighbours"))
         wrap(batch, "decide", lambda work: _within(work, PYTHON, "judge: decide"))
         wrap(writer, "apply", lambda work: _within(work, PYTHON, "write"))

@@ -214,7 +214,8 @@ def crowd(bench: Bench, known: int, others: int) -> None:
 def measure(bench: Bench, owner: Owner, first: int, count: int) -> dict[str, float]:
     """Rates over statements that nobody has said yet, but every tenth."""
     said = [candidate(n) if n % 10 else again(n - first) for n in range(first, first + count)]
-    alone, batched = said[: count // SINGLE], said[count // SINGLE :]
+    # As in a chat, what comes alone is the latest; of a late message more would have to be asked.
+    alone, batched = said[-(count // SINGLE) :], said[: -(count // SINGLE)]
     judge_all(
         bench.consolidation, owner, batched[:BATCH], BATCH
     )  # Connections and caches are those of a process at work.

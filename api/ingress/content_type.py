@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 JSON: Final = b"application/json"
 
-_NO_TYPE: Final = frozenset({b"", b"application/x-www-form-urlencoded"})
+NO_TYPE: Final = frozenset({b"", b"application/x-www-form-urlencoded"})
 """Content type that clients send by default. No route of the API takes a form; the console does."""
 
 _WITH_BODY: Final = frozenset({"POST", "PUT", "PATCH"})
@@ -19,7 +19,7 @@ FORMS: Final = "/console/"
 def with_json_type(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Return the headers of a request, with `application/json` if the content type is missing or that of a form."""
     given = [value for name, value in headers if name.lower() == b"content-type"]
-    if any(value.partition(b";")[0].strip().lower() not in _NO_TYPE for value in given):
+    if any(value.partition(b";")[0].strip().lower() not in NO_TYPE for value in given):
         return headers
     return [*(header for header in headers if header[0].lower() != b"content-type"), (b"content-type", JSON)]
 

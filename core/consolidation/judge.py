@@ -13,7 +13,7 @@ import numpy as np
 
 from core.memoize import memo_scope, memoized_in_scope
 from core.memory.identity import KnownMemory, Revised, content_keys
-from core.memory.known_set import Flags, KnownSet, Numbers, Places, first_bytes, slot_code
+from core.memory.known_set import Flags, KnownSet, Numbers, Places, slot_code
 from core.statements import comparison, endings, revision, succession
 from core.statements.comparison import Wording, may_be_alike, outline, read
 from core.statements.succession import folded, gathered_list, normal_value, slot_name
@@ -213,7 +213,7 @@ def normalized_slot(candidate: Candidate) -> Candidate:
 
 def _said_before(candidate: Candidate, known: KnownSet, among: Places) -> Verdict | None:
     keys, rows = content_keys(candidate.content), known.rows[among]
-    exact, spelling = rows["exact"] == first_bytes(keys.exact), rows["spelling"] == first_bytes(keys.spelling)
+    exact, spelling = rows["exact"] == keys.exact[0], rows["spelling"] == keys.spelling[0]
     for one in known.at(among[exact | spelling]):
         if one.keys.exact == keys.exact:
             return Verdict(Kind.CONFIRM, one, "The same statement is known.")
@@ -273,7 +273,7 @@ def _corrected_word(candidate: Candidate, neighbours: KnownSet, near: Places, th
 
 def _denial_verdict(candidate: Candidate, neighbours: KnownSet, among: Places) -> Verdict | None:
     one, own = read(candidate.content), outline(candidate.content)
-    for known in neighbours.at(among[neighbours.rows["words"][among] == first_bytes(own.words)]):
+    for known in neighbours.at(among[neighbours.rows["words"][among] == own.words]):
         other = read(known.content)
         if (
             not comparison.is_same(one, other)

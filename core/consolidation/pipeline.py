@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 import numpy as np
@@ -23,10 +23,12 @@ from core.consolidation.judge import Pair, Thresholds
 from core.consolidation.llm_judge import Opinion
 from core.inference.embedders import Embedder
 from core.memoize import memo_scope
-from core.memory import identity, memories, neighbours, tombstones
+from core.memory import identity, memories, nearest_vectors, neighbours, tombstones
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
+from core.memory.known_set import KnownSet
 from core.statements import redaction
 from core.storage.db import Database, Tx
+from core.storage.multiquery import BoundStatement
 from core.tenancy import extraction as tenant_extraction
 from core.types import Candidate, Trust
 
@@ -99,17 +101,19 @@ def _consolidate(
     vectors = dict(zip(contents, consolidation.embedder.embed(contents), strict=True)) if contents else {}
     judging = partial(batch.decide, thresholds=consolidation.thresholds, explicit=explicit)
     reopen = partial(consolidation.db.tenant, tenant_id)
-    with reopen() as tx:
+    accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]
+    opening = _Opening(consolidation, tenant_id, owner, accepted, explicit=explicit)
+    with consolidation.db.asking(tenant_id, *opening.asking) as (tx, answers):
+        answered = opening.read(answers)
         apart = _quarantine_once(tx, owner.user_id, hostile)
-        accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]
-        accepted, buried = _drop_erased(tx, tenant_id, owner, accepted, explicit=explicit)
+        accepted, buried = _drop_erased(tx, owner, accepted, answered)
         accepted, echoes = _drop_echoes(
             tx, owner.user_id, accepted, vectors, frozenset(assistant), consolidation.echo_seconds
         )
         merged = batch.merge_candidates(accepted)
         stacked = _stack(merged, vectors, consolidation.embedder.dimension)
-        near = neighbours.of(tx, owner.user_id, merged, stacked, owner.group_id, reopen=reopen) if merged else []
-        least = 0.0 if explicit else tenant_extraction.least_importance(tx, tenant_id)
+        near = opening.neighbours_of(tx, merged, stacked, answered.near, reopen) if merged else []
+        least = answered.least
         # Texts that a comparison needs are read in this transaction; it ends before a model is asked.
         opinion = consolidation.opinion
         pairs = batch.unclear(merged, stacked, near, consolidation.thresholds) if opinion else []
@@ -124,6 +128,74 @@ def _consolidate(
     decided = [*decided, *batch.join_verdicts(accepted, merged, decided)]
     wished = _apply_request(decided) if explicit else decided
     return [*refused, *buried, *echoes, *apart, *wished, *links]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answered:
+    """Answers to what a consolidation asks first.
+
+    `erased`: those about tombstones, and `rejected`: keys of statements that someone has rejected; an explicit request
+    asks for neither. `near`: those of the search; `least`: the importance below which nothing is kept.
+    """
+
+    erased: Sequence[Sequence[Any]] | None
+    rejected: Collection[str]
+    near: Sequence[Sequence[Any]]
+    least: float
+
+
+class _Opening:
+    """What a consolidation asks in the round trip that opens its transaction."""
+
+    def __init__(
+        self,
+        consolidation: Consolidation,
+        tenant_id: str,
+        owner: Owner,
+        candidates: Sequence[Candidate],
+        *,
+        explicit: bool,
+    ) -> None:
+        self._owner = owner
+        self._explicit = explicit
+        bound = nearest_vectors.bound_by(consolidation.db, tenant_id)
+        dimension = consolidation.embedder.dimension
+        self._search = neighbours.Search(
+            consolidation.db.engine, bound, owner.user_id, candidates, dimension, owner.group_id
+        )
+        keys = [identity.statement_key(c.subject, c.content) for c in candidates]
+        refusals: list[BoundStatement | None] = [
+            *tombstones.asking(tenant_id, candidates, owner.group_id),
+            (_REJECTED, {"user": owner.user_id, "keys": keys}) if keys else None,
+            tenant_extraction.asking(tenant_id),
+        ]
+        self._asked = [*([] if explicit else refusals), *(self._search.asking if candidates else [])]
+
+    @property
+    def asking(self) -> list[BoundStatement]:
+        return [one for one in self._asked if one is not None]
+
+    def read(self, answers: Sequence[Sequence[Any]]) -> _Answered:
+        """Return the answers by what they are about."""
+        given = iter(answers)
+        every = [() if one is None else next(given) for one in self._asked]
+        if self._explicit:
+            return _Answered(None, (), every, 0.0)
+        salts, groups, rejected, least, *near = every
+        keys = {row.statement_key for row in rejected}
+        return _Answered((salts, groups), keys, near, tenant_extraction.least_of(least))
+
+    def neighbours_of(
+        self,
+        tx: Tx,
+        merged: Sequence[Candidate],
+        vectors: Vectors,
+        answers: Sequence[Sequence[Any]],
+        reopen: neighbours.Reopen,
+    ) -> list[KnownSet]:
+        """Return for each candidate that is left the memories to compare it with."""
+        user, group = self._owner.user_id, self._owner.group_id
+        return neighbours.of(tx, user, merged, vectors, group, reopen=reopen, search=self._search, answers=answers)
 
 
 def _divide(screened: Sequence[Screened], secrets: str) -> tuple[list[Candidate], list[Add], list[Ignore]]:
@@ -160,20 +232,19 @@ def _quarantine_once(tx: Tx, user_id: str, hostile: Sequence[Add]) -> list[Chang
 
 
 def _drop_erased(
-    tx: Tx, tenant_id: str, owner: Owner, candidates: Sequence[Candidate], *, explicit: bool
+    tx: Tx, owner: Owner, candidates: Sequence[Candidate], answered: _Answered
 ) -> tuple[list[Candidate], list[Ignore]]:
-    """Return candidates that were neither erased nor rejected, and the others as ignored; all if `explicit`."""
-    if explicit or not candidates:
+    """Return candidates that were neither erased nor rejected, and the others as ignored; all of a request."""
+    if answered.erased is None or not candidates:
         return list(candidates), []
-    buried = tombstones.are_erased(tx, tenant_id, owner.user_id, candidates, owner.group_id)
+    buried = tombstones.were_erased(tx, owner.user_id, candidates, owner.group_id, answered.erased)
     keys = [identity.statement_key(c.subject, c.content) for c in candidates]
-    rejected = set(tx.execute(_REJECTED, {"user": owner.user_id, "keys": keys}).scalars())
     remaining: list[Candidate] = []
     ignored: list[Ignore] = []
     for candidate, erased, key in zip(candidates, buried, keys, strict=True):
         if erased or redaction.ERASED in candidate.content:
             ignored.append(Ignore(_without_words(candidate), "It was erased."))
-        elif key in rejected:
+        elif key in answered.rejected:
             ignored.append(Ignore(candidate, "Someone has rejected it."))
         else:
             remaining.append(candidate)

@@ -14,7 +14,7 @@ from uuid_utils import uuid7
 
 from core.errors import NotFound
 from core.events.parsing import NAME_CHARACTERS, SERVICE, Incoming
-from core.storage.db import Tx, recordset, recordset_of_json
+from core.storage.db import Tx, recordset, recordset_of_json, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Event, Json
 
@@ -95,10 +95,15 @@ def positions(appended: Iterable[Any]) -> dict[tuple[str, str], int]:
 
 def emit(tx: Tx, tenant_id: str, cause: Cause, emissions: Sequence[Emission]) -> None:
     """Append events of the service itself, in the chain of their cause; they are routed like any other event."""
+    run_together(tx, emitting(tenant_id, cause, emissions))
+
+
+def emitting(tenant_id: str, cause: Cause, emissions: Sequence[Emission]) -> BoundStatement | None:
+    """Return the statement by which `emit` does it; None: there is no event."""
     if not emissions:
-        return
+        return None
     rows = _rows([_incoming_of_emission(emission, cause) for emission in emissions])
-    tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **_place(cause)})
+    return _INSERT, {"tenant": tenant_id, "rows": rows, **_place(cause)}
 
 
 def record(tx: Tx, tenant_id: str, cause: Cause, batch: Sequence[Incoming]) -> dict[str, int]:
@@ -112,10 +117,16 @@ def record(tx: Tx, tenant_id: str, cause: Cause, batch: Sequence[Incoming]) -> d
 
 def announce(tx: Tx, tenant_id: str, announcements: Sequence[Announcement]) -> int:
     """Append events of the service that begin a chain; return how many of them were new."""
+    (new,) = run_together(tx, announcing(tenant_id, announcements))
+    return len(new)
+
+
+def announcing(tenant_id: str, announcements: Sequence[Announcement]) -> BoundStatement | None:
+    """Return the statement by which `announce` does it; None: there is no event."""
     if not announcements:
-        return 0
+        return None
     rows = _rows([_incoming_of_announcement(announcement) for announcement in announcements])
-    return len(tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **_NO_CAUSE}).all())
+    return _INSERT, {"tenant": tenant_id, "rows": rows, **_NO_CAUSE}
 
 
 def get(tx: Tx, event_id: str) -> Event:

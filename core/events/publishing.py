@@ -10,7 +10,8 @@ from uuid_utils.compat import uuid7
 
 from core.events import log
 from core.events.log import Announcement, Cause, Emission
-from core.storage.db import Tx
+from core.storage.db import Tx, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Json
 
 
@@ -29,9 +30,13 @@ class Author:
 
 def publish(tx: Tx, tenant_id: str, author: Author, emissions: Sequence[Emission]) -> None:
     """Emit events about changes, in the chain of their cause or, if a person made them, as the beginning of one."""
+    run_together(tx, publishing(tenant_id, author, emissions))
+
+
+def publishing(tenant_id: str, author: Author, emissions: Sequence[Emission]) -> BoundStatement | None:
+    """Return the statement by which `publish` does it, to be run together with others; None: there is no event."""
     if author.cause is not None:
-        log.emit(tx, tenant_id, author.cause, emissions)
-        return
+        return log.emitting(tenant_id, author.cause, emissions)
     now = datetime.now(UTC)
     begun = [Announcement(str(uuid7()), e.event_type, now, e.payload, e.subject) for e in emissions]
-    log.announce(tx, tenant_id, begun)
+    return log.announcing(tenant_id, begun)

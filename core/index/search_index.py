@@ -19,7 +19,8 @@ from core.index.vector_notation import vector_literal, vector_of
 from core.language.terms import TERM_IDS, term_id, terms
 from core.sessions import sessions
 from core.sessions.sessions import Session
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, recordset, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Message
 
 REACH = 2
@@ -87,6 +88,13 @@ class Unembedded:
 
 def put_memories(tx: Tx, tenant_id: str, user_id: str, group_id: str | None, entries: Sequence[MemoryEntry]) -> None:
     """Index memories by their words, and by their vectors if given."""
+    run_together(tx, putting_memories(tenant_id, user_id, group_id, entries))
+
+
+def putting_memories(
+    tenant_id: str, user_id: str, group_id: str | None, entries: Sequence[MemoryEntry]
+) -> BoundStatement | None:
+    """Return the statement by which `put_memories` does it, to be run together with others; None: there are none."""
     rows = []
     for entry in entries:
         words = terms(entry.content)
@@ -95,7 +103,7 @@ def put_memories(tx: Tx, tenant_id: str, user_id: str, group_id: str | None, ent
         rows.append(
             Row("memory", "", entry.ref, 0, user_id, group_id, entry.occurred_at, weights, own, vector=entry.vector)
         )
-    put(tx, tenant_id, rows)  # The messages they were drawn from count their words already.
+    return _putting(tenant_id, rows)  # The messages they were drawn from count their words already.
 
 
 def plan(session: Session, messages: Sequence[Message]) -> list[Row]:
@@ -204,8 +212,13 @@ def count_up(tx: Tx, tenant_id: str, counts: Mapping[tuple[str, int], int]) -> N
 
 def put(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
     """Write rows; of an existing one only its weights."""
-    if rows:
-        tx.execute(_PUT, {"tenant": tenant_id, "rows": recordset([_as_json(row) for row in rows])})
+    run_together(tx, _putting(tenant_id, rows))
+
+
+def _putting(tenant_id: str, rows: Sequence[Row]) -> BoundStatement | None:
+    if not rows:
+        return None
+    return _PUT, {"tenant": tenant_id, "rows": recordset([_as_json(row) for row in rows])}
 
 
 def _message_row(message: Message, spoken: Sequence[Sequence[str]], position: int) -> Row:

@@ -10,16 +10,17 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from sqlalchemy import Engine
 
 from core.memoize import KEPT_SECONDS, digest
-from core.memory import known_set
+from core.memory import known_set, stored_features
 from core.memory.identity import KnownMemory
 from core.memory.known_set import FEATURES, Features, Places
+from core.memory.stored_features import StoredTraits
 from core.statements.endings import Register, Traits
 
 MOST: Final = 32_768
@@ -29,6 +30,14 @@ _ROOM: Final = 1_024
 """Rows by which the columns of a user grow at least."""
 
 
+class ReadMemory(NamedTuple):
+    """A memory as it was read, with the time of its last change and its stored features, if it has any."""
+
+    stamp: int
+    memory: KnownMemory
+    stored: bytes | None = None
+
+
 class UserFeatures:
     """Features of the memories of one user, and when each was asked for last."""
 
@@ -36,7 +45,7 @@ class UserFeatures:
         self._lock = threading.Lock()
         self._places: dict[str, int] = {}
         self._stamps: list[int] = []
-        self._traits: list[Traits | None] = []
+        self._traits: list[Traits | StoredTraits | None] = []
         self._used = np.zeros(0)
         self._rows = np.zeros(0, dtype=FEATURES)
         self._lines = np.zeros((0, 0), dtype=np.int32)
@@ -51,15 +60,18 @@ class UserFeatures:
             places = self._places
             return [self._stamps[places[key]] if key in places else 0 for key in keys]
 
-    def take(self, keys: Sequence[str], read: Mapping[str, tuple[int, KnownMemory]]) -> Features | None:
+    def take(self, keys: Sequence[str], read: Mapping[str, ReadMemory]) -> Features | None:
         """Return the features of memories, of those in `read` by their stamps and texts.
 
         None: some are neither read nor known, because they were dropped in the meantime.
         """
         with self._lock:
-            new = [key for key, (stamp, _) in read.items() if self._stamp(key) != stamp]
-            if new:
-                self._add(new, read)
+            new = [key for key, one in read.items() if self._stamp(key) != one.stamp]
+            stored = [(key, read[key]) for key in new if stored_features.is_current(read[key].stored)]
+            if stored:
+                self._add_stored(stored)
+            if len(stored) < len(new):
+                self._add_read([(key, read[key]) for key in new if not stored_features.is_current(read[key].stored)])
             if not all(key in self._places for key in keys):
                 return None
             places = np.array([self._places[key] for key in keys], dtype=np.int64)
@@ -89,16 +101,30 @@ class UserFeatures:
         place = self._places.get(key)
         return 0 if place is None else self._stamps[place]
 
-    def _add(self, new: Sequence[str], read: Mapping[str, tuple[int, KnownMemory]]) -> None:
-        memories = [read[key][1] for key in new]
+    def _add_read(self, new: Sequence[tuple[str, ReadMemory]]) -> None:
+        memories = [one.memory for _, one in new]
         lines = self._register.lines([one.sketch.words for one in memories])
+        self._add(new, known_set.features_of(memories), lines, [None] * len(new))
+
+    def _add_stored(self, new: Sequence[tuple[str, ReadMemory]]) -> None:
+        found = stored_features.decoded([one.stored or b"" for _, one in new])
+        lines = self._register.lines_of(found.words, found.heads["count"])
+        self._add(new, known_set.features_of_stored([one.memory for _, one in new], found), lines, found.rest)
+
+    def _add(
+        self,
+        new: Sequence[tuple[str, ReadMemory]],
+        rows: Places,
+        lines: Places,
+        traits: Sequence[StoredTraits | None],
+    ) -> None:
         start, end = len(self), len(self) + len(new)
         self._grow(end, lines.shape[1])
-        self._rows[start:end] = known_set.features_of(memories)
+        self._rows[start:end] = rows
         self._lines[start:end, : lines.shape[1]] = lines
-        self._stamps += [read[key][0] for key in new]
-        self._traits += [None] * len(new)
-        self._places.update(zip(new, range(start, end), strict=True))
+        self._stamps += [one.stamp for _, one in new]
+        self._traits += traits
+        self._places.update(zip((key for key, _ in new), range(start, end), strict=True))
 
     def _grow(self, rows: int, width: int) -> None:
         height, before = self._lines.shape

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 from uuid import UUID
 
+from core.covering import number
 from core.memoize import digest, memoized, memoized_in_scope
 from core.statements import endings
 from core.statements.comparison import Outline, outline
@@ -24,8 +25,8 @@ KEPT: Final = 16_384
 class Keys(NamedTuple):
     """Digests that two contents share if they are the same, letter by letter or in another spelling."""
 
-    exact: bytes
-    spelling: bytes
+    exact: tuple[int, bytes]
+    spelling: tuple[int, bytes]
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,15 @@ def statement_key(subject: str, content: str) -> str:
 @memoized(KEPT)
 def content_keys(content: str) -> Keys:
     """Return the keys of a content; of one subject, two contents are the same if their `statement_key`s are."""
-    exact, normal = digest(statement_key("", content)), normal_value(content)
+    exact, normal = _key(statement_key("", content)), normal_value(content)
     # Of ASCII nothing but the words in British spelling has changed, and letters and spaces that no key tells apart.
     same = content.isascii() and normal == plain(content)
-    return Keys(exact, exact if same else digest(statement_key("", normal)))
+    return Keys(exact, exact if same else _key(statement_key("", normal)))
+
+
+def _key(statement: str) -> tuple[int, bytes]:
+    """Return two digests: one that is stored, and one of this process, which rules out that others have it."""
+    return number(statement), digest(statement)
 
 
 def slot_of(candidate: Candidate) -> str | None:

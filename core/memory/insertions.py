@@ -13,23 +13,30 @@ from core.errors import Conflict
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.index import search_index
-from core.memory import decay, identity, retention, updates, versions
+from core.memory import decay, identity, retention, stored_features, updates, versions
 from core.memory.changes import Add, Archive, Derive, Link, Owner
 from core.memory.retention import FadingPolicy
+from core.memory.rows import MemoryRow
 from core.memory.versions import Citation, VersionEntry
 from core.sessions import known_owners
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, recordset, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Candidate, Json, Relation, Status
 
 
-def add(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add], author: Author) -> None:
-    """Store new memories with their version, evidence and index entry."""
+def adding(tenant_id: str, owner: Owner, adds: Sequence[Add], policy: FadingPolicy) -> BoundStatement | None:
+    """Return the statement that stores new memories, to be run together with others; None: there are none."""
+    return _adding(tenant_id, [_add_row(owner, one, policy) for one in adds]) if adds else None
+
+
+def completing(
+    tenant_id: str, owner: Owner, adds: Sequence[Add], stored: Sequence[MemoryRow], author: Author
+) -> list[BoundStatement | None]:
+    """Return the statements that store versions, evidence and index entries of the rows that `adding` has answered."""
     if not adds:
-        return
-    policy = retention.policy(tx, tenant_id)
-    rows = [_add_row(owner, one, policy) for one in adds]
-    _write(tx, tenant_id, owner, rows, adds, "add", author)
-    versions.cite(tx, tenant_id, [Citation(a.id, e, a.change_id) for a in adds for e in a.candidate.evidence])
+        return []
+    cited = [Citation(a.id, e, a.change_id) for a in adds for e in a.candidate.evidence]
+    return [*_completing(tenant_id, owner, adds, stored, "add", author), versions.citing(tenant_id, cited)]
 
 
 def derive(tx: Tx, tenant_id: str, owner: Owner, derived: Sequence[Derive], author: Author) -> list[Emission]:
@@ -41,7 +48,8 @@ def derive(tx: Tx, tenant_id: str, owner: Owner, derived: Sequence[Derive], auth
         return []
     policy = retention.policy(tx, tenant_id)
     rows = [_derived_row(owner, one, policy, _last_use(tx, one)) for one in derived]
-    _write(tx, tenant_id, owner, rows, derived, "derive", author)
+    (stored,) = run_together(tx, _adding(tenant_id, rows))
+    run_together(tx, *_completing(tenant_id, owner, derived, stored, "derive", author))
     for one in derived:
         versions.cite_too(tx, tenant_id, one.id, [part.id for part in one.parts], one.change_id)
     links = [Link(one.id, Relation.DERIVED_FROM, part.id, one.change_id) for one in derived for part in one.parts]
@@ -55,26 +63,29 @@ def derive(tx: Tx, tenant_id: str, owner: Owner, derived: Sequence[Derive], auth
     return updates.archive(tx, retired, author)
 
 
-def _write(
-    tx: Tx,
+def _adding(tenant_id: str, rows: Sequence[Json]) -> BoundStatement:
+    return _ADD, {"tenant": tenant_id, "rows": recordset(rows)}
+
+
+def _completing(
     tenant_id: str,
     owner: Owner,
-    rows: Sequence[Json],
     wanted: Sequence[Add] | Sequence[Derive],
+    stored: Sequence[MemoryRow],
     change: str,
     author: Author,
-) -> None:
-    stored = tx.execute(_ADD, {"tenant": tenant_id, "rows": recordset(rows)}).all()
+) -> list[BoundStatement | None]:
     said = max(o.candidate.told_at for o in wanted)
-    known_owners.note(tx, tenant_id, known_owners.of(owner.user_id, owner.group_id, said))
     asked = {one.id: one for one in wanted}
-    versions.record(
-        tx, [VersionEntry(row, change, asked[row.id].reason, asked[row.id].change_id) for row in stored], author
-    )
+    steps = [VersionEntry(row, change, asked[row.id].reason, asked[row.id].change_id) for row in stored]
     entries = [
         search_index.MemoryEntry(str(o.id), o.candidate.content, o.candidate.occurred_at, o.vector) for o in wanted
     ]
-    search_index.put_memories(tx, tenant_id, owner.user_id, owner.group_id, entries)
+    return [
+        known_owners.noting(tenant_id, known_owners.of(owner.user_id, owner.group_id, said)),
+        versions.recording(steps, author),
+        search_index.putting_memories(tenant_id, owner.user_id, owner.group_id, entries),
+    ]
 
 
 def _last_use(tx: Tx, derived: Derive) -> datetime:
@@ -117,6 +128,7 @@ def _row(
         "topic": c.topic,
         "content": c.content,
         "statement_key": identity.statement_key(c.subject, c.content),
+        "features": _hexadecimal(stored_features.encoded(c.content)),
         "structured": c.structured,
         "attribute": c.attribute,
         "value": c.value,
@@ -140,9 +152,14 @@ def _row(
     }
 
 
+def _hexadecimal(stored: bytes | None) -> str | None:
+    """Return bytes in PostgreSQL's notation."""
+    return None if stored is None else f"\\x{stored.hex()}"
+
+
 _COLUMNS = """
     id uuid, user_id text, group_id text, session_id text, subject text, kind text, category text, topic text,
-    content text, statement_key text, structured jsonb, attribute text, value text, importance float8,
+    content text, statement_key text, features bytea, structured jsonb, attribute text, value text, importance float8,
     confidence float8, trust text, status text, occurred_at timestamptz, said_at timestamptz, valid_from timestamptz,
     valid_to timestamptz, expires_at timestamptz, half_life_days float8, pinned bool, tags text[], level int,
     recorded_at timestamptz, last_used_at timestamptz, fade_height float8, fade_floor float8, fade_half_life float8,

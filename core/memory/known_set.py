@@ -11,7 +11,9 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from core.memory import stored_features
 from core.memory.identity import KnownMemory
+from core.memory.stored_features import StoredFeatures, StoredTraits
 from core.statements import endings, succession
 from core.statements.comparison import OUTLINED, Outline
 from core.statements.endings import Register, Traits
@@ -45,9 +47,8 @@ class Store(Protocol):
     def learn(self, places: Sequence[int], traits: Sequence[Traits]) -> None: ...
 
 
-_NUMBER: Final = 8
 _BEGINNING: Final = 4
-"""Bytes of a digest that is compared as a number, and of one word in an outline."""
+"""Bytes of one word in an outline."""
 _ROOM: Final = 64
 """Rows by which columns grow at least."""
 
@@ -59,7 +60,7 @@ class Features:
     rows: Places
     lines: Places
     register: Register
-    traits: Sequence[Traits | None]
+    traits: Sequence[Traits | StoredTraits | None]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -74,9 +75,9 @@ def features_of(memories: Sequence[KnownMemory]) -> Places:
             *_halves(memory.id),
             endings.code_of(succession.folded(memory.subject)),
             slot_code(memory.attribute),
-            first_bytes(memory.keys.exact),
-            first_bytes(memory.keys.spelling),
-            first_bytes(outline.words),
+            memory.keys.exact[0],
+            memory.keys.spelling[0],
+            outline.words,
             (),
             len(outline.beginnings) // _BEGINNING,
         )
@@ -87,8 +88,35 @@ def features_of(memories: Sequence[KnownMemory]) -> Places:
         if name != "beginnings":
             rows[name] = np.array(column, dtype=FEATURES[name])
     padded = b"".join(one.beginnings.ljust(OUTLINED * _BEGINNING, b"\0") for one in outlines)
-    rows["beginnings"] = np.frombuffer(padded, dtype=np.uint32).reshape(len(rows), OUTLINED)
+    rows["beginnings"] = np.frombuffer(padded, dtype="<u4").reshape(len(rows), OUTLINED)
     return rows
+
+
+def features_of_stored(memories: Sequence[KnownMemory], stored: StoredFeatures) -> Places:
+    """Return the rows of memories of whose words the features are stored."""
+    numbers = [
+        (
+            endings.microseconds(memory.told_at),
+            endings.code_of(memory.subject),
+            endings.code_of(memory.attribute),
+            endings.CATEGORIES.index(memory.category),
+            *_halves(memory.id),
+            endings.code_of(succession.folded(memory.subject)),
+            slot_code(memory.attribute),
+        )
+        for memory in memories
+    ]
+    rows = np.zeros(len(memories), dtype=FEATURES)
+    for name, column in zip(_OF_ROW, zip(*numbers, strict=True), strict=True):
+        rows[name] = np.array(column, dtype=FEATURES[name])
+    for name in _OF_WORDS:
+        rows[name] = stored.heads[name]
+    rows["beginnings"] = stored.beginnings
+    return rows
+
+
+_OF_ROW: Final = ("told", "subject", "attribute", "category", "high", "low", "folded", "slot")
+_OF_WORDS: Final = ("content", "chinese", "long", "said", "exact", "spelling", "words", "begun")
 
 
 def _halves(memory_id: UUID) -> tuple[int, int]:
@@ -100,14 +128,9 @@ def slot_code(attribute: str | None) -> int:
     return endings.code_of(succession.slot_name(attribute))
 
 
-def first_bytes(digest: bytes) -> int:
-    """Return the first bytes of a digest as a number."""
-    return int.from_bytes(digest[:_NUMBER])
-
-
 def beginnings(outline: Outline) -> Places:
     """Return the digests of an outline's words as numbers."""
-    return np.frombuffer(outline.beginnings, dtype=np.uint32)
+    return np.frombuffer(outline.beginnings, dtype="<u4")
 
 
 class KnownStatements:
@@ -116,7 +139,8 @@ class KnownStatements:
     def __init__(self, features: Features, read: Mapping[int, KnownMemory], store: Store | None = None) -> None:
         self.register = features.register
         self._rows, self._lines, self._count = features.rows, features.lines, len(features)
-        self._traits = {place: one for place, one in enumerate(features.traits) if one is not None}
+        self._traits = {place: one for place, one in enumerate(features.traits) if isinstance(one, Traits)}
+        self._stored = {place: one for place, one in enumerate(features.traits) if isinstance(one, StoredTraits)}
         self._read = dict(read)
         self._store = store
         self._places: dict[KnownMemory, int] = {}
@@ -149,10 +173,12 @@ class KnownStatements:
         """Return what `endings` compares of the memories at these places; of some it is made from their texts."""
         missing = [one for one in dict.fromkeys(places) if one not in self._traits]
         if missing:
-            made = [memory.sketch.traits for memory in self.read(missing)]
-            self._traits.update(zip(missing, made, strict=True))
+            texts = [one for one in missing if one not in self._stored]
+            made = {one: stored_features.traits_of(self._stored[one]) for one in missing if one in self._stored}
+            made |= {one: memory.sketch.traits for one, memory in zip(texts, self.read(texts), strict=True)}
+            self._traits |= made
             if self._store is not None:
-                self._store.learn(missing, made)
+                self._store.learn(list(made), list(made.values()))
         return [self._traits[one] for one in places]
 
     def _add(self, memory: KnownMemory) -> None:
@@ -297,7 +323,7 @@ class KnownSet(Sequence[KnownMemory]):
         rows, begun = self.rows[indexes], beginnings(other)
         same = np.logical_and.accumulate(rows["beginnings"][:, : len(begun)] == begun, axis=1).sum(axis=1)
         whole = same >= np.minimum(rows["begun"], len(begun))
-        return np.asarray((rows["words"] == first_bytes(other.words)) | whole)
+        return np.asarray((rows["words"] == other.words) | whole)
 
     def nearest_first(self, chosen: Flags) -> Places:
         """Return the indexes of some, the nearest first, of equals by id."""

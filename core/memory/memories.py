@@ -128,8 +128,9 @@ def now() -> datetime:
 
 
 def snapshot(row: MemoryRow) -> Json:
-    """Return a memory's row as JSON for its history, without what follows from the rest: its curve, its id's end."""
-    return {name: plain(value) for name, value in row._mapping.items() if not name.startswith(("fade_", "id_tail"))}
+    """Return a memory's row as JSON for its history, without what follows from the rest."""
+    columns = row._asdict()  # noqa: SLF001 - public, in spite of its name
+    return {name: plain(value) for name, value in columns.items() if not name.startswith(_FOLLOWING)}
 
 
 def plain(value: object) -> Any:
@@ -183,6 +184,9 @@ def candidate_of(row: MemoryRow, evidence: Sequence[Evidence] = ()) -> Candidate
     )
 
 
+_FOLLOWING: Final = ("fade_", "id_tail", "features")
+"""Beginnings of names of columns that follow from the others."""
+
 _CATEGORIES = {str(one): one for one in Category}
 
 OF_IDS = text("SELECT * FROM memories WHERE id = ANY(:ids)")
@@ -203,7 +207,7 @@ _COUNT = text(f"SELECT count(*) FROM memories m WHERE m.user_id = :user AND {ACT
 
 KNOWN = (
     "m.id, m.version, m.content, m.subject, m.attribute, m.value, m.occurred_at, m.category, m.said_at, m.valid_from, "
-    "nullif(m.structured, '{}') AS structured"
+    "nullif(m.structured, '{}') AS structured, m.features"
 )
 """Columns of a row `m` of `memories` that `known_of` reads. NULL takes no time to parse."""
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import text
+from sqlalchemy import Engine, text
 
 from core.index.resident import cache
 from core.index.resident.arrays import Flags
 from core.index.resident.encoding import ENUMERATED
 from core.index.resident.snapshot import Snapshot
-from core.storage.db import Sight, Tx
+from core.storage.db import Database, Sight, Tx, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Status, Trust
 
 AT_ONCE: Final = 64
@@ -30,6 +32,11 @@ class Bound(NamedTuple):
     sight: Sight
 
 
+def bound_by(db: Database, tenant_id: str) -> Bound:
+    """Return what transactions of a tenant are bound to."""
+    return Bound(tenant_id, db.sight)
+
+
 def bound(tx: Tx) -> Bound:
     """Return what a transaction is bound to."""
     tenant_id, reader, schema = tx.execute(_BOUND).one()
@@ -43,17 +50,32 @@ def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int, *, active: bool 
     """
     if not len(vectors):
         return []
-    found = nearest_keys(tx, bound(tx), user_id, vectors, limit, active=active)
+    cached = CachedMemories(tx.engine, bound(tx), user_id, vectors.shape[1])
+    found = nearest_keys(cached.view(tx, run_together(tx, cached.asking)[0]), vectors, limit, active=active)
     return [[(UUID(key), cosine) for key, cosine in ones] for ones in found]
 
 
+class CachedMemories:
+    """The cached index rows of a user's memories.
+
+    `asking`: the statement that says whether they are as they were read, to be run together with others.
+    """
+
+    def __init__(self, engine: Engine, bound_to: Bound, user_id: str, dimension: int) -> None:
+        self._entry = cache.of(engine).memories(bound_to.tenant_id, user_id, bound_to.sight)
+        self._check = self._entry.check(dimension)
+        self.asking: BoundStatement = cache.CHANGED, self._check.values
+
+    def view(self, tx: Tx, answer: Sequence[Any]) -> Snapshot:
+        """Return the rows as they are now, by the answer to `asking`."""
+        (changes,) = answer
+        return self._entry.view(tx, self._check, changes)
+
+
 def nearest_keys(
-    tx: Tx, bound_to: Bound, user_id: str, vectors: Vectors, limit: int, *, active: bool = False
+    view: Snapshot, vectors: Vectors, limit: int, *, active: bool = False
 ) -> list[list[tuple[str, float]]]:
-    """Return the same with ids as texts."""
-    entry = cache.of(tx.engine).memories(bound_to.tenant_id, user_id, bound_to.sight)
-    check = entry.check(vectors.shape[1])
-    view = entry.view(tx, check, tx.execute(cache.CHANGED, check.values).one())
+    """Return the same of cached rows, with ids as texts."""
     # Rounded as a scan in the database would round them.
     asked = _unit(vectors.astype(np.float16).astype(np.float32))
     if not len(view):

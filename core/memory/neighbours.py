@@ -6,23 +6,26 @@ Of memories that this process has met, only their ids and the times of their las
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import text
+from sqlalchemy import Engine, TextClause, text
 
 from core.errors import Conflict
+from core.index.resident.snapshot import Snapshot
 from core.memory import feature_cache, identity, nearest_vectors
-from core.memory.feature_cache import UserFeatures
+from core.memory.feature_cache import ReadMemory, UserFeatures
 from core.memory.identity import KnownMemory
 from core.memory.known_set import KnownSet, KnownStatements
 from core.memory.memories import ACTIVE_SQL, CROWD, KNOWN, NEIGHBOURS, PLACE_SQL, known_of
 from core.statements import endings
 from core.statements.endings import Traits
-from core.storage.db import Tx
+from core.storage.db import Tx, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Candidate, Json
 
 REVISABLE: Final = 60
@@ -46,43 +49,93 @@ def of(
     *,
     anywhere: bool = False,
     reopen: Reopen | None = None,
+    search: Search | None = None,
+    answers: Sequence[Sequence[Any]] = (),
 ) -> list[KnownSet]:
     """Return for each candidate the active memories to compare it with: nearest, latest, same statement or slot.
 
     Only those said in the same group (or likewise in none) and to the same audience, that of the first candidate,
     because a confirmed or reworded memory would show one audience what was said to another. `anywhere`: from all.
     `reopen`: texts are read on demand, after the end of this transaction in others; None: all are read now.
+    `search`: of these candidates and perhaps others, with the answers to its statements; None: they are run now.
     """
-    labels = sorted(candidates[0].audience_labels) if candidates else []
-    place = {"group": group_id, "labels": labels, "anywhere": anywhere}
+    if search is None:
+        bound = nearest_vectors.bound(tx)
+        search = Search(tx.engine, bound, user_id, candidates, vectors.shape[1], group_id, anywhere=anywhere)
+        answers = run_together(tx, *search.asking)
     revising = [endings.may_end(candidate) for candidate in candidates]
-    bound = nearest_vectors.bound(tx)
-    features = feature_cache.of(tx.engine).user(bound.tenant_id, user_id)
-    found = _Found(tx, place, features, eager=reopen is None)
-    latest = found.latest(user_id) if any(revising) else []
-    near = _near(found, bound, user_id, vectors, REVISABLE if any(revising) else NEIGHBOURS)
+    found = _Found(tx, search, eager=reopen is None)
+    changes, same, latest_rows = answers
+    latest = found.latest(latest_rows) if any(revising) else []
+    view = search.cached.view(tx, changes)
+    near = _near(found, view, latest, vectors, REVISABLE if any(revising) else NEIGHBOURS)
+    latest = [key for key in latest if key in found.stamps]
     compared = [
         dict(ones[: REVISABLE if revises else NEIGHBOURS]) for ones, revises in zip(near, revising, strict=True)
     ]
     for ones, wide in zip(compared, revising, strict=True):
         for key in latest if wide else ():
             ones.setdefault(key, np.nan)
-    for at, key in found.same(user_id, candidates):
-        compared[at].setdefault(key, np.nan)
+    for ones, keys in zip(compared, found.same(same, candidates), strict=True):
+        for key in keys:
+            ones.setdefault(key, np.nan)
     sets = found.sets(compared, reopen)
     _read_ahead(candidates, sets)
     return sets
 
 
-def _near(
-    found: _Found, bound: nearest_vectors.Bound, user_id: str, vectors: NDArray[np.float32], limit: int
-) -> list[Near]:
-    """Return the nearest of each vector that stand. Those of other places may crowd them out: see `nearest_active`."""
+class Search:
+    """What is asked of the database before candidates are compared with anything.
+
+    `asking`: its statements, to be run together with others; of the last one an answer is needed only if a candidate
+    may end what shares no slot and few words with it.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        bound: nearest_vectors.Bound,
+        user_id: str,
+        candidates: Sequence[Candidate],
+        dimension: int,
+        group_id: str | None = None,
+        *,
+        anywhere: bool = False,
+    ) -> None:
+        labels = sorted(candidates[0].audience_labels) if candidates else []
+        self.place: Json = {"group": group_id, "labels": labels, "anywhere": anywhere}
+        self.features = feature_cache.of(engine).user(bound.tenant_id, user_id)
+        self.cached = nearest_vectors.CachedMemories(engine, bound, user_id, dimension)
+        self._statements = list(dict.fromkeys(map(_statement_of, candidates)))
+        keys, subjects, slots = zip(*self._statements, strict=True) if self._statements else ((), (), ())
+        asked = {"user": user_id, **self.place}
+        self.asking: list[BoundStatement | None] = [
+            self.cached.asking,
+            (_SAME, {**asked, "keys": list(keys), "subjects": list(subjects), "attributes": list(slots)}),
+            (_LATEST, {**asked, "limit": LATEST}) if any(map(endings.may_end, candidates)) else None,
+        ]
+
+    def place_of(self, candidate: Candidate) -> int:
+        """Return the number by which rows with the statement or the slot of a candidate name it."""
+        return self._statements.index(_statement_of(candidate)) + 1
+
+
+def _statement_of(candidate: Candidate) -> tuple[str, str, str | None]:
+    """Return the key of a candidate's statement, its subject and its slot."""
+    key = identity.statement_key(candidate.subject, candidate.content)
+    return key, candidate.subject, identity.slot_of(candidate)
+
+
+def _near(found: _Found, view: Snapshot, latest: Sequence[str], vectors: NDArray[np.float32], limit: int) -> list[Near]:
+    """Return the nearest of each vector that stand; look for the latest, too.
+
+    Those of other places may crowd them out: see `nearest_active`.
+    """
     near: list[Near] = [[] for _ in vectors]
     asked, reach = list(range(len(vectors))), limit
     while asked:
-        nearest = nearest_vectors.nearest_keys(found.tx, bound, user_id, vectors[asked], reach, active=True)
-        found.look(key for ones in nearest for key, _ in ones)
+        nearest = nearest_vectors.nearest_keys(view, vectors[asked], reach, active=True)
+        found.look([*latest, *(key for ones in nearest for key, _ in ones)])
         for at, ones in zip(asked, nearest, strict=True):
             near[at] = [one for one in ones if one[0] in found.stamps][:limit]
         crowded = [at for at, ones in zip(asked, nearest, strict=True) if len(near[at]) < limit and len(ones) == reach]
@@ -104,12 +157,12 @@ def _read_ahead(candidates: Sequence[Candidate], sets: Sequence[KnownSet]) -> No
 class _Found:
     """Memories that stand at the place asked for, by id, with their stamps; `read`: those whose rows were read."""
 
-    def __init__(self, tx: Tx, place: Json, features: UserFeatures, *, eager: bool) -> None:
+    def __init__(self, tx: Tx, search: Search, *, eager: bool) -> None:
         self.tx = tx
         self.stamps: dict[str, int] = {}
-        self.read: dict[str, tuple[int, KnownMemory]] = {}
-        self._place = place
-        self._features = features
+        self.read: dict[str, ReadMemory] = {}
+        self._search = search
+        self._features = search.features
         self._eager = eager
         self._absent: set[str] = set()
 
@@ -117,34 +170,29 @@ class _Found:
         """Find which of these memories stand; read the rows of those that are not known, or were changed."""
         new = [key for key in dict.fromkeys(keys) if key not in self.stamps and key not in self._absent]
         known = self._known(new)
-        values = {"ids": _array(new), "stamps": _array(map(str, known)), **self._place}
+        values = {"ids": _array(new), "stamps": _array(map(str, known)), **self._search.place}
         self.stamps.update(zip(new, known, strict=True))
-        for row in self.tx.execute(_CHANGED, values) if new else ():
+        for row in _rows(self.tx, _CHANGED, values) if new else ():
             if row.id is None:
                 self._absent.add(new[row.place - 1])
                 del self.stamps[new[row.place - 1]]
             else:
                 self._put(row)
 
-    def latest(self, user_id: str) -> list[str]:
-        """Return the latest memories of a user."""
-        row = self.tx.execute(_LATEST, {**self._place, "user": user_id, "limit": LATEST}).one()
+    def latest(self, answer: Sequence[Any]) -> list[str]:
+        """Return the latest memories of a user by the answer to `_LATEST`; some are to be looked for yet."""
+        (row,) = answer
         keys, stamps = (row.keys or "").split(), [int(one) for one in (row.stamps or "").split()]
         known = self._known(keys)
         self.stamps.update((key, now) for key, now, then in zip(keys, stamps, known, strict=True) if now == then)
-        self.look(keys)
-        return [key for key in keys if key in self.stamps]
+        return keys
 
-    def same(self, user_id: str, candidates: Sequence[Candidate]) -> list[tuple[int, str]]:
-        """Return the places of candidates with the memories that make the same statement or fill the same slot."""
-        values = {
-            **self._place,
-            "user": user_id,
-            "keys": [identity.statement_key(c.subject, c.content) for c in candidates],
-            "subjects": [c.subject for c in candidates],
-            "attributes": [identity.slot_of(c) for c in candidates],
-        }
-        return [(row.place - 1, self._put(row)) for row in self.tx.execute(_SAME, values)]
+    def same(self, answer: Sequence[Any], candidates: Sequence[Candidate]) -> list[list[str]]:
+        """Return for each candidate the memories that make the same statement or fill the same slot."""
+        places: defaultdict[int, list[str]] = defaultdict(list)
+        for row in answer:
+            places[row.place].append(self._put(row))
+        return [places[self._search.place_of(one)] for one in candidates]
 
     def sets(self, compared: Sequence[dict[str, float]], reopen: Reopen | None) -> list[KnownSet]:
         """Return the memories of each candidate as a set."""
@@ -152,11 +200,11 @@ class _Found:
         keys = list(order)
         features = self._features.take(keys, self.read)
         while features is None:  # Another thread has dropped some since they were found to be known.
-            for row in self.tx.execute(_ROWS, {"ids": _array(keys)}):
+            for row in _rows(self.tx, _ROWS, {"ids": _array(keys)}):
                 self._put(row)
             features = self._features.take(keys, self.read)
         store = _Store(self._features, keys, [self.stamps[key] for key in keys], self.tx, reopen)
-        read = {order[key]: memory for key, (_, memory) in self.read.items() if key in order}
+        read = {order[key]: one.memory for key, one in self.read.items() if key in order}
         source = KnownStatements(features, read, store)
         return [
             KnownSet(
@@ -173,7 +221,7 @@ class _Found:
     def _put(self, row: Any) -> str:
         key = str(row.id)
         self.stamps[key] = row.stamp
-        self.read[key] = row.stamp, known_of(row)
+        self.read[key] = ReadMemory(row.stamp, known_of(row), row.features)
         return key
 
 
@@ -192,7 +240,7 @@ class _Store:
             raise LookupError("All memories were read before.")
         keys = [self._keys[place] for place in places]
         with self._reopen() if self._tx.closed else nullcontext(self._tx) as tx:
-            rows = {str(row.id): row for row in tx.execute(_ROWS, {"ids": _array(keys)})}
+            rows = {str(row.id): row for row in _rows(tx, _ROWS, {"ids": _array(keys)})}
         if any(
             key not in rows or rows[key].stamp != self._stamps[place] for key, place in zip(keys, places, strict=True)
         ):
@@ -203,6 +251,11 @@ class _Store:
         """Cache the traits of memories; those that are not stored yet have later places."""
         stored = [(place, one) for place, one in zip(places, traits, strict=True) if place < len(self._keys)]
         self._features.learn((self._keys[place], self._stamps[place], one) for place, one in stored)
+
+
+def _rows(tx: Tx, statement: TextClause, values: Json) -> list[Any]:
+    (rows,) = run_together(tx, (statement, values))
+    return rows
 
 
 def _array(values: Iterable[str]) -> str:

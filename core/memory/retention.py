@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from sqlalchemy import text
@@ -13,7 +13,8 @@ from sqlalchemy import text
 from core.memory import decay
 from core.memory.decay import Curve, Facts, Formula
 from core.memory.rows import MemoryRow
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, recordset, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Json
 
 
@@ -28,7 +29,18 @@ class FadingPolicy:
 
 def policy(tx: Tx, tenant_id: str) -> FadingPolicy:
     """Return the tenant's policy as `align` has stored it, so that all rows are computed by one formula."""
-    row = tx.execute(_POLICY, {"tenant": tenant_id}).one()
+    (answer,) = run_together(tx, asking_policy(tenant_id))
+    return policy_of(answer)
+
+
+def asking_policy(tenant_id: str) -> BoundStatement:
+    """Return the statement that `policy_of` reads the answer of, to be run together with others."""
+    return _POLICY, {"tenant": tenant_id}
+
+
+def policy_of(answer: Sequence[Any]) -> FadingPolicy:
+    """Return the policy from its row."""
+    (row,) = answer
     return FadingPolicy(decay.FORMULAS[row.formula], row.under, row.now)
 
 
@@ -86,9 +98,15 @@ def strength_sql(row: str, now: str) -> str:
 
 def plan(tx: Tx, tenant_id: str, ids: Iterable[UUID]) -> None:
     """Recompute the curves of active memories after something that strengthens or weakens them has changed."""
+    if asked := asking_facts(ids):
+        facts, policies = run_together(tx, asked, asking_policy(tenant_id))
+        run_together(tx, drawing(policy_of(policies), facts))
+
+
+def asking_facts(ids: Iterable[UUID]) -> BoundStatement | None:
+    """Return the statement that reads what the curves of memories follow from, for `drawing`; None: no memory."""
     wanted = sorted(set(ids))
-    if wanted:
-        _draw(tx, policy(tx, tenant_id), tx.execute(_FACTS, {"ids": wanted}).all())
+    return (_FACTS, {"ids": wanted}) if wanted else None
 
 
 def align(tx: Tx, tenant_id: str, formula: str, under: float) -> bool:
@@ -100,14 +118,14 @@ def align(tx: Tx, tenant_id: str, formula: str, under: float) -> bool:
 def redraw(tx: Tx, tenant_id: str, after: UUID | None, page: int) -> UUID | None:
     """Recompute the next page of a tenant's active memories; return the last id, or None after the last page."""
     rows = tx.execute(_NEXT, {"after": after, "page": page}).all()
-    _draw(tx, policy(tx, tenant_id), rows)
+    run_together(tx, drawing(policy(tx, tenant_id), rows))
     return rows[-1].id if len(rows) == page else None
 
 
-def _draw(tx: Tx, policy: FadingPolicy, rows: Sequence[CountedRow]) -> None:
+def drawing(policy: FadingPolicy, rows: Sequence[CountedRow]) -> BoundStatement | None:
+    """Return the statement that stores the curves of memories, by the answer to `asking_facts`; None: no memory."""
     drawn = [{"id": row.id, **columns(_facts(row), since(row), policy)} for row in rows]
-    if drawn:
-        tx.execute(_DRAW, {"rows": recordset(drawn)})
+    return (_DRAW, {"rows": recordset(drawn)}) if drawn else None
 
 
 def _facts(row: CountedRow) -> Facts:

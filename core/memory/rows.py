@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
-
-from sqlalchemy import RowMapping
 
 from core.types import Json
 
@@ -26,6 +24,7 @@ class KnownRow(Protocol):
     said_at: datetime
     valid_from: datetime | None
     audience_labels: Sequence[str]
+    features: bytes | None
 
     @property
     def structured(self) -> Json | None: ...
@@ -61,5 +60,4 @@ class MemoryRow(KnownRow, Protocol):
     tags: Sequence[str]
     level: int
 
-    @property
-    def _mapping(self) -> RowMapping: ...
+    def _asdict(self) -> dict[str, Any]: ...

@@ -7,14 +7,15 @@ import hmac
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlalchemy import text
 
 from core.language.lexicon import DIRECTED
 from core.memory import identity
 from core.statements import comparison, succession
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, recordset, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Candidate
 
 ENOUGH_WORDS = 3
@@ -91,9 +92,31 @@ def are_erased(
     """
     if not candidates:
         return []
-    salt = _salt(tx, tenant_id)
+    answers = run_together(tx, *asking(tenant_id, candidates, group_id))
+    return were_erased(tx, user_id, candidates, group_id, answers)
+
+
+def asking(
+    tenant_id: str, candidates: Sequence[Candidate], group_id: str | None = None
+) -> tuple[BoundStatement | None, BoundStatement | None]:
+    """Return the statements that `were_erased` reads the answers of, to be run together with others."""
+    if not candidates:
+        return None, None
+    salt: BoundStatement = _SALT, {"tenant": tenant_id}
+    session_ids = sorted({e.session_id for one in candidates for e in one.evidence if e.session_id})
+    return salt, (_GROUPS, {"ids": session_ids}) if session_ids and group_id is None else None
+
+
+def were_erased(
+    tx: Tx, user_id: str, candidates: Sequence[Candidate], group_id: str | None, answers: Sequence[Sequence[Any]]
+) -> list[bool]:
+    """Return the same as `are_erased` by the answers to `asking`."""
+    if not candidates:
+        return []
+    salts, in_groups = answers
+    salt = str(salts[0].salt)
     asked = [_hashes(salt, user_id, one) for one in candidates]
-    groups = [group_id] if group_id is not None else _groups_of(tx, candidates)
+    groups = [group_id] if group_id is not None else [row.group_id for row in in_groups]
     everything = {_user_hash(salt, user_id), *(_group_hash(salt, group) for group in groups)}
     found = _existing_hashes(tx, {*everything, *(h for hashes in asked for h in hashes)})
     until = max((found.pop(hashed) for hashed in everything & found.keys()), default=None)
@@ -102,12 +125,6 @@ def are_erased(
         (until is not None and said.get(place, one.occurred_at) <= until) or not found.keys().isdisjoint(hashes)
         for place, (one, hashes) in enumerate(zip(candidates, asked, strict=True))
     ]
-
-
-def _groups_of(tx: Tx, candidates: Sequence[Candidate]) -> list[str]:
-    """Return the groups in whose sessions something was said to a part of them, from which these candidates come."""
-    session_ids = sorted({e.session_id for one in candidates for e in one.evidence if e.session_id})
-    return list(tx.execute(_GROUPS, {"ids": session_ids}).scalars()) if session_ids else []
 
 
 def _said_times(tx: Tx, candidates: Sequence[Candidate]) -> dict[int, datetime]:
@@ -146,7 +163,8 @@ def _keep(tx: Tx, tenant_id: str, hashes: Iterable[str]) -> int:
 
 
 def _existing_hashes(tx: Tx, hashes: Iterable[str]) -> dict[str, datetime]:
-    return {row.hash: row.at for row in tx.execute(_FIND, {"hashes": sorted(hashes)})}
+    (found,) = run_together(tx, (_FIND, {"hashes": sorted(hashes)}))
+    return {row.hash: row.at for row in found}
 
 
 def _hashes(salt: str, user_id: str, statement: Statement) -> set[str]:
@@ -204,6 +222,7 @@ _FIND = text("SELECT hash, at FROM tombstones WHERE hash = ANY(:hashes)")
 _LIFT = text("DELETE FROM tombstones WHERE hash = ANY(:hashes)")
 
 _GROUPS = text("SELECT DISTINCT group_id FROM sessions WHERE id = ANY(:ids) AND group_id IS NOT NULL")
+"""The groups in whose sessions something was said to a part of them."""
 
 _SAID = text("""
     SELECT c.place, max(m.occurred_at) AS at

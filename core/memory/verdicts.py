@@ -17,6 +17,7 @@ from core.errors import Conflict
 from core.events.publishing import Author
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Joined, Merge, Owner, Replace
 from core.storage.db import Tx, recordset
+from core.storage.multiquery import BoundStatement
 from core.types import Candidate, Category, Evidence, Json, Kind, Topic, Trust
 
 
@@ -81,8 +82,8 @@ def record_undo(tx: Tx, tenant_id: str, row: Json, author: Author) -> None:
     tx.execute(_RECORD, {"tenant": tenant_id, "rows": recordset([row | more])})
 
 
-def record(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], author: Author) -> None:
-    """Store the verdicts among these changes, and the edits that a person made.
+def recording(tenant_id: str, owner: Owner, changes: Sequence[Change], author: Author) -> BoundStatement | None:
+    """Return the statement that stores the verdicts among these changes, and the edits that a person made.
 
     A plain addition has none: its first version says it all. Edits by agents are their everyday work.
     """
@@ -90,10 +91,10 @@ def record(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], auth
     if author.cause is None:
         rows += [_edit_row(change) for change in changes if isinstance(change, Edit)]
     if not rows:
-        return
+        return None
     shared: Json = {"user_id": owner.user_id, "group_id": owner.group_id, "author": author.as_json()}
     shared["dispatch_id"] = author.cause and author.cause.dispatch_id
-    tx.execute(_RECORD, {"tenant": tenant_id, "rows": recordset([row | shared for row in rows])})
+    return _RECORD, {"tenant": tenant_id, "rows": recordset([row | shared for row in rows])}
 
 
 def candidate_json(candidate: Candidate) -> Json:

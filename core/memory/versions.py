@@ -14,7 +14,8 @@ from core.events.publishing import Author
 from core.memory import memories
 from core.memory.changes import Link, Unlink
 from core.memory.rows import MemoryRow
-from core.storage.db import Tx, recordset
+from core.storage.db import Tx, recordset, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Evidence, Json
 
 
@@ -38,6 +39,10 @@ class Citation:
     change_id: UUID
 
 
+RowChange = tuple[Json, tuple[str, str, UUID]]
+"""Values with a memory's `id`, and the change's name, its reason and its id."""
+
+
 def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str, UUID], author: Author) -> MemoryRow:
     """Run a statement on one memory and record its version; return the new row.
 
@@ -50,29 +55,33 @@ def change_one(tx: Tx, statement: TextClause, values: Json, step: tuple[str, str
     return row
 
 
-def change_all(
-    tx: Tx, statement: TextClause, changes: Sequence[tuple[Json, tuple[str, str, UUID]]], author: Author
-) -> dict[UUID, MemoryRow]:
-    """Run a statement on several memories at once, each with values of its own, and record their versions.
+def changing(statement: TextClause, changes: Sequence[RowChange]) -> BoundStatement | None:
+    """Return the statement that changes several memories, each with values of its own; None: there are none."""
+    return (statement, {"rows": recordset([values for values, _ in changes])}) if changes else None
 
-    `changes`: values with the memory's `id`, and the step as `change_one` takes it. Return the new rows by id.
+
+def changed(
+    answer: Sequence[MemoryRow], changes: Sequence[RowChange]
+) -> tuple[dict[UUID, MemoryRow], list[VersionEntry]]:
+    """Return the new rows by id, and the versions to record, by the answer to `changing`.
+
     Conflict: one has changed since it was judged, or was to be changed twice.
     """
-    if not changes:
-        return {}
-    rows: dict[UUID, MemoryRow] = {
-        row.id: row for row in tx.execute(statement, {"rows": recordset([values for values, _ in changes])})
-    }
+    rows = {row.id: row for row in answer}
     if len(rows) < len(changes):
         raise Conflict(f"A memory to {changes[0][1][0]} was changed while this was being judged.")
-    record(tx, [VersionEntry(rows[values["id"]], *step) for values, step in changes], author)
-    return rows
+    return rows, [VersionEntry(rows[values["id"]], *step) for values, step in changes]
 
 
 def record(tx: Tx, steps: Sequence[VersionEntry], author: Author) -> None:
     """Store a version of each memory that a change has touched."""
+    run_together(tx, recording(steps, author))
+
+
+def recording(steps: Sequence[VersionEntry], author: Author) -> BoundStatement | None:
+    """Return the statement by which `record` does it, to be run together with others; None: nothing was touched."""
     if not steps:
-        return
+        return None
     snapshots = [memories.snapshot(step.row) | step.extra for step in steps]
     rows = [
         {
@@ -91,13 +100,18 @@ def record(tx: Tx, steps: Sequence[VersionEntry], author: Author) -> None:
         "author": json.dumps(author.as_json(), ensure_ascii=False),
         "dispatch": author.cause and author.cause.dispatch_id,
     }
-    tx.execute(_RECORD, values)
+    return _RECORD, values
 
 
 def cite(tx: Tx, tenant_id: str, citations: Sequence[Citation]) -> None:
     """Store evidence; what a memory cites already stays as it is."""
+    run_together(tx, citing(tenant_id, citations))
+
+
+def citing(tenant_id: str, citations: Sequence[Citation]) -> BoundStatement | None:
+    """Return the statement by which `cite` does it; None: there is no evidence."""
     if not citations:
-        return
+        return None
     values = {
         "tenant": tenant_id,
         "memories": [c.memory_id for c in citations],
@@ -107,7 +121,7 @@ def cite(tx: Tx, tenant_id: str, citations: Sequence[Citation]) -> None:
         "quotes": [c.evidence.quote for c in citations],
         "changes": [c.change_id for c in citations],
     }
-    tx.execute(_CITE, values)
+    return _CITE, values
 
 
 def cite_too(tx: Tx, tenant_id: str, keeper: UUID, others: Iterable[UUID], change_id: UUID) -> None:
@@ -118,13 +132,19 @@ def cite_too(tx: Tx, tenant_id: str, keeper: UUID, others: Iterable[UUID], chang
 
 def link(tx: Tx, tenant_id: str, links: Sequence[Link]) -> None:
     """Store relations; existing ones get the strength that is given, and else stay as they are."""
+    run_together(tx, *linking(tenant_id, links))
+
+
+def linking(tenant_id: str, links: Sequence[Link]) -> list[BoundStatement]:
+    """Return the statements by which `link` does it."""
     if not links:
-        return
+        return []
     strengths = [1.0 if one.strength is None else one.strength for one in links]
-    tx.execute(_LINK, _ends(links) | {"tenant": tenant_id, "strengths": strengths})
+    stored = (_LINK, _ends(links) | {"tenant": tenant_id, "strengths": strengths})
     weighed = [one for one in links if one.strength is not None]
-    if weighed:
-        tx.execute(_WEIGH, _ends(weighed) | {"strengths": [one.strength for one in weighed]})
+    if not weighed:
+        return [stored]
+    return [stored, (_WEIGH, _ends(weighed) | {"strengths": [one.strength for one in weighed]})]
 
 
 def unlink(tx: Tx, links: Sequence[Unlink]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import text
@@ -24,6 +25,7 @@ from core.memory.changes import (
     Dispute,
     Edit,
     Ignore,
+    Joined,
     Link,
     Merge,
     Owner,
@@ -33,8 +35,9 @@ from core.memory.changes import (
     Unlink,
     Use,
 )
+from core.memory.retention import FadingPolicy
 from core.memory.rows import MemoryRow
-from core.memory.versions import Citation
+from core.memory.versions import Citation, RowChange
 from core.storage.db import Tx, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Json, Relation, Trust
@@ -73,28 +76,39 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
         return {}
     adds = [c for c in changes if isinstance(c, Add)]
     confirms = [c for c in changes if isinstance(c, Confirm)]
-    _lock_current(tx, tenant_id, owner, adds)
+    policy = _lock_current(tx, tenant_id, owner, adds)
     rewrites = [c for c in changes if isinstance(c, Merge | Replace)]
     disputes = [c for c in changes if isinstance(c, Dispute)]
     derived = [c for c in changes if isinstance(c, Derive)]
     rows: Rows = {}
-    mattering = _confirm(tx, tenant_id, confirms, author, rows)
-    mattering |= _rewrite(tx, tenant_id, rewrites, author, rows)
-    _supersede(tx, adds, author, rows)
-    insertions.add(tx, tenant_id, owner, adds, author)
-    told = insertions.derive(tx, tenant_id, owner, derived, author)
-    _dispute(tx, tenant_id, disputes, author, rows)
+    mattering: dict[UUID, Emission] = {}
+    if rewrites:  # They may change what confirmations have changed.
+        mattering = _confirm(tx, tenant_id, confirms, author, rows) | _rewrite(tx, tenant_id, rewrites, author, rows)
+    stored = _Stored(tenant_id, owner, adds, () if rewrites else confirms)
+    following = stored.write(tx, policy, author, rows)
+    mattering |= _important(tx, stored.confirmed)
     links = [c for c in changes if isinstance(c, Link)]
     unlinks = [c for c in changes if isinstance(c, Unlink)]
+    if not _is_plain(changes):
+        run_together(tx, *following)
+        following = []
+    told = insertions.derive(tx, tenant_id, owner, derived, author)
+    _dispute(tx, tenant_id, disputes, author, rows)
     history.unlink(tx, unlinks)
-    history.link(tx, tenant_id, [*_succession(adds), *links])
+    following += history.linking(tenant_id, [*_succession(adds), *links])
+    if not _is_plain(changes):
+        run_together(tx, *following)
+        following = []
     kept, more = updates.apply_updates(tx, tenant_id, changes, author)
-    retention.plan(tx, tenant_id, [*_strengthened_ids(confirms, rewrites, [*links, *unlinks]), *kept])
-    verdicts.record(tx, tenant_id, owner, changes, author)
+    strengthened = retention.asking_facts([*_strengthened_ids(confirms, rewrites, [*links, *unlinks]), *kept])
+    if strengthened:
+        *_, facts = run_together(tx, *following, strengthened)
+        following = [retention.drawing(policy, facts)]
     said = [*announcements.of_adds(owner, adds, rows), *announcements.of_confirms(confirms, rows)]
     said += [*announcements.of_rewrites(rewrites, rows), *announcements.of_disputes(disputes, rows)]
     said += [*announcements.of_derivations(owner, derived), *mattering.values()]
-    publishing.publish(tx, tenant_id, author, [*said, *told, *more])
+    emitted = publishing.publishing(tenant_id, author, [*said, *told, *more])
+    run_together(tx, *following, verdicts.recording(tenant_id, owner, changes, author), emitted)
     return _counts(changes, kept)
 
 
@@ -125,16 +139,28 @@ def _counts(changes: Sequence[Change], kept: Sequence[UUID]) -> dict[str, int]:
     return {name: n for name, n in counts.items() if n}
 
 
-def _lock_current(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add]) -> None:
-    """Lock the user's memories. Conflict: something was stored since that the judgement would have had to see."""
+def _is_plain(changes: Sequence[Change]) -> bool:
+    """Return whether none of the changes needs to read in between what the others write."""
+    return all(isinstance(c, Add | Confirm | Link | Ignore | Joined) for c in changes)
+
+
+def _lock_current(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add]) -> FadingPolicy:
+    """Lock the user's memories; return the tenant's policy.
+
+    Conflict: something was stored since that the judgement would have had to see.
+    """
     by_labels: defaultdict[tuple[str, ...], list[Add]] = defaultdict(list)
     for add in adds:
         if add.candidate.trust is not Trust.QUARANTINED:
             by_labels[add.candidate.audience_labels].append(add)
     asked = [_overtaking(owner, labels, judged) for labels, judged in by_labels.items()]
     # Each statement of a round trip has its own snapshot, those after the lock a later one.
-    if any(run_together(tx, _lock(tenant_id, owner.user_id), *asked)[1:]):
+    _, policy, *overtaking = run_together(
+        tx, _lock(tenant_id, owner.user_id), retention.asking_policy(tenant_id), *asked
+    )
+    if any(overtaking):
         raise Conflict("Another writer stored a statement on the same subject while this one was being judged.")
+    return retention.policy_of(policy)
 
 
 def _overtaking(owner: Owner, labels: tuple[str, ...], adds: Sequence[Add]) -> BoundStatement:
@@ -156,40 +182,89 @@ def _version(rows: Rows, known: identity.KnownMemory) -> int:
     return int(rows[known.id].version) if known.id in rows else known.version
 
 
-def _supersede(tx: Tx, adds: Sequence[Add], author: Author, rows: Rows) -> None:
-    """Keep replaced statements as what was true until now."""
-    retired = [(known, reason, add) for add in adds for known, reason in add.retired]
-    changes = [
+@dataclass(slots=True)
+class _Stored:
+    """New memories with what they retire, and confirmations, which are written in one round trip.
+
+    `confirmed`: the rows of confirmed memories, once they are written.
+    """
+
+    tenant_id: str
+    owner: Owner
+    adds: Sequence[Add]
+    confirms: Sequence[Confirm]
+    confirmed: Sequence[MemoryRow] = ()
+
+    def write(self, tx: Tx, policy: FadingPolicy, author: Author, rows: Rows) -> list[BoundStatement | None]:
+        """Write the rows; return the statements that store their versions, evidence and index entries."""
+        confirming, retiring = _confirmations(self.confirms), _retirements(self.adds, self.confirms, rows)
+        confirmed, retired, added = run_together(
+            tx,
+            history.changing(_CONFIRM, confirming),
+            history.changing(_SUPERSEDE, retiring),
+            insertions.adding(self.tenant_id, self.owner, self.adds, policy),
+        )
+        self.confirmed = confirmed
+        confirmed_rows, confirmed_steps = history.changed(confirmed, confirming)
+        retired_rows, retired_steps = history.changed(retired, retiring)
+        rows |= confirmed_rows
+        rows |= retired_rows
+        return [
+            history.recording([*confirmed_steps, *retired_steps], author),
+            history.citing(self.tenant_id, _cited(self.confirms)),
+            *insertions.completing(self.tenant_id, self.owner, self.adds, added, author),
+        ]
+
+
+def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author, rows: Rows) -> dict[UUID, Emission]:
+    """Confirm known memories; return events for newly important ones."""
+    asked = _confirmations(confirms)
+    (answer,) = run_together(tx, history.changing(_CONFIRM, asked))
+    confirmed, steps = history.changed(answer, asked)
+    run_together(tx, history.recording(steps, author), history.citing(tenant_id, _cited(confirms)))
+    rows |= confirmed
+    return _important(tx, answer)
+
+
+def _retirements(adds: Sequence[Add], confirms: Sequence[Confirm], rows: Rows) -> list[RowChange]:
+    """Return the changes that keep replaced statements as what was true until now."""
+    raised = {c.known.id for c in confirms}
+    return [
         (
             {
                 "id": known.id,
-                "version": _version(rows, known),
+                "version": _version(rows, known) + (known.id in raised),
                 "until": add.candidate.valid_from or add.candidate.occurred_at,
             },
             ("supersede", reason, add.change_id),
         )
-        for known, reason, add in retired
+        for add in adds
+        for known, reason in add.retired
     ]
-    rows |= history.change_all(tx, _SUPERSEDE, changes, author)
 
 
-def _confirm(tx: Tx, tenant_id: str, confirms: Sequence[Confirm], author: Author, rows: Rows) -> dict[UUID, Emission]:
-    """Raise confidence and, for weightier candidates, importance; return events for newly important memories."""
-    mattering: dict[UUID, Emission] = {}
+def _confirmations(confirms: Sequence[Confirm]) -> list[RowChange]:
+    """Return the changes that raise confidence and, for weightier candidates, importance."""
     # Several of one batch may confirm the same memory; its row changes once.
     first = {c.known.id: c for c in reversed(confirms)}
-    changes = [
+    return [
         (_confirmation([c for c in confirms if c.known.id == one]), ("confirm", confirm.reason, confirm.change_id))
         for one, confirm in first.items()
     ]
-    confirmed = history.change_all(tx, _CONFIRM, changes, author)
-    rows |= confirmed
-    for row in confirmed.values():
-        if row.importance >= announcements.IMPORTANT and _was_unimportant(tx, row):
-            mattering[row.id] = updates.important_event(row)
-    cited = [Citation(c.known.id, e, c.change_id) for c in confirms for e in c.candidate.evidence]
-    history.cite(tx, tenant_id, cited)
-    return mattering
+
+
+def _important(tx: Tx, confirmed: Sequence[MemoryRow]) -> dict[UUID, Emission]:
+    """Return events for memories that confirmations have made important."""
+    return {
+        row.id: updates.important_event(row)
+        for row in confirmed
+        if row.importance >= announcements.IMPORTANT and _was_unimportant(tx, row)
+    }
+
+
+def _cited(changes: Sequence[Confirm | Merge | Replace]) -> list[Citation]:
+    """Return the evidence that known memories get."""
+    return [Citation(c.known.id, e, c.change_id) for c in changes for e in c.candidate.evidence]
 
 
 def _confirmation(confirms: Sequence[Confirm]) -> Json:
@@ -233,8 +308,7 @@ def _rewrite(
             updates.replace_index_entry(tx, tenant_id, row, change.vector)
         if c.importance >= announcements.IMPORTANT and _was_unimportant(tx, row):
             mattering[row.id] = updates.important_event(row)
-    cited = [Citation(c.known.id, e, c.change_id) for c in rewrites for e in c.candidate.evidence]
-    history.cite(tx, tenant_id, cited)
+    history.cite(tx, tenant_id, _cited(rewrites))
     return mattering
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Final, Literal
 
 import numpy as np
 
@@ -73,23 +73,41 @@ class Candidates:
 
     def hit(self, index: int) -> Hit:
         """Return one of them."""
-        cosine, memory, key = float(self.cosine[index]), bool(self.memory[index]), str(self.keys[index])
-        return Hit(
-            key=key,
-            type="memory" if memory else "message",
-            lexical=float(self.lexical[index]),
-            cosine=None if np.isnan(cosine) else cosine,
-            session_id=None if memory else message_of_key(key)[0],
-            position=int(self.position[index]),
-            told=int(self.told[index]),
-            timed=bool(self.timed[index]),
-            cites=tuple(self.keys[self.citations[self.citations[:, 0] == index, 1]].tolist()) if memory else (),
-            asks=bool(self.asks[index]),
-            names=int(self.names[index]),
-            at=float(self.at[index]),
-            role=ROLES[self.role[index]],
-            retired=bool(self.retired[index]),
-        )
+        return self.hits(np.array([index], dtype=np.int64))[0]
+
+    def hits(self, places: Places) -> list[Hit]:
+        """Return those at these positions."""
+        wanted = np.zeros(len(self), dtype=np.bool_)
+        wanted[places] = True
+        pairs = self.citations[wanted[self.citations[:, 0]]]
+        cites: dict[int, list[str]] = {}
+        for citing, key in zip(pairs[:, 0].tolist(), self.keys[pairs[:, 1]].tolist(), strict=True):
+            cites.setdefault(citing, []).append(key)
+        read = zip(*(getattr(self, name)[places].tolist() for name in _OF_A_HIT), strict=True)
+        return [
+            Hit(
+                key=key,
+                type="memory" if memory else "message",
+                lexical=lexical,
+                cosine=None if cosine != cosine else cosine,  # noqa: PLR0124 - NaN is none
+                session_id=None if memory else message_of_key(key)[0],
+                position=position,
+                told=int(told),
+                timed=timed,
+                cites=tuple(cites.get(place, ())),
+                asks=asks,
+                names=int(names),
+                at=at,
+                role=ROLES[role],
+                retired=retired,
+            )
+            for place, (key, memory, lexical, cosine, position, told, timed, asks, names, at, role, retired) in zip(
+                places.tolist(), read, strict=True
+            )
+        ]
+
+
+_OF_A_HIT: Final = "keys memory lexical cosine position told timed asks names at role retired".split()
 
 
 def of(

@@ -219,31 +219,38 @@ def _one_of(fields: Mapping[str, NDArray[Any]], name: str, values: Sequence[str]
 def _candidates(view: Snapshot, places: Places, cosine: Cosines) -> Candidates:
     """Return the rows at these positions as candidates, without lexical scores."""
     fields = view.fields
-    there = np.zeros(len(view), dtype=np.bool_)
-    there[places] = True
-    pairs = np.flatnonzero(there[view.citing] & there[view.cited])
-    moved = np.empty(len(view), dtype=np.int64)
-    moved[places] = np.arange(len(places))
-    cites = moved[np.stack([view.citing[pairs], view.cited[pairs]], axis=1)]
+    # Where all pass, as nearly always, nothing is copied.
+    some: Places | slice = slice(None) if len(places) == len(view) else places
     return Candidates(
-        keys=view.keys[places],
+        keys=view.keys[some],
         session_ids=view.interners.sessions.numbers,
-        memory=fields["memory"][places],
+        memory=fields["memory"][some],
         lexical=np.zeros(len(places)),
         cosine=cosine.of(places).astype(np.float64),
-        sessions=view.sessions[places],
-        position=fields["position"][places].astype(np.int64),
-        told=fields["told"][places].astype(np.float64),
-        timed=fields["timed"][places],
-        asks=fields["asks"][places],
-        names=fields["names"][places].astype(np.float64),
-        at=fields["at"][places].astype(np.float64),
-        role=fields["role"][places].astype(np.int64),
-        speaker=view.speakers[places],
+        sessions=view.sessions[some],
+        position=fields["position"][some].astype(np.int64),
+        told=fields["told"][some].astype(np.float64),
+        timed=fields["timed"][some],
+        asks=fields["asks"][some],
+        names=fields["names"][some].astype(np.float64),
+        at=fields["at"][some].astype(np.float64),
+        role=fields["role"][some].astype(np.int64),
+        speaker=view.speakers[some],
         speakers=view.interners.speakers.numbers,
-        retired=view.retired[places],
-        citations=cites,
+        retired=view.retired[some],
+        citations=_citations(view, places),
     )
+
+
+def _citations(view: Snapshot, places: Places) -> Places:
+    """Return the pairs of a memory and a message among these positions, by their places in them."""
+    cites = np.stack([view.citing, view.cited], axis=1)
+    if len(places) == len(view):
+        return cites
+    moved = np.full(len(view), -1, dtype=np.int64)
+    moved[places] = np.arange(len(places))
+    pairs = moved[cites]
+    return pairs[(pairs >= 0).all(axis=1)]
 
 
 def _best(filtered: FilteredRows, lexical: NDArray[np.float32]) -> Places:

@@ -234,11 +234,11 @@ def _of_each(everything: _SortKeys, places: Places, limit: int) -> Places:
 
 def _describe(found: Candidates, scores: Scores, places: Places) -> Iterator[RankedHit]:
     """Yield the candidates at these positions with the parts of their scores."""
-    parts = {name: values[places].tolist() for name, values in scores.parts.items()}
+    parts = [(name, name in OF_MEMORIES, values[places].tolist()) for name, values in scores.parts.items()]
     arms = {"lexical": _ranks(found.lexical, places), "vector": _ranks(found.cosine, places)}
-    for n, (index, score) in enumerate(zip(places.tolist(), scores.total[places].tolist(), strict=True)):
-        hit = found.hit(index)
-        made = {name: values[n] for name, values in parts.items() if (name in OF_MEMORIES) == (hit.type == "memory")}
+    for n, (hit, score) in enumerate(zip(found.hits(places), scores.total[places].tolist(), strict=True)):
+        of_memory = hit.type == "memory"
+        made = {name: values[n] for name, of_memories, values in parts if of_memories == of_memory}
         yield RankedHit(hit, score, made, {name: rank for name, ranks in arms.items() if (rank := ranks[n])})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -130,7 +130,7 @@ class SearchAnswer:
 class Ranking:
     """A page of the ranking, and what it was made from: the owner's rows, and the vector of the query.
 
-    `took`: the times of the stages.
+    `took`: the times of the stages. `texts`: what was read of the results before their order was final.
     """
 
     page: RankedPage
@@ -138,6 +138,7 @@ class Ranking:
     view: Snapshot
     vector: Floats | None
     took: Stopwatch
+    texts: _Texts | None = None
 
 
 def search(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> SearchAnswer:
@@ -145,11 +146,14 @@ def search(db: Database, tenant_id: str, question: Question, embedder: Embedder)
     shallow = question.limit <= MOST_UNCACHED and question.after is None
     with (
         metrics.SEARCH.labels(question.method).time(),
-        _ranked(db, tenant_id, question, embedder, cached=not shallow) as (tx, ranked),
+        _ranked(db, tenant_id, question, embedder, cached=not shallow, shown=True) as (tx, ranked),
     ):
-        results = _read_results(tx, ranked.page, question.filters.moment)
+        page, read = ranked.page, ranked.texts
+        if read is None:
+            asking = _text_queries(page, question.filters.moment)
+            read = _texts(run_together(tx, *asking, meanwhile=lambda: page.ranked, last=True), page)
         ranked.took.lap("texts")
-        return SearchAnswer(results, ranked.considered, ranked.page, ranked.took.ms)
+        return SearchAnswer(_results(page, read), ranked.considered, page, ranked.took.ms)
 
 
 def rank(db: Database, tenant_id: str, question: Question, embedder: Embedder) -> Ranking:
@@ -160,11 +164,13 @@ def rank(db: Database, tenant_id: str, question: Question, embedder: Embedder) -
 
 @contextmanager
 def _ranked(
-    db: Database, tenant_id: str, question: Question, embedder: Embedder, *, cached: bool
+    db: Database, tenant_id: str, question: Question, embedder: Embedder, *, cached: bool, shown: bool = False
 ) -> Iterator[tuple[Tx, Ranking]]:
     """Yield the page of the ranking, in the transaction that its rows were read in.
 
-    `cached`: of all rows of the owner, however long reading them takes.
+    `cached`: of all rows of the owner, however long reading them takes. `shown`: texts of the results will be asked
+    for. Where the order may still change, they are read in the same round trip as what may change it, and the
+    transaction is committed.
     """
     took = Stopwatch()
     vector = _vector(embedder, question)
@@ -192,19 +198,26 @@ def _ranked(
             filtered.analysis, ideal, question.recipe, now.timestamp(), cosine_weight(embedder.name)
         )
         scores = _scores(tx, question, filtered.found, ranking_query, now)
-        scores = _raise_newest(tx, question, filtered, scores)
-        recipe = question.recipe
-        took.lap("fusion")
-        page = Page(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
         units = _units(tx, question, opening_reads.own, vector)
-        scored_passages = [
-            *ordering.score_passages(passages, filtered.found, scores, ranking_query),
-            *ordering.score_passages(units, filtered.found, scores, ranking_query),
-        ]
-        ranked_page = ordering.cut_page(filtered.found, scores, scored_passages, page, filtered.vectors)
+        took.lap("fusion")
+        recipe, found = question.recipe, filtered.found
+        limits = Page(question.limit, question.each, question.after, recipe.diversity, recipe.share, recipe.distinct)
+
+        def cut(scores: Scores) -> RankedPage:
+            beside = [
+                hit
+                for some in (passages, units)
+                if some
+                for hit in ordering.score_passages(some, found, scores, ranking_query)
+            ]
+            return ordering.cut_page(found, scores, beside, limits, filtered.vectors)
+
+        page, read = _cut_newest_first(tx, question, filtered, scores, cut, shown=shown)
+        if read is not None and not read.covers(page):
+            read = _texts(db.ask_again(tx, tenant_id, *_text_queries(page, question.filters.moment)), page)
         considered = {**filtered.considered, "document": len(passages), **({"unit": len(units)} if units else {})}
         took.lap("order")
-        yield tx, Ranking(ranked_page, considered, filtered.view, vector, took)
+        yield tx, Ranking(page, considered, filtered.view, vector, took, read)
 
 
 def _vector(embedder: Embedder, question: Question) -> Floats | None:
@@ -420,21 +433,51 @@ def _add_associations(tx: Tx, question: Question, found: Candidates, scores: Sco
     return ranking.add_gains(found, scores, gained)
 
 
-def _raise_newest(tx: Tx, question: Question, selection: _Selection, scores: Scores) -> Scores:
-    """Rank what holds now first: memories before messages that they outdate, then the newest of contradicting messages.
+def _cut_newest_first(
+    tx: Tx,
+    question: Question,
+    selection: _Selection,
+    scores: Scores,
+    cut: Callable[[Scores], RankedPage],
+    *,
+    shown: bool,
+) -> tuple[RankedPage, _Texts | None]:
+    """Return the page on which what holds now ranks first, and texts if they were read.
 
-    Both are read at once, because raising memories changes no message's rank among messages; without any, no query.
+    Memories rank before messages that they outdate, then the newest of contradicting messages. Both are read at once,
+    because raising memories changes no message's rank among messages; without any, no query. What is raised is rare,
+    so that the texts of the page as it is are read in the same round trip.
     """
-    found = selection.found
-    outdated, alike = _outdated(question, found, scores), _alike(question, selection, scores)
+    outdated, alike = _outdated(question, selection.found, scores), _alike(question, selection, scores)
     if not outdated and not alike:
-        return scores
-    followed, message_rows = run_together(
-        tx, _successors_query(outdated) if outdated else None, _messages_query(list(alike)) if alike else None
-    )
+        return cut(scores), None
+    followed_query = _successors_query(outdated) if outdated else None
+    page = cut(succession.raise_later(scores, []) if alike else scores)
+    if shown:
+        asking = _text_queries(page, question.filters.moment, alike)
+        followed, *answers = run_together(tx, followed_query, *asking, meanwhile=lambda: page.ranked, last=True)
+        read = _texts(answers, page)
+        spoken = {key: read.messages[key] for key in alike if key in read.messages}
+    else:
+        followed, message_rows = run_together(tx, followed_query, _messages_query(list(alike)) if alike else None)
+        read, spoken = None, _messages_by_key(message_rows)
+    raised = _raise_newest(question, selection.found, scores, alike, followed, spoken)
+    if not np.array_equal(raised.total, page.scores.total):
+        page = cut(raised)
+    return page, read
+
+
+def _raise_newest(
+    question: Question,
+    found: Candidates,
+    scores: Scores,
+    alike: Mapping[str, int],
+    followed: Sequence[Any],
+    spoken: Mapping[str, Message],
+) -> Scores:
+    """Raise memories above the messages that they outdate, and of the contradicting messages the newest."""
     pairs = [(message_key(row.session_id, row.message_id), str(row.id)) for row in followed]
-    scores = ranking.raise_successors(found, scores, pairs)
-    spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in message_rows}
+    scores = ranking.raise_successors(found, scores, pairs) if pairs else scores
     newer = [(alike[one], alike[later]) for one, later in succession.successors(question.query, spoken)]
     return succession.raise_later(scores, newer) if alike else scores
 
@@ -487,34 +530,65 @@ def _is_similar(hit: Hit, least: float | None) -> bool:
     return least is None or (hit.cosine is not None and hit.cosine >= least)
 
 
-def _read_results(tx: Tx, page: RankedPage, moment: Moment) -> list[SearchResult]:
-    """Read texts and evidence of the ranked hits, in order, without concurrently erased ones."""
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """What was read of a page's results, by their keys; nothing of those erased concurrently."""
+
+    memories: Mapping[str, Any]
+    evidence: Mapping[UUID, Sequence[Evidence]]
+    messages: Mapping[str, Message]
+    passages: Mapping[str, FoundPassage]
+    units: Mapping[str, FoundUnit]
+    page: RankedPage
+
+    def covers(self, page: RankedPage) -> bool:
+        """Return whether all results of a page have been asked for."""
+        return page is self.page or set(page.keys) <= set(self.page.keys)
+
+
+def _text_queries(page: RankedPage, moment: Moment, more: Iterable[str] = ()) -> list[BoundStatement | None]:
+    """Return the statements that read texts and evidence of a page, for `_texts`; `more`: keys of further messages."""
     of_type = {type_: [key for one, key in page.keys if one == type_] for type_ in ordering.TYPES}
     ids = [UUID(key) for key in of_type["memory"]]
-    remembered, quoted, message_rows, passed, told = run_together(
-        tx,
+    spoken = list(dict.fromkeys([*of_type["message"], *more]))
+    return [
         as_of.row_statement(ids, moment.known_at) if ids else None,
         as_of.evidence_statement(ids, moment.known_at) if ids else None,
-        _messages_query(of_type["message"]) if of_type["message"] else None,
+        _messages_query(spoken) if spoken else None,
         search_passages.passages_query(of_type["document"]) if of_type["document"] else None,
         search_units.units_query(of_type["unit"]) if of_type["unit"] else None,
-        meanwhile=lambda: page.ranked,
-        last=True,
+    ]
+
+
+def _texts(answers: Sequence[Sequence[Any]], page: RankedPage) -> _Texts:
+    remembered, quoted, message_rows, passed, told = answers
+    return _Texts(
+        {str(row.id): row for row in remembered},
+        memories.evidence_by_memory(quoted),
+        _messages_by_key(message_rows),
+        search_passages.passages_by_key(passed),
+        search_units.units_by_key(told),
+        page,
     )
-    rows, evidence = {str(row.id): row for row in remembered}, memories.evidence_by_memory(quoted)
-    spoken = {message_key(row.session_id, row.id): sessions.message_of(row) for row in message_rows}
-    passages, units = search_passages.passages_by_key(passed), search_units.units_by_key(told)
+
+
+def _results(page: RankedPage, read: _Texts) -> list[SearchResult]:
+    """Return the ranked hits with what was read of them, in order."""
     found = []
     for item in page.ranked:
-        if item.hit.type == "memory" and (row := rows.get(item.hit.key)) is not None:
-            found.append(SearchResult(item, evidence.get(row.id, []), memory=row))
-        elif (message := spoken.get(item.hit.key)) is not None:
+        if item.hit.type == "memory" and (row := read.memories.get(item.hit.key)) is not None:
+            found.append(SearchResult(item, read.evidence.get(row.id, []), memory=row))
+        elif (message := read.messages.get(item.hit.key)) is not None:
             found.append(SearchResult(item, [_as_evidence(message)], message=message))
-        elif (passage := passages.get(item.hit.key)) is not None:
+        elif (passage := read.passages.get(item.hit.key)) is not None:
             found.append(SearchResult(item, [], passage=passage))
-        elif (unit := units.get(item.hit.key)) is not None:
+        elif (unit := read.units.get(item.hit.key)) is not None:
             found.append(SearchResult(item, [], unit=unit))
     return found
+
+
+def _messages_by_key(rows: Iterable[Any]) -> dict[str, Message]:
+    return {message_key(row.session_id, row.id): sessions.message_of(row) for row in rows}
 
 
 def _messages_query(keys: Sequence[str]) -> BoundStatement:

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import takewhile
+from math import inf
 from queue import Empty, Full, Queue
 from typing import NamedTuple
 from uuid import UUID
@@ -19,6 +20,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from uuid_utils import uuid7
 
+from core import memoize
 from core.consolidation import echo
 from core.consolidation.echo import Served
 from core.events import log as event_log
@@ -66,11 +68,51 @@ class Recall(NamedTuple):
     searches: int = 1
 
 
+class _Pending:
+    """Recalls of an asker that wait to be announced: the memories, in how many searches."""
+
+    __slots__ = ("ids", "searches")
+
+    def __init__(self) -> None:
+        self.ids: dict[UUID, None] = {}
+        self.searches = 0
+
+
+class Recorded:
+    """Texts recorded lately, which need no record: each is written once in `echo.AGAIN_SECONDS` (`echo.note`).
+
+    Only digests of this process are kept, for as long.
+    """
+
+    def __init__(self) -> None:
+        self._at: dict[bytes, float] = {}
+
+    def new(self, recall: Recall, now: float) -> list[Served]:
+        """Return the texts of a recall that are not recorded yet, and note them as recorded."""
+        asker, found = recall.asker, []
+        for one in recall.served:
+            key = memoize.digest(asker.tenant_id, asker.user_id, one.text, one.memory_id)
+            if self._at.get(key, -inf) <= now - echo.AGAIN_SECONDS:
+                self._at.pop(key, None)  # The oldest stand first.
+                self._at[key] = now
+                found.append(one)
+        return found
+
+    def sweep(self, now: float) -> None:
+        """Drop what must be recorded again when it is handed out again."""
+        for one in list(takewhile(lambda one: self._at[one] <= now - echo.AGAIN_SECONDS, self._at)):
+            del self._at[one]
+
+    def clear(self) -> None:
+        """Forget all: a record could not be written."""
+        self._at.clear()
+
+
 class Spacing:
     """Delays recalls whose memories were all announced recently, so that one event covers many searches."""
 
     def __init__(self) -> None:
-        self._pending: dict[Asker, Recall] = {}
+        self._pending: dict[Asker, _Pending] = {}
         self._announced: dict[tuple[Asker, UUID], float] = {}
 
     def due(self, taken: Sequence[Recall], now: float, *, ending: bool = False) -> list[Recall]:
@@ -79,8 +121,8 @@ class Spacing:
             self._hold(recall)
         for one in list(takewhile(lambda one: self._announced[one] <= now - SPACED_SECONDS, self._announced)):
             del self._announced[one]
-        ready = [asker for asker, pending in self._pending.items() if ending or not self._lately(pending)]
-        return [self._say(self._pending.pop(asker), now) for asker in ready]
+        ready = [asker for asker, pending in self._pending.items() if ending or not self._lately(asker, pending)]
+        return [self._say(asker, self._pending.pop(asker), now) for asker in ready]
 
     def unsaid(self, recalls: Sequence[Recall]) -> None:
         """Return recalls that could not be written; they are due at once."""
@@ -99,22 +141,19 @@ class Spacing:
         ids = [one.memory_id for one in recall.served if one.memory_id is not None]
         if not recall.announced or not ids:
             return
-        pending = self._pending.get(recall.asker, recall._replace(served=(), searches=0))
         # Without the texts: they may wait here for long.
-        together = dict.fromkeys([*pending.served, *(Served("", one) for one in ids)])
-        self._pending[recall.asker] = pending._replace(
-            served=tuple(together), searches=pending.searches + recall.searches
-        )
+        pending = self._pending.setdefault(recall.asker, _Pending())
+        pending.ids.update(dict.fromkeys(ids))
+        pending.searches += recall.searches
 
-    def _lately(self, recall: Recall) -> bool:
-        return all((recall.asker, one.memory_id) in self._announced for one in recall.served)
+    def _lately(self, asker: Asker, pending: _Pending) -> bool:
+        return all((asker, one) in self._announced for one in pending.ids)
 
-    def _say(self, recall: Recall, now: float) -> Recall:
-        for one in recall.served:
-            if one.memory_id is not None:
-                self._announced.pop((recall.asker, one.memory_id), None)  # The oldest stand first.
-                self._announced[recall.asker, one.memory_id] = now
-        return recall
+    def _say(self, asker: Asker, pending: _Pending, now: float) -> Recall:
+        for one in pending.ids:
+            self._announced.pop((asker, one), None)  # The oldest stand first.
+            self._announced[asker, one] = now
+        return Recall(asker, [Served("", one) for one in pending.ids], announced=True, searches=pending.searches)
 
 
 class Recalls:
@@ -125,6 +164,7 @@ class Recalls:
         self._doorbell = doorbell
         self._queue: Queue[Recall] = Queue(WAITING)
         self._spacing = Spacing()
+        self._recorded = Recorded()
         self._rests = True
         self._loop = Loop("recalls", self._turn, None, delayed=True, last=self._finish)
         self._loop.start()
@@ -133,7 +173,7 @@ class Recalls:
         """Queue results for recording; returns at once."""
         if not served:
             return
-        short = [one._replace(text=one.text[:LONGEST]) for one in served]
+        short = [one if len(one.text) <= LONGEST else one._replace(text=one.text[:LONGEST]) for one in served]
         try:
             self._queue.put_nowait(Recall(asker, short, announced))
         except Full:
@@ -173,21 +213,29 @@ class Recalls:
 
     def _write(self, taken: Sequence[Recall], *, ending: bool = False) -> None:
         """Write one transaction per tenant: the results and the events that announce them."""
-        due = self._spacing.due(taken, time.monotonic(), ending=ending)
-        for tenant_id in sorted({recall.asker.tenant_id for recall in (*taken, *due)}):
-            results, ours = ([one for one in ones if one.asker.tenant_id == tenant_id] for ones in (taken, due))
+        now = time.monotonic()
+        due = self._spacing.due(taken, now, ending=ending)
+        self._recorded.sweep(now)  # First: the loop rests while nobody searches.
+        new = [one._replace(served=fresh) for one in taken if (fresh := self._recorded.new(one, now))]
+        for tenant_id in sorted({recall.asker.tenant_id for recall in (*new, *due)}):
+            results, ours = ([one for one in ones if one.asker.tenant_id == tenant_id] for ones in (new, due))
             try:
                 with self._db.tenant(tenant_id) as tx:
                     _note(tx, tenant_id, results)
                     announcements = announcements_of(_without_erased(tx, ours))
                     event_log.announce(tx, tenant_id, announcements)
             except SQLAlchemyError as error:
-                self._spacing.unsaid(ours)
+                self._unsaid(ours)
                 log.warning("recalls.unsaid", error=str(error).splitlines()[0])
             except Exception:
+                self._recorded.clear()
                 log.exception("recalls.surprise")  # One text that cannot be read must not end the thread for all.
             else:
                 self._ring(announcements)
+
+    def _unsaid(self, recalls: Sequence[Recall]) -> None:
+        self._spacing.unsaid(recalls)
+        self._recorded.clear()
 
     def _ring(self, announcements: Sequence[Announcement]) -> None:
         if announcements:

@@ -52,17 +52,18 @@ def best_messages(found: Candidates, scores: Scores) -> list[int]:
 def successors(query: str, spoken: Mapping[str, Message]) -> list[tuple[str, str]]:
     """Return pairs of keys: a message, and a later one of the same speaker that gives its value anew."""
     found = []
-    read = {key: frames.sentence(message.content) for key, message in spoken.items()}
-    for (one, said), (other, anew) in combinations(read.items(), 2):
-        first, second = spoken[one], spoken[other]
-        if said is None or anew is None:
-            continue
-        if _speaker(first) != _speaker(second) or first.occurred_at == second.occurred_at:
+    read = [
+        (key, message.occurred_at, said)
+        for key, message in spoken.items()
+        if (said := frames.sentence(message.content)) is not None
+    ]
+    for (one, first_at, said), (other, second_at, anew) in combinations(read, 2):
+        # What opens alike is rare, and found out without asking for more.
+        if said.opening != anew.opening or first_at == second_at or _speaker(spoken[one]) != _speaker(spoken[other]):
             continue
         values = frames.differing_values(said, anew)
         if values is not None and not frames.asks_about(query, values):
-            later = first.occurred_at > second.occurred_at
-            found.append((other, one) if later else (one, other))
+            found.append((other, one) if first_at > second_at else (one, other))
     return found
 
 

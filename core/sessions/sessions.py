@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import text
@@ -191,9 +192,12 @@ def move_index_cursor(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
     return tx.execute(_INDEXED, {"session": session_id, "old": old, "new": new}).rowcount == 1
 
 
+_FIELDS_OF_MESSAGE: Final = attrgetter(*Message.__slots__)
+
+
 def message_of(row: Any) -> Message:
     """Convert a row of `messages`."""
-    return Message(**{name: getattr(row, name) for name in Message.__slots__})
+    return Message(*_FIELDS_OF_MESSAGE(row))
 
 
 def session_of(row: Any) -> Session:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from core.covering import SHORT, number
 from core.language.lexicon import (
     ARTICLES,
     BEING,
@@ -37,7 +38,7 @@ from core.language.lexicon import (
 )
 from core.language.spelling import american
 from core.language.terms import STOPWORDS, stem
-from core.memoize import digest, memoized, memoized_in_scope
+from core.memoize import memoized, memoized_in_scope
 
 DERIVED = 5
 """Minimum common prefix of words that count as one if the vectors agree."""
@@ -142,7 +143,7 @@ class Outline(NamedTuple):
     """Digests of a statement's words, each up to `DERIVED` letters, in order; and of all of them in any order."""
 
     beginnings: bytes
-    words: bytes
+    words: int
 
 
 @memoized(KEPT)
@@ -150,12 +151,12 @@ def outline(text: str) -> Outline:
     """Return what tells most statements apart without parsing them again."""
     words = read(text).words
     beginnings = b"".join(_beginning(word[:DERIVED]) for word in words[:OUTLINED])
-    return Outline(beginnings, digest(*sorted(words)))
+    return Outline(beginnings, number(*sorted(words)))
 
 
 @memoized_in_scope
 def _beginning(letters: str) -> bytes:
-    return digest(letters, size=4)
+    return number(letters, cover=SHORT).to_bytes(4, "little")
 
 
 def may_be_alike(one: Outline, other: Outline) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
@@ -21,10 +21,11 @@ from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from core.covering import number
 from core.language import ngrams, third_person
 from core.language.lexicon import CALENDAR
 from core.language.terms import STOPWORDS, stem
-from core.memoize import digest, memoized, memoized_in_scope
+from core.memoize import memoized, memoized_in_scope
 from core.statements import quotation, revision
 from core.statements.succession import Statement
 from core.types import Category
@@ -327,6 +328,18 @@ class Register:
         """Return the share of labelled statements with these words."""
         return self._usual.values[numbers]
 
+    def lines_of(self, codes: NDArray[np.uint64], counts: Places) -> Places:
+        """Return the same of statements whose words stand one behind another, so many of each."""
+        every, where = np.unique(codes, return_inverse=True)
+        numbers = np.array(self._numbers_of(every.tolist()), dtype=np.int32)
+        filled = np.zeros((len(counts), int(counts.max(initial=0))), dtype=np.int32)
+        filled[np.arange(filled.shape[1]) < counts[:, None]] = numbers[where]
+        # In order, and filled up at the end.
+        filled[filled == 0] = _BEHIND
+        filled.sort(axis=1)
+        filled[filled == _BEHIND] = 0
+        return filled
+
     def kept(self, lines: Places) -> tuple[Register, Places]:
         """Return a register of the words in these lines alone, and the lines in its numbers."""
         numbers, renumbered = np.unique(np.append(lines.ravel(), 0), return_inverse=True)
@@ -336,14 +349,21 @@ class Register:
         return left, renumbered[:-1].astype(np.int32).reshape(lines.shape)
 
     def _sorted(self, words: Codes) -> list[int]:
+        return sorted(self._numbers_of(words))
+
+    def _numbers_of(self, words: Collection[int]) -> list[int]:
         known = self._numbers
-        if not words <= known.keys():
+        if not known.keys() >= set(words):
             with self._lock:
                 new = [code for code in words if code not in known]
                 # Before the numbers, so that no thread finds a number without its share.
                 self._usual.add([_usual().get(code, 0.0) for code in new])
                 known.update(zip(new, range(len(self) - len(new), len(self)), strict=True))
-        return sorted(map(known.__getitem__, words))
+        return list(map(known.__getitem__, words))
+
+
+_BEHIND: Final = np.iinfo(np.int32).max
+"""Behind every number of a word."""
 
 
 class _Growing:
@@ -539,7 +559,7 @@ def _is_chinese(content: str) -> bool:
 @memoized_in_scope
 def code_of(said: str | None) -> int:
     """Return a digest of a text as a number; 0 for None."""
-    return 0 if said is None else int.from_bytes(digest(said, size=8))
+    return 0 if said is None else number(said)
 
 
 @memoized(KEPT)
@@ -565,7 +585,7 @@ def _codes(words: Iterable[str]) -> Codes:
 
 @memoized_in_scope
 def _code(word: str) -> int:
-    return int.from_bytes(digest(word, size=8))
+    return number(word)
 
 
 def _grams(said: str, language: str) -> frozenset[str]:
@@ -671,3 +691,6 @@ _SORTS: Final = {
     },
 }
 """Sorts of values in which two statements of one thing agree or differ."""
+
+SORTS: Final = tuple(_SORTS["en"])
+"""Their names, which both languages share."""

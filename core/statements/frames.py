@@ -40,10 +40,15 @@ class Values(NamedTuple):
 
 
 class Sentence(NamedTuple):
-    """The words of a sentence, as written and for comparison."""
+    """The words of a sentence as written, and the first ones for comparison."""
 
     words: list[str]
-    folded: list[str]
+    opening: list[str]
+
+    @property
+    def folded(self) -> list[str]:
+        """The words for comparison."""
+        return [word.casefold() for word in self.words]
 
 
 def sentence(text: str) -> Sentence | None:
@@ -51,17 +56,17 @@ def sentence(text: str) -> Sentence | None:
     if len(text) > LONGEST:
         return None
     words = _WORD.findall(text)
-    return Sentence(words, [word.casefold() for word in words])
+    return Sentence(words, [word.casefold() for word in words[:OPENING]])
 
 
 def differing_values(one: Sentence, other: Sentence) -> Values | None:
     """Return the values of two sentences of one frame; None: they are not of one frame, or say the same."""
-    if one.folded[:OPENING] != other.folded[:OPENING]:  # Nearly always.
+    if one.opening != other.opening:  # Nearly always.
         return None
-    first, second = one.words, other.words
+    first, second, folded, other_folded = one.words, other.words, one.folded, other.folded
     shorter = min(len(first), len(second))
-    begin = _common(one.folded, other.folded, shorter)
-    end = min(_common(one.folded[::-1], other.folded[::-1], shorter - begin), CLOSING)
+    begin = _common(folded, other_folded, shorter)
+    end = min(_common(folded[::-1], other_folded[::-1], shorter - begin), CLOSING)
     parts = first[begin : len(first) - end], second[begin : len(second) - end]
     if begin < OPENING or not all(0 < len(part) <= LONGEST_VALUE for part in parts) or _differ_twice(*parts):
         return None

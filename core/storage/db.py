@@ -106,6 +106,14 @@ class Database:
         with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, _, *answers)):
             yield tx, answers
 
+    def ask_again(self, tx: Tx, tenant_id: str, *asked: BoundStatement | None) -> list[list[Any]]:
+        """Return the rows of statements in a further transaction of the same connection, in one round trip.
+
+        For a transaction that was committed with its `last` statements, and turns out to need more.
+        """
+        _, _, *answers = run_together(tx, (_BEGIN, {}), self._bind(tenant_id), *asked, last=True)
+        return answers
+
     @contextmanager
     def snapshot(self, tenant_id: str, seconds: float) -> Iterator[Tx]:
         """Open a transaction that only reads, of which all statements see the same moment, each at most that long."""
@@ -320,10 +328,12 @@ def run_together(
     None stands for a statement without rows. `meanwhile` runs while the database works. `last`: the transaction is
     committed in the same round trip; a later statement in it sees no tenant's rows.
     """
+    wanted = [one for one in asked if one is not None]
+    if not wanted and not last:
+        return [[] for _ in asked]
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
-    wanted = [one for one in asked if one is not None]
     with _translate_errors(tx):
         answers = iter(multiquery.run_statements(driver, [*wanted, *([(_END, {})] if last else ())], meanwhile))
     return [[] if one is None else next(answers) for one in asked]

@@ -7,6 +7,7 @@ from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
+from uuid import UUID
 
 import psycopg
 from psycopg import adapt
@@ -50,18 +51,59 @@ def run_statements(
 
 
 def _with_values(adapting: Transformer, statement: TextClause, values: Mapping[str, object]) -> bytes:
-    parts, names = _split(statement)
-    literals = {name: adapting.as_literal(values[name]) for name in set(names)}
-    written = [parts[0]]
-    for name, part in zip(names, parts[1:], strict=True):
+    first, rest = _split(statement)
+    if not rest:
+        return first
+    written, literals = [first], dict[str, bytes]()
+    for name, part in rest:
+        literal = literals.get(name)
+        if literal is None:
+            literal = literals[name] = _literal(adapting, values[name])
         # The spaces keep a negative number after a minus from beginning a comment, and words apart.
-        written += (b" ", literals[name], b" ", part)
+        written += (b" ", literal, b" ", part)
     return b"".join(written)
 
 
+def _literal(adapting: Transformer, value: object) -> bytes:
+    """Return a value as the driver writes it; the usual ones at a fraction of its time."""
+    if value is None:
+        return b"NULL"
+    usual: bytes | None = None
+    if type(value) is str and _UNQUOTED.fullmatch(value):
+        usual = b"'%b'" % value.encode()
+    elif type(value) is list and value:
+        usual = _array(value)
+    return adapting.as_literal(value) if usual is None else usual
+
+
+def _array(values: list[Any]) -> bytes | None:
+    """Return a list as the driver writes it; None: its elements are not of one usual kind, or need quotes."""
+    (kind, *others) = {*map(type, values)}
+    if others:
+        return None
+    if kind is UUID:
+        return b"'{%b}'::uuid[]" % ",".join([one.hex for one in values]).encode()
+    if kind is int and min(values) >= -_INT4 and max(values) < _INT4:
+        return b"'{%b}'::int4[]" % ",".join(map(str, values)).encode()
+    if kind is str:
+        joined = ",".join(values)
+        if _ELEMENTS.fullmatch(joined) and joined.count(",") == len(values) - 1:
+            return b"'{%b}'" % joined.encode()
+    return None
+
+
+_INT4: Final = 2**31
+
+_UNQUOTED: Final = re.compile(r"[\w:.*/ -]*", re.ASCII)
+"""Texts without anything that quoting changes."""
+
+_ELEMENTS: Final = re.compile(r"(?:(?!null(?:,|$))[\w:./-]+(?:,|$))+(?<!,)", re.ASCII | re.IGNORECASE)
+"""Likewise the elements of an array, none of them empty or read as NULL; an element with a comma counts as two."""
+
+
 @lru_cache(maxsize=256)
-def _split(statement: TextClause) -> tuple[Sequence[bytes], Sequence[str]]:
-    """Split a statement into the text between its values, and their names."""
+def _split(statement: TextClause) -> tuple[bytes, Sequence[tuple[str, bytes]]]:
+    """Split a statement into the text before its values, and the name of each with the text behind it."""
     sql = str(statement.compile(dialect=PGDialect_psycopg()))  # type: ignore[no-untyped-call]
     parts, names, begin = [""], [], 0
     for found in _VALUE.finditer(sql):
@@ -73,12 +115,13 @@ def _split(statement: TextClause) -> tuple[Sequence[bytes], Sequence[str]]:
             names.append(found[1])
             parts.append("")
     parts[-1] += sql[begin:]
-    return [part.encode() for part in parts], names
+    first, *others = [part.encode() for part in parts]
+    return first, list(zip(names, others, strict=True))
 
 
 def _rows(adapting: Transformer, result: Any) -> list[Any]:
     adapting.set_pgresult(result)
-    named = _row_factory(tuple(result.fname(at) for at in range(result.nfields)))
+    named = _row_factory(tuple(map(result.fname, range(result.nfields))))
     rows: list[Any] = adapting.load_rows(0, result.ntuples, named)
     return rows
 

@@ -732,6 +732,9 @@ memories = _tenant_table(
     Column("topic", Text, nullable=False),
     Column("content", Text, nullable=False),
     Column("statement_key", Text, nullable=False, comment="Hash of the normalised statement, per owner and subject."),
+    Column(
+        "features", LargeBinary, comment="Digests and numbers of the content that the judge compares; null: unknown."
+    ),
     _json("structured", empty="{}"),
     Column("attribute", Text),
     Column("value", Text),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from sqlalchemy import text
 
-from core.storage.db import Tx
+from core.storage.db import Tx, run_together
+from core.storage.multiquery import BoundStatement
 from core.types import Json
 
 SETTING: Final = "extraction"
@@ -16,8 +18,18 @@ SETTING: Final = "extraction"
 
 def least_importance(tx: Tx, tenant_id: str) -> float:
     """Return the importance below which extracted statements are not kept; 0: all are."""
-    found = tx.execute(_SELECT, {"tenant": tenant_id, "name": SETTING}).scalar_one_or_none() or {}
-    return float(found.get("min_importance", 0))
+    (answer,) = run_together(tx, asking(tenant_id))
+    return least_of(answer)
+
+
+def asking(tenant_id: str) -> BoundStatement:
+    """Return the statement that `least_of` reads the answer of, to be run together with others."""
+    return _SELECT, {"tenant": tenant_id, "name": SETTING}
+
+
+def least_of(answer: Sequence[Any]) -> float:
+    """Return the least importance from the answer to `asking`."""
+    return float(answer[0].value.get("min_importance", 0)) if answer else 0.0
 
 
 def view(tx: Tx, tenant_id: str) -> Json:

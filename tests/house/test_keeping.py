@@ -30,6 +30,8 @@ KEPT = {
     "api/ingress/in_flight.py:InFlight._counts": "numbers by tenant and key, of requests being answered",
     "core/search/recall_log.py:Spacing._pending": "ids, for seconds: without the texts",
     "core/search/recall_log.py:Spacing._announced": "ids, for seconds",
+    "core/search/recall_log.py:_Pending.ids": "ids, for seconds",
+    "core/search/recall_log.py:Recorded._at": "digests of what was handed out, for ten seconds: core.memoize",
     "api/ingress/settling.py:SettleWatcher._tenants": "places in the log, for as long as somebody waits",
     "api/ingress/following.py:Followers._tails": "events, for two seconds and while somebody follows",
     "api/ingress/fair_share.py:Turns._held": "numbers by tenant, of requests being answered",

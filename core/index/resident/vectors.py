@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ SIGN_CANDIDATES: Final = 3_000
 
 BLOCK: Final = 1_024
 """Rows converted to single floats at a time, so that they stay in the processor's cache."""
+
+MOST_COPIED_BYTES: Final = 16 * 1024 * 1024
+"""Single floats of at most so many bytes are held: 10,900 vectors of 384 dimensions, of one user of a process."""
 
 _WORD: Final = 64
 
@@ -49,7 +53,7 @@ class Signs:
         return np.flatnonzero(picked)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Vectors:
     """Vectors, as half floats where there are many. `scales`: 1 by their lengths, 0 where there is none.
 
@@ -81,9 +85,14 @@ class Vectors:
 
     def products(self, vectors: Floats, out: Floats) -> None:
         """Write the cosine of each of them (column) to each vector of length 1 (row)."""
-        step = BLOCK if self.values.dtype == np.float16 else max(len(self), 1)
-        for start in range(0, len(self), step):
-            np.matmul(vectors, _singles(self.values[start : start + step]).T, out=out[:, start : start + step])
+        if self.values.dtype != np.float16:
+            np.matmul(vectors, self.values.T, out=out)
+        else:
+            known, room = _COPY.of(self), np.empty((BLOCK, self.dimension), dtype=np.int32)
+            for start in range(0, len(self), BLOCK):
+                block = slice(start, start + BLOCK)
+                singles = _singles(self.values[block], room) if known is None else known[block]
+                np.matmul(vectors, singles.T, out=out[:, block])
         out *= self.scales
 
     def cosines_of(self, places: Places, vector: Floats) -> Floats:
@@ -97,6 +106,36 @@ class Vectors:
     def kept(self, mask: Flags) -> Vectors:
         """Return those that the mask selects."""
         return of(self.values[mask], self.scales[mask])
+
+
+class SinglesCopy:
+    """Single floats of the vectors that this process has compared twice in a row: it writes for one user for a while.
+
+    The copy goes with its vectors, or once others are compared.
+    """
+
+    def __init__(self) -> None:
+        self._held: tuple[ref[Vectors] | None, Floats | None] = None, None
+
+    def of(self, vectors: Vectors) -> Floats | None:
+        """Return the single floats of vectors; None: these are compared for the first time, or too many."""
+        last, copy = self._held
+        if last is None or last() is not vectors:
+            self._held = ref(vectors, self._drop), None
+            return None
+        if copy is None and 2 * vectors.values.nbytes <= MOST_COPIED_BYTES:
+            copy = np.concatenate(
+                [_singles(vectors.values[start : start + BLOCK]) for start in range(0, len(vectors), BLOCK)]
+            )
+            self._held = last, copy
+        return copy
+
+    def _drop(self, gone: ref[Vectors]) -> None:
+        if self._held[0] is gone:
+            self._held = None, None
+
+
+_COPY: Final = SinglesCopy()
 
 
 def of(values: NDArray[Any], scales: Floats) -> Vectors:
@@ -171,12 +210,16 @@ class Cosines:
         return np.concatenate([*near_positions, np.empty(0, np.int64)])
 
 
-def _singles(values: NDArray[Any]) -> Floats:
-    """Convert half floats to single floats by shifting bits: four times as fast as numpy's conversion."""
+def _singles(values: NDArray[Any], room: NDArray[np.int32] | None = None) -> Floats:
+    """Convert half floats to single floats by shifting bits: four times as fast as numpy's conversion.
+
+    `room`: for the result, which lasts until the next one is written there.
+    """
     if values.dtype != np.float16:
         return values
-    bits = np.ascontiguousarray(values).view(np.int16).astype(np.int32)
-    bits <<= 13
+    halves = np.ascontiguousarray(values).view(np.int16)
+    bits = np.empty(halves.shape, dtype=np.int32) if room is None else room[: len(halves)]
+    np.left_shift(halves, 13, out=bits, dtype=np.int32)
     bits &= _SIGN_AND_NUMBER
     singles = bits.view(np.float32)
     singles *= _EXPONENTS_APART

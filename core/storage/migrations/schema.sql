@@ -254,3 +254,12 @@ EXECUTE FUNCTION keep_row('from_id', 'relation', 'to_id');
 CREATE TRIGGER kept AFTER INSERT OR UPDATE OR DELETE ON verdicts
 FOR EACH ROW WHEN (coalesce(current_setting('imprint.keep', true), '') <> '')
 EXECUTE FUNCTION keep_row('id');
+
+CREATE FUNCTION drop_features() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.features := NULL;
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER reworded BEFORE UPDATE OF content ON memories
+FOR EACH ROW WHEN (OLD.content IS DISTINCT FROM NEW.content) EXECUTE FUNCTION drop_features();

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.memory import feature_cache
-from core.memory.feature_cache import FeatureCache, UserFeatures
+from core.memory.feature_cache import FeatureCache, ReadMemory, UserFeatures
 from core.memory.identity import KnownMemory
 from core.storage.db import Database
 from tests.core.consolidation.samples import a_known
@@ -18,8 +18,8 @@ from tests.core.consolidation.samples import a_known
 TEA, RABBITS, PIANO = (a_known(f"Ada {what}.") for what in ("drinks green tea", "keeps rabbits", "plays the piano"))
 
 
-def read(*memories: KnownMemory, stamp: int = 1) -> dict[str, tuple[int, KnownMemory]]:
-    return {str(one.id): (stamp, one) for one in memories}
+def read(*memories: KnownMemory, stamp: int = 1) -> dict[str, ReadMemory]:
+    return {str(one.id): ReadMemory(stamp, one) for one in memories}
 
 
 def test_what_was_read_once_is_known_by_its_stamp() -> None:

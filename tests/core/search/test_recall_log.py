@@ -17,7 +17,7 @@ from core.consolidation import echo
 from core.consolidation.echo import Served
 from core.events.doorbell import Doorbell, broker_url
 from core.search import recall_log
-from core.search.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Spacing, announcements_of
+from core.search.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Recorded, Spacing, announcements_of
 from core.storage.db import Database
 from tests.doors import OTHER, key_of, opened
 from tests.factories import a_memory, carry_out
@@ -261,3 +261,30 @@ def test_recalls_are_written_after_each_silence(app: Database, settings: Setting
             recalls.note(Asker(TENANT, "ada", None), [Served(f"The {animal} every day.", None)], announced=True)
             wait_for(lambda number=number: len(servings(app)) == number)  # type: ignore[misc]
             wait_for(lambda: recalls._rests)
+
+
+def test_a_text_is_recorded_once_in_a_while_for_each_user_and_memory() -> None:
+    recorded, one = Recorded(), Served("Ada has a cat.")
+    ada, bob = (Recall(Asker(TENANT, user, None), [one, one], announced=True) for user in ("ada", "bob"))
+    elsewhere = ada._replace(asker=Asker(OTHER, "ada", None))
+    of_memory = ada._replace(served=[one._replace(memory_id=UUID(int=1))])
+    assert [len(recorded.new(recall, 0.0)) for recall in (ada, ada, bob, elsewhere, of_memory)] == [1, 0, 1, 1, 1]
+    recorded.sweep(echo.AGAIN_SECONDS - 1)
+    assert recorded.new(ada, echo.AGAIN_SECONDS - 1) == []
+    recorded.sweep(echo.AGAIN_SECONDS)
+    assert recorded.new(ada, echo.AGAIN_SECONDS) == [one]
+    recorded.clear()
+    assert recorded.new(ada, echo.AGAIN_SECONDS) == [one]
+
+
+def test_what_could_not_be_recorded_is_recorded_when_it_is_handed_out_again(
+    settings: Settings, app: Database, cat: UUID, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(settings) as door:
+        recalls = door.client.app.state.deps.recalls  # type: ignore[attr-defined]
+        with monkeypatch.context() as broken:
+            broken.setattr(recall_log, "_note", lambda *_: 1 / 0)
+            recalls._write([Recall(Asker(TENANT, "ada", None), [Served("Ada has a cat.", cat)], announced=False)])
+        assert servings(app) == []
+        recalls._write([Recall(Asker(TENANT, "ada", None), [Served("Ada has a cat.", cat)], announced=False)])
+        assert [row.memory_id for row in servings(app)] == [cat]

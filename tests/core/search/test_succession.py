@@ -66,3 +66,13 @@ def test_a_question_about_the_earlier_value_finds_it_first(app: Database, works:
     works.settle()
     found = search(app, TENANT, Question("Is Strelsau the capital of Ruritania?", "ada"), EMBEDDER).results
     assert next(one.message.content for one in found if one.message) == DELHI
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_a_message_that_is_raised_onto_the_page_is_shown_whole(app: Database, works: Works, limit: int) -> None:
+    order = (DELHI, AGRA, "The weather of Ruritania is mild.")
+    accept_all(app, [said(one, time=(NOON + timedelta(minutes=n)).isoformat()) for n, one in enumerate(order)])
+    works.settle()
+    found = search(app, TENANT, Question(ASKED, "ada", limit=limit), EMBEDDER).results
+    assert [one.message.content for one in found if one.message][:limit] == [AGRA, DELHI][:limit]
+    assert all(one.sources for one in found)

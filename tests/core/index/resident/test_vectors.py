@@ -152,3 +152,26 @@ def test_many_are_compared_only_as_far_as_someone_asks(monkeypatch: pytest.Monke
     for places in (np.arange(10), np.arange(20)):
         cosines.of(places)
     assert compared == [10, 10]
+
+
+def test_vectors_compared_again_and_again_are_held_as_single_floats_to_the_same_result(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chance = np.random.default_rng(5)
+    one, other = (held(unit(chance.standard_normal((6_000, DIMENSION)))) for _ in range(2))
+    asked = unit(chance.standard_normal((3, DIMENSION)))
+    copies = vectors.SinglesCopy()
+    monkeypatch.setattr(vectors, "_COPY", copies)
+    first, again = (np.empty((3, 6_000), dtype=np.float32) for _ in range(2))
+    one.products(asked, first)
+    assert copies._held[1] is None, "a user of whom one message comes costs nothing"
+    one.products(asked, again)
+    assert copies._held[1] is not None
+    assert again.tobytes() == first.tobytes()
+    other.products(asked, again)
+    assert copies._held[1] is None
+    monkeypatch.setattr(vectors, "MOST_COPIED_BYTES", 1)
+    other.products(asked, again)
+    assert copies._held[1] is None, "too many"
+    del other
+    assert copies._held == (None, None), "it goes with its vectors"

@@ -1,0 +1,83 @@
+"""Calls endpoints with a small JSON body directly.
+
+The framework's layers between admission control and an endpoint (routing, parsing, dependencies, threads, answers) took
+the event loop a millisecond for each request. Only what is usual is called directly: a small, valid JSON body for an
+endpoint of the table. All else takes the framework's way, so there is one place for each refusal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
+from typing import Any, Final
+
+from fastapi import Response
+from pydantic import BaseModel
+from pydantic_core import from_json
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from api.ingress import bodies, content_type, error_responses
+from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
+from api.ingress.large_json import LARGE_BYTES
+from core.tenancy.tenants import Caller
+
+Endpoint = Callable[[Dependencies, Caller, Any], Response]
+"""An endpoint whose parameters are the shared objects, the caller and the validated body."""
+
+
+class DirectCalls:
+    """ASGI application behind admission control: calls an endpoint of the table, or passes the request on."""
+
+    def __init__(self, app: ASGIApp, deps: Dependencies, table: Mapping[Endpoint, type[BaseModel]]) -> None:
+        self._app = app
+        self._deps = deps
+        self._table = table
+        # Admission control lets no more in than there are connections.
+        self._threads = ThreadPoolExecutor(deps.settings.database_pool, "endpoint")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        endpoint: Endpoint | None = getattr(scope.get("route"), "endpoint", None)
+        model = None if endpoint is None else self._table.get(endpoint)
+        if endpoint is None or model is None or not _is_small_json(scope):
+            await self._app(scope, receive, send)
+            return
+        message = await receive()  # Admission control has read the whole body.
+        body = message.get("body", b"")
+        asked = parsed(model, body)
+        if asked is None:
+            await self._app(scope, bodies.replay(body, receive), send)
+            return
+        admitted: Admitted = scope[ADMITTED]
+        caller = admitted.caller
+        work = partial(copy_context().run, endpoint, self._deps.of(caller), caller, asked)
+        try:
+            answer = await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        except Exception as error:  # noqa: BLE001 - whatever goes wrong is answered, as the framework does
+            answer = error_responses.refusal(error)
+        await answer(scope, receive, send)
+
+
+def parsed(model: type[BaseModel], body: bytes) -> BaseModel | None:
+    """Return the validated body; None: it is not JSON, or not valid."""
+    try:
+        return model.model_validate(from_json(body, cache_strings="none"))
+    except (ValueError, RecursionError):  # A validation error is a ValueError.
+        return None
+
+
+def _is_small_json(scope: Scope) -> bool:
+    """Return whether the headers announce a small body, in JSON or without a type."""
+    length, types = b"", list[bytes]()
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            length = value
+        elif name == b"content-type":
+            types.append(value)
+    usual = not types or (len(types) == 1 and types[0] in _USUAL)
+    return usual and length.isdigit() and int(length) < LARGE_BYTES
+
+
+_USUAL: Final = frozenset({content_type.JSON, *content_type.NO_TYPE})
