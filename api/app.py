@@ -68,7 +68,7 @@ from api.http import (
     webhook_endpoints,
 )
 from api.http.search_request import SearchRequest
-from api.ingress import admission, api_reference, openapi
+from api.ingress import admission, api_reference
 from api.ingress.api_reference import ApiReference
 from api.ingress.content_type import JsonByDefault
 from api.ingress.dependencies import Dependencies
@@ -158,7 +158,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 """In this order: what has a name of its own comes before what takes any id in its place."""
 
 ROUTES: Final = [route for router in ROUTERS for route in router.routes]
-"""Routes, described and looked up before processes are forked, which share them. Including a router would build each of
+"""Routes, declared and looked up before processes are forked, which share them. Including a router would build each of
 its routes a second time."""
 
 DIRECT: Final[Mapping[Endpoint, type[BaseModel]]] = {
@@ -167,7 +167,6 @@ DIRECT: Final[Mapping[Endpoint, type[BaseModel]]] = {
 }
 """Endpoints that are called directly, with the model of their body: those that an agent waits for in each turn."""
 
-openapi.summarise(ROUTES)
 TABLE: Final = RouteTable(iter_route_contexts(ROUTES))
 
 

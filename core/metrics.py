@@ -25,6 +25,9 @@ from core.errors import Misconfigured
 SHARED_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 """Environment variable with the folder of the metrics of several processes; prometheus_client reads it on import."""
 
+LOOK_SECONDS = 3600.0
+"""Interval at which the server of metrics looks whether it is to end, which it never is before its process."""
+
 FAST = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5)
 SLOW = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600)
 
@@ -149,7 +152,7 @@ def serve(bound: socket.socket) -> None:
     server.socket, server.server_name, server.server_port = bound, host, port
     server.setup_environ()
     server.set_app(make_wsgi_app(_registry()))
-    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(LOOK_SECONDS,), name="metrics", daemon=True).start()
 
 
 class _Quiet(WSGIRequestHandler):

@@ -9,7 +9,7 @@ import signal
 import time
 from collections import Counter, deque
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
@@ -29,10 +29,11 @@ from core.maintenance.heartbeat import Heartbeat
 from core.spacing import Spacing
 from core.storage import db, schema_version
 from core.storage.db import Database
+from core.storage.multiquery import BoundStatement
 from rules.engine.ruleset import Ruleset
 from rules.flow import flow_rows, schedules
 from rules.flow.schedules import Fired, Scheduled
-from rules.registry.live_rules import LiveRules
+from rules.registry.live_rules import STAND, LiveRules
 from workers import app as celery_app
 from workers.dispatch import fair_share, relay, sweep
 from workers.dispatch.policy import policy_of
@@ -100,7 +101,7 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     def __init__(
         self, *args: Any, settings: Settings | None = None, database: Database | None = None, **options: Any
     ) -> None:
-        """`database`: the pool of the router in the same process; the clock then has none of its own."""
+        """`database`: the pool of the router in the same process, which beats for the clock as well."""
         self._settings = settings or Settings()
         self._shared = database
         self._open: list[Heartbeat | Doorbell | Database] = []
@@ -118,7 +119,8 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         self._book = LiveRules(self._settings.rules_poll_seconds)
         self._agenda = Agenda()
         self._bell = Doorbell(broker_url(self._settings))
-        self._open = [Heartbeat(self._db, "clock"), self._bell, *([] if self._shared else [self._db])]
+        # The heartbeat of a router in the same process is that of its clock, too.
+        self._open = [self._bell] if self._shared else [Heartbeat(self._db, "clock"), self._bell, self._db]
 
     def _require(self) -> None:
         try:
@@ -159,20 +161,20 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
     def _sweep(self, began: float) -> datetime:
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
         now: datetime
-        glances = self._looks.glances
-        with ExitStack() as opened:
-            if glances.is_due:
-                with glances.look():
-                    asked = opened.enter_context(self._db.asking_queues(sweep.GLANCE))
-            else:
-                asked = opened.enter_context(self._db.asking_queues(sweep.NOW))
-            tx, (((now, expiring, owing),),) = asked
-            self._book.refresh(tx)
-            if not self._agenda.knows(self._book.sets):
-                schedules.forget_gone(tx)
-            expired = sweep.expire(tx) if expiring else 0
-            if began - self._gauged >= GAUGE_SECONDS:
-                flow_rows.forget_expired(tx, now)
+        expired, glances = 0, self._looks.glances
+        asks: list[BoundStatement] = [(STAND, {})] if self._book.is_due else []
+        glance, timed = (sweep.GLANCE, glances.look()) if glances.is_due else (sweep.NOW, nullcontext())
+        with timed:
+            ((now, expiring, owing),), *stands = self._db.ask_queues(glance, *asks)
+        edited = bool(stands) and not self._book.hear(stands[0][0])
+        if edited or expiring:
+            with self._db.queue() as tx:
+                self._book.refresh(tx)
+                if not self._agenda.knows(self._book.sets):
+                    schedules.forget_gone(tx)
+                expired = sweep.expire(tx) if expiring else 0
+        if began - self._gauged >= GAUGE_SECONDS:
+            self._db.ask_queues(*flow_rows.forgetting(now))
         if not self._agenda.knows(self._book.sets):
             self._agenda.learn(self._book.sets, now)
         self._rests = not expiring and not owing
@@ -249,22 +251,19 @@ STATUSES: Final = ("pending", "running", "retrying", "dead")
 
 def gauge(database: Database) -> None:
     """Set the gauges that only the database knows, and keep them for `GET /v1/health`."""
-    with database.asking_queues((_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {})) as (tx, answers):
-        ((at, events, lag),), opened, ((oldest,),) = answers
-        statuses = {status: int(dispatches) for status, dispatches in opened}
-        tenants = Counter(queue for _, queue, _ in fair_share.ready(tx))
-        processes = heartbeat.processes_by_queue(tx)
-        heartbeat.keep_gauges(
-            tx,
-            {
-                "at": at.isoformat(),
-                "events": events,
-                "lag_seconds": round(lag, 3),
-                "dispatches": {status: statuses.get(status, 0) for status in STATUSES},
-                "oldest_seconds": round(oldest, 3),
-                "tenants": {queue: tenants[queue] for queue in celery_app.QUEUES},
-            },
-        )
+    asked: list[BoundStatement] = [(_UNROUTED, {}), (_OPEN, {}), (_OLDEST, {}), fair_share.READY, heartbeat.PROCESSES]
+    ((at, events, lag),), opened, ((oldest,),), ready, serving = database.ask_queues(*asked)
+    statuses = {status: int(dispatches) for status, dispatches in opened}
+    tenants, processes = Counter(queue for _, queue, _ in ready), dict(serving)
+    gauges = {
+        "at": at.isoformat(),
+        "events": events,
+        "lag_seconds": round(lag, 3),
+        "dispatches": {status: statuses.get(status, 0) for status in STATUSES},
+        "oldest_seconds": round(oldest, 3),
+        "tenants": {queue: tenants[queue] for queue in celery_app.QUEUES},
+    }
+    database.ask_queues(heartbeat.keeping(gauges))
     metrics.LOG_UNROUTED.set(events)
     metrics.LOG_LAG.set(lag)
     for status in STATUSES:

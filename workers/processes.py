@@ -19,6 +19,7 @@ from core.events.doorbell import BROKER_ERRORS, DoorbellListener, broker_url
 from core.inference.configured_embedder import require_model
 from core.inference.embedding_model import identity
 from core.loop import Loop
+from core.maintenance import heartbeat
 from core.maintenance.cache_sweeper import CacheSweeper
 from core.maintenance.heartbeat import Heartbeat
 from core.storage import db, schema_version
@@ -45,11 +46,13 @@ class Part(Protocol):
 
 
 def run_router(
-    settings: Settings, beside: Callable[[Celery, Settings, Database], Sequence[Part]] = lambda *_: ()
+    settings: Settings,
+    beside: Callable[[Celery, Settings, Database], Sequence[Part]] = lambda *_: (),
+    also: Sequence[heartbeat.Part] = (),
 ) -> None:
     """Route until stopped: at each hint, and at each poll for lost hints.
 
-    `beside` starts more in this process, on the router's pool.
+    `beside` starts more in this process, on the router's pool; its heartbeat says what that is (`also`).
     """
     routing = wiring.router(settings)
     app = db.connect(db.app_url(settings), settings.database_pool)
@@ -67,7 +70,7 @@ def run_router(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: loop.stop())
     ear = DoorbellListener(url, ring)
-    heart, sweeper = Heartbeat(routing.db, "router", tenants=routing.at_work.count), CacheSweeper()
+    heart, sweeper = Heartbeat(routing.db, "router", tenants=routing.at_work.count, also=also), CacheSweeper()
     limits = settings.batch_events, settings.event_bytes
     bus = BusConsumer(url, Intake(app, settings.bus_tenant, *limits, ring, settings.request_bytes))
     more = beside(celery, settings, routing.db)
@@ -94,7 +97,7 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
 
     def begin(**_: object) -> None:
         place = f"{queue}@{socket.gethostname()}:{os.getpid()}"
-        beside.append(Heartbeat(app, place, queue, processes, kind=f"worker-{queue}"))
+        beside.append(Heartbeat(app, place, queue, processes, also=[heartbeat.Part(f"worker-{queue}")]))
         if queue == "io" and settings.mirror_dir is not None:
             beside.append(MirrorWatcher(app, settings.mirror_dir))
 

@@ -6,6 +6,7 @@ from celery import Celery
 
 from core.config import Settings
 from core.loop import Loop
+from core.maintenance import heartbeat
 from core.storage.db import Database
 from workers import processes
 from workers.clock import Clock
@@ -13,7 +14,7 @@ from workers.clock import Clock
 
 def run_router_and_clock(settings: Settings) -> None:
     """Route and tick until stopped."""
-    processes.run_router(settings, beside=start_clock)
+    processes.run_router(settings, beside=start_clock, also=[heartbeat.Part("clock")])
 
 
 def start_clock(celery: Celery, settings: Settings, database: Database) -> list[Loop | Clock]:

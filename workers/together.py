@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
@@ -19,6 +20,7 @@ from core.config import Settings
 from core.events.doorbell import BROKER_ERRORS, DoorbellListener, broker_url
 from core.inference.configured_embedder import require_model
 from core.loop import Loop
+from core.maintenance import heartbeat
 from core.maintenance.cache_sweeper import CacheSweeper
 from core.maintenance.heartbeat import Heartbeat
 from core.storage import db
@@ -61,6 +63,14 @@ def run_together(settings: Settings) -> None:
     task.work(celery, settings, pool="threads", queues=list(celery_app.QUEUES), hostname=name, concurrency=THREADS)
 
 
+def _beside_the_router() -> Iterator[heartbeat.Part]:
+    """Yield what the process is beside the router, for its heartbeat."""
+    yield heartbeat.Part("clock")
+    for queue in celery_app.QUEUES:
+        yield heartbeat.Part(f"{queue}@{socket.gethostname()}:{os.getpid()}", queue, THREADS_OF_A_QUEUE)
+        yield heartbeat.Part(f"worker-{queue}")
+
+
 def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -> list[Part]:
     """Start everything beside the worker."""
     url = broker_url(settings)
@@ -76,15 +86,10 @@ def _begin(settings: Settings, celery: Celery, routing: Router, app: Database) -
     ear = DoorbellListener(url, ring)
     loop.start()
     ticking = scheduling.start_clock(celery, settings, routing.db)
-    place = f"{socket.gethostname()}:{os.getpid()}"
     parts: list[Part] = [
         ear,
         BusConsumer(url, intake),
-        Heartbeat(routing.db, "router", tenants=routing.at_work.count),
-        *(
-            Heartbeat(app, f"{queue}@{place}", queue, THREADS_OF_A_QUEUE, kind=f"worker-{queue}")
-            for queue in celery_app.QUEUES
-        ),
+        Heartbeat(routing.db, "router", tenants=routing.at_work.count, also=_beside_the_router()),
         CacheSweeper(),
     ]
     if settings.mirror_dir is not None:

@@ -11,10 +11,11 @@ from fastapi import APIRouter, Depends, Request
 from api.console.render import Renderer
 from api.ingress import dependencies
 from api.ingress.dependencies import any_key
+from api.ingress.lazy_routes import LazyRoute
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.tenancy.tenants import Caller
 
-router: Final = APIRouter(prefix="/console", include_in_schema=False)
+router: Final = APIRouter(prefix="/console", include_in_schema=False, route_class=LazyRoute)
 
 PAGE: Final = Bounds(counted="pages")
 

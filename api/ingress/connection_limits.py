@@ -11,6 +11,7 @@ import json
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from types import FrameType
 from typing import Any, Final, cast
 
 import structlog
@@ -55,8 +56,8 @@ class Config(uvicorn.Config):
         super().__init__(app, http=BoundedProtocol, ws="none", server_header=False, **more)
 
 
-LOOK_SECONDS: Final = 0.5
-"""Interval at which the server looks whether it is to end: an idle one does nothing else."""
+LOOK_SECONDS: Final = 1.0
+"""Interval at which the server sets the header `Date`: an idle one does nothing else. A signal ends it at once."""
 
 
 class Server(uvicorn.Server):
@@ -84,6 +85,7 @@ class Server(uvicorn.Server):
         self._ready = ready
         self._balance, self._slot = balance or Balance(slot + 1), slot
         self._has_waited = False
+        self._tell: Callable[[], object] = lambda: None
         self._opening: set[asyncio.Task[None]] = set()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -96,9 +98,17 @@ class Server(uvicorn.Server):
         self._ready()
 
     async def main_loop(self) -> None:
-        """Wait for the end, looking twice a second; the clock of the header `Date` goes on with each look."""
-        while not await self.on_tick(0):  # noqa: ASYNC110 - uvicorn is told to end by an attribute
-            await asyncio.sleep(LOOK_SECONDS)
+        """Wait for the end; the clock of the header `Date` goes on once a second."""
+        told, loop = asyncio.Event(), asyncio.get_running_loop()
+        self._tell = lambda: loop.call_soon_threadsafe(told.set)
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await told.wait()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._tell()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._balance.leave(self._slot)

@@ -9,8 +9,8 @@ from typing import Any, Final
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 
+from api.ingress.lazy_routes import LazyRoute
 from core.errors import Invalid, Problem
 
 LARGE_BYTES: Final = 16 * 1024
@@ -22,7 +22,7 @@ VALUES: Final = 50_000
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-class Route(APIRoute):
+class Route(LazyRoute):
     """A route whose body, if large, is parsed and validated in a thread before the endpoint's own turn."""
 
     def get_route_handler(self) -> Handler:

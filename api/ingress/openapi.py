@@ -100,6 +100,7 @@ class DocumentedApi(FastAPI):
     def openapi(self) -> Json:
         """Return the document; it is built once."""
         if self.openapi_schema is None:
+            summarise(self.routes)
             self.openapi_schema = super().openapi()
             _complete(self.openapi_schema, set(_public(self)))
         return self.openapi_schema

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal, TypeVar
 
 from fastapi.dependencies.models import Dependant
@@ -69,25 +70,32 @@ class RouteAccess:
     public: bool
 
 
-@dataclass(frozen=True, slots=True)
 class _RouteEntry:
-    path: re.Pattern[str]
-    methods: frozenset[str]
-    access: RouteAccess
+    """A route of the table. Its access is found with the first request, which describes the route."""
+
+    def __init__(self, route: RouteContext) -> None:
+        self._route = route
+        self.path: re.Pattern[str] = route.path_regex
+        self.methods = frozenset(route.methods or ())
+
+    @cached_property
+    def access(self) -> RouteAccess:
+        return _access(self._route)
 
 
 class RouteTable:
     """Routes by the literal beginning of their paths, in the order in which the application tries them."""
 
     def __init__(self, routes: Iterable[RouteContext]) -> None:
-        """Build the table. Misconfigured: a route has no scope and is not declared public."""
         self._entries: dict[tuple[str, ...], list[_RouteEntry]] = defaultdict(list)
         for route in routes:
-            entry = _RouteEntry(route.path_regex, frozenset(route.methods or ()), _access(route))
-            self._entries[_literal(route.path or "")].append(entry)
+            self._entries[_literal(route.path or "")].append(_RouteEntry(route))
 
     def find(self, method: str, path: str) -> RouteAccess:
-        """Return the access rules of a request's route. HTTPException: 404, or 405 with the allowed methods."""
+        """Return the access rules of a request's route. HTTPException: 404, or 405 with the allowed methods.
+
+        Misconfigured: the route has no scope and is not declared public.
+        """
         segments, allowed = tuple(path[1:].split("/", PREFIX)[:PREFIX]), set[str]()
         for length in range(len(segments), -1, -1):
             for entry in self._entries.get(segments[:length], ()):

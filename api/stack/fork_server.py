@@ -1,9 +1,9 @@
 """Fork server: imports modules once, then forks a process for each request; all of them share its memory.
 
-`python -m api.stack.fork_server MODULE[:FUNCTION] …`, with a socket as standard input. A request is one byte, NOW or
-LATER, with the file descriptor of a channel (`SCM_RIGHTS`), on which only the new process reads what it is to run, with
-its environment: no password of one process is ever in the memory of another. The process answers with its pid, and the
-server with its wait status when it has ended.
+`python -m api.stack.fork_server MODULE[:FUNCTION] …`, with a socket as standard input. A request is one byte, NOW,
+EARLY or LATER, with the file descriptor of a channel (`SCM_RIGHTS`), on which only the new process reads what it is to
+run, with its environment: no password of one process is ever in the memory of another. The process answers with its
+pid, and the server with its wait status when it has ended.
 
 With `--rest SECONDS` a server that is asked for nothing for so long replaces itself by one that has imported nothing;
 its processes stay its children. It imports everything again when it is asked, so that the new process waits for that.
@@ -22,6 +22,7 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any, Final, NoReturn
 
@@ -32,6 +33,15 @@ CONTROL: Final = 0
 
 NOW: Final = b"!"
 """Fork between two imports: for a process that ends soon."""
+
+EARLY: Final = b"-"
+"""Fork as soon as the modules before MARK are imported: the process starts while the others are."""
+
+FOLLOW_S: Final = 0.05
+"""After an EARLY process others follow as soon as it has begun, and the next import may take a second."""
+
+MARK: Final = "/"
+"""Stands among the modules behind those that an EARLY process needs."""
 
 LATER: Final = b"+"
 """Fork when everything is imported."""
@@ -56,29 +66,37 @@ class _Server:
         gc.disable()
         _reap(self._channels)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])  # It was blocked before the server rested.
-        waiting: list[socket.socket] = []
-        if self._channels:
-            _, channel = _receive(self._control)
-            if channel is None:
-                return None
-            waiting.append(channel)
-        for module in self._modules:
-            _take_in(module)
-            while not waiting and self._is_asked(0):
-                urgency, channel = _receive(self._control)
-                if channel is None:
-                    return None
-                if urgency == LATER:
-                    waiting.append(channel)
-                elif not _fork(channel, self._channels):
-                    return _accepted(self._control, channel)
-        # Whatever the garbage collector looked at, it would write to: each process would get a copy of the page.
-        # Imports leave less than a megabyte to collect, and looking for it takes 6 % of their time.
-        gc.freeze()
-        while channel := waiting.pop() if waiting else self._next():
+        for channel in self._requests():
             if not _fork(channel, self._channels):
                 return _accepted(self._control, channel)
         return None
+
+    def _requests(self) -> Iterator[socket.socket]:
+        """Import the modules; yield the channel of each request when its process may be forked."""
+        due = {NOW}
+        held = [_receive(self._control)] if self._channels else []  # Asked for one, it has ended its rest.
+        for module in self._modules:
+            if module == MARK:
+                gc.freeze()
+                due.add(EARLY)
+            else:
+                _take_in(module)
+            urgency = NOW
+            while held or self._is_asked(FOLLOW_S if urgency == EARLY else 0):
+                urgency, channel = held.pop() if held else _receive(self._control)
+                if channel is None:
+                    return
+                if urgency not in due:
+                    held.append((urgency, channel))
+                    break
+                yield channel
+        # Whatever the garbage collector looked at, it would write to: each process would get a copy of the page.
+        # Imports leave less than a megabyte to collect, and looking for it takes 6 % of their time.
+        gc.freeze()
+        channel = held.pop()[1] if held else self._next()
+        while channel:
+            yield channel
+            channel = self._next()
 
     def _next(self) -> socket.socket | None:
         """Return the channel of the next request; None: there will be no more."""

@@ -15,7 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from api.stack import fork_server, process
+from api.stack import process
+from api.stack.fork_server import LATER
 from api.stack.process import Process
 from core.errors import Misconfigured
 
@@ -74,10 +75,10 @@ class ForkServer:
         """Return the exit status, with the last line of its log if there is one."""
         return process.farewell_of(self._process)
 
-    def spawn(self, name: str, words: Sequence[str], env: Mapping[str, str], *, now: bool = False) -> Process:
+    def spawn(self, name: str, words: Sequence[str], env: Mapping[str, str], when: bytes = LATER) -> Process:
         """Fork a process that runs a module with arguments (`words`), logging and locking as `process.spawn` does.
 
-        `now`: do not wait until everything is imported.
+        `when`: NOW and EARLY do not wait until everything is imported.
 
         Raises:
             Misconfigured: the server is not there, or the process could not begin.
@@ -97,7 +98,7 @@ class ForkServer:
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                socket.send_fds(self._control, [fork_server.NOW if now else fork_server.LATER], [theirs.fileno()])
+                socket.send_fds(self._control, [when], [theirs.fileno()])
             except OSError as error:
                 ours.close()
                 raise Misconfigured(f"{name} waits for the fork server") from error

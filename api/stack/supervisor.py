@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from api.stack import process
+from api.stack.fork_server import EARLY, LATER, NOW
 from api.stack.forking import ForkServer
 from api.stack.process import Process
 from core.errors import ImprintError, Misconfigured
@@ -32,7 +33,8 @@ class Child:
     """A process of the service.
 
     `name` is that of its pid file and log. `roles` are the settings with the database roles that it connects as; it
-    gets no others. `shows_metrics`: it listens for all on the stack's metrics port.
+    gets no others. `shows_metrics`: it listens for all on the stack's metrics port. `early`: the fork server forks it
+    without the modules behind the mark.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Child:
     env: Mapping[str, str] = field(default_factory=dict)
     roles: Collection[str] = ()
     shows_metrics: bool = False
+    early: bool = False
 
 
 class Member(Protocol):
@@ -77,6 +80,7 @@ class ChildProcess:
         self._forks = forks if list(child.argv[:2]) == [sys.executable, "-m"] else None
         self._home = home
         self._argv = child.argv
+        self._when = EARLY if child.early else LATER
         self._env = {**os.environ, "PYTHONUNBUFFERED": "1", **env, **child.env}
         self._process: Process | None = None
 
@@ -90,18 +94,18 @@ class ChildProcess:
         """Its log."""
         return str(process.log_file(self._home, self.name))
 
-    def start(self, *, now: bool = False) -> None:
-        """Start it, after ending what a dead one of the same name left behind; `now`: as `ForkServer.spawn` says."""
+    def start(self, when: bytes | None = None) -> None:
+        """Start it, after ending what a dead one of the same name left behind; `when`: as `ForkServer.spawn` says."""
         self.stop(0.0)
         process.reclaim(self._home, self.name)
         if self._forks:
-            self._process = self._forks.spawn(self.name, self._argv[2:], self._env, now=now)
+            self._process = self._forks.spawn(self.name, self._argv[2:], self._env, when or self._when)
         else:
             self._process = process.spawn(self._home, self.name, self._argv, self._env)
 
     def run(self) -> None:
         """Run it to its end. Misconfigured, with its last words: it failed."""
-        self.start(now=True)
+        self.start(NOW)
         try:
             while self.alive():
                 time.sleep(process.POLL_S)

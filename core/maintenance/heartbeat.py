@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from core.loop import Loop
 from core.storage.db import Database, Tx
+from core.storage.multiquery import BoundStatement
 from core.types import Json
 
 VERSION: Final = metadata.version("imprint-server")
@@ -37,11 +38,19 @@ REQUIRED_PROCESSES = ("router", "clock", "worker-io", "worker-cpu")
 """Kinds of process that are all needed to work off accepted events."""
 
 
+class Part(NamedTuple):
+    """A process, or what it does as one of its kind; that of a worker: its queue and how many it takes at once."""
+
+    name: str
+    queue: str | None = None
+    processes: int | None = None
+
+
 class Heartbeat:
     """Writes a heartbeat row from a thread of its own until closed.
 
     A worker reports its `queue`, its number of processes, and how many of them its machine has cores for; the router
-    reports how many `tenants` have work. `kind`: the heartbeat is that of a process of this kind as well.
+    reports how many `tenants` have work. `also`: what else the process is; all of it is one transaction.
     """
 
     def __init__(
@@ -51,15 +60,11 @@ class Heartbeat:
         queue: str | None = None,
         processes: int | None = None,
         tenants: Callable[[], int] | None = None,
-        kind: str | None = None,
+        also: Iterable[Part] = (),
     ) -> None:
         self._db = db
-        cores = processes and min(processes, os.cpu_count() or 1)
-        self._said: dict[str, object] = {"process": process, "queue": queue, "processes": processes, "cores": cores}
-        self._said |= {"since": datetime.now(UTC), "version": VERSION}
-        self._kinds = (
-            [] if kind is None else [self._said | {"process": kind, "queue": None, "processes": None, "cores": None}]
-        )
+        now = datetime.now(UTC)
+        self._said = [_row(one, now) for one in (Part(process, queue, processes), *also)]
         self._tenants = tenants
         self._counted: int | None = None
         self._beaten = float("-inf")
@@ -73,10 +78,21 @@ class Heartbeat:
         now, tenants = time.monotonic(), self._tenants and self._tenants()
         if tenants == self._counted and now - self._beaten < BEAT_SECONDS - TENANTS_SECONDS / 2:
             return
-        said = ((_BEAT, one | {"tenants": tenants}) for one in (self._said, *self._kinds))
-        with self._db.asking_queues(*said):
-            pass
+        self._db.ask_queues(*((_BEAT, {**one, "tenants": tenants}) for one in self._said))
         self._counted, self._beaten = tenants, now
+
+
+def _row(part: Part, since: datetime) -> Mapping[str, object]:
+    name, queue, processes = part
+    cores = processes and min(processes, os.cpu_count() or 1)
+    return {
+        "process": name,
+        "queue": queue,
+        "processes": processes,
+        "cores": cores,
+        "since": since,
+        "version": VERSION,
+    }
 
 
 def missing_processes(tx: Tx) -> list[str]:
@@ -87,7 +103,7 @@ def missing_processes(tx: Tx) -> list[str]:
 
 def processes_by_queue(tx: Tx) -> dict[str, int]:
     """Return the number of processes that serve each queue now."""
-    return {row.queue: row.processes for row in tx.execute(_PROCESSES, {"seconds": STALE_SECONDS})}
+    return {row.queue: row.processes for row in tx.execute(*PROCESSES)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +126,12 @@ def beats(tx: Tx) -> Sequence[Beat]:
 
 def keep_gauges(tx: Tx, gauges: Json) -> None:
     """Keep what the clock has counted in the whole installation, for those who may be told."""
-    tx.execute(_KEEP, {"gauges": json.dumps(gauges)})
+    tx.execute(*keeping(gauges))
+
+
+def keeping(gauges: Json) -> BoundStatement:
+    """Return the statement of `keep_gauges`."""
+    return _KEEP, {"gauges": json.dumps(gauges)}
 
 
 def gauges(tx: Tx) -> Json | None:
@@ -141,7 +162,11 @@ _KEEP = text("UPDATE heartbeats SET gauges = cast(:gauges AS jsonb) WHERE proces
 
 _BEATING = text("SELECT process FROM heartbeats WHERE at > clock_timestamp() - make_interval(secs => :seconds)")
 
-_PROCESSES = text("""
+PROCESSES: Final[BoundStatement] = (
+    text("""
     SELECT queue, sum(processes)::int AS processes FROM heartbeats
     WHERE queue IS NOT NULL AND at > clock_timestamp() - make_interval(secs => :seconds) GROUP BY queue
-""")
+"""),
+    {"seconds": STALE_SECONDS},
+)
+"""Asks for the number of processes that serve each queue now."""

@@ -132,6 +132,11 @@ class Spacing:
                     self._announced.pop((recall.asker, one.memory_id), None)
             self._hold(recall)
 
+    @property
+    def holds(self) -> bool:
+        """Return whether a recall waits to be announced."""
+        return bool(self._pending)
+
     def _hold(self, recall: Recall) -> None:
         ids = [one.memory_id for one in recall.served if one.memory_id is not None]
         if not recall.announced or not ids:
@@ -160,7 +165,8 @@ class Recalls:
         self._queue: Queue[Recall] = Queue(WAITING)
         self._spacing = Spacing()
         self._recorded = Recorded()
-        self._loop = Loop("recalls", self._turn, GATHER_SECONDS, delayed=True, last=self._finish)
+        self._rests = True
+        self._loop = Loop("recalls", self._turn, None, delayed=True, last=self._finish)
         self._loop.start()
 
     def note(self, asker: Asker, served: Sequence[Served], *, announced: bool) -> None:
@@ -172,13 +178,24 @@ class Recalls:
             self._queue.put_nowait(Recall(asker, short, announced))
         except Full:
             log.warning("recalls.dropped", tenant=asker.tenant_id)
+        if self._rests:
+            self._loop.wake()
 
     def close(self) -> None:
         """Write what is left, and stop the thread."""
         self._loop.close(5)
 
-    def _turn(self) -> None:
+    def _turn(self) -> float | None:
+        """Write what has come since the last turn; return None, to wait for the next recall, when nothing is left."""
+        if self._rests:  # Woken by the first one: others may follow.
+            self._rests = False
+            return GATHER_SECONDS
         self._write(self._gathered())
+        self._rests = True  # Before the look: what comes after it wakes the loop.
+        if self._spacing.holds or not self._queue.empty():
+            self._rests = False
+            return GATHER_SECONDS
+        return None
 
     def _finish(self) -> None:
         while left := self._gathered():
@@ -198,8 +215,8 @@ class Recalls:
         """Write one transaction per tenant: the results and the events that announce them."""
         now = time.monotonic()
         due = self._spacing.due(taken, now, ending=ending)
+        self._recorded.sweep(now)  # First: the loop rests while nobody searches.
         new = [one._replace(served=fresh) for one in taken if (fresh := self._recorded.new(one, now))]
-        self._recorded.sweep(now)
         for tenant_id in sorted({recall.asker.tenant_id for recall in (*new, *due)}):
             results, ours = ([one for one in ones if one.asker.tenant_id == tenant_id] for ones in (new, due))
             try:

@@ -133,6 +133,15 @@ class Database:
         with self._begun((_BEGIN, {}), *asked) as (tx, (_, *answers)):
             yield tx, answers
 
+    def ask_queues(self, *asked: BoundStatement) -> list[list[Any]]:
+        """Run statements in a transaction of one round trip; return the rows of each.
+
+        They run twice where a pooled connection is lost while they run: for what may be repeated.
+        """
+        tx, (_, *answers, _) = _check_out(self.engine, ((_BEGIN, {}), *asked, (_END, {})), None)
+        tx.close()
+        return answers
+
     def _bind(self, tenant_id: str, seconds: float = 0) -> BoundStatement:
         path = self.schema if self.schema == PUBLIC else f"{self.schema}, {PUBLIC}"
         values = {"tenant": tenant_id, "reader": self.reader, "path": path}

@@ -1,7 +1,7 @@
 """Flow control as rows: the state of each stage of each rule per key, shared by all routers, without timers.
 
 Waiting transactions lock rows in one order: by stage, tenant, rule and key. Rows taken out of that order (`due`:
-debounces, which come first in it; `forget_expired`: nothing else in its transaction) are only unlocked ones. So
+debounces, which come first in it; `forgetting`: nothing else in its transaction) are only unlocked ones. So
 every waiter waits for a row after all those it holds, and no deadlock is possible.
 """
 
@@ -19,6 +19,7 @@ from sqlalchemy import text
 
 from core.events import log
 from core.storage.db import Tx, recordset
+from core.storage.multiquery import BoundStatement
 from core.types import Event, Json
 from rules.document.schema import Rule
 from rules.engine.ruleset import flow_key
@@ -112,7 +113,12 @@ def forget_expired(tx: Tx, now: datetime, limit: int = 50_000) -> int:
 
     The limit is higher than what routers create between two calls, or they would get ahead forever.
     """
-    return sum(tx.execute(delete, {"now": now, "limit": limit}).rowcount for delete in (_EXPIRED, _ORPHANED))
+    return sum(tx.execute(*delete).rowcount for delete in forgetting(now, limit))
+
+
+def forgetting(now: datetime, limit: int = 50_000) -> list[BoundStatement]:
+    """Return the statements of `forget_expired`."""
+    return [(delete, {"now": now, "limit": limit}) for delete in (_EXPIRED, _ORPHANED)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import structlog
 from sqlalchemy import text
@@ -32,6 +33,7 @@ class LiveRules:
         self._poll_s = poll_s
         self._looked_at = float("-inf")
         self._stand: tuple[int, int] | None = None
+        self._heard: tuple[int, int] | None = None
         self._stands: dict[str, tuple[int, int]] = {}
         self._without_rules: set[str] = set()
         self._sets: Mapping[str, Ruleset] = {}
@@ -93,16 +95,20 @@ class LiveRules:
 
     def refresh(self, tx: Tx) -> None:
         """Look for edits, at most once a poll, and read the rules of the tenants that have some."""
-        if not self.is_due:
-            return
-        self._looked_at = time.monotonic()
+        if self.is_due and not self.hear(tx.execute(STAND).one()):
+            self._read(tx)
+
+    def hear(self, stand: Sequence[Any]) -> bool:
+        """Take the row that STAND has found; return False where rules were edited: the next refresh reads them."""
         # The sums change with every save even where two of them commit in another order than they were numbered.
-        rules, revisions, high_risk, embeddings, self._as_of = tx.execute(_STAND).one()
+        rules, revisions, high_risk, embeddings, self._as_of = stand
         self._high_risk = frozenset(high_risk)
         self._embeddings = {tenant: EmbeddingModel(*model) for tenant, model in (embeddings or {}).items()}
-        if (rules, revisions) != self._stand:
-            self._read(tx)
-            self._stand = rules, revisions
+        self._heard = rules, revisions
+        if self._heard == self._stand:
+            self._looked_at = time.monotonic()
+            return True
+        return False
 
     def _read(self, tx: Tx) -> None:
         stands = {row.tenant_id: (row.rules, row.revisions) for row in tx.execute(_STANDS)}
@@ -110,6 +116,7 @@ class LiveRules:
         self._sets = {**self._sets, **_rulesets(tx, edited)}
         self._stands = stands
         self._compares_meanings = any(rules.compares_meanings for rules in self._sets.values())
+        self._stand, self._looked_at = self._heard, time.monotonic()
         log.info("rules.loaded", tenants=len(edited))
 
 
@@ -133,7 +140,7 @@ def _readable(document: Json, tenant_id: str, name: str) -> Rule | None:
         return None
 
 
-_STAND = text("""
+STAND = text("""
     SELECT count(*), coalesce(sum(revision), 0)::bigint, array(SELECT id FROM tenants WHERE allows_high_risk),
            (SELECT json_object_agg(tenant_id, value -> 'model') FROM tenant_settings WHERE name = 'embedding'),
            statement_timestamp()

@@ -21,6 +21,7 @@ from core.agents import NORMAL, PRIORITIES
 from core.maintenance.heartbeat import STALE_SECONDS
 from core.settings.limits import TenantLimits
 from core.storage.db import Tx, run_together
+from core.storage.multiquery import BoundStatement
 from workers.dispatch.relay import DispatchRef
 
 Key = tuple[str, str]
@@ -113,7 +114,7 @@ def count_older(tx: Tx, tenant_id: str, queue: str, priority: int, dispatch_id: 
 
 def ready(tx: Tx) -> list[Readied]:
     """Return the tenants and queues for which something is ready to be sent, with the first such dispatch of each."""
-    return [(row.tenant_id, row.queue, row.id) for row in tx.execute(_READY)]
+    return [(row.tenant_id, row.queue, row.id) for row in tx.execute(*READY)]
 
 
 def with_room(tx: Tx, shares: FairShare, waiting: Sequence[Readied]) -> list[Readied]:
@@ -217,7 +218,8 @@ _COUNT_OLDER: Final = text("""
       AND NOT cast(:id AS uuid) = ANY(older)
 """)
 
-_READY: Final = text("""
+READY: Final[BoundStatement] = (
+    text("""
     WITH RECURSIVE keys AS (
         (SELECT tenant_id, queue, id FROM dispatches WHERE status = 'pending' AND turn = 'ready'
          ORDER BY tenant_id, queue LIMIT 1)
@@ -229,5 +231,8 @@ _READY: Final = text("""
         ) AS n
     )
     SELECT tenant_id, queue, id FROM keys
-""")
-"""One index step per tenant and queue, however much each has waiting."""
+"""),
+    {},
+)
+"""Asks for the tenants and queues for which something is ready to be sent, with the first such dispatch of each:
+one index step per tenant and queue, however much each has waiting."""

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from api.stack import forking, process
+from api.stack.fork_server import EARLY, MARK, NOW
 from api.stack.forking import ForkServer
 from core.errors import Misconfigured
 from tests.api.stack.running import wait_until
@@ -143,7 +144,7 @@ def test_what_ends_soon_does_not_wait_for_all_imports(tmp_path: Path) -> None:
     server.start()
     try:
         threading.Timer(0.5, (tmp_path / "open_first").touch).start()
-        early = server.spawn("early", ["program", "end"], env, now=True)
+        early = server.spawn("early", ["program", "end"], env, when=NOW)
         assert not (tmp_path / "open_second").exists(), "the server is still importing"
         wait_until(lambda: not early.alive())
         assert early.exit() == "exit 0"
@@ -155,13 +156,40 @@ def test_what_ends_soon_does_not_wait_for_all_imports(tmp_path: Path) -> None:
         server.stop(0.0)
 
 
+def test_what_needs_the_modules_before_the_mark_does_not_wait_for_those_behind_it(tmp_path: Path) -> None:
+    process.furnish_home(tmp_path)
+    (tmp_path / "heavy.py").write_text(HEAVY)
+    (tmp_path / "program.py").write_text(PROGRAM)
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text(GATE.format(name))
+    env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    server = ForkServer(tmp_path, ["first", "heavy", MARK, "second"], env)
+    server.start()
+    try:
+        threading.Timer(0.5, (tmp_path / "open_first").touch).start()
+        early = [server.spawn(name, ["program", "end"], env, EARLY) for name in ("one", "two")]
+        assert (tmp_path / "open_first").exists()
+        assert not (tmp_path / "open_second").exists(), "the server is still importing"
+        for one in early:
+            wait_until(lambda one=one: not one.alive())  # type: ignore[misc]
+            assert one.exit() == "exit 0"
+        (tmp_path / "open_second").touch()
+        late = [server.spawn("late", ["program", "end"], env), server.spawn("again", ["program", "end"], env, EARLY)]
+        wait_until(lambda: not any(one.alive() for one in late))
+    finally:
+        server.stop(0.0)
+
+
 def test_the_server_keeps_no_thread_and_loads_no_model(root: Path) -> None:
     """A fork copies one thread alone: a lock that another one held would be held for good."""
     program = (
         "import os, sys\n"
         "from importlib import import_module\n"
         "from api.cli.local_stack import SHARED\n"
+        "from api.stack.fork_server import MARK\n"
         "for place in SHARED:\n"
+        "    if place == MARK:\n"
+        "        continue\n"
         "    module, _, function = place.partition(':')\n"
         "    imported = import_module(module)\n"
         "    function and getattr(imported, function)()\n"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -14,12 +15,14 @@ from sqlalchemy import text
 from core.config import Settings
 from core.consolidation import echo
 from core.consolidation.echo import Served
+from core.events.doorbell import Doorbell, broker_url
 from core.search import recall_log
 from core.search.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Recorded, Spacing, announcements_of
 from core.storage.db import Database
 from tests.doors import OTHER, key_of, opened
 from tests.factories import a_memory, carry_out
 from tests.faults.model import serving
+from tests.production import wait_for
 from tests.samples import TENANT, accept, ended, said
 from tests.works import at_work
 
@@ -250,6 +253,14 @@ def test_a_memory_that_was_searched_and_comes_back_from_the_assistant_is_not_lea
         works.settle()
     (after,) = rows(app, "SELECT confidence FROM memories")
     assert after.confidence > before[0].confidence, "a person who says it again confirms it"
+
+
+def test_recalls_are_written_after_each_silence(app: Database, settings: Settings) -> None:
+    with closing(Doorbell(broker_url(settings))) as bell, closing(recall_log.Recalls(app, bell)) as recalls:
+        for number, animal in enumerate(("cat sleeps on the radiator", "dog barks at the postman"), 1):
+            recalls.note(Asker(TENANT, "ada", None), [Served(f"The {animal} every day.", None)], announced=True)
+            wait_for(lambda number=number: len(servings(app)) == number)  # type: ignore[misc]
+            wait_for(lambda: recalls._rests)
 
 
 def test_a_text_is_recorded_once_in_a_while_for_each_user_and_memory() -> None:

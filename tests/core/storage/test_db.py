@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from sqlalchemy import Connection, text
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from core.config import Settings
 from core.storage import db
@@ -61,3 +61,12 @@ def test_the_application_cannot_reach_beyond_its_tenant(app: Database, statement
 def test_the_router_reads_no_memory_and_edits_no_rule(queue: Database, statement: str) -> None:
     with pytest.raises(ProgrammingError), queue.queue() as tx:
         tx.execute(text(statement))
+
+
+def test_statements_of_one_round_trip_are_committed_together_or_not_at_all(queue: Database) -> None:
+    beat = text("INSERT INTO heartbeats (process, at) VALUES (:process, now())")
+    counted = text("SELECT count(*) FROM heartbeats")
+    assert queue.ask_queues((beat, {"process": "router"}), (counted, {}))[1] == [(1,)]
+    with pytest.raises(IntegrityError):
+        queue.ask_queues((beat, {"process": "clock"}), (beat, {"process": "router"}))
+    assert queue.ask_queues((counted, {})) == [[(1,)]]
