@@ -81,9 +81,11 @@ _LOCK_SESSIONS = text('SELECT FROM sessions WHERE id = ANY(:ids) ORDER BY id COL
 _RESTART = text("""
     UPDATE dispatches SET status = 'retrying', lease = NULL, wake_at = clock_timestamp(),
                           attempt = greatest(attempt - 1, 0)
-    WHERE status = 'running' AND action_type = 'run_agent' AND event_seq <> ALL(cast(:seqs AS bigint[]))
+    WHERE status = 'running' AND root_seq >= 0 AND action_type = 'run_agent'
+      AND event_seq <> ALL(cast(:seqs AS bigint[]))
 """)
-"""Agents alone: a dispatch that notifies or posts may have done so already, and would do it twice."""
+"""Agents alone: a dispatch that notifies or posts may have done so already, and would do it twice. The second condition
+always holds, and has the index of open dispatches taken."""
 
 _HOLD_EVENTS = text("""
     SELECT count(*) FROM (SELECT FROM events WHERE seq = ANY(cast(:seqs AS bigint[])) ORDER BY seq FOR UPDATE) AS held

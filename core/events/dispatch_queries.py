@@ -116,9 +116,10 @@ _LIST = text("""
       AND (cast(:target AS text) IS NULL OR d.target = :target) AND (cast(:hold AS text) IS NULL OR d.hold = :hold)
       AND (cast(:replay_id AS uuid) IS NULL OR d.replay_id = :replay_id)
       AND (cast(:fingerprint AS text) IS NULL OR d.status = 'dead' AND d.fingerprint = :fingerprint)
-      AND (cast(:after AS uuid) IS NULL OR d.id < :after)
+      AND (cast(:after AS uuid) IS NULL OR d.id < :after) AND d.root_seq >= 0
     ORDER BY d.id DESC LIMIT :limit
 """)
+"""The last condition always holds: lists of open dispatches take the index of these (`dispatches_open`)."""
 
 _SENT = "action_type IN ('webhook', 'notify', 'celery') AND (cast(:after AS uuid) IS NULL OR id < :after)"
 

@@ -35,5 +35,5 @@ def test_what_could_not_be_written_down_is_due_again_at_once() -> None:
     due = spacing.due([Recall(ASKER, [Served("", one)], announced=True)], 0.0)
     spacing.unsaid(due)
     (again,) = spacing.due([], 0.5)
-    assert (again.served, again.searches) == ((Served("", one),), 1)
+    assert (again.served, again.searches) == ([Served("", one)], 1)
     assert not spacing.due([], 1.0)
