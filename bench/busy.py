@@ -32,8 +32,8 @@ USER = "asked"
 def run(talk: Talk, rate: int, seconds: float) -> dict[str, float]:
     """Milliseconds of searches, idle and busy, and the rate at which events were accepted."""
     with stack() as stand:
-        client = Client(stand)
         _fill(stand, talk)
+        client = Client(stand)
         _ask(client, talk, seconds / 4)
         idle = percentiles(_ask(client, talk, seconds))
         with _pouring(stand, talk.turns, rate) as poured:

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from alembic import command
@@ -156,6 +157,17 @@ def test_two_upgrades_at_once_of_an_empty_database_both_succeed(empty: Settings)
     for thread in threads:
         thread.join()
     assert failed == []
+
+
+def test_a_plan_made_before_there_are_dispatches_looks_for_one_by_its_id(empty: Settings) -> None:
+    schema.upgrade(empty, HASH)
+    keeps = "SET LOCAL enable_seqscan = off", "SET LOCAL plan_cache_mode = force_generic_plan"
+    looked_for = "PREPARE one (uuid) AS SELECT turn FROM dispatches WHERE id = $1"
+    with closing(db.connect(db.app_url(empty), 1)) as app, app.tenant(TENANT) as tx:
+        for statement in (*keeps, looked_for):
+            tx.execute(text(statement))
+        planned = tx.execute(text(f"EXPLAIN EXECUTE one ('{UUID(int=1)}')")).scalars().all()
+    assert any("dispatches_pkey" in line for line in planned), planned
 
 
 def test_every_table_with_a_tenant_is_bound_to_it(owner: Connection) -> None:
