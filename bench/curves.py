@@ -17,7 +17,6 @@ import json
 import os
 import statistics
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -29,7 +28,7 @@ from bench.search import question, standing
 from bench.search_data import TENANT, Crowd, Filled, load
 from bench.search_picture import Step, drawn
 from bench.search_said import SENTENCES, embedded
-from bench.stand import show
+from bench.stand import show, timed
 from bench.write import AUTHOR, BATCH, Prepared, candidate, judge_all
 from core.consolidation.pipeline import Consolidation
 from core.context.builder import ContextDeps, ContextQuery, build
@@ -137,9 +136,7 @@ def by_users(home: Path, model: LocalEmbedder, sizes: Sequence[int]) -> dict[int
 
 
 def _ms(work: Callable[..., object], *values: Any) -> float:
-    began = time.perf_counter()
-    work(*values)
-    return 1000 * (time.perf_counter() - began)
+    return 1000 * timed(work, *values)
 
 
 def _app(there: Filled) -> Database:

@@ -30,7 +30,7 @@ from typing import Final
 from bench.search import EACH, LARGE, Bench, Figures, Took, Work, in_process, standing
 from bench.search_data import TENANT, Asked, Crowd
 from bench.search_said import embedded
-from bench.stand import show
+from bench.stand import show, timed
 from core.index.resident import cache
 from core.index.resident.cache import OwnerCache
 from core.index.resident.filling import FILLER
@@ -87,9 +87,7 @@ def of_many(bench: Bench, memories: int) -> Figures:
 
 
 def _ms(work: Work, one: Asked) -> float:
-    began = time.perf_counter()
-    work(one)
-    return 1000 * (time.perf_counter() - began)
+    return 1000 * timed(work, one)
 
 
 def _figures(memories: int, took: Took) -> Figures:

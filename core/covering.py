@@ -55,7 +55,7 @@ class Cover:
 
 LONG: Final = Cover.made(8)
 SHORT: Final = Cover.made(4)
-"""Of this process and those forked from it."""
+"""Covers with the secrets of this process, and of those forked from it."""
 
 
 def number(*said: str, cover: Cover = LONG) -> int:

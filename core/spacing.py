@@ -1,4 +1,4 @@
-"""How often to look at everything, and where to begin, while the database must keep what is dead."""
+"""Intervals between full scans, and positions to scan from, while a held snapshot keeps dead rows in the database."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REST: Final = 20
 """Rest after a look, in times of what it took, so that looking takes 5 % of a core at most."""
 
 FREE_SECONDS: Final = 0.05
-"""What a look may take that happens only when its process would rest anyway."""
+"""Seconds that a look may take without a rest: its process would be idle otherwise."""
 
 TRAIL_SECONDS: Final = 3.0
 """Time by which a bound trails what was seen: by then a transaction that had begun has shown what it has written."""

@@ -33,7 +33,7 @@ from core.storage.multiquery import BoundStatement
 from rules.engine.ruleset import Ruleset
 from rules.flow import flow_rows, schedules
 from rules.flow.schedules import Fired, Scheduled
-from rules.registry.live_rules import STAND, LiveRules
+from rules.registry.live_rules import LiveRules
 from workers import app as celery_app
 from workers.dispatch import fair_share, relay, sweep
 from workers.dispatch.policy import policy_of
@@ -162,12 +162,10 @@ class Clock(Scheduler):  # type: ignore[misc]  # Celery has no types.
         """Send due dispatches, expire approvals, load the rules; return the database's time, which all clocks use."""
         now: datetime
         expired, glances = 0, self._looks.glances
-        asks: list[BoundStatement] = [(STAND, {})] if self._book.is_due else []
         glance, timed = (sweep.GLANCE, glances.look()) if glances.is_due else (sweep.NOW, nullcontext())
         with timed:
-            ((now, expiring, owing),), *stands = self._db.ask_queues(glance, *asks)
-        edited = bool(stands) and not self._book.hear(stands[0][0])
-        if edited or expiring:
+            ((now, expiring, owing),), *stands = self._db.ask_queues(glance, *self._book.asking)
+        if self._book.edited(stands) or expiring:
             with self._db.queue() as tx:
                 self._book.refresh(tx)
                 if not self._agenda.knows(self._book.sets):
@@ -280,14 +278,12 @@ _UNROUTED = text("""
     FROM (SELECT received_at FROM events WHERE routed_at IS NULL LIMIT 100000) AS waiting
 """)
 
-_OPEN = text("""
+_OPEN = text(f"""
     SELECT status, count(*) AS dispatches FROM dispatches
-    WHERE status IN ('pending', 'running', 'retrying') AND root_seq >= 0 GROUP BY 1
+    WHERE {event_log.OPEN_DISPATCH} GROUP BY 1
     UNION ALL
     SELECT 'dead', count(*) FROM dispatches WHERE status = 'dead'
 """)
-"""`root_seq` is never negative: the condition is that of the index."""
-
 _OLDEST = text("""
     SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 FROM dispatches
     WHERE status = 'pending' AND root_seq >= 0 AND lane IS NULL AND approval IS NULL AND after IS NULL

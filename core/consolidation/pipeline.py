@@ -145,7 +145,7 @@ class _Answered:
 
 
 class _Opening:
-    """What a consolidation asks in the round trip that opens its transaction."""
+    """Questions of a consolidation that are asked in the round trip that opens its transaction."""
 
     def __init__(
         self,

@@ -10,6 +10,7 @@ from sqlalchemy import TextClause, text
 
 from core.erasure.steps import STEPS, ErasurePart, Values
 from core.errors import Conflict
+from core.events.log import OPEN_DISPATCH
 from core.memory import writer
 from core.storage.db import Tx
 
@@ -78,14 +79,13 @@ def reload_caches(tx: Tx) -> None:
 
 _LOCK_SESSIONS = text('SELECT FROM sessions WHERE id = ANY(:ids) ORDER BY id COLLATE "C" FOR UPDATE')
 
-_RESTART = text("""
+_RESTART = text(f"""
     UPDATE dispatches SET status = 'retrying', lease = NULL, wake_at = clock_timestamp(),
                           attempt = greatest(attempt - 1, 0)
-    WHERE status = 'running' AND root_seq >= 0 AND action_type = 'run_agent'
+    WHERE {OPEN_DISPATCH} AND status = 'running' AND action_type = 'run_agent'
       AND event_seq <> ALL(cast(:seqs AS bigint[]))
 """)
-"""Agents alone: a dispatch that notifies or posts may have done so already, and would do it twice. The second condition
-always holds, and has the index of open dispatches taken."""
+"""Agents alone: a dispatch that notifies or posts may have done so already, and would do it twice."""
 
 _HOLD_EVENTS = text("""
     SELECT count(*) FROM (SELECT FROM events WHERE seq = ANY(cast(:seqs AS bigint[])) ORDER BY seq FOR UPDATE) AS held

@@ -321,6 +321,9 @@ _SEARCHED_TO = text(f"""
 
 _BACKLOG = text("SELECT count(*) FROM (SELECT FROM events WHERE routed_at IS NULL LIMIT :bound) AS waiting")
 
+OPEN_DISPATCH: Final = "status IN ('pending', 'running', 'retrying') AND root_seq >= 0"
+"""SQL: a dispatch has not ended. The second condition always holds; with it, the index of open dispatches is taken."""
+
 _PENDING = text("""
     SELECT (SELECT count(*) FROM events WHERE routed_at IS NULL AND coalesce(root_seq, seq) <= :seq)
          + (SELECT count(*) FROM dispatches
@@ -329,11 +332,10 @@ _PENDING = text("""
 """)
 """Unrouted events, open dispatches and open debounces whose chain began at or before the position."""
 
-_OPEN_FROM = text("""
+_OPEN_FROM = text(f"""
     SELECT least(
         (SELECT min(coalesce(root_seq, seq)) FROM events WHERE routed_at IS NULL),
-        (SELECT min(root_seq) FROM dispatches
-         WHERE status IN ('pending', 'running', 'retrying') AND root_seq >= 0),
+        (SELECT min(root_seq) FROM dispatches WHERE {OPEN_DISPATCH}),
         (SELECT min(root_seq) FROM flows WHERE due_at IS NOT NULL))
 """)
 

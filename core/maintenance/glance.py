@@ -13,6 +13,7 @@ from typing import Final
 from sqlalchemy import text
 
 from core.agents import EXTRACTORS
+from core.events.log import OPEN_DISPATCH
 from core.maintenance.heartbeat import REQUIRED_PROCESSES, STALE_SECONDS, processes_by_queue
 from core.storage.db import Tx
 
@@ -157,9 +158,9 @@ _GLANCE = text("""
 """)
 """One look into each index. Ids of memories and dispatches grow with time."""
 
-_OPEN = text("""
+_OPEN = text(f"""
     SELECT status, count(*) AS n FROM (
-        SELECT status FROM dispatches WHERE status IN ('pending', 'running', 'retrying') AND root_seq >= 0 LIMIT :most
+        SELECT status FROM dispatches WHERE {OPEN_DISPATCH} LIMIT :most
     ) AS o GROUP BY status
 """)
 

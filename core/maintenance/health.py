@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlalchemy import text
 
+from core.events.log import OPEN_DISPATCH
 from core.maintenance import heartbeat
 from core.maintenance.heartbeat import REQUIRED_PROCESSES, STARTED, VERSION, Beat
 from core.storage import schema_version
@@ -117,10 +118,9 @@ def database(tx: Tx) -> DatabaseState:
     return DatabaseState(row.version, row.started_at, row.bytes, connections, round(row.oldest, 3), found, newest)
 
 
-_OPEN = text("""
+_OPEN = text(f"""
     SELECT queue, status, count(*) AS n FROM (
-        SELECT queue, status FROM dispatches
-        WHERE status IN ('pending', 'running', 'retrying') AND root_seq >= 0 LIMIT :most
+        SELECT queue, status FROM dispatches WHERE {OPEN_DISPATCH} LIMIT :most
     ) AS o GROUP BY queue, status
 """)
 

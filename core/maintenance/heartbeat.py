@@ -124,13 +124,8 @@ def beats(tx: Tx) -> Sequence[Beat]:
     return [Beat(*row) for row in tx.execute(_ALL, {"seconds": STALE_SECONDS})]
 
 
-def keep_gauges(tx: Tx, gauges: Json) -> None:
-    """Keep what the clock has counted in the whole installation, for those who may be told."""
-    tx.execute(*keeping(gauges))
-
-
 def keeping(gauges: Json) -> BoundStatement:
-    """Return the statement of `keep_gauges`."""
+    """Return the statement that keeps what the clock has counted in the whole installation, for `gauges`."""
     return _KEEP, {"gauges": json.dumps(gauges)}
 
 

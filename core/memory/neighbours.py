@@ -85,7 +85,7 @@ def of(
 
 
 class Search:
-    """What is asked of the database before candidates are compared with anything.
+    """Questions to the database that come before candidates are compared with anything.
 
     `asking`: its statements, to be run together with others; of the last one an answer is needed only if a candidate
     may end what shares no slot and few words with it.

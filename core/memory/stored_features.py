@@ -67,7 +67,7 @@ class StoredFeatures(NamedTuple):
 
 
 class StoredTraits(NamedTuple):
-    """What endings compare of one memory; `codes`: covered digests, first of people, then of values by sort."""
+    """Traits of one memory that endings compare; `codes`: covered digests, first of people, then of values by sort."""
 
     who: int
     values: Sequence[int]

@@ -532,7 +532,7 @@ def _is_similar(hit: Hit, least: float | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """What was read of a page's results, by their keys; nothing of those erased concurrently."""
+    """Rows of a page's results by their keys; results that were erased concurrently have none."""
 
     memories: Mapping[str, Any]
     evidence: Mapping[UUID, Sequence[Evidence]]

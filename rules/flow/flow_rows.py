@@ -108,16 +108,11 @@ def due(tx: Tx, now: datetime, limit: int = 500, *, rule_of: RuleOf) -> tuple[li
     return _fires(moves, passages), drops + _drops(moves, passages)
 
 
-def forget_expired(tx: Tx, now: datetime, limit: int = 50_000) -> int:
-    """Delete obsolete rows: expired ones, and the counts of deleted rules; return how many.
+def forgetting(now: datetime, limit: int = 50_000) -> list[BoundStatement]:
+    """Return the statements that delete obsolete rows: expired ones, and the counts of deleted rules.
 
     The limit is higher than what routers create between two calls, or they would get ahead forever.
     """
-    return sum(tx.execute(*delete).rowcount for delete in forgetting(now, limit))
-
-
-def forgetting(now: datetime, limit: int = 50_000) -> list[BoundStatement]:
-    """Return the statements of `forget_expired`."""
     return [(delete, {"now": now, "limit": limit}) for delete in (_EXPIRED, _ORPHANED)]
 
 

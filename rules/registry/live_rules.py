@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from core.errors import Invalid
 from core.storage.db import Tx
+from core.storage.multiquery import BoundStatement
 from core.storage.vector_spaces import EmbeddingModel
 from core.types import Json
 from rules.document.schema import Rule, parse
@@ -95,11 +96,20 @@ class LiveRules:
 
     def refresh(self, tx: Tx) -> None:
         """Look for edits, at most once a poll, and read the rules of the tenants that have some."""
-        if self.is_due and not self.hear(tx.execute(STAND).one()):
+        if self.is_due and not self._hear(tx.execute(_STAND).one()):
             self._read(tx)
 
-    def hear(self, stand: Sequence[Any]) -> bool:
-        """Take the row that STAND has found; return False where rules were edited: the next refresh reads them."""
+    @property
+    def asking(self) -> list[BoundStatement]:
+        """Statements to run together with others, for `edited`; none before it is time to look for edits again."""
+        return [(_STAND, {})] if self.is_due else []
+
+    def edited(self, answers: Sequence[Sequence[Any]]) -> bool:
+        """Return by the answers to `asking` whether rules were edited: then the next refresh reads them."""
+        return any(not self._hear(stand) for (stand,) in answers)
+
+    def _hear(self, stand: Sequence[Any]) -> bool:
+        """Take the row that `_STAND` has found; return False where rules were edited."""
         # The sums change with every save even where two of them commit in another order than they were numbered.
         rules, revisions, high_risk, embeddings, self._as_of = stand
         self._high_risk = frozenset(high_risk)
@@ -140,7 +150,7 @@ def _readable(document: Json, tenant_id: str, name: str) -> Rule | None:
         return None
 
 
-STAND = text("""
+_STAND = text("""
     SELECT count(*), coalesce(sum(revision), 0)::bigint, array(SELECT id FROM tenants WHERE allows_high_risk),
            (SELECT json_object_agg(tenant_id, value -> 'model') FROM tenant_settings WHERE name = 'embedding'),
            statement_timestamp()

@@ -30,7 +30,7 @@ SHARES: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """Where a process that sweeps begins to look for what is due, and how often it reads all that is open."""
+    """Bounds and intervals of a sweeping process: where it begins, and how often it reads all open dispatches."""
 
     owed: TrailingBound[datetime] = field(default_factory=lambda: TrailingBound(FIRST))
     ready: Spacing = field(default_factory=Spacing)

@@ -32,7 +32,7 @@ from rules.flow import flow_rows
 from rules.flow.flow_rows import Drop, Fire, Flushed, Match
 from rules.flow.stages import STAGES
 from rules.registry.defaults import NAMES as DEFAULT_RULES
-from rules.registry.live_rules import STAND, LiveRules
+from rules.registry.live_rules import LiveRules
 from workers.dispatch import fair_share, insertion
 from workers.dispatch.fair_share import ActiveTenants, FairShare, Readied
 from workers.dispatch.model import NewDispatch, lists_others
@@ -147,10 +147,9 @@ class Turns:
 
 def glance(router: Router) -> Glance:
     """Look whether there is work; look for edited rules as well."""
-    asks: list[BoundStatement] = [(STAND, {})] if router.book.is_due else []
     with router.glances.look():
-        ((found, is_open, seconds),), *stands = router.db.ask_queues((_WORK, {}), *asks)
-    if stands and not router.book.hear(stands[0][0]):
+        ((found, is_open, seconds),), *stands = router.db.ask_queues((_WORK, {}), *router.book.asking)
+    if router.book.edited(stands):
         _refresh(router)
     return Glance(bool(found), bool(is_open), seconds)
 

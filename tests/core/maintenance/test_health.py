@@ -88,7 +88,7 @@ def test_what_the_clock_counted_is_kept(app: Database, queue: Database) -> None:
     with closing(Heartbeat(queue, "clock")):
         until(lambda: any(one.name == "clock" for one in beats(app)))
     with queue.queue() as tx:
-        heartbeat.keep_gauges(tx, {"events": 3})
+        tx.execute(*heartbeat.keeping({"events": 3}))
     with app.tenant(TENANT) as tx:
         assert heartbeat.gauges(tx) == {"events": 3}
 

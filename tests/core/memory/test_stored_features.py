@@ -40,7 +40,7 @@ PIN = (1, "e1bd98ab864e293d")
 TALKS = ("en-a", "zh-a")
 
 
-def taken(*memories: KnownMemory, stored: bool) -> Features:
+def features_of(*memories: KnownMemory, stored: bool) -> Features:
     read = {
         str(one.id): ReadMemory(1, one, stored_features.encoded(one.content) if stored else None) for one in memories
     }
@@ -56,7 +56,7 @@ def words_of(found: Features) -> Sequence[set[int]]:
 
 def assert_alike(contents: Sequence[str]) -> None:
     memories = [a_known(one, attribute="home.city" if at % 2 else None) for at, one in enumerate(contents)]
-    text, stored = taken(*memories, stored=False), taken(*memories, stored=True)
+    text, stored = features_of(*memories, stored=False), features_of(*memories, stored=True)
     for name in known_set.FEATURES.names or ():
         assert text.rows[name].tolist() == stored.rows[name].tolist(), name
     assert words_of(text) == words_of(stored)
@@ -102,7 +102,7 @@ def test_what_is_of_no_or_another_version_is_as_if_it_were_not_there(stored: byt
     found = UserFeatures().take([str(memory.id)], {str(memory.id): ReadMemory(1, memory, stored)})
     assert found is not None
     assert found.traits == [None]
-    assert found.rows.tobytes() == taken(memory, stored=True).rows.tobytes()
+    assert found.rows.tobytes() == features_of(memory, stored=True).rows.tobytes()
 
 
 def test_more_words_than_fit_are_not_stored() -> None:

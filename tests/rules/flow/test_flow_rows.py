@@ -186,19 +186,24 @@ def test_a_row_whose_time_has_passed_means_nothing_even_before_it_is_deleted(que
     assert words(queue, a_match(longer, 3), at=60) == ["fired"]
 
 
+def forgotten(tx: Tx, now: datetime, **limit: int) -> int:
+    """How many obsolete rows were deleted."""
+    return sum(tx.execute(*delete).rowcount for delete in flow_rows.forgetting(now, **limit))
+
+
 def test_expired_rows_are_deleted_and_no_others(queue: Database) -> None:
     pass_on(queue, a_match(COOL, 1), a_match(QUIET, 1), a_match(THREE, 1))
     with queue.queue() as tx:
-        assert flow_rows.forget_expired(tx, after(59)) == 0
-        assert flow_rows.forget_expired(tx, after(60)) == 1
-        assert flow_rows.forget_expired(tx, after(1e6)) == 0
+        assert forgotten(tx, after(59)) == 0
+        assert forgotten(tx, after(60)) == 1
+        assert forgotten(tx, after(1e6)) == 0
     assert kinds(queue) == ["count", "debounce"]
 
 
 def test_no_more_rows_are_deleted_at_once_than_asked_for(queue: Database) -> None:
     pass_on(queue, *(a_match(COOL, seq, f"session:{seq}") for seq in range(5)))
     with queue.queue() as tx:
-        assert [flow_rows.forget_expired(tx, after(60), limit=2) for _ in range(4)] == [2, 2, 1, 0]
+        assert [forgotten(tx, after(60), limit=2) for _ in range(4)] == [2, 2, 1, 0]
 
 
 def test_the_counts_of_a_deleted_rule_are_forgotten(app: Database, queue: Database) -> None:
@@ -206,11 +211,11 @@ def test_the_counts_of_a_deleted_rule_are_forgotten(app: Database, queue: Databa
         store.save(tx, TENANT, a_document(name="three", flow={"count": {"threshold": 3}}), author="test")
     pass_on(queue, a_match(THREE, 1))
     with queue.queue() as tx:
-        assert flow_rows.forget_expired(tx, datetime.now(NOON.tzinfo) + timedelta(days=1)) == 0
+        assert forgotten(tx, datetime.now(NOON.tzinfo) + timedelta(days=1)) == 0
     with app.tenant(TENANT) as tx:
         store.delete(tx, TENANT, "three", author="test")
     with queue.queue() as tx:
-        assert flow_rows.forget_expired(tx, datetime.now(NOON.tzinfo) + timedelta(days=1)) == 1
+        assert forgotten(tx, datetime.now(NOON.tzinfo) + timedelta(days=1)) == 1
     assert kinds(queue) == []
 
 

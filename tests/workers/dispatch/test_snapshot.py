@@ -27,7 +27,7 @@ FEW, MANY = 200, 4000
 
 
 @pytest.fixture
-def held(queue: Database) -> Iterator[None]:
+def held_snapshot(queue: Database) -> Iterator[None]:
     """A snapshot from before everything that the test does."""
     with queue.engine.connect() as other:
         other.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ")
@@ -96,7 +96,7 @@ def pages_of_all(app: Database, queue: Database, one: UUID) -> dict[str, int]:
 
 
 def test_no_statement_of_a_dispatch_reads_more_pages_for_what_has_ended(
-    settings: Settings, app: Database, queue: Database, held: None
+    settings: Settings, app: Database, queue: Database, held_snapshot: None
 ) -> None:
     one = finish(app, queue, FEW)
     databases.analyzed(settings, "dispatches", "events")

@@ -1,4 +1,4 @@
-"""What the judge compares of a memory's words is stored beside them, and leaves with them."""
+"""Features of a memory's words for the judge are stored beside the words, and removed with them."""
 
 from __future__ import annotations
 
