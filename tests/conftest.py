@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import signal
 import uuid
@@ -135,6 +136,18 @@ def door(settings: Settings) -> Iterator[Doors]:
     """The HTTP door, in this process."""
     with opened(settings) as doors:
         yield doors
+
+
+@pytest.fixture(autouse=True)
+def logging_restored() -> Iterator[None]:
+    """Undo a test's logging configuration: a handler that outlives its test writes to a closed file in the next."""
+    root = logging.getLogger()
+    kept, handlers, level = structlog.get_config(), list(root.handlers), root.level
+    yield
+    structlog.configure(**kept)
+    structlog.contextvars.clear_contextvars()
+    root.handlers[:] = handlers
+    root.setLevel(level)
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 import time
+from contextlib import redirect_stderr
 from typing import Any
 
 import pytest
@@ -63,16 +63,10 @@ def test_of_a_result_only_numbers_are_logged() -> None:
 
 def logged(caught: BaseException, form: str) -> str:
     """The line that a process writes of an exception."""
-    stream, stderr = io.StringIO(), sys.stderr
-    kept = structlog.get_config()
-    sys.stderr = stream
-    try:
+    stream = io.StringIO()
+    with redirect_stderr(stream):
         core_logs.configure("debug", form, "test")  # type: ignore[arg-type]
         structlog.get_logger().error("it.failed", exc_info=caught, **core_logs.fault(caught))
-    finally:
-        sys.stderr = stderr
-        structlog.configure(**kept)
-        structlog.contextvars.clear_contextvars()
     return stream.getvalue()
 
 

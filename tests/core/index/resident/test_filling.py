@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from sqlalchemy import text
+from structlog.testing import capture_logs
 
 from core.index.resident import cache, filling, loading
 from core.index.resident.cache import OwnerCache
@@ -143,15 +144,15 @@ def test_a_filler_that_is_stopped_ends_at_the_next_piece_and_begins_anew_later(
 
 
 def test_a_failure_leaves_the_entry_to_the_next_question(
-    app: Database, filler: Filler, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    app: Database, filler: Filler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remember(app, "Ada likes tea.")
     entry = entry_of(app)
-    with monkeypatch.context() as patched:
+    with monkeypatch.context() as patched, capture_logs() as lines:
         patched.setattr(filling, "CHANGED", text("SELECT 1/0"))
         filler.later(app, TENANT, entry, DIMENSION)
         assert filler.wait(20)
-    assert "filling_failed" in capsys.readouterr().out
+    assert [line["event"] for line in lines] == ["search.filling_failed"]
     filler.later(app, TENANT, entry, DIMENSION)
     assert filler.wait(20)
     assert len(entry.state.view) == 1
