@@ -29,14 +29,19 @@ class Interrupter:
 
     def __init__(self) -> None:
         self._armed = True
+        self._ringing = threading.Lock()
 
     def ring(self) -> None:
         """Raise Interrupted in the main thread, at the next instruction. May be repeated."""
-        if self._armed:
-            signal.pthread_kill(threading.main_thread().ident or 0, INTERRUPT)
+        with self._ringing:
+            if self._armed:
+                signal.pthread_kill(threading.main_thread().ident or 0, INTERRUPT)
 
     def disarm(self) -> None:
+        """Raise nothing from now on; wait for a signal that is being sent."""
         self._armed = False
+        with self._ringing:
+            pass
 
     def on_signal(self, *_: object) -> None:
         if self._armed:

@@ -12,7 +12,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -20,7 +20,7 @@ from sqlalchemy import text
 from core.agents import NORMAL, PRIORITIES
 from core.maintenance.heartbeat import STALE_SECONDS
 from core.settings.limits import TenantLimits
-from core.storage.db import Tx, run_together
+from core.storage.db import Database, Tx, run_together
 from core.storage.multiquery import BoundStatement
 from workers.dispatch.relay import DispatchRef
 
@@ -53,6 +53,26 @@ class FairShare:
     raises: float = 1 / 256
 
 
+@dataclass(frozen=True, slots=True)
+class NextClaim:
+    """What a worker claims with the offer that ends its transaction: a dispatch of its queue to one of these targets.
+
+    `lease`: token of the attempt. `limits`: seconds of an attempt by target, as JSON.
+    """
+
+    queue: str
+    targets: Sequence[str]
+    lease: UUID
+    limits: str
+
+
+class Offered(NamedTuple):
+    """Dispatches to send, and the rows of the one that was claimed, if any was."""
+
+    owed: list[DispatchRef]
+    claimed: Sequence[Any]
+
+
 class ActiveTenants:
     """Tenants that had events recently; one thread adds them, another counts."""
 
@@ -77,24 +97,56 @@ def offer(tx: Tx, shares: FairShare, keys: Iterable[Key | Readied], *, ends: boo
     keys stay locked until that ends, so that the next to count sees what this one has sent or ended. Any statement
     after it risks a deadlock.
     """
+    statements = _offering(shares, keys, None)
+    rows, *_ = run_together(tx, *statements, last=ends) if statements else ([],)
+    return _sent(rows)
+
+
+def offer_again(
+    db: Database, tx: Tx, tenant_id: str, shares: FairShare, keys: Iterable[Key | Readied], wanted: NextClaim | None
+) -> Offered:
+    """Do the same in a further transaction of a connection whose own was committed, and claim one of them.
+
+    Its turns are locked for a moment only, and not until the disk has what was committed; nor does it wait for the disk
+    itself: what is offered or claimed and then lost with the server is ready again, and its new lease unknown. None of
+    those that share a key or a lane is claimed: that may have to wait for others, which wait for the turns.
+    """
+    rows, claimed, *_ = db.ask_again(tx, tenant_id, *_offering(shares, keys, wanted), UNHURRIED)
+    return Offered(_sent(rows), claimed)
+
+
+def _offering(
+    shares: FairShare, keys: Iterable[Key | Readied], wanted: NextClaim | None
+) -> list[BoundStatement | None]:
+    """Return the statements of an offer, executed in their order: what was offered, what was claimed, the bounds."""
     readied = _lowest(keys)
-    wanted = sorted(readied)
-    if not wanted:
+    turns = sorted(readied)
+    if not turns:
         return []
-    lock = {"keys": ["\n".join(key) for key in wanted]}
-    values = _room(shares, wanted) | {"resend": shares.resend, "longest": shares.longest}
-    lower = {key: lowest for key, lowest in readied.items() if lowest is not None}
+    values = _room(shares, turns) | {"resend": shares.resend, "longest": shares.longest} | _claim_values(wanted)
+    values["lowest"] = [None if one is None else str(one) for one in map(readied.get, turns)]
     raises = random.random() < shares.raises  # noqa: S311 - spreads load, guards no secret
-    # One round trip, but executed one after the other: what follows reads after the lock is held.
-    _, _, rows, _ = run_together(
-        tx,
-        (_LOCK, lock),
-        (_LOWER, {**_keys(lower), "ids": list(lower.values())}) if lower else None,
+    return [
         (_OFFER, values),
-        (_RAISE, {**_keys(wanted), "priorities": _PRIORITIES}) if raises else None,
-        last=ends,
-    )
-    return [DispatchRef(row.tenant_id, row.queue, row.id) for row in sorted(rows, key=lambda row: row.id)]
+        (CLAIM, {"id": None, "lease": None, "seconds": None, "limits": None}) if wanted else None,
+        (_RAISE, {**_keys(turns), "priorities": _PRIORITIES}) if raises else None,
+    ]
+
+
+def _sent(rows: Iterable[Any]) -> list[DispatchRef]:
+    sent = sorted((row for row in rows if not row.claimed), key=lambda row: row.id)
+    return [DispatchRef(row.tenant_id, row.queue, row.id) for row in sent]
+
+
+def _claim_values(wanted: NextClaim | None) -> dict[str, object]:
+    if wanted is None:
+        return {"claiming": None, "targets": None, "holder": None, "limits": None}
+    return {
+        "claiming": wanted.queue,
+        "targets": list(wanted.targets),
+        "holder": wanted.lease,
+        "limits": wanted.limits,
+    }
 
 
 def _lowest(keys: Iterable[Key | Readied]) -> dict[Key, UUID | None]:
@@ -109,7 +161,7 @@ def _lowest(keys: Iterable[Key | Readied]) -> dict[Key, UUID | None]:
 def count_older(tx: Tx, tenant_id: str, queue: str, priority: int, dispatch_id: UUID) -> None:
     """Count one that runs without having been sent in its turn; like an offer the last statement of its transaction."""
     values = {"tenant": tenant_id, "queue": queue, "priority": priority, "id": dispatch_id}
-    run_together(tx, (_LOCK, {"keys": [f"{tenant_id}\n{queue}"]}), (_COUNT_OLDER, values))
+    run_together(tx, (_LOCK, {"key": f"{tenant_id}\n{queue}"}), (_COUNT_OLDER, values))
 
 
 def ready(tx: Tx) -> list[Readied]:
@@ -139,12 +191,7 @@ def _room(shares: FairShare, keys: Sequence[Key]) -> dict[str, object]:
     }
 
 
-_LOCK: Final = text("""
-    SELECT pg_advisory_xact_lock(place) FROM (
-        SELECT DISTINCT hashtextextended(key, 1) AS place FROM unnest(cast(:keys AS text[])) AS key ORDER BY place
-    ) AS places
-""")
-"""In one order, so that two transactions that need the same locks cannot deadlock."""
+_LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 1))")
 
 _PRIORITIES: Final = sorted({NORMAL, *PRIORITIES.values()})
 
@@ -159,9 +206,16 @@ _WITH_ROOM: Final = text("""
 """)
 
 _OFFER: Final = text("""
-    SELECT tenant_id, queue, id
-    FROM offer_turns(:tenants, :queues, :priorities, :lease, :running, :stale, :resend, :longest)
+    SELECT tenant_id, queue, id, claimed
+    FROM offer_turns(:tenants, :queues, :lowest, :priorities, :lease, :running, :stale, :resend, :longest,
+                     :claiming, :targets, :holder, :limits)
 """)
+
+UNHURRIED: Final[BoundStatement] = text("SET LOCAL synchronous_commit = off"), {}
+"""Of a transaction whose loss with the server costs nothing but time."""
+
+CLAIM: Final = text("SELECT * FROM claim_dispatch(:id, :lease, :seconds, :limits)")
+"""Claims a dispatch, or reads the one that an offer of the same transaction has claimed."""
 
 _BOUNDS: Final = """
     bounds AS MATERIALIZED (
@@ -173,13 +227,6 @@ _BOUNDS: Final = """
     )
 """
 """Read first: row-level security keeps an expression such as `coalesce` out of the search of an index."""
-
-_LOWER: Final = text("""
-    UPDATE turn_bounds b SET from_id = w.id
-    FROM unnest(cast(:tenants AS text[]), cast(:queues AS text[]), cast(:ids AS uuid[])) AS w (tenant_id, queue, id)
-    WHERE b.tenant_id = w.tenant_id AND b.queue = w.queue AND b.from_id > w.id
-""")
-"""Ids grow with time, but an older dispatch is made ready by a retry, an approval, or the end of what it waited for."""
 
 _RAISE: Final = text(f"""
     WITH {_BOUNDS}

@@ -27,13 +27,12 @@ from core.inference import own_prompts
 from core.inference.client import ChatClient
 from core.inference.quota import BreakerOpen, Grant
 from core.storage.db import Tx, run_together
-from core.storage.multiquery import BoundStatement
 from core.tenancy import embedding as tenant_embedding
 from core.types import DispatchStatus, Event, Json
 from workers.dispatch import admission, deadline, failures, fair_share
 from workers.dispatch.admission import Wait
 from workers.dispatch.failures import Stage
-from workers.dispatch.fair_share import Key, Readied
+from workers.dispatch.fair_share import Key, NextClaim, Offered, Readied
 from workers.dispatch.insertion import insert_rows, ready_waiting
 from workers.dispatch.lease import watch
 from workers.dispatch.model import (
@@ -57,6 +56,9 @@ log = structlog.get_logger()
 TURN_SECONDS = 0.05
 """Time for which a process continues with one tenant before it takes the next task from the broker."""
 
+LEASE_LOST = "LEASE"
+"""SQLSTATE with which `end_dispatch` refuses an end."""
+
 ERROR_CHARACTERS = 4000
 """Characters of a failure's text that are stored."""
 
@@ -73,12 +75,18 @@ def take_turn(
     The rest, and dispatches of other queues, are sent to the broker, behind those that were sent meanwhile.
     """
     mine, ends = deque(ids), time.monotonic() + TURN_SECONDS
+
+    def own_queue() -> str | None:
+        return queue if not mine and time.monotonic() < ends else None
+
     while mine:
-        following = run(ledger, tenant_id, mine.popleft())
-        here = [owed for owed in following if owed.queue == queue]
-        goes_on = not mine and bool(here) and time.monotonic() < ends
-        send(following if not goes_on else [owed for owed in following if owed != here[0]])
-        mine.extend([here[0].id] if goes_on else [])
+        following, job = _begin(ledger, tenant_id, mine.popleft())
+        while job is not None:
+            send(following)
+            following, job = _carry_out(ledger, job, own_queue)
+        here = [owed for owed in following if owed.queue == own_queue()]  # One that could not be claimed with the end.
+        send([owed for owed in following if owed not in here[:1]])
+        mine.extend(owed.id for owed in here[:1])
 
 
 def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[DispatchRef]:
@@ -86,11 +94,24 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[DispatchRef]:
 
     Return the dispatches to send. One that is finished, not yet due or held by another worker is left alone.
     """
+    following, job = _begin(ledger, tenant_id, dispatch_id)
+    return following if job is None else _carry_out(ledger, job)[0]
+
+
+Ended = tuple[list[DispatchRef], Job | None]
+"""Dispatches to send, and the job that was claimed with the end of another."""
+
+
+def _begin(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Ended:
+    """Claim a dispatch; of one that cannot begin, return what takes its place."""
     job = _claim(ledger, tenant_id, dispatch_id)
-    if job is None:
-        return _step_aside(ledger, tenant_id, dispatch_id)
+    return ([], job) if job else (_step_aside(ledger, tenant_id, dispatch_id), None)
+
+
+def _carry_out(ledger: Ledger, job: Job, own_queue: Callable[[], str | None] = lambda: None) -> Ended:
+    """Call the agent of a job and end it. `own_queue`: the queue of which a further dispatch is claimed; None: none."""
     words = {
-        "tenant": tenant_id,
+        "tenant": job.tenant_id,
         "dispatch": str(job.id),
         "correlation": job.event.correlation_id,
         "target": job.target,
@@ -102,14 +123,14 @@ def run(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> list[DispatchRef]:
             with watch(ledger, job):
                 outcome = ledger.agents[job.target](job)
             stage = "write"
-            return _finish(ledger, job, outcome)
+            return _finish(ledger, job, outcome, own_queue())
         except LeaseLost:
             log.warning("dispatch.lease_lost")
-            return _offer_place(ledger, job)
+            return _offer_place(ledger, job), None
         except Overran as error:
-            return _record_overrun(ledger, job, error)
+            return _record_overrun(ledger, job, error), None
         except Exception as error:  # noqa: BLE001 - one dispatch fails, nothing else: its class decides what follows
-            return _record_failure(ledger, job, error, stage)
+            return _record_failure(ledger, job, error, stage), None
         finally:
             _return_grant(ledger, job)
 
@@ -138,16 +159,16 @@ def _return_grant(ledger: Ledger, job: Job) -> None:
 
 
 def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
-    lease = uuid4()
+    values = _claim_values(ledger, dispatch_id, uuid4())
     try:
-        asked = (_CLAIM, _claim_values(ledger, dispatch_id, lease)), (_EVENT, {"id": dispatch_id})
-        with ledger.db.asking(tenant_id, *asked) as (tx, (claimed, found)):
+        asked = fair_share.UNHURRIED, (fair_share.CLAIM, values)
+        with ledger.db.asking(tenant_id, *asked) as (tx, (_, claimed)):
             if not claimed:
                 return None
             (row,) = claimed
             if row.lane is not None:
                 _enter_lane(tx, row)
-            event = dispatches.in_chain(event_log.event_of(found[0]), row) if found else dispatches.event_of(tx, row)
+            event = _event_of(row)
             # Last, because other claims wait at the provider's row until this is committed.
             grant = (
                 None if ledger.admission_control is None else admission.admit(tx, ledger.admission_control, row, event)
@@ -160,11 +181,39 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
                 fair_share.count_older(tx, tenant_id, row.queue, row.priority, row.id)
     except (IntegrityError, LaneFull):
         return None  # Another of its key runs, or its lane is full; the end of one of those readies this one.
-    # Others were held or waited for something, which says nothing about the queue.
-    if row.approval is None and row.after is None and row.expires_at is None and row.error is None:
-        metrics.DISPATCH_WAIT.labels(row.target).observe(float(row.waited))
+    return _job_of(ledger, row, event, grant)
+
+
+def _event_of(row: Any) -> Event:
+    """Return the event of a claimed dispatch, in the chain of the dispatch."""
+    if row.event_seq is None:
+        raise ValueError(f"Dispatch {row.id} reacts to no event.")
+    return Event(
+        seq=row.event_seq,
+        tenant_id=row.tenant_id,
+        id=row.event_id,
+        source=row.source,
+        event_type=row.event_type,
+        subject=row.subject,
+        time=row.time,
+        payload=row.payload,
+        session_id=row.session_id,
+        user_id=row.user_id,
+        correlation_id=row.correlation_id,
+        causation_id=row.causation_id,
+        hop=row.hop,
+        root_seq=row.root_seq,
+        lineage=tuple(row.lineage),
+        extensions=row.extensions,
+    )
+
+
+def _job_of(ledger: Ledger, row: Any, event: Event, grant: Grant | Wait | None) -> Job:
+    """Return the job of a claimed dispatch."""
+    if row.waited is not None:
+        metrics.DISPATCH_WAIT.labels(row.target).observe(row.waited)
     return Job(
-        tenant_id=tenant_id,
+        tenant_id=row.tenant_id,
         id=row.id,
         target=row.target,
         action_type=row.action_type,
@@ -172,19 +221,27 @@ def _claim(ledger: Ledger, tenant_id: str, dispatch_id: UUID) -> Job | None:
         event=event,
         author=Author(row.target, Cause(event, row.id), row.rule, row.rule_version),
         attempt=row.attempt,
-        lease=lease,
+        lease=row.lease,
         alone=row.alone,
         lane=row.lane,
         lane_limit=row.lane_limit,
         grant=None if isinstance(grant, Wait) else grant,
         model=None if isinstance(grant, Wait) else _model_of(ledger, row, event, grant),
-        wait=wait,
+        wait=grant if isinstance(grant, Wait) else None,
         queue=row.queue,
         overruns=row.overruns,
         seconds=ledger.seconds.get(row.target),
         embedding=tenant_embedding.parse(row.embedding),
         replay_id=row.replay_id,
     )
+
+
+def _next_claim(ledger: Ledger, queue: str | None) -> NextClaim | None:
+    """Return what this worker claims with the end of a dispatch: one that needs no grant. None: nothing."""
+    if queue is None:
+        return None
+    asking = frozenset() if ledger.admission_control is None else ledger.admission_control.asking
+    return NextClaim(queue, [name for name in ledger.agents if name not in asking], uuid4(), _limits(ledger))
 
 
 def _model_of(ledger: Ledger, row: Any, event: Event, grant: Grant | None) -> ChatClient | None:
@@ -196,8 +253,12 @@ def _model_of(ledger: Ledger, row: Any, event: Event, grant: Grant | None) -> Ch
 
 
 def _claim_values(ledger: Ledger, dispatch_id: UUID, lease: UUID) -> Json:
-    limits = {target: most + deadline.GRACE_SECONDS for target, most in ledger.seconds.items()}
-    return {"id": dispatch_id, "lease": lease, "seconds": ledger.policy.lease, "limits": json.dumps(limits)}
+    return {"id": dispatch_id, "lease": lease, "seconds": ledger.policy.lease, "limits": _limits(ledger)}
+
+
+def _limits(ledger: Ledger) -> str:
+    """Return the seconds of an attempt by target, as JSON."""
+    return json.dumps({target: most + deadline.GRACE_SECONDS for target, most in ledger.seconds.items()})
 
 
 def _put_back(tx: Tx, row: Any, wait: Wait) -> None:
@@ -218,27 +279,52 @@ def _lock_lane(tx: Tx, tenant_id: str, lane: str) -> None:
     tx.execute(_LOCK_LANE, {"lane": f"{tenant_id}\n{lane}"})
 
 
-def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[DispatchRef]:
-    """Write effect, end and followers in one transaction, which only the holder of the lease can commit."""
+def _finish(ledger: Ledger, job: Job, outcome: Outcome, own_queue: str | None = None) -> Ended:
+    """Write effect, end and followers in one transaction, which only the holder of the lease can commit.
+
+    Then offer what may run now, and claim the next dispatch of `own_queue`, in another one: turns are not locked until
+    the effect is on the disk.
+    """
     # With the vectors of the model that the job began with, whatever the tenant has chosen since.
     database = ledger.db if job.embedding is None else ledger.db.at(job.embedding.schema)
-    with database.tenant(job.tenant_id) as tx:
-        for part in outcome.failed:
-            _write_dead_part(tx, job, part)
-        postponed = [_write_postponed_part(tx, ledger, job, part) for part in outcome.postponed]
-        result = outcome.pending.write(tx, job.author)
-        then = [_next(ledger, job, *work) for work in [*outcome.then, *outcome.then_by_result(result)]]
-        then = then if outcome.at is None else [_hold_until(one, outcome.at) for one in then]
-        keys: list[Key | Readied] = [(job.tenant_id, job.queue), *insert_rows(tx, [*outcome.decided, *then])]
-        values = {"id": job.id, "lease": job.lease, "result": json.dumps(result, ensure_ascii=False)}
-        done, released = run_together(tx, (_DONE, values), _next_action(job, then))
-        if not done:
-            raise LeaseLost
-        for row in released:
-            metrics.DISPATCHES.labels(row.target, DispatchStatus.PENDING).inc()
-        keys += [(job.tenant_id, row.queue, row.id) for row in released]
+    offered, is_done = Offered([], []), False
+    try:
+        with database.tenant(job.tenant_id) as tx:
+            keys = _write(ledger, tx, job, outcome)
+            is_done = True
+            wanted = _next_claim(ledger, own_queue)
+            offered = fair_share.offer_again(database, tx, job.tenant_id, ledger.policy.shares, keys, wanted)
+    except DBAPIError as error:
+        if _is_lease_lost(error):
+            raise LeaseLost from error
+        if not is_done:
+            raise
+        log.warning("dispatch.unoffered", **logs.fault(error))  # The sweep finds what waits.
+    row = next(iter(offered.claimed), None)
+    return offered.owed, None if row is None else _job_of(ledger, row, _event_of(row), None)
+
+
+def _is_lease_lost(error: DBAPIError) -> bool:
+    return getattr(error.orig, "sqlstate", None) == LEASE_LOST
+
+
+def _write(ledger: Ledger, tx: Tx, job: Job, outcome: Outcome) -> list[Key | Readied]:
+    """Write effect, end and followers, and commit; return the turns that are to be offered."""
+    for part in outcome.failed:
+        _write_dead_part(tx, job, part)
+    postponed = [_write_postponed_part(tx, ledger, job, part) for part in outcome.postponed]
+    result = outcome.pending.write(tx, job.author)
+    then = [_next(ledger, job, *work) for work in [*outcome.then, *outcome.then_by_result(result)]]
+    then = then if outcome.at is None else [_hold_until(one, outcome.at) for one in then]
+    keys: list[Key | Readied] = [(job.tenant_id, job.queue), *insert_rows(tx, [*outcome.decided, *then])]
+    others_wait = job.alone is not None or job.lane is not None
+    released = _end(tx, job, result, then, last=not others_wait)
+    if others_wait:
         keys += _make_room(tx, job)
-        following = fair_share.offer(tx, ledger.policy.shares, keys, ends=True)
+        run_together(tx, last=True)
+    keys += [(job.tenant_id, row.queue, row.id) for row in released]
+    for row in released:
+        metrics.DISPATCHES.labels(row.target, DispatchStatus.PENDING).inc()
     metrics.DISPATCHES.labels(job.target, DispatchStatus.DONE).inc()
     if outcome.failed:
         metrics.DISPATCHES.labels(job.target, DispatchStatus.DEAD).inc(len(outcome.failed))
@@ -246,7 +332,21 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome) -> list[DispatchRef]:
         metrics.DISPATCHES.labels(job.target, status).inc()
     outcome.count(result)
     log.info("dispatch.done", result=logs.counts(result))
-    return following
+    return keys
+
+
+def _end(tx: Tx, job: Job, result: Json, then: Sequence[NewDispatch], *, last: bool) -> list[Any]:
+    """End a dispatch as done; return the next actions of its rule. `last`: commit, too.
+
+    Where the same agent goes on, the next action waits for that. DBAPIError with LEASE_LOST: another holds the lease.
+    """
+    rest = next((d.id for d in then if d.target == job.target and d.hold is None), None)
+    written = json.dumps(result, ensure_ascii=False)
+    has_rule = job.author.rule is not None
+    values = {"id": job.id, "lease": job.lease, "result": written, "hands_on": has_rule and rest is None}
+    waits = (_WAIT_FOR_REST, {"id": job.id, "rest": rest}) if has_rule and rest else None
+    released, _ = run_together(tx, (_DONE, values), waits, last=last)
+    return released
 
 
 def _write_dead_part(tx: Tx, job: Job, part: FailedPart) -> None:
@@ -271,14 +371,6 @@ def _write_postponed_part(tx: Tx, ledger: Ledger, job: Job, part: PostponedPart)
         values |= {"error": _error_text(cause), "attempt": attempt, "pause": ledger.policy.pause(1, cause.after)}
     tx.execute(_POSTPONED_PART, values | {"status": status})
     return status
-
-
-def _next_action(job: Job, then: Sequence[NewDispatch]) -> BoundStatement | None:
-    """Return what releases the rule's next action; where the same agent goes on, that action waits for it."""
-    if job.author.rule is None:
-        return None
-    rest = next((d.id for d in then if d.target == job.target and d.hold is None), None)
-    return (_HAND_ON, {"id": job.id}) if rest is None else (_WAIT_FOR_REST, {"id": job.id, "rest": rest})
 
 
 def _make_room(tx: Tx, job: Job) -> list[Readied]:
@@ -360,34 +452,12 @@ def _error_text(error: Exception) -> str:
     return words.encode(errors="replace").decode().replace("\x00", "\ufffd")
 
 
-_CLAIM = text("""
-    UPDATE dispatches SET status = 'running', attempt = attempt + 1, lease = :lease, turn = 'sent',
-                          started_at = clock_timestamp(), wake_at = clock_timestamp() + make_interval(secs => :seconds),
-                          deadline_at = clock_timestamp()
-                                        + make_interval(secs => (cast(:limits AS json) ->> target)::float8)
-    WHERE id = :id AND (status = 'pending' OR (status = 'retrying' AND wake_at <= clock_timestamp()))
-    RETURNING new.*, old.turn AS turn_before, extract(epoch FROM clock_timestamp() - new.created_at) AS waited,
-              (SELECT s.value FROM tenant_settings s
-               WHERE s.tenant_id = dispatches.tenant_id AND s.name = 'embedding') AS embedding
-""")
-"""Claims a dispatch unless it is held, has ended, or its next attempt is not due. One whose lease has expired is left
-to the sweep, which counts lost workers."""
-
-_EVENT = text(f"""
-    SELECT {event_log.COLUMNS} FROM events e WHERE e.seq = (SELECT event_seq FROM dispatches WHERE id = :id)
-""")
-
 _STEP_ASIDE = text("""
     UPDATE dispatches SET turn = NULL WHERE id = :id AND status = 'pending' AND turn = 'sent' RETURNING queue
 """)
 
 
-_DONE = text("""
-    UPDATE dispatches SET status = 'done', ended_at = clock_timestamp(), wake_at = NULL, lease = NULL, error = NULL,
-                          result = cast(:result AS jsonb)
-    WHERE id = :id AND lease = :lease AND status = 'running'
-    RETURNING id
-""")
+_DONE = text("SELECT id, queue, target FROM end_dispatch(:id, :lease, :result, :hands_on)")
 
 _LOCK_LANE = text("SELECT pg_advisory_xact_lock(hashtextextended(:lane, 0))")
 """Held until the end of the transaction, so that the next to count sees the result of this one."""
@@ -422,12 +492,6 @@ _POSTPONED_PART = text("""
     FROM dispatches WHERE id = :of
 """)
 """Beside the dispatch that it was a part of, like a dead one: what follows by rule has the rest, and does not wait."""
-
-_HAND_ON = text("""
-    UPDATE dispatches SET status = 'pending', hold = NULL, turn = 'ready', wake_at = NULL
-    WHERE after = :id AND status = 'held' AND hold = 'turn'
-    RETURNING id, queue, target
-""")
 
 _WAIT_FOR_REST = text("UPDATE dispatches SET after = :rest WHERE after = :id AND status = 'held'")
 

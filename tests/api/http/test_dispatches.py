@@ -289,7 +289,7 @@ def test_what_begins_again_just_as_its_turn_comes_is_not_forgotten(door: Doors, 
             assert dispatch_retries.repeat(tx, [UUID(second)], DispatchStatus.CANCELLED)
             ending = pool.submit(ledger._finish, works.ledger, job, Outcome())
             time.sleep(0.3)
-        following = ending.result(20)
+        following, _ = ending.result(20)
     works.run(following)
     assert status_of(door, first, second) == ["done", "done"]
 

@@ -77,9 +77,10 @@ def pages_of_all(app: Database, queue: Database, one: UUID) -> dict[str, int]:
         newest = tx.execute(text("SELECT max(seq) FROM events")).scalar_one()
         now = tx.execute(text("SELECT now()")).scalar_one()
         owed = {"attempts": 3, "overruns": 2, "share": 100, "limit": 500, "since": now}
+        offer = {"resend": 10, "longest": 50, "lowest": [None], **fair_share._claim_values(None)}
         found = {
-            "offer": pages(tx, fair_share._OFFER, room | {"resend": 10, "longest": 50}),
-            "lower": pages(tx, fair_share._LOWER, fair_share._keys([KEY]) | {"ids": [one]}),
+            "offer": pages(tx, fair_share._OFFER, room | offer),
+            "offer and lower": pages(tx, fair_share._OFFER, room | offer | {"lowest": [str(one)]}),
             "raise": pages(tx, fair_share._RAISE, room),
             "room": pages(tx, fair_share._WITH_ROOM, room | {"ids": [one]}),
             "sweep": pages(tx, sweep._OWED, owed),
@@ -87,11 +88,9 @@ def pages_of_all(app: Database, queue: Database, one: UUID) -> dict[str, int]:
         }
     with app.tenant(TENANT) as tx:
         return found | {
-            "claim": pages(tx, ledger._CLAIM, ledger._claim_values(a_ledger(app, {}), one, uuid4())),
-            "event": pages(tx, ledger._EVENT, lost),
+            "claim": pages(tx, fair_share.CLAIM, ledger._claim_values(a_ledger(app, {}), one, uuid4())),
             "renew": pages(tx, lease._RENEW, lost),
-            "hand on": pages(tx, ledger._HAND_ON, lost),
-            "done": pages(tx, ledger._DONE, lost | {"result": "{}"}),
+            "done": pages(tx, ledger._DONE, lost | {"result": "{}", "hands_on": True}),
         }
 
 
