@@ -2,14 +2,18 @@
 
     python -m bench.searchable
 
-To reach: p50 < 300 ms, p95 < 1 s. Each round publishes one message with a word of its own and asks for that word until
-it is found; the time runs from before the publish to after the answer that cites it.
+To reach: p95 <= 40 ms. Each round publishes one message with a word of its own and asks for that word until it is
+found; the time runs from before the publish to after the answer that cites it. The client is a connection and one parse.
 """
 
 from __future__ import annotations
 
+import json
 import time
 import uuid
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlsplit
 
 from bench.stand import Stand, percentiles, show, stack
 
@@ -20,13 +24,15 @@ GIVE_UP_SECONDS = 10
 def run() -> dict[str, float]:
     """Milliseconds, for searches by words and vectors together, after a warm-up that loads the model."""
     with stack() as stand:
-        _round(stand)
-        took = [_round(stand) for _ in range(ROUNDS)]
+        client = HTTPConnection(urlsplit(stand.url).netloc)
+        _round(stand, client)
+        took = [_round(stand, client) for _ in range(ROUNDS)]
+        client.close()
     found = percentiles(took)
     return {f"publish to found, ms, {name}": value for name, value in found.items()}
 
 
-def _round(stand: Stand) -> float:
+def _round(stand: Stand, client: HTTPConnection) -> float:
     word, session = uuid.uuid4().hex, uuid.uuid4().hex
     payload = {
         "session_id": session,
@@ -35,12 +41,22 @@ def _round(stand: Stand) -> float:
         "content": f"The code of the locker is {word}.",
     }
     began = time.perf_counter()
-    stand.call("POST", "/v1/events", {"event_type": "message.added", "source": "bench", "payload": payload})
+    _post(stand, client, "/v1/events", {"event_type": "message.added", "source": "bench", "payload": payload})
     while time.perf_counter() - began < GIVE_UP_SECONDS:
-        answer = stand.call("POST", "/v1/search", {"user_id": "bench", "query": f"locker code {word}", "limit": 3})
+        asked = {"user_id": "bench", "query": f"locker code {word}", "limit": 3}
+        answer = _post(stand, client, "/v1/search", asked)
         if any(s["session_id"] == session for r in answer["results"] for s in r["sources"]):
             return (time.perf_counter() - began) * 1000
     raise SystemExit(f"{word} was not found within {GIVE_UP_SECONDS} s")
+
+
+def _post(stand: Stand, client: HTTPConnection, path: str, body: dict[str, Any]) -> Any:
+    headers = {"Authorization": f"Bearer {stand.key}", "Content-Type": "application/json"}
+    client.request("POST", path, json.dumps(body), headers)
+    answer = client.getresponse()
+    content = answer.read()
+    assert answer.status in {200, 202}, content
+    return json.loads(content)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from uuid_utils import uuid7
 
 from core.errors import NotFound
 from core.events.parsing import NAME_CHARACTERS, SERVICE, Incoming
-from core.storage.db import Tx, recordset, recordset_of_json, run_together
+from core.storage.db import Tx, json_texts, run_together, text_array
 from core.storage.multiquery import BoundStatement
 from core.types import Event, Json
 
@@ -84,8 +84,7 @@ class EventPage:
 
 def appending(tenant_id: str, batch: Sequence[Incoming]) -> BoundStatement:
     """Return the statement that appends events that begin a chain; `positions` reads its rows."""
-    rows = recordset_of_json([_row(event) for event in batch])
-    return _INSERT, {"tenant": tenant_id, "rows": rows, **_NO_CAUSE}
+    return _INSERT, {"tenant": tenant_id, **_columns(batch), **_NO_CAUSE}
 
 
 def positions(appended: Iterable[Any]) -> dict[tuple[str, str], int]:
@@ -102,17 +101,14 @@ def emitting(tenant_id: str, cause: Cause, emissions: Sequence[Emission]) -> Bou
     """Return the statement by which `emit` does it; None: there is no event."""
     if not emissions:
         return None
-    rows = _rows([_incoming_of_emission(emission, cause) for emission in emissions])
-    return _INSERT, {"tenant": tenant_id, "rows": rows, **_place(cause)}
+    batch = [_incoming_of_emission(emission, cause) for emission in emissions]
+    return _INSERT, {"tenant": tenant_id, **_columns(batch), **_place(cause)}
 
 
 def record(tx: Tx, tenant_id: str, cause: Cause, batch: Sequence[Incoming]) -> dict[str, int]:
     """Append events of the past, to which no rule reacts, in the chain of their cause; return their positions by id."""
-    rows = _rows(batch)
-    return {
-        row.id: row.seq
-        for row in tx.execute(_INSERT, {"tenant": tenant_id, "rows": rows, **_place(cause, routed=True)})
-    }
+    values = {"tenant": tenant_id, **_columns(batch), **_place(cause, routed=True)}
+    return {row.id: row.seq for row in tx.execute(_INSERT, values)}
 
 
 def announce(tx: Tx, tenant_id: str, announcements: Sequence[Announcement]) -> int:
@@ -125,8 +121,8 @@ def announcing(tenant_id: str, announcements: Sequence[Announcement]) -> BoundSt
     """Return the statement by which `announce` does it; None: there is no event."""
     if not announcements:
         return None
-    rows = _rows([_incoming_of_announcement(announcement) for announcement in announcements])
-    return _INSERT, {"tenant": tenant_id, "rows": rows, **_NO_CAUSE}
+    batch = [_incoming_of_announcement(announcement) for announcement in announcements]
+    return _INSERT, {"tenant": tenant_id, **_columns(batch), **_NO_CAUSE}
 
 
 def get(tx: Tx, event_id: str) -> Event:
@@ -244,24 +240,20 @@ def _incoming_of_announcement(announcement: Announcement) -> Incoming:
     )
 
 
-def _rows(batch: Sequence[Incoming]) -> str:
-    """Encode a batch as one JSON parameter."""
-    return recordset([_row(event) for event in batch])
-
-
-def _row(event: Incoming) -> Json:
+def _columns(batch: Sequence[Incoming]) -> Json:
+    """Return a batch as an array for each column."""
     return {
-        "id": event.id,
-        "source": event.source,
-        "event_type": event.event_type,
-        "subject": event.subject,
-        "time": event.time,
-        "payload": event.payload,
-        "session_id": _text(event.payload, "session_id"),
-        "user_id": _text(event.payload, "user_id"),
-        "correlation_id": event.correlation_id,
-        "causation_id": event.causation_id,
-        "extensions": event.extensions or None,
+        "ids": text_array([event.id for event in batch]),
+        "sources": text_array([event.source for event in batch]),
+        "types": text_array([event.event_type for event in batch]),
+        "subjects": text_array([event.subject for event in batch]),
+        "times": text_array([event.time.isoformat() for event in batch]),
+        "payloads": text_array(json_texts([event.payload for event in batch])),
+        "sessions": text_array([_text(event.payload, "session_id") for event in batch]),
+        "users": text_array([_text(event.payload, "user_id") for event in batch]),
+        "correlations": text_array([event.correlation_id for event in batch]),
+        "causes": text_array([event.causation_id for event in batch]),
+        "extensions": text_array(json_texts([event.extensions or None for event in batch])),
     }
 
 
@@ -285,9 +277,12 @@ _INSERT = text("""
     SELECT :tenant, id, source, event_type, subject, time, payload, session_id, user_id,
            correlation_id, causation_id, extensions, cast(:root_seq AS bigint), :hop, cast(:dispatch_id AS uuid),
            cast(:lineage AS text[]), CASE WHEN :routed THEN clock_timestamp() END
-    FROM json_to_recordset(cast(:rows AS json)) AS batch (
-        id text, source text, event_type text, subject text, time timestamptz, payload jsonb, session_id text,
-        user_id text, correlation_id text, causation_id text, extensions jsonb)
+    FROM unnest(
+        cast(:ids AS text[]), cast(:sources AS text[]), cast(:types AS text[]), cast(:subjects AS text[]),
+        cast(:times AS timestamptz[]), cast(:payloads AS jsonb[]), cast(:sessions AS text[]), cast(:users AS text[]),
+        cast(:correlations AS text[]), cast(:causes AS text[]), cast(:extensions AS jsonb[])
+    ) AS batch (id, source, event_type, subject, time, payload, session_id, user_id, correlation_id, causation_id,
+                extensions)
     ON CONFLICT (tenant_id, id, source) DO NOTHING
     RETURNING seq, id, source
 """)

@@ -6,9 +6,11 @@ import difflib
 import json
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 from uuid import UUID
@@ -20,11 +22,12 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
+    TypeAdapter,
     ValidationError,
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, to_json
 from uuid_utils import uuid7
 
 from core.errors import Invalid, Problem
@@ -251,9 +254,9 @@ class NativeEvent(BaseModel):
         return time
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Incoming:
-    """An event that passed every check and can be accepted as it is."""
+    """An event that passed every check and can be accepted as it is. Frozen, it would take four times as long to make."""
 
     id: str
     source: str
@@ -297,6 +300,36 @@ def check(documents: Sequence[object], *, may_be_own: bool = False) -> list[Inco
 
     `may_be_own`: the events are only inspected, so that they may also be the service's own.
     """
+    events = _check_together(documents, may_be_own=may_be_own)
+    if events is None:
+        events = _check_each(documents, may_be_own=may_be_own)
+    _refuse_unstorable(events)
+    return events
+
+
+def _check_together(documents: Sequence[object], *, may_be_own: bool) -> list[Incoming] | None:
+    """Return the events if nothing is wrong with any of them, without a call for each; None: something is."""
+    try:
+        natives = _list_of(NativeEvent).validate_python([_as_native(document) for document in documents])
+        payloads = defaultdict[type[Payload], list[Json]](list)
+        for native in natives:
+            if native.event_type in PAYLOADS:
+                payloads[PAYLOADS[native.event_type]].append(native.payload)
+        for model, some in payloads.items():
+            _list_of(model).validate_python(some, strict=True)
+    except (ValidationError, Invalid):
+        return None
+    if not may_be_own and any(map(is_of_service, {native.source for native in natives})):
+        return None
+    return [_incoming(native) for native in natives]
+
+
+@cache
+def _list_of(model: type[BaseModel]) -> TypeAdapter[list[Any]]:
+    return TypeAdapter(list[model])  # type: ignore[valid-type]
+
+
+def _check_each(documents: Sequence[object], *, may_be_own: bool) -> list[Incoming]:
     problems: list[Problem] = []
     events: list[Incoming] = []
     for index, document in enumerate(documents):
@@ -310,21 +343,28 @@ def check(documents: Sequence[object], *, may_be_own: bool = False) -> list[Inco
             raise Invalid([*problems[:PROBLEMS], Problem("", f"more than {PROBLEMS} problems; the rest is not listed")])
     if problems:
         raise Invalid(problems)
-    _refuse_unstorable(events)
     return events
 
 
 def _event(document: object, *, may_be_own: bool) -> Incoming:
-    if isinstance(document, dict) and "specversion" in document:
-        document = _from_cloud(document)
-    native = NativeEvent.model_validate(document)
+    native = NativeEvent.model_validate(_as_native(document))
     if not may_be_own and is_of_service(native.source):
         raise Invalid([Problem("/source", f"`{SERVICE}` is reserved for the service; use your own name")])
     checked = PAYLOADS.get(native.event_type)
     if checked is not None:
         _check_payload(checked, native.payload)
+    return _incoming(native)
+
+
+def _as_native(document: object) -> object:
+    return _from_cloud(document) if isinstance(document, dict) and "specversion" in document else document
+
+
+def _incoming(native: NativeEvent) -> Incoming:
     event_id = native.id or str(uuid7())
-    extensions = {name: value for name in EXTENSIONS if (value := getattr(native, name)) is not None}
+    extensions: Json = {}
+    if not native.model_fields_set.isdisjoint(EXTENSIONS):
+        extensions = {name: value for name in EXTENSIONS if (value := getattr(native, name)) is not None}
     return Incoming(
         id=event_id,
         source=native.source,
@@ -379,6 +419,8 @@ def unstorable(value: object) -> str | None:
 
 def _fault_of(value: object, depth: int) -> str | None:
     """Return why a value cannot be stored as JSON; its first `depth` levels are known to be harmless."""
+    if _is_plain(value, depth):
+        return None
     try:
         text = ENCODER.encode(value)
         text.encode()
@@ -391,6 +433,16 @@ def _fault_of(value: object, depth: int) -> str | None:
     if "\\u0000" in text and NUL.search(text):
         return "contains the character U+0000; remove it"
     return None
+
+
+def _is_plain(value: object, depth: int) -> bool:
+    """Return whether nothing in a value could be at fault, as in nearly all: in a third of the time."""
+    try:
+        text = to_json(value)
+    except ValueError:  # Half a surrogate pair, or more levels than it takes.
+        return False
+    is_flat = text.count(b"[") + text.count(b"{") - depth <= NESTING
+    return is_flat and b"\\u0000" not in text and b"NaN" not in text and b"Infinity" not in text
 
 
 _NESTED = f"nested deeper than {NESTING} levels; flatten it"

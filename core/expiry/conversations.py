@@ -19,7 +19,7 @@ from core.events import expiries
 from core.events.expiries import Kind, Removed
 from core.expiry import due
 from core.expiry.due import DueSession, Way
-from core.sessions.sessions import TOOL
+from core.sessions.message_rows import TOOL
 from core.storage.db import Tx
 from core.tenancy.retention import Retention
 

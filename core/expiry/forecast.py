@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from core.expiry import due, log_rows
 from core.expiry.due import IS_DUE, Way
-from core.sessions.sessions import TOOL
+from core.sessions.message_rows import TOOL
 from core.storage.db import Tx
 from core.tenancy.retention import Retention
 from core.types import Json

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.events import log
 from core.events.parsing import Incoming
 from core.sessions import sessions
+from core.sessions.message_rows import Drafts
 from core.storage.db import Tx, run_together
 
 
@@ -29,11 +30,13 @@ def accept(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
     A repeat of `source` + `id` changes nothing. The sessions are locked before the log assigns positions, so that
     within one session the order of the log is the order of commit.
     """
+    drafts = Drafts(batch)
     # One round trip, but executed one after the other.
-    answers = run_together(tx, sessions.opening(tenant_id, batch), log.appending(tenant_id, batch))
+    asked = sessions.opening(tenant_id, batch), log.appending(tenant_id, batch)
+    answers = run_together(tx, *asked, meanwhile=drafts.make)
     opened, inserted = sessions.opened(answers[0]), log.positions(answers[1])
     fresh, ids = _first_of_each(batch, inserted)
-    sessions.project(tx, tenant_id, fresh, opened)
+    sessions.project(tx, tenant_id, fresh, opened, drafts)
     # The token of a batch of repeats covers what followed from their first delivery.
     return Accepted(ids, max(inserted.values()) if inserted else log.last_seq(tx))
 

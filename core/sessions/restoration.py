@@ -19,9 +19,8 @@ from core.events import log
 from core.events.log import Cause
 from core.events.parsing import SERVICE, Incoming
 from core.language.terms import token_estimate
-from core.sessions import known_owners
-from core.sessions.sessions import INSERT_MESSAGES
-from core.storage.db import Tx, recordset
+from core.sessions import known_owners, message_rows
+from core.storage.db import Tx, recordset, run_together
 from core.types import Json
 
 IMPORTED: Final = "message.imported"
@@ -132,7 +131,7 @@ def _append(
         session = standing[message.session_id]
         session.add(message)
         rows.append(_row(user_id, message, session, event.id, seqs[event.id]))
-    tx.execute(INSERT_MESSAGES, {"tenant": tenant_id, "rows": recordset(rows)})
+    run_together(tx, message_rows.inserting(tenant_id, rows))
     known_owners.note(tx, tenant_id, (o for m in fresh for o in known_owners.of(user_id, m.group_id, m.occurred_at)))
     grown = [
         {"id": name, "count": one.messages, "tokens": one.tokens, "extracted": one.is_extracted, "first": one.first,

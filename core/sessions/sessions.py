@@ -9,32 +9,20 @@ from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import text
-from uuid_utils import uuid7
 
 from core.errors import NotFound
 from core.events.parsing import Incoming
-from core.language.terms import token_estimate
 from core.sessions import known_owners, working_memory
 from core.sessions import state as sessions_state
 from core.sessions.known_owners import Seen
-from core.storage.db import Tx, recordset, recordset_of_json, run_together
+from core.sessions.message_rows import SPOKEN, TOOL, TOOL_RESULT, Draft, Drafts
+from core.storage.db import Tx, recordset, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Json, Message
-
-MESSAGE_ADDED = "message.added"
-
-TOOL_RESULT = "tool.result.added"
-
-TOOL = "tool"
-"""The role of tools' results."""
-
-SPOKEN = frozenset({MESSAGE_ADDED, TOOL_RESULT})
-"""Events that add a message to the transcript."""
 
 ENDED = "session.ended"
 
 SESSION_EVENTS = SPOKEN | {"session.started", ENDED}
-EXTRAS = ("participants", "tool_calls", "tool_name", "tool_call_id", "tags", "metadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +58,8 @@ class LockedSession:
     more_tokens: int = 0
     is_heard: bool = False
 
-    def grow(self, content: str) -> None:
-        tokens = token_estimate(content)
+    def grow(self, tokens: int) -> None:
+        """Count a further message."""
         self.messages += 1
         self.tokens += tokens
         self.more_tokens += tokens
@@ -102,15 +90,21 @@ def opened(rows: Iterable[Any]) -> dict[str, LockedSession]:
 
 
 def project(
-    tx: Tx, tenant_id: str, events: Sequence[tuple[int, Incoming]], opened: Mapping[str, LockedSession]
+    tx: Tx,
+    tenant_id: str,
+    events: Sequence[tuple[int, Incoming]],
+    opened: Mapping[str, LockedSession],
+    drafts: Drafts,
 ) -> None:
     """Update sessions by new events: messages, each with the next position, state and end.
+
+    `drafts`: of the messages of the batch that these events are from.
 
     A `session.ended` without `message_count` gets that of its session, in the log, with `filled_in` saying so.
     """
     session_events = [(seq, e) for seq, e in events if e.event_type in SESSION_EVENTS]
     known = _known_ids(tx, [e for _, e in session_events if e.event_type in SPOKEN])
-    rows: list[Json] = []
+    rows: list[Draft] = []
     counts: list[Json] = []
     for seq, event in session_events:
         one = opened[event.payload["session_id"]]
@@ -122,12 +116,13 @@ def project(
         elif event.event_type == "session.started":
             one.go_on(event.time)
         elif _is_new(event, known):
-            one.grow(event.payload["content"])
+            draft = drafts.of(event)
+            one.grow(draft["token_count"])
             one.go_on(event.time)
-            rows.append(_row(seq, event, one))
+            rows.append(drafts.placed(draft, seq, one.messages, one.tokens))
     run_together(
         tx,
-        (INSERT_MESSAGES, {"tenant": tenant_id, "rows": recordset_of_json(rows)}) if rows else None,
+        drafts.inserting(tenant_id, rows) if rows else None,
         (_FILL_IN, {"rows": recordset(counts)}) if counts else None,
         *_updates(opened),
         known_owners.noting(tenant_id, _owners(e for _, e in session_events)),
@@ -283,34 +278,6 @@ def _apply_starts_and_ends(tx: Tx, events: Sequence[Incoming]) -> None:
         working_memory.clear(tx, ended)
 
 
-def _row(seq: int, event: Incoming, one: LockedSession) -> Json:
-    payload = event.payload
-    audience = payload.get("audience")
-    extras: Json = {name: payload[name] for name in EXTRAS if payload.get(name)}
-    if isinstance(audience, list):
-        extras["participants"] = audience
-    is_tool = event.event_type == TOOL_RESULT
-    return {
-        "session_id": payload["session_id"],
-        "position": one.messages,
-        "id": payload.get("message_id") or str(uuid7()),
-        "event_seq": seq,
-        "event_id": event.id,
-        "user_id": payload["user_id"],
-        # A message for part of the group is not in the group's memory; only its audience has it.
-        "group_id": payload.get("group_id") if audience in (None, "group") else None,
-        "agent_id": payload.get("agent_id"),
-        "role": TOOL if is_tool else payload["role"],
-        "speaker": payload.get("tool_name" if is_tool else "speaker"),
-        "content": payload["content"],
-        "token_count": one.tokens,
-        "occurred_at": event.time,
-        "importance": None if is_tool else payload.get("importance"),
-        "extras": extras or None,
-        "audience_labels": sorted(set(payload.get("audience_labels") or ())),
-    }
-
-
 _OPEN = text("""
     INSERT INTO sessions AS s (tenant_id, id, user_id, group_id, started_at, last_at, oldest_at, oldest_tool_at)
     SELECT :tenant, id, user_id, group_id, started_at, last_at, started_at, tool_at
@@ -330,27 +297,6 @@ _KNOWN = text("""
     SELECT session_id, id FROM messages
     WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
 """)
-
-INSERT_MESSAGES: Final = text("""
-    WITH said AS MATERIALIZED (
-        SELECT * FROM json_to_recordset(cast(:rows AS json)) AS m (
-            session_id text, position int, id text, event_seq bigint, event_id text, user_id text, group_id text,
-            agent_id text, role text, speaker text, content text, token_count int, occurred_at timestamptz,
-            importance float8, extras jsonb, audience_labels text[])
-    ), stored AS (
-        INSERT INTO messages (tenant_id, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-                              role, speaker, content, token_count, occurred_at, importance, extras, audience_labels)
-        SELECT :tenant, session_id, position, id, event_seq, event_id, user_id, group_id, agent_id,
-               role, speaker, content, token_count, occurred_at, importance, extras, audience_labels
-        FROM said
-    )
-    INSERT INTO participants (tenant_id, session_id, user_id)
-    SELECT DISTINCT :tenant, session_id, user_id FROM said ON CONFLICT DO NOTHING
-""")
-"""Insert messages, whether they were said now or come from an archive, and who spoke. Their sessions are locked.
-
-Not by what the insert returns: of messages with labels this transaction may read nothing.
-"""
 
 _STAND = text("""
     UPDATE sessions SET message_count = h.count, token_count = token_count + h.tokens, ended_at = h.ended_at

@@ -353,12 +353,39 @@ def recordset(rows: Sequence[Mapping[str, object]]) -> str:
     return json.dumps(rows, ensure_ascii=False, default=_plain)
 
 
-def recordset_of_json(rows: Sequence[Mapping[str, object]]) -> str:
-    """Likewise in a third of the time, for rows with JSON values only."""
+def text_array(values: Sequence[object]) -> str | None:
+    """Encode texts, numbers and None as an array for `unnest`; None: there is no value at all.
+
+    Columns as arrays take the database a third of the time that the same rows take as JSON.
+    """
+    if None in values:
+        if all(value is None for value in values):
+            return None
+        return "{" + ",".join("NULL" if value is None else _element(str(value)) for value in values) + "}"
+    joined = _BETWEEN.join(map(str, values))
+    if not values or joined.count(_BETWEEN) >= len(values):  # The driver refuses such a text.
+        return "{" + ",".join(_element(str(value)) for value in values) + "}"
+    return _element(joined).replace(_BETWEEN, '","').join("{}")
+
+
+def _element(value: str) -> str:
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+_BETWEEN: Final = "\0"
+"""No text that PostgreSQL can store has it."""
+
+
+def json_texts(values: Sequence[object]) -> list[str | None]:
+    """Return each value as JSON; None stays."""
+    return [None if value is None else _json_text(value) for value in values]
+
+
+def _json_text(value: object) -> str:
     try:
-        return to_json(rows).decode()
+        return to_json(value).decode()
     except ValueError:  # `to_json` stops at 250 levels, and at half a surrogate pair, which the driver refuses.
-        return recordset(rows)
+        return json.dumps(value, ensure_ascii=False)
 
 
 def _plain(value: object) -> str:

@@ -26,7 +26,7 @@ from core.memory.receipts import Signer
 from core.search import query
 from core.search.filters import Filters
 from core.search.query import Question
-from core.sessions.sessions import MESSAGE_ADDED
+from core.sessions.message_rows import MESSAGE_ADDED
 from core.storage.db import Tx
 from core.types import Json
 from workers.dispatch.model import Job, Outcome

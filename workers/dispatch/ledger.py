@@ -19,7 +19,6 @@ from uuid_utils.compat import uuid7
 
 from core import logs, metrics
 from core.errors import Conflict, Later, LeaseLost, Never
-from core.events import dispatches
 from core.events import log as event_log
 from core.events.log import Cause, Emission
 from core.events.publishing import Author

@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from core import logs, metrics
 from core.errors import ImprintError
 from core.events import log as event_log
-from core.sessions import sessions
+from core.sessions import message_rows
 from core.spacing import Spacing, TrailingBound
 from core.storage.db import Database, Tx, recordset
 from core.storage.multiquery import BoundStatement
@@ -359,7 +359,7 @@ def _indexing_dispatches(router: Router, batch: Sequence[Event]) -> list[NewDisp
     """Return one dispatch per tenant that indexes all messages of the batch."""
     messages: defaultdict[str, list[Event]] = defaultdict(list)
     for event in batch:
-        if event.event_type in sessions.SPOKEN:
+        if event.event_type in message_rows.SPOKEN:
             messages[event.tenant_id].append(event)
     return [
         NewDispatch(

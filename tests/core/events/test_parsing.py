@@ -279,3 +279,33 @@ def test_parsing_raises_nothing_but_invalid(body: bytes, headers: dict[str, str]
     for one in batch:
         json.dumps(one.payload, ensure_ascii=False, allow_nan=False).encode()
         assert "\x00" not in f"{one.id}{one.source}{one.subject}"
+
+
+RIGHT = [
+    said("hello", id="e1", message_id="m1", audience_labels=["hr"]),
+    event("order.placed", payload={"total": 3.5, "lines": [{"sku": "\u2603"}]}, traceparent="00-1"),
+    event("session.started", payload={"session_id": "s", "user_id": "u", "state": {"pinned": {"task": "x"}}}),
+    {"specversion": "1.0", "id": "c", "source": "shop", "type": "order.placed", "data": {"a": 1}},
+]
+
+
+def test_a_batch_without_faults_is_checked_together_as_each_event_is_alone() -> None:
+    documents = [{**one, "time": "2026-11-21T10:00:00Z", "id": f"e{n}"} for n, one in enumerate(RIGHT)]
+    assert parsing._check_together(documents, may_be_own=False) == parsing._check_each(documents, may_be_own=False)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"event_type": "message.added", "source": "test", "payload": {"role": "user"}},
+        {"event_type": "order.placed"},
+        {**event(), "source": "imprint"},
+        {"specversion": "0.3", "id": "c", "source": "shop", "type": "a"},
+        "text",
+    ],
+)
+def test_one_fault_has_each_event_checked(wrong: object) -> None:
+    assert parsing._check_together([*RIGHT, wrong], may_be_own=False) is None
+    with pytest.raises(Invalid) as refused:
+        parsing.check([*RIGHT, wrong])
+    assert {problem.pointer.split("/")[1] for problem in refused.value.problems} == {str(len(RIGHT))}

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as trials
+from hypothesis import strategies as st
 from sqlalchemy import Connection, text
-from sqlalchemy.exc import IntegrityError, ProgrammingError
+from sqlalchemy.exc import DataError, IntegrityError, ProgrammingError
 
 from core.config import Settings
 from core.storage import db
@@ -70,3 +73,25 @@ def test_statements_of_one_round_trip_are_committed_together_or_not_at_all(queue
     with pytest.raises(IntegrityError):
         queue.ask_queues((beat, {"process": "clock"}), (beat, {"process": "router"}))
     assert queue.ask_queues((counted, {})) == [[(1,)]]
+
+
+TEXTS = st.lists(st.none() | st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"])))
+
+
+@trials(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TEXTS)
+def test_texts_arrive_as_elements_of_an_array_as_they_are(app: Database, texts: list[str | None]) -> None:
+    values = [*texts, "NULL", '{"a,b"}', "\\", "", 7]
+    with app.queue() as tx:
+        got = tx.execute(text("SELECT * FROM unnest(cast(:a AS text[]))"), {"a": db.text_array(values)}).scalars()
+        assert list(got) == [*texts, "NULL", '{"a,b"}', "\\", "", "7"]
+
+
+def test_a_column_without_a_value_is_no_array() -> None:
+    assert db.text_array([None, None]) is None
+    assert db.text_array([]) == "{}"
+
+
+def test_a_text_that_cannot_be_stored_moves_no_other_into_its_place(app: Database) -> None:
+    with app.queue() as tx, pytest.raises(DataError):
+        tx.execute(text("SELECT * FROM unnest(cast(:a AS text[]))"), {"a": db.text_array(["a\0b", "c"])})

@@ -12,6 +12,7 @@ import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
 from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
 
 from core.errors import Conflict, Later, Never
 from core.inference.quota import BreakerOpen
@@ -35,7 +36,7 @@ from tests.workers.dispatch.owing import (
     swept,
     works,
 )
-from workers.dispatch import insertion, ledger
+from workers.dispatch import fair_share, insertion, ledger
 from workers.dispatch.model import Job, Ledger, NewDispatch, Outcome
 
 
@@ -397,3 +398,46 @@ def test_an_attempt_that_met_an_open_breaker_does_not_count_not_even_the_last(ap
     rush(app, one)
     ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
     assert (row_of(app, one).status, marks(app), deaths(app)) == ("done", 1, [])
+
+
+def turns(app: Database, monkeypatch: pytest.MonkeyPatch, **fields: Any) -> tuple[list[UUID], int]:
+    """Run five dispatches in one turn of a worker; return those that were done, and how often one was claimed alone."""
+    owed = [owe(app, **fields) for _ in range(5)]
+    claims, claim = [0], ledger._claim
+
+    def counted(*given: Any) -> Job | None:
+        claims[0] += 1
+        return claim(*given)
+
+    monkeypatch.setattr(ledger, "_claim", counted)
+    monkeypatch.setattr(ledger, "TURN_SECONDS", 60)
+    narrow = replace(POLICY, running=1, resend=600)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE dispatches SET turn = 'ready' WHERE id <> :id"), {"id": owed[0]})
+    ledger.take_turn(a_ledger(app, {"agent": works}, narrow), TENANT, "io", owed[:1], lambda _owed: None)
+    return [one for one in owed if row_of(app, one).status == "done"], claims[0]
+
+
+def test_a_worker_claims_the_next_as_it_ends_one(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    done, claims = turns(app, monkeypatch)
+    assert (len(done), claims, marks(app)) == (5, 1, 5)
+
+
+def test_what_shares_a_key_is_claimed_by_itself(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    done, claims = turns(app, monkeypatch, alone="session:s1")
+    assert (len(done), claims, marks(app)) == (5, 5, 5)
+
+
+def test_an_effect_stays_where_nothing_can_be_offered_behind_it(
+    app: Database, queue: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, after = chain(app, "agent", "agent")
+
+    def lost(*_given: Any) -> None:
+        raise OperationalError("offer", {}, psycopg.OperationalError("the server is gone"))
+
+    monkeypatch.setattr(fair_share, "offer_again", lost)
+    assert ledger.run(a_ledger(app, {"agent": works}), TENANT, one) == []
+    monkeypatch.undo()
+    assert (statuses(app, [one, after]), marks(app)) == (["done", "pending"], 1)
+    assert after in swept(queue), "the sweep finds what waits"

@@ -87,10 +87,11 @@ def pages_of_all(app: Database, queue: Database, one: UUID) -> dict[str, int]:
             "route": pages(tx, router._CLAIM, {"limit": 500, "as_of": None, "since": newest}),
         }
     with app.tenant(TENANT) as tx:
+        tx.execute(_BEGIN_AGAIN, lost)
         return found | {
+            "done": pages(tx, ledger._DONE, lost | {"result": "{}", "hands_on": True}),
             "claim": pages(tx, fair_share.CLAIM, ledger._claim_values(a_ledger(app, {}), one, uuid4())),
             "renew": pages(tx, lease._RENEW, lost),
-            "done": pages(tx, ledger._DONE, lost | {"result": "{}", "hands_on": True}),
         }
 
 
@@ -120,5 +121,7 @@ _RUN = text("""
 """)
 
 _DONE = text("UPDATE dispatches SET status = 'done', ended_at = now(), wake_at = NULL WHERE status = 'running'")
+
+_BEGIN_AGAIN = text("UPDATE dispatches SET status = 'running', lease = :lease WHERE id = :id")
 
 _ROUTED = text("UPDATE events SET routed_at = now() WHERE routed_at IS NULL")
