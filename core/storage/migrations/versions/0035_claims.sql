@@ -211,3 +211,89 @@ BEGIN
     END IF;
 END
 $$;
+
+-- What accepting writes. As functions, because a session keeps their plans: planning them took a tenth of accepting 200
+-- events, and a fifth of accepting one. Each is explained where it is called.
+CREATE FUNCTION open_sessions(tenant text, spans json)
+RETURNS TABLE (id text, message_count int, token_count int, ended_at timestamptz, is_new boolean) LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    INSERT INTO sessions AS s (tenant_id, id, user_id, group_id, started_at, last_at, oldest_at, oldest_tool_at)
+    SELECT tenant, r.id, r.user_id, r.group_id, r.started_at, r.last_at, r.started_at, r.tool_at
+    FROM json_to_recordset(spans) AS r (
+        id text, user_id text, group_id text, started_at timestamptz, last_at timestamptz, tool_at timestamptz)
+    ON CONFLICT (tenant_id, id) DO UPDATE SET
+        started_at = least(s.started_at, excluded.started_at),
+        last_at = greatest(s.last_at, excluded.last_at),
+        oldest_at = least(s.oldest_at, excluded.oldest_at),
+        oldest_tool_at = least(s.oldest_tool_at, excluded.oldest_tool_at),
+        is_remnant = false
+    RETURNING s.id, s.message_count, s.token_count, s.ended_at, (xmax = 0);
+END
+$$;
+
+CREATE FUNCTION append_events(
+    tenant text, ids text[], sources text[], types text[], subjects text[], times timestamptz[], payloads jsonb[],
+    sessions text[], users text[], correlations text[], causes text[], extensions jsonb[], root bigint, hops int,
+    dispatch uuid, rules text[], is_routed boolean
+) RETURNS TABLE (seq bigint, id text, source text) LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+BEGIN
+    RETURN QUERY
+    INSERT INTO events AS e (tenant_id, id, source, event_type, subject, time, payload, session_id, user_id,
+                             correlation_id, causation_id, extensions, root_seq, hop, dispatch_id, lineage, routed_at)
+    SELECT tenant, b.id, b.source, b.event_type, b.subject, b.time, b.payload, b.session_id, b.user_id,
+           b.correlation_id, b.causation_id, b.extension, root, hops, dispatch, rules,
+           CASE WHEN is_routed THEN clock_timestamp() END
+    FROM unnest(ids, sources, types, subjects, times, payloads, sessions, users, correlations, causes, extensions)
+        AS b (id, source, event_type, subject, time, payload, session_id, user_id, correlation_id, causation_id, extension)
+    ON CONFLICT (tenant_id, id, source) DO NOTHING
+    RETURNING e.seq, e.id, e.source;
+END
+$$;
+
+CREATE FUNCTION add_messages(
+    tenant text, sessions text[], ids text[], events text[], users text[], groups text[], agents text[], roles text[],
+    speakers text[], contents text[], times timestamptz[], importances float8[], extras jsonb[], labels text[],
+    positions int[], seqs bigint[], tokens int[]
+) RETURNS void LANGUAGE plpgsql SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+#variable_conflict use_column
+BEGIN
+    INSERT INTO messages (tenant_id, session_id, id, event_id, user_id, group_id, agent_id, role, speaker, content,
+                          occurred_at, importance, extras, audience_labels, position, event_seq, token_count)
+    SELECT tenant, m.session_id, m.id, m.event_id, m.user_id, m.group_id, m.agent_id, m.role, m.speaker, m.content,
+           m.occurred_at, m.importance, m.extra, cast(m.label AS text[]), m.place, m.seq, m.token
+    FROM unnest(sessions, ids, events, users, groups, agents, roles, speakers, contents, times, importances, extras,
+                labels, positions, seqs, tokens)
+        AS m (session_id, id, event_id, user_id, group_id, agent_id, role, speaker, content, occurred_at, importance,
+              extra, label, place, seq, token);
+    INSERT INTO participants (tenant_id, session_id, user_id)
+    SELECT DISTINCT tenant, p.session_id, p.user_id FROM unnest(sessions, users) AS p (session_id, user_id)
+    ON CONFLICT DO NOTHING;
+END
+$$;
+
+CREATE FUNCTION grow_sessions(grown json) RETURNS void LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    UPDATE sessions s SET message_count = h.count, token_count = s.token_count + h.tokens, ended_at = h.ended_at
+    FROM json_to_recordset(grown) AS h (id text, count int, tokens int, ended_at timestamptz)
+    WHERE s.id = h.id;
+END
+$$;
+
+CREATE FUNCTION note_owners(tenant text, seen json, seconds float8) RETURNS void LANGUAGE plpgsql
+SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+    INSERT INTO owners AS o (tenant_id, kind, id, last_at)
+    SELECT tenant, r.kind, r.id, least(r.at, clock_timestamp())
+    FROM json_to_recordset(seen) AS r (kind text, id text, at timestamptz)
+    LEFT JOIN owners k ON k.kind = r.kind AND k.id = r.id COLLATE "C"
+    WHERE k.id IS NULL OR k.last_at < least(r.at, clock_timestamp()) - make_interval(secs => seconds)
+    ORDER BY r.kind, r.id COLLATE "C"
+    ON CONFLICT (tenant_id, kind, id) DO UPDATE SET last_at = greatest(o.last_at, excluded.last_at);
+END
+$$;
