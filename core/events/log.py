@@ -272,9 +272,19 @@ _NO_CAUSE = {"root_seq": None, "hop": 0, "dispatch_id": None, "lineage": None, "
 """Columns of an event that begins a chain."""
 
 _INSERT = text("""
-    SELECT seq, id, source FROM append_events(
-        :tenant, :ids, :sources, :types, :subjects, :times, :payloads, :sessions, :users, :correlations, :causes,
-        :extensions, :root_seq, :hop, :dispatch_id, :lineage, :routed)
+    INSERT INTO events (tenant_id, id, source, event_type, subject, time, payload, session_id, user_id,
+                        correlation_id, causation_id, extensions, root_seq, hop, dispatch_id, lineage, routed_at)
+    SELECT :tenant, id, source, event_type, subject, time, payload, session_id, user_id,
+           correlation_id, causation_id, extensions, cast(:root_seq AS bigint), :hop, cast(:dispatch_id AS uuid),
+           cast(:lineage AS text[]), CASE WHEN :routed THEN clock_timestamp() END
+    FROM unnest(
+        cast(:ids AS text[]), cast(:sources AS text[]), cast(:types AS text[]), cast(:subjects AS text[]),
+        cast(:times AS timestamptz[]), cast(:payloads AS jsonb[]), cast(:sessions AS text[]), cast(:users AS text[]),
+        cast(:correlations AS text[]), cast(:causes AS text[]), cast(:extensions AS jsonb[])
+    ) AS batch (id, source, event_type, subject, time, payload, session_id, user_id, correlation_id, causation_id,
+                extensions)
+    ON CONFLICT (tenant_id, id, source) DO NOTHING
+    RETURNING seq, id, source
 """)
 """Append a batch in its order; return only events that are new."""
 

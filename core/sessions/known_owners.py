@@ -149,7 +149,15 @@ LAST_CODE: Final = 0x10FFFF
 SURROGATES: Final = range(0xD800, 0xE000)
 AFTER_SURROGATES: Final = 0xE000
 
-_NOTE = text("SELECT note_owners(:tenant, :rows, :seconds)")
+_NOTE = text("""
+    INSERT INTO owners AS o (tenant_id, kind, id, last_at)
+    SELECT :tenant, r.kind, r.id, least(r.at, clock_timestamp())
+    FROM json_to_recordset(cast(:rows AS json)) AS r (kind text, id text, at timestamptz)
+    LEFT JOIN owners k ON k.kind = r.kind AND k.id = r.id COLLATE "C"
+    WHERE k.id IS NULL OR k.last_at < least(r.at, clock_timestamp()) - make_interval(secs => :seconds)
+    ORDER BY r.kind, r.id COLLATE "C"
+    ON CONFLICT (tenant_id, kind, id) DO UPDATE SET last_at = greatest(o.last_at, excluded.last_at)
+""")
 """Only what would change is written: a row that conflicts is locked, even if nothing about it changes."""
 
 _WITH_COUNTS: Final = """

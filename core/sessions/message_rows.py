@@ -108,28 +108,41 @@ def _arrays_of(rows: Sequence[Json], names: Sequence[str]) -> dict[str, str | No
     return {name: text_array(values) for name, values in columns.items()}
 
 
+_KINDS: Final = {
+    "session_id": "text",
+    "id": "text",
+    "event_id": "text",
+    "user_id": "text",
+    "group_id": "text",
+    "agent_id": "text",
+    "role": "text",
+    "speaker": "text",
+    "content": "text",
+    "occurred_at": "timestamptz",
+    "importance": "float8",
+    "extras": "jsonb",
+    "audience_labels": "text",
+    "position": "int",
+    "event_seq": "bigint",
+    "token_count": "int",
+}
+"""Columns of new messages, with the type of their arrays; labels are arrays themselves, and as such texts."""
+
 _PLACES: Final = ("position", "event_seq", "token_count")
-"""Columns that depend on what the session and the log hold."""
+_OWN: Final = tuple(name for name in _KINDS if name not in _PLACES)
 
-_OWN: Final = (
-    "session_id",
-    "id",
-    "event_id",
-    "user_id",
-    "group_id",
-    "agent_id",
-    "role",
-    "speaker",
-    "content",
-    "occurred_at",
-    "importance",
-    "extras",
-    "audience_labels",
-)
-"""The others."""
+_INSERT: Final = text(f"""
+    WITH said AS MATERIALIZED (
+        SELECT * FROM unnest({", ".join(f"cast(:{name} AS {kind}[])" for name, kind in _KINDS.items())})
+        AS m ({", ".join(_KINDS)})
+    ), stored AS (
+        INSERT INTO messages (tenant_id, {", ".join(_KINDS)})
+        SELECT :tenant, {", ".join(_KINDS).replace("audience_labels", "cast(audience_labels AS text[])")} FROM said
+    )
+    INSERT INTO participants (tenant_id, session_id, user_id)
+    SELECT DISTINCT :tenant, session_id, user_id FROM said ON CONFLICT DO NOTHING
+""")
+"""Insert messages and who spoke. Their sessions are locked.
 
-_INSERT: Final = text(f"SELECT add_messages(:tenant, {', '.join(f':{name}' for name in (*_OWN, *_PLACES))})")
-"""Inserts messages and who spoke. Their sessions are locked; labels are arrays of an array, and as such texts.
-
-Who spoke is not what the insert returns: of messages with labels this transaction may read nothing.
+Not by what the insert returns: of messages with labels this transaction may read nothing.
 """

@@ -278,7 +278,19 @@ def _apply_starts_and_ends(tx: Tx, events: Sequence[Incoming]) -> None:
         working_memory.clear(tx, ended)
 
 
-_OPEN = text("SELECT id, message_count, token_count, ended_at, is_new FROM open_sessions(:tenant, :rows)")
+_OPEN = text("""
+    INSERT INTO sessions AS s (tenant_id, id, user_id, group_id, started_at, last_at, oldest_at, oldest_tool_at)
+    SELECT :tenant, id, user_id, group_id, started_at, last_at, started_at, tool_at
+    FROM json_to_recordset(cast(:rows AS json)) AS r (
+        id text, user_id text, group_id text, started_at timestamptz, last_at timestamptz, tool_at timestamptz)
+    ON CONFLICT (tenant_id, id) DO UPDATE SET
+        started_at = least(s.started_at, excluded.started_at),
+        last_at = greatest(s.last_at, excluded.last_at),
+        oldest_at = least(s.oldest_at, excluded.oldest_at),
+        oldest_tool_at = least(s.oldest_tool_at, excluded.oldest_tool_at),
+        is_remnant = false
+    RETURNING id, message_count, token_count, ended_at, (xmax = 0) AS is_new
+""")
 """Create or lock the sessions, and widen their span of time. A row without xmax was inserted."""
 
 _KNOWN = text("""
@@ -286,7 +298,11 @@ _KNOWN = text("""
     WHERE (session_id, id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
 """)
 
-_STAND = text("SELECT grow_sessions(:rows)")
+_STAND = text("""
+    UPDATE sessions SET message_count = h.count, token_count = token_count + h.tokens, ended_at = h.ended_at
+    FROM json_to_recordset(cast(:rows AS json)) AS h (id text, count int, tokens int, ended_at timestamptz)
+    WHERE sessions.id = h.id
+""")
 
 _FILL_IN = text("""
     UPDATE events SET payload = payload || jsonb_build_object(
