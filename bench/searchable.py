@@ -3,7 +3,7 @@
     python -m bench.searchable
 
 To reach: p95 <= 40 ms. Each round publishes one message with a word of its own and asks for that word until it is
-found; the time runs from before the publish to after the answer that cites it. The client is a connection and one parse.
+found; the time runs from before the publish to after the answer that cites it. Its client is a socket and one parse.
 """
 
 from __future__ import annotations

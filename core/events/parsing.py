@@ -256,7 +256,7 @@ class NativeEvent(BaseModel):
 
 @dataclass(slots=True)
 class Incoming:
-    """An event that passed every check and can be accepted as it is. Frozen, it would take four times as long to make."""
+    """An event that passed every check and can be accepted as it is. Frozen, it would take four times as long."""
 
     id: str
     source: str

@@ -57,10 +57,12 @@ class FairShare:
 class NextClaim:
     """What a worker claims with the offer that ends its transaction: a dispatch of its queue to one of these targets.
 
-    `lease`: token of the attempt. `limits`: seconds of an attempt by target, as JSON.
+    `most`: how many of that queue are offered, so that others that end at this moment find a next one, too. `lease`:
+    token of the attempt. `limits`: seconds of an attempt by target, as JSON.
     """
 
     queue: str
+    most: int
     targets: Sequence[str]
     lease: UUID
     limits: str
@@ -140,9 +142,10 @@ def _sent(rows: Iterable[Any]) -> list[DispatchRef]:
 
 def _claim_values(wanted: NextClaim | None) -> dict[str, object]:
     if wanted is None:
-        return {"claiming": None, "targets": None, "holder": None, "limits": None}
+        return {"claiming": None, "most": None, "targets": None, "holder": None, "limits": None}
     return {
         "claiming": wanted.queue,
+        "most": wanted.most,
         "targets": list(wanted.targets),
         "holder": wanted.lease,
         "limits": wanted.limits,
@@ -208,7 +211,7 @@ _WITH_ROOM: Final = text("""
 _OFFER: Final = text("""
     SELECT tenant_id, queue, id, claimed
     FROM offer_turns(:tenants, :queues, :lowest, :priorities, :lease, :running, :stale, :resend, :longest,
-                     :claiming, :targets, :holder, :limits)
+                     :claiming, :most, :targets, :holder, :limits)
 """)
 
 UNHURRIED: Final[BoundStatement] = text("SET LOCAL synchronous_commit = off"), {}

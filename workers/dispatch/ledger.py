@@ -235,12 +235,16 @@ def _job_of(ledger: Ledger, row: Any, event: Event, grant: Grant | Wait | None) 
     )
 
 
-def _next_claim(ledger: Ledger, queue: str | None) -> NextClaim | None:
-    """Return what this worker claims with the end of a dispatch: one that needs no grant. None: nothing."""
+def _next_claim(ledger: Ledger, queue: str | None, keys: Sequence[Key | Readied]) -> NextClaim | None:
+    """Return what this worker claims with the end of a dispatch: one that needs no grant. None: nothing.
+
+    `keys`: one for the end, and one for each dispatch that it has made ready.
+    """
     if queue is None:
         return None
     asking = frozenset() if ledger.admission_control is None else ledger.admission_control.asking
-    return NextClaim(queue, [name for name in ledger.agents if name not in asking], uuid4(), _limits(ledger))
+    targets = [name for name in ledger.agents if name not in asking]
+    return NextClaim(queue, sum(key[1] == queue for key in keys), targets, uuid4(), _limits(ledger))
 
 
 def _model_of(ledger: Ledger, row: Any, event: Event, grant: Grant | None) -> ChatClient | None:
@@ -291,7 +295,7 @@ def _finish(ledger: Ledger, job: Job, outcome: Outcome, own_queue: str | None = 
         with database.tenant(job.tenant_id) as tx:
             keys = _write(ledger, tx, job, outcome)
             is_done = True
-            wanted = _next_claim(ledger, own_queue)
+            wanted = _next_claim(ledger, own_queue, keys)
             offered = fair_share.offer_again(database, tx, job.tenant_id, ledger.policy.shares, keys, wanted)
     except DBAPIError as error:
         if _is_lease_lost(error):

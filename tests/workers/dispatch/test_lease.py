@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from core.errors import Never
 from core.storage.db import Database
 from tests.outcomes import Writing
@@ -22,7 +24,7 @@ from tests.workers.dispatch.owing import (
     swept,
     works,
 )
-from workers.dispatch import ledger
+from workers.dispatch import lease, ledger
 from workers.dispatch.model import Job, Outcome
 
 
@@ -95,3 +97,29 @@ def test_a_lease_is_renewed_while_the_agent_thinks(app: Database, queue: Databas
 
     ledger.run(a_ledger(app, {"agent": thoughtful}, short), TENANT, one)
     assert (row_of(app, one).status, row_of(app, one).attempt) == ("done", 1)
+
+
+def lease_threads() -> set[threading.Thread]:
+    return {thread for thread in threading.enumerate() if thread.name == "lease"}
+
+
+def test_one_thread_looks_after_all_attempts_and_ends_when_there_are_none(
+    app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "IDLE_TURNS", 1)
+    monkeypatch.setattr(lease, "_WATCHES", lease._Watches())
+    others, seen, together = lease_threads(), [], threading.Barrier(3, timeout=20)
+
+    def meets_others(_job: Job) -> Outcome:
+        together.wait()
+        seen.append(lease_threads() - others)
+        together.wait()
+        return Outcome()
+
+    book = a_ledger(app, {"agent": meets_others})
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda one: ledger.run(book, TENANT, one), [owe(app) for _ in range(3)]))
+    assert [len(threads) for threads in seen] == [1, 1, 1]
+    for thread in seen[0]:
+        thread.join(20)
+    assert not seen[0] & lease_threads()

@@ -58,13 +58,13 @@ END
 $$;
 
 -- Locks the turns of these tenants and queues, lowers their bounds to `lowest`, what was made ready there, marks as many ready
--- dispatches as sent as there is room for, and returns them. The first of `claiming`, a queue, with one
+-- dispatches as sent as there is room for, and returns them. Of `claiming`, a queue, at most `most`; the first with one
 -- of these targets is claimed at once by `holder`, and named by the setting `imprint.claimed`; one that shares a key or a
 -- lane is not, because its claim would wait for others. A function, because a session keeps its plans, and planning takes
 -- longer than all else. No plan made while a table was small may read all of it.
 CREATE FUNCTION offer_turns(
     tenants text[], queues text[], lowest uuid[], priorities int[], lease_seconds float8, most_running int, stale_seconds float8,
-    resend float8, longest float8, claiming text, targets text[], holder uuid, limits json
+    resend float8, longest float8, claiming text, most int, targets text[], holder uuid, limits json
 ) RETURNS TABLE (tenant_id text, queue text, id uuid, claimed boolean) LANGUAGE plpgsql
 SET enable_seqscan = off SET plan_cache_mode = force_generic_plan AS $$
 #variable_conflict use_column
@@ -97,6 +97,9 @@ BEGIN
         SELECT w.tenant_id, w.queue, w.free
         FROM turn_room(tenants, queues, priorities, lease_seconds, most_running, stale_seconds) AS w
     LOOP
+        IF own_queue = claiming THEN
+            room := least(room, most);
+        END IF;
         FOREACH own_priority IN ARRAY priorities LOOP
             EXIT WHEN room <= 0;
             SELECT b.from_id INTO low FROM turn_bounds b
