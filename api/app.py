@@ -161,9 +161,10 @@ ROUTES: Final = [route for router in ROUTERS for route in router.routes]
 """Routes, declared and looked up before processes are forked, which share them. Including a router would build each of
 its routes a second time."""
 
-DIRECT: Final[Mapping[Endpoint, type[BaseModel]]] = {
+DIRECT: Final[Mapping[Endpoint, type[BaseModel] | None]] = {
     search.post_search: SearchRequest,
     context.post_context: context.ContextRequest,
+    events.post_events: None,
 }
 """Endpoints that are called directly, with the model of their body: those that an agent waits for in each turn."""
 

@@ -14,7 +14,7 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, Final
 
-from fastapi import Response
+from fastapi import Request, Response
 from pydantic import BaseModel
 from pydantic_core import from_json
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -24,14 +24,15 @@ from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
 from api.ingress.large_json import LARGE_BYTES
 from core.tenancy.tenants import Caller
 
-Endpoint = Callable[[Dependencies, Caller, Any], Response]
-"""An endpoint whose parameters are the shared objects, the caller and the validated body."""
+Endpoint = Callable[..., Response]
+"""An endpoint whose parameters are the shared objects, the caller, and the validated body or request and raw body."""
 
 
 class DirectCalls:
     """ASGI application behind admission control: calls an endpoint of the table, or passes the request on."""
 
-    def __init__(self, app: ASGIApp, deps: Dependencies, table: Mapping[Endpoint, type[BaseModel]]) -> None:
+    def __init__(self, app: ASGIApp, deps: Dependencies, table: Mapping[Endpoint, type[BaseModel] | None]) -> None:
+        """`table`: endpoints with the model of their body; None: it reads headers and body itself."""
         self._app = app
         self._deps = deps
         self._table = table
@@ -40,19 +41,23 @@ class DirectCalls:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         endpoint: Endpoint | None = getattr(scope.get("route"), "endpoint", None)
-        model = None if endpoint is None else self._table.get(endpoint)
-        if endpoint is None or model is None or not _is_small_json(scope):
+        if endpoint is None or endpoint not in self._table:
+            await self._app(scope, receive, send)
+            return
+        model = self._table[endpoint]
+        is_usual = bodies.announced_size(scope["headers"]) != 0 if model is None else _is_small_json(scope)
+        if not is_usual:
             await self._app(scope, receive, send)
             return
         message = await receive()  # Admission control has read the whole body.
         body = message.get("body", b"")
-        asked = parsed(model, body)
-        if asked is None:
+        asked = (Request(scope), body) if model is None else (parsed(model, body),)
+        if asked == (None,):
             await self._app(scope, bodies.replay(body, receive), send)
             return
         admitted: Admitted = scope[ADMITTED]
         caller = admitted.caller
-        work = partial(copy_context().run, endpoint, self._deps.of(caller), caller, asked)
+        work = partial(copy_context().run, endpoint, self._deps.of(caller), caller, *asked)
         try:
             answer = await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is answered, as the framework does

@@ -15,6 +15,7 @@ from core.config import Settings
 from core.errors import Invalid, Later, Problem
 from core.search import query
 from core.search.query import SearchAnswer
+from core.sessions import ingest
 from core.tenancy import tenants
 from tests.doors import OTHER, Doors, key_of
 from tests.samples import TENANT, accept, said
@@ -108,3 +109,21 @@ def test_keys_are_asked_for_as_everywhere(door: Doors, settings: Settings, monke
 def door_app(door: Doors) -> Any:
     """The database of the door."""
     return door.client.app.state.deps.db  # type: ignore[attr-defined]
+
+
+def test_events_are_accepted_directly_and_refused_as_ever(door: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, take = list[str](), ingest.accept
+
+    def noted(*given: Any) -> ingest.Accepted:
+        names.append(threading.current_thread().name)
+        return take(*given)
+
+    monkeypatch.setattr(ingest, "accept", noted)
+    sent = [said("I play the cello."), said("And the flute.")]
+    answer = door.ask("POST", "/v1/events", content=json.dumps(sent), headers=JSON)
+    assert (answer.status_code, answer.json()["accepted"]) == (202, 2)
+    assert [name.startswith("endpoint") for name in names] == [True]
+    wrong = door.ask("POST", "/v1/events", content=json.dumps([*sent, {"source": "x"}]), headers=JSON)
+    assert (wrong.status_code, [one["pointer"] for one in wrong.json()["errors"]]) == (422, ["/2/event_type"])
+    empty = door.ask("POST", "/v1/events", content=b"", headers=JSON)
+    assert empty.status_code == 422
