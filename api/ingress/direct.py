@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from fastapi import Request, Response
 from pydantic import BaseModel
@@ -22,7 +22,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.ingress import bodies, content_type, error_responses
 from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
 from api.ingress.large_json import LARGE_BYTES
-from core.tenancy.tenants import Caller
 
 Endpoint = Callable[..., Response]
 """An endpoint whose parameters are the shared objects, the caller, and the validated body or request and raw body."""
