@@ -18,9 +18,8 @@ from core.loop import Loop
 
 EXCHANGE = Exchange("imprint.bell", type="fanout", durable=False, delivery_mode="transient")
 
-GATHER_SECONDS = 0.025
-"""Time by which a hint follows what it is about: those within it are one, because a router reads everything there is. A
-search finds a message from its commit on, and often follows at once; routing and indexing would slow it down."""
+QUIET_SECONDS = 0.02
+"""Hints within this time are one, because a router reads everything there is."""
 
 LISTEN_SECONDS = 1.0
 """A listener looks so often whether it was closed; hints come at once."""
@@ -67,7 +66,6 @@ class Doorbell:
         self._loop.close()
 
     def _publish(self) -> None:
-        time.sleep(GATHER_SECONDS)
         try:
             if self._connection is None:
                 self._connection = Connection(self._url, connect_timeout=2)
@@ -76,6 +74,7 @@ class Doorbell:
         except BROKER_ERRORS:
             self._disconnect()
             raise
+        time.sleep(QUIET_SECONDS)
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
