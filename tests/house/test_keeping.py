@@ -94,6 +94,8 @@ KEPT = {
     "core/plugins.py:_installed": "entry points of installed packages",
     "core/storage/idle_connections.py:_USES": "numbers of connections by pool",
     "core/storage/multiquery.py:_row_factory": "names of columns",
+    "core/events/parsing.py:_list_of": "models of the program",
+    "workers/dispatch/lease.py:_Watches._running": "attempts that run: each is removed with its end",
     "core/storage/kept_plans.py:_PLANS": "statements of the program by connection, without their values",
     "core/storage/kept_plans.py:split": "statements of the program, without their values",
     "rules/registry/live_rules.py:LiveRules._sets": OF_RULES,
