@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from api.cli.main import COMMANDS
+from api.cli.commands import COMMANDS
 from bench import commands
 from core.config import Settings
 from core.storage.db import Database
