@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from api.stack import ahead, forking, process
-from api.stack.fork_marks import HOME, MARK
+from api.stack import forking, process
+from api.stack.fork_marks import MARK
 from api.stack.fork_server import EARLY, NOW
-from api.stack.forking import Begun, ForkServer
+from api.stack.forking import ForkServer
 from core.errors import Misconfigured
 from tests.api.stack.running import wait_until
 
@@ -179,146 +177,3 @@ def test_what_needs_the_modules_before_the_mark_does_not_wait_for_those_behind_i
         wait_until(lambda: not any(one.alive() for one in late))
     finally:
         server.stop(0.0)
-
-
-SEEN = """
-import os
-OWN = os.environ.get("OWN"), os.environ.get("SECRET")
-"""
-SAYS = """
-import library, own, os
-print("library", library.OWN, "own", own.OWN, "by", os.getppid())
-"""
-
-
-@pytest.fixture
-def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Begun]:
-    """A server that has begun ahead with a library, and will import `own` in its home."""
-    process.furnish_home(tmp_path)
-    for name, text in {"library": SEEN, "own": SEEN, "says": SAYS}.items():
-        (tmp_path / f"{name}.py").write_text(text)
-    monkeypatch.setenv("SECRET", "of the command")
-    ahead.begin(["library", HOME, "own"], {"PYTHONPATH": str(tmp_path), "OWN": "ahead", "SECRET": ""})
-    found = forking.begun()
-    assert found
-    assert forking.begun() is None, "it is used once, and by nobody who inherits the environment"
-    yield found
-    found.send_signal(signal.SIGKILL)
-    found.wait(10.0)
-
-
-def served(tmp_path: Path, begun: Begun) -> ForkServer:
-    env = {**os.environ, "PYTHONPATH": str(tmp_path), "OWN": "at home", "SECRET": ""}
-    server = ForkServer(tmp_path, ["library", HOME, "own"], env, first=begun)
-    server.start()
-    return server
-
-
-def test_a_server_that_began_ahead_has_the_library_already_and_imports_the_rest_at_home(
-    tmp_path: Path, begun: Begun
-) -> None:
-    server = served(tmp_path, begun)
-    try:
-        assert server.pid == begun.pid
-        said = server.spawn("one", ["says"], {**os.environ, "PYTHONPATH": str(tmp_path)})
-        wait_until(lambda: not said.alive())
-        assert log(tmp_path, "one").strip() == f"library ('ahead', '') own ('at home', '') by {begun.pid}"
-        assert not process.wait_released(tmp_path, server.name, 0.0), "it holds the lock of its name"
-        assert process.pid_file(tmp_path, server.name).read_text() == f"{begun.pid} fork-server\n"
-        assert "of the command" not in Path(f"/proc/{begun.pid}/environ").read_text()
-    finally:
-        server.stop(2.0)
-    assert (begun.poll(), server.alive()) == (-signal.SIGTERM, False)
-
-
-def test_where_the_server_that_began_ahead_has_ended_another_one_starts(tmp_path: Path, begun: Begun) -> None:
-    begun.send_signal(signal.SIGKILL)
-    assert begun.wait(10.0) == -signal.SIGKILL
-    server = served(tmp_path, begun)
-    try:
-        assert server.pid != begun.pid
-        said = server.spawn("one", ["says"], {**os.environ, "PYTHONPATH": str(tmp_path)})
-        wait_until(lambda: not said.alive())
-        assert log(tmp_path, "one").strip() == f"library ('at home', '') own ('at home', '') by {server.pid}"
-    finally:
-        server.stop(2.0)
-
-
-def has_ended(pid: int) -> bool:
-    """Whether a process is gone, or waits for its parent to take note."""
-    stat = Path(f"/proc/{pid}/stat")
-    try:
-        return stat.read_text().rpartition(")")[2].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
-
-
-def test_a_server_that_began_ahead_ends_with_a_command_that_does_not_come_to_start_it(root: Path) -> None:
-    program = (
-        "import os\n"
-        "from api.stack import ahead\n"
-        "from api.stack.fork_marks import HOME\n"
-        "ahead.begin(['json', HOME], {})\n"
-        "print(os.environ[ahead.VARIABLE].partition(':')[0])"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
-    wait_until(lambda: has_ended(int(done.stdout)))
-
-
-TAKE_IN = """
-import os, signal, sys
-from api.cli.optional_libraries import OPTIONAL
-from api.cli.shared_modules import SHARED
-from api.stack.fork_marks import HOME, MARK
-from api.stack.fork_server import _take_in
-def take_in(places):
-    for place in places:
-        if place not in {HOME, MARK}:
-            _take_in(place)
-"""
-
-
-def told(root: Path, program: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", TAKE_IN + program], cwd=root, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_the_libraries_imported_ahead_read_no_setting_of_a_home(root: Path) -> None:
-    """Of our own modules, `core.metrics` has its folder from the environment when it is imported."""
-    program = """
-take_in(SHARED[: SHARED.index(HOME)])
-print(sorted({"prometheus_client", "core.config", "core.metrics", "rules", "workers"} & set(sys.modules)))
-"""
-    assert told(root, program) == "[]"
-
-
-def test_the_server_keeps_no_thread_and_loads_no_model(root: Path) -> None:
-    """A fork copies one thread alone: a lock that another one held would be held for good."""
-    program = """
-take_in(SHARED)
-print(len(os.listdir("/proc/self/task")), sorted({"onnxruntime", "openai", "tokenizers"} & set(sys.modules)))
-"""
-    assert told(root, program) == "1 []"
-
-
-def test_libraries_that_nobody_needs_are_not_imported_and_can_be(root: Path) -> None:
-    program = """
-take_in(SHARED)
-print(sorted({*OPTIONAL, "typer"} & set(sys.modules)), all(__import__(name) for name in OPTIONAL))
-"""
-    assert told(root, program) == "[] True"
-
-
-def test_a_process_of_a_worker_still_ends_with_its_parent(root: Path) -> None:
-    """Celery asks for this signal; billiard hides what goes wrong, so that it might be missing unnoticed."""
-    program = """
-take_in(SHARED)
-from billiard import util
-from celery import platforms
-platforms.set_pdeathsig("SIGKILL")
-print(util.get_pdeathsig() == signal.SIGKILL)
-"""
-    assert told(root, program) == "True"
