@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import typer
 
-from api.cli.main import COMMANDS
+from api.cli.commands import COMMANDS
 
 HEAD: Final = """# Commands
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Final
 
-from billiard import util
 from sqlalchemy import text
 
 from core import plugins
@@ -27,6 +25,3 @@ def rehearse() -> None:
     for group in plugins.OWN:
         plugins.names(group)
     celery_app.create(settings, NO_BROKER).finalize()
-    # Celery sets this signal in each process of a worker by cffi, whose parser of C takes 10 MB, once.
-    with contextlib.suppress(OSError):
-        util.get_pdeathsig()

@@ -8,51 +8,14 @@ from typing import Annotated, Final
 
 import typer
 
-from api.cli.watching import APP, ROUTER, WantedStack
-from api.stack.fork_server import MARK
+from api.cli.shared_modules import APP, LIBRARY_ENV, ROUTER, SHARED
+from api.cli.watching import WantedStack
 from api.stack.supervisor import Child
 from api.stack.up import METRICS_FOLDER, ListenAddress
 from core.config import Settings
 
-SHARED: Final = (
-    "api.cli.preparation",
-    "api.cli.main",
-    "workers.__main__",
-    "workers.processes",
-    "celery.apps.worker",
-    "celery.apps.beat",
-    "celery.app.amqp",
-    "celery.app.log",
-    "celery.concurrency.prefork",
-    "celery.concurrency.thread",
-    "celery.worker.autoscale",
-    "celery.worker.consumer",
-    "celery.worker.loops",
-    "celery.worker.strategy",
-    "kombu.transport.redis",
-    "workers.scheduling",
-    "workers.together",
-    "workers.rehearsal:rehearse",
-    MARK,
-    "fastapi",
-    "api.cli.serve",
-    "api.console.app",
-    "api.compat.platform",
-    "api.cli.serving",
-    "anyio._backends._asyncio",
-    "uvicorn.lifespan.on",
-    "uvicorn.loops.uvloop",
-    "encodings.idna",
-)
-"""Modules that the fork server imports and functions that it calls, in this order: the preparation is wanted first, and
-what stands behind the mark the API alone needs."""
-
-
 IDLE_PROCESSES: Final = 0
 """Processes of each worker that stay while it has no work; each takes 18 MB of its own."""
-
-MALLOC: Final = {"MALLOC_ARENA_MAX": "2"}
-"""Of the C library: one heap for each thread would keep what threads free."""
 
 
 def up(
@@ -77,7 +40,7 @@ def wanted(settings: Settings, *, quiet: bool, small: bool = False) -> WantedSta
     """Return what runs by these settings."""
     metrics = settings.home.absolute() / "run" / "metrics"
     return WantedStack(
-        env={METRICS_FOLDER: str(metrics), "OMP_NUM_THREADS": "1", **MALLOC},
+        env={METRICS_FOLDER: str(metrics), **LIBRARY_ENV},
         home=str(settings.home),
         http=ListenAddress(settings.http_host, settings.http_port),
         metrics=ListenAddress(
@@ -93,14 +56,14 @@ def wanted(settings: Settings, *, quiet: bool, small: bool = False) -> WantedSta
 
 
 def _children(settings: Settings, *, small: bool) -> list[Child]:
-    me, workers = [sys.executable, "-m", "api.cli.main"], [sys.executable, "-m", "workers"]
+    serve, workers = [sys.executable, "-m", "api.cli.serve"], [sys.executable, "-m", "workers"]
     serving = {"IMPRINT_HTTP_HOST": settings.http_host, "IMPRINT_HTTP_PORT": str(settings.http_port)}
     if "embedding_at_start" not in settings.model_fields_set:
         serving["IMPRINT_EMBEDDING_AT_START"] = "false"
     if small:
         serving["IMPRINT_API_PROCESSES"] = "1"
         return [
-            Child("api", [*me, "serve"], serving, [APP], shows_metrics=True),
+            Child("api", serve, serving, [APP], shows_metrics=True),
             Child("workers", [*workers, "together"], roles=[APP, ROUTER]),  # Early, it would share 8 MB less.
         ]
     few = ["--idle", str(IDLE_PROCESSES)]
@@ -108,5 +71,5 @@ def _children(settings: Settings, *, small: bool) -> list[Child]:
         Child("router", [*workers, "router-and-clock"], roles=[APP, ROUTER], early=True),
         Child("worker-io", [*workers, "worker", "--queue", "io", *few], roles=[APP], early=True),
         Child("worker-cpu", [*workers, "worker", "--queue", "cpu", *few], roles=[APP], early=True),
-        Child("api", [*me, "serve"], serving, [APP], shows_metrics=True),
+        Child("api", serve, serving, [APP], shows_metrics=True),
     ]

@@ -1,4 +1,7 @@
-"""`imprint serve`: the HTTP API. Light to import: where its processes count must be known before the metrics are."""
+"""`imprint serve`: the HTTP API. Light to import: where its processes count must be known before the metrics are.
+
+`python -m api.cli.serve` does the same without the libraries for commands.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Final
 from api.cli import metrics_folder
 from core import deferred
 from core.config import Settings
+from core.errors import ImprintError
 
 MOST: Final = 4
 """Processes by default at most: each takes memory, and the database works beside them."""
@@ -31,3 +35,17 @@ def count(settings: Settings) -> int:
     if sys.platform != "linux":
         return 1
     return settings.api_processes or min(MOST, len(os.sched_getaffinity(0)))
+
+
+def main() -> int:
+    """Run it; if it cannot start, print one line and return 1."""
+    try:
+        serve()
+    except ImprintError as error:
+        sys.stderr.write(f"Error: {error.detail}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,13 +14,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final, NoReturn, Self
 
-from api.stack import launch
+from api.cli.shared_modules import APP, ROUTER
+from api.stack import forking, launch
 from api.stack.supervisor import Child
 from api.stack.up import ListenAddress, RunProcess
 from api.stack.up import up as run_stack
-
-APP, ROUTER = "IMPRINT_DATABASE_APP_URL", "IMPRINT_DATABASE_ROUTER_URL"
-"""Settings with the roles that processes connect as: the tenant-bound one, and that of the queue."""
 
 NAME: Final = "imprint"
 """Name of the process in lists of processes."""
@@ -43,6 +41,7 @@ class WantedStack:
 
     def run(self, on_ready: Callable[[], None] | None = None) -> int:
         """Run it until a signal, or until `on_ready` returns; return the exit code."""
+        begun = forking.begun()
         return run_stack(
             settings_env={**os.environ, **self.env},
             home=Path(self.home),
@@ -56,6 +55,7 @@ class WantedStack:
             shared=self.shared,
             on_ready=on_ready,
             small=self.small,
+            begun=begun,
         )
 
     def become(self) -> NoReturn:

@@ -5,6 +5,9 @@ EARLY or LATER, with the file descriptor of a channel (`SCM_RIGHTS`), on which o
 run, with its environment: no password of one process is ever in the memory of another. The process answers with its
 pid, and the server with its wait status when it has ended.
 
+With `--ahead PID` it begins before its stack is known, as a child of that process: where HOME stands among the modules
+it waits for a request like the others, which says its log, its lock and its environment.
+
 With `--rest SECONDS` a server that is asked for nothing for so long replaces itself by one that has imported nothing;
 its processes stay its children. It imports everything again when it is asked, so that the new process waits for that.
 """
@@ -27,6 +30,7 @@ from importlib import import_module
 from typing import Any, Final, NoReturn
 
 from api.stack import launch
+from api.stack.fork_marks import HOME, MARK
 
 CONTROL: Final = 0
 """File descriptor of the socket on which requests come."""
@@ -40,9 +44,6 @@ EARLY: Final = b"-"
 FOLLOW_S: Final = 0.05
 """After an EARLY process others follow as soon as it has begun, and the next import may take a second."""
 
-MARK: Final = "/"
-"""Stands among the modules behind those that an EARLY process needs."""
-
 LATER: Final = b"+"
 """Fork when everything is imported."""
 
@@ -53,9 +54,12 @@ Channels = dict[int, socket.socket]
 class _Server:
     """The server: what it imports, its processes' channels, and after how many seconds it rests (None: never)."""
 
-    def __init__(self, modules: list[str], rest_s: float | None, children: str) -> None:
-        """`children`: pid and file descriptor of each channel, of processes forked before it rested."""
-        self._modules, self._rest_s = modules, rest_s
+    def __init__(self, modules: list[str], rest_s: float | None, children: str, *, is_ahead: bool) -> None:
+        """`children`: pid and file descriptor of each channel, of processes forked before it rested.
+
+        `is_ahead`: its home is not known yet.
+        """
+        self._modules, self._rest_s, self._is_ahead = modules, rest_s, is_ahead
         self._control = socket.socket(fileno=os.dup(CONTROL))
         pairs = (one.partition(":") for one in children.split(",") if one)
         self._channels: Channels = {int(pid): socket.socket(fileno=int(number)) for pid, _, number in pairs}
@@ -76,11 +80,16 @@ class _Server:
         due = {NOW}
         held = [_receive(self._control)] if self._channels else []  # Asked for one, it has ended its rest.
         for module in self._modules:
-            if module == MARK:
+            if module == HOME:
+                if not self._has_home():
+                    return
+            elif module == MARK:
                 gc.freeze()
                 due.add(EARLY)
             else:
                 _take_in(module)
+            if self._is_ahead:
+                continue
             urgency = NOW
             while held or self._is_asked(FOLLOW_S if urgency == EARLY else 0):
                 urgency, channel = held.pop() if held else _receive(self._control)
@@ -97,6 +106,24 @@ class _Server:
         while channel:
             yield channel
             channel = self._next()
+
+    def _has_home(self) -> bool:
+        """Return whether there is a home to serve; a server that began ahead waits for it."""
+        if not self._is_ahead:
+            return True
+        _, channel = _receive(self._control)
+        if channel is None:
+            return False
+        with channel, channel.makefile("rb") as incoming:
+            home = json.load(incoming)
+            self._rest_s = home["rest_s"]
+            _log_to(home["log"])
+            os.environ.clear()
+            os.environ.update(home["env"])
+            time.tzset()
+            os.environ[launch.LOCK_DESCRIPTOR] = str(launch.hold(home["lock"]))
+        self._is_ahead = False
+        return True
 
     def _next(self) -> socket.socket | None:
         """Return the channel of the next request; None: there will be no more."""
@@ -122,9 +149,13 @@ def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rest", type=float)
     parser.add_argument("--children", default="")
+    parser.add_argument("--ahead", type=int)
     parser.add_argument("modules", nargs="+")
     asked = parser.parse_args(arguments)
-    request = _Server(asked.modules, asked.rest, asked.children).serve()
+    if asked.ahead:
+        os.setsid()
+        launch.die_with_parent(signal.SIGTERM, asked.ahead)
+    request = _Server(asked.modules, asked.rest, asked.children, is_ahead=bool(asked.ahead)).serve()
     if request is not None:
         run(request)
 
@@ -171,11 +202,9 @@ def _accepted(control: socket.socket, channel: socket.socket) -> dict[str, Any]:
 def _settle(request: dict[str, Any]) -> None:
     """Become a process of its own: its lock and not the server's, its group, log, name and environment."""
     null = os.open(os.devnull, os.O_RDONLY)
-    log = os.open(request["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    for source, target in ((null, 0), (log, 1), (log, 2)):
-        os.dup2(source, target)
+    os.dup2(null, 0)
     os.close(null)
-    os.close(log)
+    _log_to(request["log"])
     os.close(int(os.environ[launch.LOCK_DESCRIPTOR]))
     launch.hold(request["lock"])
     os.setsid()
@@ -184,6 +213,14 @@ def _settle(request: dict[str, Any]) -> None:
     os.environ.clear()
     os.environ.update(request["env"])
     time.tzset()
+
+
+def _log_to(path: str) -> None:
+    """Append to this file what is printed, and all errors."""
+    log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    for target in (1, 2):
+        os.dup2(log, target)
+    os.close(log)
 
 
 def run(request: dict[str, Any]) -> None:

@@ -11,11 +11,12 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from api.stack import process
+from api.stack import ahead, process
 from api.stack.fork_server import LATER
 from api.stack.process import Process
 from core.errors import Misconfigured
@@ -24,17 +25,65 @@ FORK_LIMIT_S: Final = 60.0
 """A request waits for the import that is under way."""
 
 
+class Begun:
+    """A server that began before its home was known (`ahead.begin`), as a handle like `subprocess.Popen`."""
+
+    def __init__(self, pid: int, control: socket.socket) -> None:
+        """`control`: the socket by which it is asked."""
+        self.pid, self.control = pid, control
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal; None while it runs."""
+        if self._code is None:
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
+            self._code = os.waitstatus_to_exitcode(status) if ended else None
+        return self._code
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the exit code. Raises subprocess.TimeoutExpired."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if end is not None and time.monotonic() >= end:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0.0)
+            time.sleep(process.POLL_S)
+        return code
+
+    def send_signal(self, sig: int) -> None:
+        """Send a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, sig)
+
+
+def begun() -> Begun | None:
+    """Return the server that this process has begun ahead, once."""
+    told = os.environ.pop(ahead.VARIABLE, "")
+    if not told:
+        return None
+    pid, _, control = told.partition(":")
+    os.set_inheritable(int(control), False)
+    return Begun(int(pid), socket.socket(fileno=int(control)))
+
+
 class ForkServer:
     """The fork server as a member of the stack. Linux only: elsewhere libraries do not survive a fork."""
 
     name = "fork-server"
 
-    def __init__(self, home: Path, modules: Sequence[str], env: Mapping[str, str], rest_s: float | None = None) -> None:
+    def __init__(
+        self,
+        home: Path,
+        modules: Sequence[str],
+        env: Mapping[str, str],
+        rest_s: float | None = None,
+        first: Begun | None = None,
+    ) -> None:
         """`modules` are imported in this order; `env` is that of the server and must hold no secret.
 
         `rest_s`: seconds without a request after which it drops what it has imported; the next process waits for it.
+        `first`: a server that has begun with these modules, and is used for the first start.
         """
-        self._home, self._modules, self._env, self._rest_s = home, modules, env, rest_s
+        self._home, self._modules, self._env, self._rest_s, self._first = home, modules, env, rest_s, first
         self._process: Process | None = None
         self._control: socket.socket | None = None
 
@@ -52,11 +101,34 @@ class ForkServer:
         """Start it; it imports its modules meanwhile."""
         self.stop(0.0)
         process.reclaim(self._home, self.name)
+        first, self._first = self._first, None
+        if first and self._adopt(first):
+            return
         rest = [] if self._rest_s is None else ["--rest", str(self._rest_s)]
         command = [sys.executable, "-m", "api.stack.fork_server", *rest, *self._modules]
         self._control, theirs = socket.socketpair()
         with theirs:
             self._process = process.spawn(self._home, self.name, command, self._env, stdin=theirs)
+
+    def _adopt(self, first: Begun) -> bool:
+        """Give a server that has begun its home; return False if it has ended."""
+        with process.open_log(self._home, self.name) as log:
+            log_start = log.tell()
+        home = {
+            "rest_s": self._rest_s,
+            "log": str(process.log_file(self._home, self.name)),
+            "lock": str(process.lock_file(self._home, self.name)),
+            "env": dict(self._env),
+        }
+        ours, theirs = socket.socketpair()
+        with ours, theirs, contextlib.suppress(OSError):
+            socket.send_fds(first.control, [LATER], [theirs.fileno()])
+            ours.sendall(json.dumps(home).encode())
+            process.write_pid(self._home, self.name, first.pid)
+            self._control, self._process = first.control, Process(self._home, self.name, first, log_start)
+            return True
+        first.control.close()
+        return False
 
     def stop(self, grace_s: float) -> None:
         """End it: SIGTERM, and SIGKILL after `grace_s` seconds. On its death its processes are told to end."""

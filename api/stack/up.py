@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from api.stack import forking, process, run_files
 from api.stack import host as stack_host
 from api.stack.broker import Broker
-from api.stack.forking import ForkServer
+from api.stack.forking import Begun, ForkServer
 from api.stack.postgres import Postgres
 from api.stack.screen import Screen
 from api.stack.servers import Server
@@ -72,20 +72,22 @@ def up(
     shared: Sequence[str] = (),
     on_ready: Callable[[], None] | None = None,
     small: bool = False,
+    begun: Begun | None = None,
 ) -> int:
     """Run the whole stack until Ctrl-C or SIGTERM, or until `on_ready` returns; return the exit code of the command.
 
     Servers without a URL are started from the wheels. `prepare` is called once they answer, with `settings_env` and
     IMPRINT_HOME, IMPRINT_DATABASE_URL (the owner's), IMPRINT_BROKER_URL added. It returns the URLs of the roles, by
     setting; each child gets those that it names, and never the owner's. `shared` are modules that a fork server
-    imports for all children which are modules, too. `small`: so is PostgreSQL's cache, and the fork server rests. An
-    ImprintError becomes one line on standard error and exit code 1.
+    imports for all children which are modules, too. `small`: so is PostgreSQL's cache, and the fork server rests.
+    `begun`: a fork server that imports `shared` already. An ImprintError becomes one line on standard error and exit
+    code 1.
     """
     screen = Screen(quiet=quiet)
     home = home.expanduser().resolve()
     try:
         with alone(home), _signals_end():
-            stack = _Stack(home, http, metrics, screen, shared, small=small)
+            stack = _Stack(home, http, metrics, screen, shared, small=small, begun=begun)
             try:
                 stack.start(settings_env, database_url, broker_url, prepare, children)
                 stack.stay(on_ready)
@@ -111,6 +113,7 @@ class _Stack:
         shared: Sequence[str],
         *,
         small: bool,
+        begun: Begun | None,
     ) -> None:
         self._home = home
         self._http = http
@@ -118,6 +121,7 @@ class _Stack:
         self._screen = screen
         self._shared = shared
         self._small = small
+        self._begun = begun
         self._forks: ForkServer | None = None
         self._supervisor = Supervisor(screen.complain)
 
@@ -162,7 +166,7 @@ class _Stack:
         if self._shared and forking.is_supported():
             urls = {"IMPRINT_DATABASE_URL", "IMPRINT_BROKER_URL"}.union(*(child.roles for child in children))
             env = {**os.environ, "PYTHONUNBUFFERED": "1", **settings_env, **dict.fromkeys(urls, "")}
-            self._forks = ForkServer(self._home, self._shared, env, REST_S if self._small else None)
+            self._forks = ForkServer(self._home, self._shared, env, REST_S if self._small else None, self._begun)
             self._supervisor.add(self._forks)
 
     def _run(self, child: Child, env: Mapping[str, str]) -> None:

@@ -25,8 +25,8 @@ VERSION: Final = metadata.version("imprint-server")
 STARTED: Final = datetime.now(UTC)
 """When this process read its code, which is when it started to within a second."""
 
-BEAT_SECONDS = 2.5
-"""A quarter of the time after which a process counts as stopped: each beat is a commit on an idle machine, too."""
+BEAT_SECONDS = 3.3
+"""A third of the time after which a process counts as stopped: each beat is a commit on an idle machine, too."""
 
 TENANTS_SECONDS = 1.0
 """Interval at which a change of the number of tenants with work is reported, by which these share the processes."""

@@ -18,8 +18,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from starlette.routing import Match
 
 from api.app import ROUTERS
-from api.cli import lazy
-from api.cli import main as commands
+from api.cli import commands, lazy
 from bench import settings as settings_table
 from core import metrics
 from core.events import parsing

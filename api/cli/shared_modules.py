@@ -1,0 +1,59 @@
+"""What the processes of `imprint up` share: the modules that its fork server imports, and its environment."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from api.stack.fork_marks import HOME, MARK
+
+APP, ROUTER = "IMPRINT_DATABASE_APP_URL", "IMPRINT_DATABASE_ROUTER_URL"
+"""Settings with the roles that processes connect as: the tenant-bound one, and that of the queue."""
+
+SECRETS: Final = ("IMPRINT_DATABASE_URL", "IMPRINT_BROKER_URL", APP, ROUTER)
+"""URLs with passwords: a process gets those that it needs, and the fork server none."""
+
+LIBRARY_ENV: Final = {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+"""What libraries read when they are loaded. One heap of the C library for each thread would keep what threads free."""
+
+ENVIRONMENT: Final = {"PYTHONUNBUFFERED": "1", **LIBRARY_ENV, **dict.fromkeys(SECRETS, "")}
+"""Of the fork server, beside that of the command."""
+
+SHARED: Final = (
+    "api.cli.optional_libraries:hide",
+    "pydantic_settings",
+    "sqlalchemy.dialects.postgresql.psycopg",
+    "numpy",
+    "structlog",
+    "fastapi",
+    "httpx",
+    "celery.apps.worker",
+    "celery.apps.beat",
+    "celery.app.amqp",
+    "celery.app.log",
+    "celery.concurrency.prefork",
+    "celery.concurrency.thread",
+    "celery.worker.autoscale",
+    "celery.worker.consumer",
+    "celery.worker.loops",
+    "celery.worker.strategy",
+    "kombu.transport.redis",
+    "api.cli.optional_libraries:show",
+    HOME,
+    "api.cli.preparation",
+    "workers.__main__",
+    "workers.processes",
+    "workers.scheduling",
+    "workers.together",
+    "workers.rehearsal:rehearse",
+    MARK,
+    "api.cli.serve",
+    "api.console.app",
+    "api.compat.platform",
+    "api.cli.serving",
+    "anyio._backends._asyncio",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.uvloop",
+    "encodings.idna",
+)
+"""Modules that the fork server imports and functions that it calls, in this order: what reads the environment stands
+behind HOME, the preparation is wanted first of that, and what stands behind MARK the API alone needs."""

@@ -1,0 +1,113 @@
+"""A real fork server that begins before its home is known."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from api.stack import ahead, forking, process
+from api.stack.fork_marks import HOME
+from api.stack.forking import Begun, ForkServer
+from tests.api.stack.running import wait_until
+
+pytestmark = pytest.mark.skipif(not forking.is_supported(), reason="libraries survive a fork on Linux only")
+
+SEEN = """
+import os
+OWN = os.environ.get("OWN"), os.environ.get("SECRET")
+"""
+SAYS = """
+import library, own, os
+print("library", library.OWN, "own", own.OWN, "by", os.getppid())
+"""
+
+
+@pytest.fixture
+def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Begun]:
+    """A server that has begun ahead with a library, and will import `own` in its home."""
+    process.furnish_home(tmp_path)
+    for name, text in {"library": SEEN, "own": SEEN, "says": SAYS}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    monkeypatch.setenv("SECRET", "of the command")
+    ahead.begin(["library", HOME, "own"], {"PYTHONPATH": str(tmp_path), "OWN": "ahead", "SECRET": ""})
+    found = forking.begun()
+    assert found
+    assert forking.begun() is None, "it is used once, and by nobody who inherits the environment"
+    yield found
+    found.send_signal(signal.SIGKILL)
+    found.wait(10.0)
+
+
+def said_by_one(tmp_path: Path) -> str:
+    return process.log_file(tmp_path, "one").read_text().strip()
+
+
+def served(tmp_path: Path, begun: Begun) -> ForkServer:
+    env = {**os.environ, "PYTHONPATH": str(tmp_path), "OWN": "at home", "SECRET": ""}
+    server = ForkServer(tmp_path, ["library", HOME, "own"], env, first=begun)
+    server.start()
+    return server
+
+
+def test_a_server_that_began_ahead_has_the_library_already_and_imports_the_rest_at_home(
+    tmp_path: Path, begun: Begun
+) -> None:
+    server = served(tmp_path, begun)
+    try:
+        assert server.pid == begun.pid
+        said = server.spawn("one", ["says"], {**os.environ, "PYTHONPATH": str(tmp_path)})
+        wait_until(lambda: not said.alive())
+        assert (
+            process.log_file(tmp_path, "one").read_text().strip()
+            == f"library ('ahead', '') own ('at home', '') by {begun.pid}"
+        )
+        assert not process.wait_released(tmp_path, server.name, 0.0), "it holds the lock of its name"
+        assert process.pid_file(tmp_path, server.name).read_text() == f"{begun.pid} fork-server\n"
+        assert "of the command" not in Path(f"/proc/{begun.pid}/environ").read_text()
+    finally:
+        server.stop(2.0)
+    assert begun.poll() in {0, -signal.SIGTERM}, "its socket is closed, and then it is told to end"
+    assert not server.alive()
+
+
+def test_where_the_server_that_began_ahead_has_ended_another_one_starts(tmp_path: Path, begun: Begun) -> None:
+    begun.send_signal(signal.SIGKILL)
+    assert begun.wait(10.0) == -signal.SIGKILL
+    server = served(tmp_path, begun)
+    try:
+        assert server.pid != begun.pid
+        said = server.spawn("one", ["says"], {**os.environ, "PYTHONPATH": str(tmp_path)})
+        wait_until(lambda: not said.alive())
+        assert (
+            process.log_file(tmp_path, "one").read_text().strip()
+            == f"library ('at home', '') own ('at home', '') by {server.pid}"
+        )
+    finally:
+        server.stop(2.0)
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process is gone, or waits for its parent to take note."""
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        return stat.read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_server_that_began_ahead_ends_with_a_command_that_does_not_come_to_start_it(root: Path) -> None:
+    program = (
+        "import os\n"
+        "from api.stack import ahead\n"
+        "from api.stack.fork_marks import HOME\n"
+        "ahead.begin(['json', HOME], {})\n"
+        "print(os.environ[ahead.VARIABLE].partition(':')[0])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    wait_until(lambda: has_ended(int(done.stdout)))
