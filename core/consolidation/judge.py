@@ -212,8 +212,8 @@ def normalized_slot(candidate: Candidate) -> Candidate:
 
 
 def _said_before(candidate: Candidate, known: KnownSet, among: Places) -> Verdict | None:
-    keys, rows = content_keys(candidate.content), known.rows[among]
-    exact, spelling = rows["exact"] == keys.exact[0], rows["spelling"] == keys.spelling[0]
+    keys = content_keys(candidate.content)
+    exact, spelling = (known.rows[name][among] == key[0] for name, key in zip(keys._fields, keys, strict=True))
     for one in known.at(among[exact | spelling]):
         if one.keys.exact == keys.exact:
             return Verdict(Kind.CONFIRM, one, "The same statement is known.")

@@ -77,7 +77,7 @@ class UserFeatures:
             places = np.array([self._places[key] for key in keys], dtype=np.int64)
             self._used[places] = time.monotonic()
             traits = [self._traits[place] for place in places.tolist()]
-            return Features(self._rows[places], self._lines[places], self._register, traits)
+            return Features(self._rows.take(places), self._lines.take(places, axis=0), self._register, traits)
 
     def learn(self, made: Iterable[tuple[str, int, Traits]]) -> None:
         """Store traits of memories, by their ids and stamps."""

@@ -145,6 +145,8 @@ def _near(found: _Found, view: Snapshot, latest: Sequence[str], vectors: NDArray
 
 def _read_ahead(candidates: Sequence[Candidate], sets: Sequence[KnownSet]) -> None:
     """Read together the texts that are needed to compare candidates with what they may end."""
+    if not sets or sets[0].source.has_all_traits:
+        return
     wanted = [
         place
         for candidate, known in zip(candidates, sets, strict=True)

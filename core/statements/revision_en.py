@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from core.language.lexicon import CALENDAR, NUMBER_WORDS
+from core.language.pretest import TestedPattern, tested
 from core.language.terms import STOPWORDS, stem
 from core.memoize import memoized_in_scope
 from core.statements.revision_en_tables import (
@@ -392,33 +393,33 @@ _CALENDAR = frozenset(stem(word) for word in CALENDAR)
 _VAGUE = frozenset(stem(word) for word in "time day hour week night".split()) | {""}
 _IDLE = frozenset(stem(word) for word in "work take get go".split())
 _NO_KEY = frozenset("new old there the a my his her our their number is s".split())
-_WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
+_WEEKDAY = tested(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
 _COUNTS = {"a": "1", "an": "1", "one": "1", "onc": "1", "once": "1", "twice": "2", "twic": "2"}
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DAY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
 _SORTS = {
-    "date": re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"),
-    "month": re.compile(rf"\b{_MONTH}\b"),
+    "date": tested(rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"),
+    "month": tested(rf"\b{_MONTH}\b"),
     "weekday": _WEEKDAY,
-    "how often": re.compile(r"\b(?:once|twice|[a-z]+ times) (?:a|per|every) (?:day|week|month|year)\b", re.IGNORECASE),
-    "time": re.compile(r"\b\d{1,2}[:.]\d\d\b"),
-    "grade": re.compile(r"\b(?:grade|year|level|room|gate|hall|unit|ward) \w*\d\w*\b", re.IGNORECASE),
+    "how often": tested(r"\b(?:once|twice|[a-z]+ times) (?:a|per|every) (?:day|week|month|year)\b", re.IGNORECASE),
+    "time": tested(r"\b\d{1,2}[:.]\d\d\b"),
+    "grade": tested(r"\b(?:grade|year|level|room|gate|hall|unit|ward) \w*\d\w*\b", re.IGNORECASE),
 }
-STARTS = re.compile(
+STARTS = tested(
     r"\bhas (?:been|got|started|signed|booked|joined)\b|\bsigned up\b|\b(?:started|joined|switched to|moved to|took up|"
     r"adopted|came with)\b"
 )
 """Events that started a lasting state."""
-_ENDINGS: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
+_ENDINGS: tuple[tuple[str, TestedPattern, TestedPattern | None], ...] = (
     ("is given away", GIVEN, None),
     ("is given up", QUIT, None),
     (
         "is done",
         FINISHED,
-        re.compile(r"\bis (?:\w+ )?(?:reading|doing|studying|taking|watching|working on)\b|\bstarted\b|\binto\b"),
+        tested(r"\bis (?:\w+ )?(?:reading|doing|studying|taking|watching|working on)\b|\bstarted\b|\binto\b"),
     ),
     ("is over", OVER, None),
-    ("is overtaken", DISPLACED, re.compile(r"\bfavou?rite\b|\bprefers\b|\bbest\b", re.IGNORECASE)),
+    ("is overtaken", DISPLACED, tested(r"\bfavou?rite\b|\bprefers\b|\bbest\b", re.IGNORECASE)),
     ("is dead or gone", DIED, PETS),
     ("has moved out", MOVED_OUT, LIVING_WITH),
 )
