@@ -19,12 +19,21 @@ from sqlalchemy import Engine
 from core.memoize import KEPT_SECONDS, digest
 from core.memory import known_set, stored_features
 from core.memory.identity import KnownMemory
-from core.memory.known_set import FEATURES, Features, Places
+from core.memory.known_set import FEATURES, Described, Features, Places
 from core.memory.stored_features import StoredTraits
+from core.statements import endings
 from core.statements.endings import Register, Traits
 
 MOST: Final = 32_768
 """Memories of all users together: 20 MB."""
+
+_READ_AT_ONCE: Final = 8
+"""Known share of a user's memories, as a divisor, from which the rest is read at once."""
+
+_ENOUGH: Final = 6
+"""Known parts of so many, of `_READ_AT_ONCE`, of which the rest is not worth it."""
+
+_MOST_AT_ONCE: Final = MOST // 2
 
 _ROOM: Final = 1_024
 """Rows by which the columns of a user grow at least."""
@@ -36,6 +45,14 @@ class ReadMemory(NamedTuple):
     stamp: int
     memory: KnownMemory
     stored: bytes | None = None
+
+
+class StoredRows(NamedTuple):
+    """Memories whose features are stored, without their texts: what describes them, the times of their last changes."""
+
+    described: Described
+    stamps: Sequence[int]
+    stored: Sequence[bytes]
 
 
 class UserFeatures:
@@ -69,7 +86,7 @@ class UserFeatures:
             new = [key for key, one in read.items() if self._stamp(key) != one.stamp]
             stored = [(key, read[key]) for key in new if stored_features.is_current(read[key].stored)]
             if stored:
-                self._add_stored(stored)
+                self._add_stored(_stored_rows(stored))
             if len(stored) < len(new):
                 self._add_read([(key, read[key]) for key in new if not stored_features.is_current(read[key].stored)])
             if not all(key in self._places for key in keys):
@@ -78,6 +95,25 @@ class UserFeatures:
             self._used[places] = time.monotonic()
             traits = [self._traits[place] for place in places.tolist()]
             return Features(self._rows.take(places), self._lines.take(places, axis=0), self._register, traits)
+
+    def lacks_most(self, count: int) -> bool:
+        """Return whether so many memories should be read at once, because many of them are known, but not most.
+
+        Reading all takes as long as reading some eighth of them one by one.
+        """
+        return _MOST_AT_ONCE >= count and count <= _READ_AT_ONCE * len(self._places) <= _ENOUGH * count
+
+    def add(self, rows: StoredRows) -> None:
+        """Add memories that are not known as they are now."""
+        with self._lock:
+            keys = rows.described.keys
+            new = [n for n, key in enumerate(keys) if self._stamp(key) != rows.stamps[n]]
+            if new:
+                told = np.asarray(rows.described.told)[new]
+                described = Described(
+                    *([column[n] for n in new] if column is not rows.described.told else told for column in rows.described)
+                )
+                self._add_stored(StoredRows(described, [rows.stamps[n] for n in new], [rows.stored[n] for n in new]))
 
     def learn(self, made: Iterable[tuple[str, int, Traits]]) -> None:
         """Store traits of memories, by their ids and stamps."""
@@ -104,27 +140,31 @@ class UserFeatures:
     def _add_read(self, new: Sequence[tuple[str, ReadMemory]]) -> None:
         memories = [one.memory for _, one in new]
         lines = self._register.lines([one.sketch.words for one in memories])
-        self._add(new, known_set.features_of(memories), lines, [None] * len(new))
+        keys, stamps = [key for key, _ in new], [one.stamp for _, one in new]
+        self._add(keys, stamps, known_set.features_of(memories), lines, [None] * len(new))
 
-    def _add_stored(self, new: Sequence[tuple[str, ReadMemory]]) -> None:
-        found = stored_features.decoded([one.stored or b"" for _, one in new])
+    def _add_stored(self, new: StoredRows) -> None:
+        found = stored_features.decoded(new.stored)
         lines = self._register.lines_of(found.words, found.heads["count"])
-        self._add(new, known_set.features_of_stored([one.memory for _, one in new], found), lines, found.rest)
+        rows = known_set.features_of_stored(new.described, found)
+        self._add(new.described.keys, new.stamps, rows, lines, found.rest)
 
     def _add(
         self,
-        new: Sequence[tuple[str, ReadMemory]],
+        keys: Sequence[str],
+        stamps: Sequence[int],
         rows: Places,
         lines: Places,
         traits: Sequence[StoredTraits | None],
     ) -> None:
-        start, end = len(self), len(self) + len(new)
+        start, end = len(self), len(self) + len(keys)
         self._grow(end, lines.shape[1])
         self._rows[start:end] = rows
         self._lines[start:end, : lines.shape[1]] = lines
-        self._stamps += [one.stamp for _, one in new]
+        self._used[start:end] = time.monotonic()
+        self._stamps += stamps
         self._traits += traits
-        self._places.update(zip((key for key, _ in new), range(start, end), strict=True))
+        self._places.update(zip(keys, range(start, end), strict=True))
 
     def _grow(self, rows: int, width: int) -> None:
         height, before = self._lines.shape
@@ -145,6 +185,18 @@ class UserFeatures:
         self._stamps = [self._stamps[place] for place in moved]
         self._traits = [self._traits[place] for place in moved]
         self._places = {key: moved[place] for key, place in self._places.items() if place in moved}
+
+
+def _stored_rows(read: Sequence[tuple[str, ReadMemory]]) -> StoredRows:
+    memories = [one.memory for _, one in read]
+    described = Described(
+        [key for key, _ in read],
+        [endings.microseconds(one.told_at) for one in memories],
+        [one.subject for one in memories],
+        [one.attribute for one in memories],
+        [one.category for one in memories],
+    )
+    return StoredRows(described, [one.stamp for _, one in read], [one.stored or b"" for _, one in read])
 
 
 class FeatureCache:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, Protocol, overload
+from typing import Any, Final, NamedTuple, Protocol, overload
 from uuid import UUID
 
 import numpy as np
@@ -86,30 +86,40 @@ def features_of(memories: Sequence[KnownMemory]) -> Places:
     return np.array(numbers, dtype=FEATURES)
 
 
-def features_of_stored(memories: Sequence[KnownMemory], stored: StoredFeatures) -> Places:
+class Described(NamedTuple):
+    """Columns of several memories: their ids, when they were told in microseconds, and what each is about."""
+
+    keys: Sequence[str]
+    told: Sequence[int] | Places
+    subjects: Sequence[str]
+    attributes: Sequence[str | None]
+    categories: Sequence[str | None]
+
+
+def features_of_stored(memories: Described, stored: StoredFeatures) -> Places:
     """Return the rows of memories of whose words the features are stored."""
-    numbers = [
-        (
-            endings.microseconds(memory.told_at),
-            endings.code_of(memory.subject),
-            endings.code_of(memory.attribute),
-            endings.CATEGORIES.index(memory.category),
-            *_halves(memory.id),
-            endings.code_of(succession.folded(memory.subject)),
-            slot_code(memory.attribute),
-        )
-        for memory in memories
-    ]
-    rows = np.zeros(len(memories), dtype=FEATURES)
-    for name, column in zip(_OF_ROW, zip(*numbers, strict=True), strict=True):
-        rows[name] = np.array(column, dtype=FEATURES[name])
+    rows = np.zeros(len(memories.keys), dtype=FEATURES)
+    halves = np.frombuffer(bytes.fromhex("".join(memories.keys).replace("-", "")), dtype=">u8").reshape(-1, 2)
+    rows["high"], rows["low"], rows["told"] = halves[:, 0], halves[:, 1], memories.told
+    for name, of, column in (
+        ("subject", endings.code_of, memories.subjects),
+        ("folded", _folded_code, memories.subjects),
+        ("attribute", endings.code_of, memories.attributes),
+        ("slot", slot_code, memories.attributes),
+        ("category", endings.CATEGORIES.index, memories.categories),
+    ):
+        codes = {one: of(one) for one in set(column)}  # type: ignore[operator]
+        rows[name] = np.array([codes[one] for one in column], dtype=FEATURES[name])
     for name in _OF_WORDS:
         rows[name] = stored.heads[name]
     rows["beginnings"] = stored.beginnings
     return rows
 
 
-_OF_ROW: Final = ("told", "subject", "attribute", "category", "high", "low", "folded", "slot")
+def _folded_code(subject: str) -> int:
+    return endings.code_of(succession.folded(subject))
+
+
 _OF_WORDS: Final = ("content", "chinese", "long", "said", "exact", "spelling", "words", "begun")
 
 
@@ -319,8 +329,8 @@ class KnownSet(Sequence[KnownMemory]):
     def traits(self, places: Sequence[int]) -> list[Traits]:
         return self.source.traits(self.places[list(places)].tolist())
 
-    def statement(self, place: int) -> KnownMemory:
-        return self[place]
+    def statements(self, places: Sequence[int]) -> Sequence[KnownMemory]:
+        return self.at(np.array(places, dtype=np.int64))
 
     def about(self, subject: str) -> Flags:
         """Return which are about a subject, however it is written."""

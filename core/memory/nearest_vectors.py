@@ -12,6 +12,7 @@ from sqlalchemy import Engine, text
 
 from core.index.resident import cache
 from core.index.resident.arrays import Flags
+from core.index.resident.columns import Place
 from core.index.resident.encoding import ENUMERATED
 from core.index.resident.snapshot import Snapshot
 from core.storage.db import Database, Sight, Tx, run_together
@@ -73,9 +74,9 @@ class CachedMemories:
 
 
 def nearest_keys(
-    view: Snapshot, vectors: Vectors, limit: int, *, active: bool = False
+    view: Snapshot, vectors: Vectors, limit: int, *, active: bool = False, place: Place | None = None
 ) -> list[list[tuple[str, float]]]:
-    """Return the same of cached rows, with ids as texts."""
+    """Return the same of cached rows, with ids as texts. `place`: only those that were said there; None: anywhere."""
     # Rounded as a scan in the database would round them.
     asked = _unit(vectors.astype(np.float16).astype(np.float32))
     if not len(view):
@@ -83,6 +84,8 @@ def nearest_keys(
     wanted = view.alive & view.fields["memory"]
     if active:
         wanted &= (view.fields["status"] == _ACTIVE) & ~np.isin(view.fields["trust"], _UNTRUSTED)
+    if place is not None:
+        wanted &= view.said_to(place)
     starts = range(0, len(asked), AT_ONCE)
     return [near for at in starts for near in _nearest(view, wanted, asked[at : at + AT_ONCE], limit)]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from typing import Any, Final
 
 import numpy as np
@@ -16,15 +16,17 @@ from numpy.typing import NDArray
 from sqlalchemy import Engine, TextClause, text
 
 from core.errors import Conflict
+from core.index.resident import columns
+from core.index.resident.columns import Place
 from core.index.resident.snapshot import Snapshot
-from core.memory import feature_cache, identity, nearest_vectors
-from core.memory.feature_cache import ReadMemory, UserFeatures
+from core.memory import feature_cache, identity, nearest_vectors, stored_features
+from core.memory.feature_cache import ReadMemory, StoredRows, UserFeatures
 from core.memory.identity import KnownMemory
-from core.memory.known_set import KnownSet, KnownStatements
+from core.memory.known_set import Described, KnownSet, KnownStatements
 from core.memory.memories import ACTIVE_SQL, CROWD, KNOWN, NEIGHBOURS, PLACE_SQL, known_of
 from core.statements import endings
 from core.statements.endings import Traits
-from core.storage.db import Tx, run_together
+from core.storage.db import Tx, run_together, stream_chunks
 from core.storage.multiquery import BoundStatement
 from core.types import Candidate, Json
 
@@ -103,15 +105,18 @@ class Search:
         anywhere: bool = False,
     ) -> None:
         labels = sorted(candidates[0].audience_labels) if candidates else []
+        self.user_id = user_id
         self.place: Json = {"group": group_id, "labels": labels, "anywhere": anywhere}
+        self.said_to: Place | None = None if anywhere else (group_id, tuple(labels))
         self.features = feature_cache.of(engine).user(bound.tenant_id, user_id)
         self.cached = nearest_vectors.CachedMemories(engine, bound, user_id, dimension)
         self._statements = list(dict.fromkeys(map(_statement_of, candidates)))
         keys, subjects, slots = zip(*self._statements, strict=True) if self._statements else ((), (), ())
-        asked = {"user": user_id, **self.place}
+        asked: Json = {"user": user_id, **self.place}
+        of_slots = {"subjects": list(subjects), "attributes": list(slots)} if any(slots) else {}
         self.asking: list[BoundStatement | None] = [
             self.cached.asking,
-            (_SAME, {**asked, "keys": list(keys), "subjects": list(subjects), "attributes": list(slots)}),
+            (_SAME if of_slots else _SAME_STATEMENTS, {**asked, "keys": list(keys), **of_slots}),
             (_LATEST, {**asked, "limit": LATEST}) if any(map(endings.may_end, candidates)) else None,
         ]
 
@@ -129,13 +134,13 @@ def _statement_of(candidate: Candidate) -> tuple[str, str, str | None]:
 def _near(found: _Found, view: Snapshot, latest: Sequence[str], vectors: NDArray[np.float32], limit: int) -> list[Near]:
     """Return the nearest of each vector that stand; look for the latest, too.
 
-    Those of other places may crowd them out: see `nearest_active`.
+    Those that have expired may crowd them out: see `nearest_active`.
     """
     near: list[Near] = [[] for _ in vectors]
     asked, reach = list(range(len(vectors))), limit
     while asked:
-        nearest = nearest_vectors.nearest_keys(view, vectors[asked], reach, active=True)
-        found.look([*latest, *(key for ones in nearest for key, _ in ones)])
+        nearest = nearest_vectors.nearest_keys(view, vectors[asked], reach, active=True, place=found.said_to)
+        found.look(view, [*latest, *(key for ones in nearest for key, _ in ones)])
         for at, ones in zip(asked, nearest, strict=True):
             near[at] = [one for one in ones if one[0] in found.stamps][:limit]
         crowded = [at for at, ones in zip(asked, nearest, strict=True) if len(near[at]) < limit and len(ones) == reach]
@@ -164,16 +169,25 @@ class _Found:
         self.stamps: dict[str, int] = {}
         self.read: dict[str, ReadMemory] = {}
         self._search = search
+        self.said_to = search.said_to
         self._features = search.features
         self._eager = eager
         self._absent: set[str] = set()
 
-    def look(self, keys: Iterable[str]) -> None:
-        """Find which of these memories stand; read the rows of those that are not known, or were changed."""
+    def look(self, view: Snapshot, keys: Iterable[str]) -> None:
+        """Find which of these memories stand; read the rows of those that are not known, or were changed.
+
+        The cached rows tell it of most: every change of a memory is noted for them.
+        """
         new = [key for key in dict.fromkeys(keys) if key not in self.stamps and key not in self._absent]
         known = self._known(new)
-        values = {"ids": _array(new), "stamps": _array(map(str, known)), **self._search.place}
+        if not self._eager and not all(known) and self._features.lacks_most(view.memories):
+            self._read_all()
+            known = self._known(new)
         self.stamps.update(zip(new, known, strict=True))
+        asked = np.flatnonzero(~_are_as_known(view, new, known)).tolist()
+        new, known = [new[n] for n in asked], [known[n] for n in asked]
+        values = {"ids": _array(new), "stamps": _array(map(str, known)), **self._search.place}
         for row in _rows(self.tx, _CHANGED, values) if new else ():
             if row.id is None:
                 self._absent.add(new[row.place - 1])
@@ -217,6 +231,18 @@ class _Found:
             for ones in compared
         ]
 
+    def _read_all(self) -> None:
+        """Read the stored features of all memories of the user."""
+        asked = {"user": self._search.user_id}
+        with closing(stream_chunks(self.tx, _ALL_FEATURES, asked, raw=True)) as pages:
+            for page in pages:
+                current = [row for row in page if stored_features.is_current(row[-1])]
+                if not current:
+                    continue
+                keys, changed, told, subjects, attributes, categories, stored = zip(*current, strict=True)
+                described = Described(keys, columns.microseconds(told), subjects, attributes, categories)
+                self._features.add(StoredRows(described, columns.microseconds(changed).tolist(), stored))
+
     def _known(self, keys: Sequence[str]) -> list[int]:
         return [0] * len(keys) if self._eager else self._features.stamps(keys)
 
@@ -255,6 +281,16 @@ class _Store:
         self._features.learn((self._keys[place], self._stamps[place], one) for place, one in stored)
 
 
+def _are_as_known(view: Snapshot, keys: Sequence[str], stamps: Sequence[int]) -> NDArray[np.bool_]:
+    """Return which memories cached rows show as they were at their last known changes, and do not expire."""
+    rows = view.rows_of(keys)
+    as_known = (rows >= 0) & (np.array(stamps, dtype=np.int64) != 0)
+    found = rows[as_known]
+    same = view.fields["changed"][found] == np.array(stamps, dtype=np.int64)[as_known]
+    as_known[as_known] = same & (view.fields["expires"][found] == np.inf)
+    return as_known
+
+
 def _rows(tx: Tx, statement: TextClause, values: Json) -> list[Any]:
     (rows,) = run_together(tx, (statement, values))
     return rows
@@ -283,6 +319,11 @@ _ROWS = text(f"""
         SELECT {KNOWN}, {_STAMP} FROM memories m WHERE m.id = asked.id OFFSET 0) AS m
 """)
 
+_ALL_FEATURES = """
+    SELECT id::text, updated_at, coalesce(said_at, occurred_at), subject, attribute, category, features FROM memories
+    WHERE user_id = %(user)s AND status = 'active' AND features IS NOT NULL
+"""
+
 _LATEST = text(f"""
     SELECT string_agg(cast(m.id AS text), ' ') AS keys, string_agg(cast(m.stamp AS text), ' ') AS stamps
     FROM (SELECT m.id, {_STAMP} FROM memories m
@@ -290,13 +331,23 @@ _LATEST = text(f"""
           ORDER BY m.id DESC LIMIT :limit) AS m
 """)
 
+_SAME_STATEMENT = f"""
+    SELECT c.place, {KNOWN}, {_STAMP} FROM asked c JOIN memories m ON m.user_id = :user AND m.statement_key = c.key
+    WHERE {ACTIVE_SQL} AND {PLACE_SQL}
+"""
+
+_SAME_STATEMENTS = text(f"""
+    WITH asked AS MATERIALIZED (SELECT * FROM unnest(cast(:keys AS text[])) WITH ORDINALITY AS c (key, place))
+    {_SAME_STATEMENT}
+""")
+"""Active memories with the statement of each candidate, where none has a slot: planned in half the time."""
+
 _SAME = text(f"""
     WITH asked AS MATERIALIZED (
         SELECT * FROM unnest(cast(:keys AS text[]), cast(:subjects AS text[]), cast(:attributes AS text[]))
                       WITH ORDINALITY AS c (key, subject, attribute, place)
     )
-    SELECT c.place, {KNOWN}, {_STAMP} FROM asked c JOIN memories m ON m.user_id = :user AND m.statement_key = c.key
-    WHERE {ACTIVE_SQL} AND {PLACE_SQL}
+    {_SAME_STATEMENT}
     UNION
     SELECT c.place, {KNOWN}, {_STAMP} FROM asked c
     JOIN memories m ON m.user_id = :user AND m.subject = c.subject AND m.attribute = c.attribute

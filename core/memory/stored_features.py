@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.covering import LONG, SHORT
+from core.memoize import memoized_in_scope
 from core.memory import identity
 from core.statements import comparison, endings
 from core.statements.comparison import OUTLINED
@@ -76,6 +77,7 @@ class StoredTraits(NamedTuple):
     codes: bytes
 
 
+@memoized_in_scope
 def encoded(content: str) -> bytes | None:
     """Return the features of a content; None: it has more words than are stored."""
     sketch, outline, keys = endings.sketch(content), comparison.outline(content), identity.content_keys(content)

@@ -93,7 +93,7 @@ class OlderStatements(Protocol[K_co]):
     def register(self) -> Register: ...
     def __len__(self) -> int: ...
     def traits(self, places: Sequence[int]) -> Sequence[Traits]: ...
-    def statement(self, place: int) -> K_co: ...
+    def statements(self, places: Sequence[int]) -> Sequence[K_co]: ...
     def taken(self, mask: Places) -> OlderStatements[K_co]: ...
 
 
@@ -193,8 +193,8 @@ class ListedStatements(Generic[K]):
     def traits(self, places: Sequence[int]) -> Sequence[Traits]:
         return [self._sketches[place].traits for place in places]
 
-    def statement(self, place: int) -> K:
-        return self._older[place]
+    def statements(self, places: Sequence[int]) -> Sequence[K]:
+        return [self._older[place] for place in places]
 
     def taken(self, mask: Places) -> ListedStatements[K]:
         return ListedStatements([one for one, wanted in zip(self._older, mask, strict=True) if wanted], self._look)
@@ -232,8 +232,8 @@ def ended_statements(new: NewerStatement, older: OlderStatements[K] | list[K]) -
     open_ones = may_be_ended(new, compared.marks.take(places)) & (logits + _most_by_rule() >= ngrams.logit(least) - _SLACK)
     found = [
         (one, *rated)
-        for place in np.flatnonzero(open_ones).tolist()
-        if (rated := _rate(new, one := compared.statement(int(places[place])), float(logits[place]), least)) is not None
+        for one, logit in zip(compared.statements(places[open_ones].tolist()), logits[open_ones].tolist(), strict=True)
+        if (rated := _rate(new, one, logit, least)) is not None
     ]
     return sorted(found, key=lambda one: -one[1])
 

@@ -157,7 +157,7 @@ _ROWS = """
 _MEMORIES = """
     SELECT id::text, session_id, nullif(tags, '{}'), status, trust, kind, category, topic,
            coalesce(importance, 0)::float4, coalesce(valid_from, occurred_at), coalesce(valid_to, 'infinity'),
-           coalesce(expires_at, 'infinity')
+           coalesce(expires_at, 'infinity'), updated_at, group_id, nullif(audience_labels, '{}')
     FROM memories
 """
 """The values of `core.index.resident.columns.Row` and `StatedRow`.

@@ -39,7 +39,8 @@ def row(key: str, vector: list[float] | None = None, terms: Mapping[int, float] 
 
 def stated(key: str, **fields: Any) -> Any:
     kinds = ("active", "confirmed", "semantic", "fact", "work")
-    return StatedRow(key, "s1", ["tag"], *kinds, bytes(4), EARLIEST, LATEST, LATEST)._replace(**fields)
+    times = (EARLIEST, LATEST, LATEST, bytes(8))
+    return StatedRow(key, "s1", ["tag"], *kinds, bytes(4), *times, None, None)._replace(**fields)
 
 
 def built(*batches: list[Any], memories: list[Any] | None = None) -> Columns:
@@ -84,7 +85,7 @@ def test_a_query_is_multiplied_with_the_terms_that_a_row_shares_with_it() -> Non
 def test_no_rows_have_every_column_and_match_nothing() -> None:
     found = columns.none(DIMENSION)
     assert len(found) == 0
-    assert found.fields.keys() == set(FIELDS.names or ())
+    assert found.fields.keys() == {*(FIELDS.names or ()), "changed"}
     assert found.terms.products({5: 1.0}, 0).tolist() == []
 
 
