@@ -213,7 +213,8 @@ def normalized_slot(candidate: Candidate) -> Candidate:
 
 def _said_before(candidate: Candidate, known: KnownSet, among: Places) -> Verdict | None:
     keys = content_keys(candidate.content)
-    exact, spelling = (known.rows[name][among] == key[0] for name, key in zip(keys._fields, keys, strict=True))
+    exact = known.rows["exact"][among] == keys.exact[0]
+    spelling = known.rows["spelling"][among] == keys.spelling[0]
     for one in known.at(among[exact | spelling]):
         if one.keys.exact == keys.exact:
             return Verdict(Kind.CONFIRM, one, "The same statement is known.")

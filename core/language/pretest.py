@@ -6,7 +6,7 @@ Most of the many patterns of a table match few statements, and looking for a wor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Final, NamedTuple
 
@@ -47,7 +47,7 @@ class TestedPattern:
         return self.pattern.sub(replacement, text) if self.may_match(text) else text
 
 
-def tested(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> TestedPattern:
+def compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> TestedPattern:
     """Compile a pattern."""
     return TestedPattern(re.compile(pattern, flags))
 
@@ -75,7 +75,8 @@ _ANYTHING: Final = _Read(None, None)
 def _of_all(parts: Iterable[tuple[Any, Any]]) -> _Read:
     """Read parts that follow each other."""
     whole: frozenset[str] | None = frozenset({""})
-    run, best = whole, None
+    run: frozenset[str] = frozenset({""})
+    best: frozenset[str] | None = None
     for kind, value in parts:
         read = _of(str(kind), value)
         best = _better(best, read.part)
@@ -90,25 +91,18 @@ def _of_all(parts: Iterable[tuple[Any, Any]]) -> _Read:
 
 
 def _of(kind: str, value: Any) -> _Read:
-    match kind:
-        case "LITERAL":
-            return _Read(frozenset({chr(value).lower()}), None)
-        case "IN":
-            return _of_set(value)
-        case "SUBPATTERN":
-            return _of_all(value[-1])
-        case "BRANCH":
-            return _of_either([_of_all(one) for one in value[1]])
-        case "MAX_REPEAT" | "MIN_REPEAT":
-            least, most, repeated = value
-            read = _of_all(repeated)
-            if (least, most) == (0, 1):
-                return _of_either([read, _NOTHING])
-            return _Read(None, _better(read.whole, read.part)) if least else _ANYTHING
-        case "AT" | "ASSERT" | "ASSERT_NOT":
-            return _NOTHING
-        case _:
-            return _ANYTHING
+    if kind in {"AT", "ASSERT", "ASSERT_NOT"}:
+        return _NOTHING
+    read = _READERS.get(kind)
+    return _ANYTHING if read is None else read(value)
+
+
+def _of_repeated(repeat: tuple[int, int, Any]) -> _Read:
+    least, most, repeated = repeat
+    read = _of_all(repeated)
+    if (least, most) == (0, 1):
+        return _of_either([read, _NOTHING])
+    return _Read(None, _better(read.whole, read.part)) if least else _ANYTHING
 
 
 def _of_set(members: Iterable[tuple[Any, Any]]) -> _Read:
@@ -141,3 +135,13 @@ def _better(one: frozenset[str] | None, other: frozenset[str] | None) -> frozens
     """Return the texts that say more: their shortest is longer."""
     least, least_other = (min(map(len, texts), default=0) if texts else 0 for texts in (one, other))
     return other if least_other > least else one
+
+
+_READERS: Final[Mapping[str, Callable[[Any], _Read]]] = {
+    "LITERAL": lambda value: _Read(frozenset({chr(value).lower()}), None),
+    "IN": _of_set,
+    "SUBPATTERN": lambda value: _of_all(value[-1]),
+    "BRANCH": lambda value: _of_either([_of_all(one) for one in value[1]]),
+    "MAX_REPEAT": _of_repeated,
+    "MIN_REPEAT": _of_repeated,
+}

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,6 +20,7 @@ from core.memoize import KEPT_SECONDS, digest
 from core.memory import known_set, stored_features
 from core.memory.identity import KnownMemory
 from core.memory.known_set import FEATURES, Described, Features, Places
+from core.memory.rows import MemoryRow
 from core.memory.stored_features import StoredTraits
 from core.statements import endings
 from core.statements.endings import Register, Traits
@@ -53,6 +54,11 @@ class StoredRows(NamedTuple):
     described: Described
     stamps: Sequence[int]
     stored: Sequence[bytes]
+
+    def taken(self, places: Sequence[int]) -> StoredRows:
+        """Return some of them."""
+        columns: Any = ([column[n] for n in places] for column in self.described)
+        return StoredRows(Described(*columns), [self.stamps[n] for n in places], [self.stored[n] for n in places])
 
 
 class UserFeatures:
@@ -101,7 +107,7 @@ class UserFeatures:
 
         Reading all takes as long as reading some eighth of them one by one.
         """
-        return _MOST_AT_ONCE >= count and count <= _READ_AT_ONCE * len(self._places) <= _ENOUGH * count
+        return count <= _MOST_AT_ONCE and count <= _READ_AT_ONCE * len(self._places) <= _ENOUGH * count
 
     def add(self, rows: StoredRows) -> None:
         """Add memories that are not known as they are now."""
@@ -109,11 +115,7 @@ class UserFeatures:
             keys = rows.described.keys
             new = [n for n, key in enumerate(keys) if self._stamp(key) != rows.stamps[n]]
             if new:
-                told = np.asarray(rows.described.told)[new]
-                described = Described(
-                    *([column[n] for n in new] if column is not rows.described.told else told for column in rows.described)
-                )
-                self._add_stored(StoredRows(described, [rows.stamps[n] for n in new], [rows.stored[n] for n in new]))
+                self._add_stored(rows.taken(new))
 
     def learn(self, made: Iterable[tuple[str, int, Traits]]) -> None:
         """Store traits of memories, by their ids and stamps."""
@@ -199,6 +201,18 @@ def _stored_rows(read: Sequence[tuple[str, ReadMemory]]) -> StoredRows:
     return StoredRows(described, [one.stamp for _, one in read], [one.stored or b"" for _, one in read])
 
 
+def _written_rows(rows: Sequence[MemoryRow]) -> StoredRows:
+    described = Described(
+        [str(row.id) for row in rows],
+        [endings.microseconds(row.said_at or row.occurred_at) for row in rows],
+        [row.subject for row in rows],
+        [row.attribute for row in rows],
+        [row.category for row in rows],
+    )
+    stamps = [endings.microseconds(row.updated_at) for row in rows]
+    return StoredRows(described, stamps, [row.features or b"" for row in rows])
+
+
 class FeatureCache:
     """The users of one database, the longest unused first."""
 
@@ -220,6 +234,16 @@ class FeatureCache:
         if total > MOST:
             found.drop(0.0, MOST // 2)
         return found
+
+    def written(self, tenant_id: str, user_id: str, rows: Iterable[MemoryRow]) -> None:
+        """Take over what this process writes of a user whose memories it compares.
+
+        If it is rolled back, nobody ever asks for these ids and times.
+        """
+        with self._lock:
+            found = self._users.get(digest(tenant_id, user_id))
+        if found is not None:
+            found.add(_written_rows([row for row in rows if stored_features.is_current(row.features)]))
 
     def sweep(self) -> None:
         """Drop what nobody has asked for lately."""

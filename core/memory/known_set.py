@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple, Protocol, overload
@@ -90,7 +90,7 @@ class Described(NamedTuple):
     """Columns of several memories: their ids, when they were told in microseconds, and what each is about."""
 
     keys: Sequence[str]
-    told: Sequence[int] | Places
+    told: Sequence[int]
     subjects: Sequence[str]
     attributes: Sequence[str | None]
     categories: Sequence[str | None]
@@ -101,14 +101,15 @@ def features_of_stored(memories: Described, stored: StoredFeatures) -> Places:
     rows = np.zeros(len(memories.keys), dtype=FEATURES)
     halves = np.frombuffer(bytes.fromhex("".join(memories.keys).replace("-", "")), dtype=">u8").reshape(-1, 2)
     rows["high"], rows["low"], rows["told"] = halves[:, 0], halves[:, 1], memories.told
-    for name, of, column in (
+    columns: tuple[tuple[str, Callable[[Any], int], Sequence[str | None]], ...] = (
         ("subject", endings.code_of, memories.subjects),
         ("folded", _folded_code, memories.subjects),
         ("attribute", endings.code_of, memories.attributes),
         ("slot", slot_code, memories.attributes),
         ("category", endings.CATEGORIES.index, memories.categories),
-    ):
-        codes = {one: of(one) for one in set(column)}  # type: ignore[operator]
+    )
+    for name, of, column in columns:
+        codes = {one: of(one) for one in set(column)}
         rows[name] = np.array([codes[one] for one in column], dtype=FEATURES[name])
     for name in _OF_WORDS:
         rows[name] = stored.heads[name]

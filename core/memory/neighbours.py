@@ -67,9 +67,9 @@ def of(
         answers = run_together(tx, *search.asking)
     revising = [endings.may_end(candidate) for candidate in candidates]
     found = _Found(tx, search, eager=reopen is None)
-    changes, same, latest_rows = answers
+    *cached, same, latest_rows = answers
     latest = found.latest(latest_rows) if any(revising) else []
-    view = search.cached.view(tx, changes)
+    view = search.cached.view(tx, *cached)
     near = _near(found, view, latest, vectors, REVISABLE if any(revising) else NEIGHBOURS)
     latest = [key for key in latest if key in found.stamps]
     compared = [
@@ -115,7 +115,7 @@ class Search:
         asked: Json = {"user": user_id, **self.place}
         of_slots = {"subjects": list(subjects), "attributes": list(slots)} if any(slots) else {}
         self.asking: list[BoundStatement | None] = [
-            self.cached.asking,
+            *self.cached.asking,
             (_SAME if of_slots else _SAME_STATEMENTS, {**asked, "keys": list(keys), **of_slots}),
             (_LATEST, {**asked, "limit": LATEST}) if any(map(endings.may_end, candidates)) else None,
         ]
@@ -240,7 +240,7 @@ class _Found:
                 if not current:
                     continue
                 keys, changed, told, subjects, attributes, categories, stored = zip(*current, strict=True)
-                described = Described(keys, columns.microseconds(told), subjects, attributes, categories)
+                described = Described(keys, columns.microseconds(told).tolist(), subjects, attributes, categories)
                 self._features.add(StoredRows(described, columns.microseconds(changed).tolist(), stored))
 
     def _known(self, keys: Sequence[str]) -> list[int]:
@@ -288,7 +288,7 @@ def _are_as_known(view: Snapshot, keys: Sequence[str], stamps: Sequence[int]) ->
     found = rows[as_known]
     same = view.fields["changed"][found] == np.array(stamps, dtype=np.int64)[as_known]
     as_known[as_known] = same & (view.fields["expires"][found] == np.inf)
-    return as_known
+    return np.asarray(as_known)
 
 
 def _rows(tx: Tx, statement: TextClause, values: Json) -> list[Any]:

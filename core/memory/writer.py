@@ -15,7 +15,17 @@ from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.memoize import memo_scope
-from core.memory import announcements, identity, insertions, memories, retention, updates, verdicts
+from core.memory import (
+    announcements,
+    feature_cache,
+    identity,
+    insertions,
+    memories,
+    nearest_vectors,
+    retention,
+    updates,
+    verdicts,
+)
 from core.memory import versions as history
 from core.memory.changes import (
     Add,
@@ -222,6 +232,8 @@ class _Stored:
         retired_rows, retired_steps = history.changed(retired, retiring)
         rows |= confirmed_rows
         rows |= retired_rows
+        feature_cache.of(tx.engine).written(self.tenant_id, self.owner.user_id, [*confirmed, *added])
+        nearest_vectors.written(tx, self.tenant_id, self.owner.user_id, [*confirmed, *retired, *added])
         steps = [*confirmed_steps, *retired_steps, *insertions.first_versions(self.adds, added, "add")]
         return [history.recording(steps, author), *following]
 

@@ -1,4 +1,4 @@
-"""Every change of a memory is noted for the caches of its user, so that what they hold of it need not be asked again."""
+"""Every change of a memory is noted for the caches of its user, so that nobody asks again for what they hold."""
 
 from __future__ import annotations
 
