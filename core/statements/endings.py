@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from core.covering import number
 from core.language import ngrams, third_person
+from core.language.lazy_regex import lazy_regex
 from core.language.lexicon import CALENDAR
-from core.language.pretest import compiled
 from core.language.terms import STOPWORDS, stem
 from core.memoize import memoized, memoized_in_scope
 from core.statements import quotation, revision
@@ -667,7 +667,7 @@ _WORD = re.compile(r"[a-z]+|\d+")
 _HAN_RUN = re.compile(r"[\u4e00-\u9fff]+")
 _LATIN = re.compile(r"\d+|[A-Za-z]{2,}")
 _NAME = re.compile(r"(?<![.!?“] )(?<!^)(?<!“)\b[A-Z][a-z]+|\b[A-Z][a-z]+(?=['’]s)")
-_KIN_EN = compiled(
+_KIN_EN = lazy_regex(
     r"\b(?:mum|mom|mam|dad|mother|father|wife|husband|son|daughter|sister|brother|boss|manager|nan|gran|grandma|"
     r"grandad|aunt|uncle|cousin|girlfriend|boyfriend|partner|fianc\w+|neighbou?r|landlord|doctor|dentist|physio|cat|"
     r"dog|puppy|kitten|rabbit|parrot|hamster)(?=s?\b)",
@@ -680,29 +680,29 @@ _KIN_ZH = re.compile(
 _COUNT_ZH = r"(?:\d[\d.]*|[一二两三四五六七八九十百千万]+)"
 _SORTS: Final = {
     "en": {
-        "weekday": compiled(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)(?=days?\b)", re.IGNORECASE),
-        "month": compiled(
+        "weekday": lazy_regex(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)(?=days?\b)", re.IGNORECASE),
+        "month": lazy_regex(
             r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
             re.IGNORECASE,
         ),
-        "day": compiled(r"\b\d{1,2}(?=st|nd|rd|th)\b|\bthe \d{1,2}\b", re.IGNORECASE),
-        "time": compiled(
+        "day": lazy_regex(r"\b\d{1,2}(?=st|nd|rd|th)\b|\bthe \d{1,2}\b", re.IGNORECASE),
+        "time": lazy_regex(
             r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:am|pm)\b|\bat (?:noon|[a-z]+(?= o['’]clock))", re.IGNORECASE
         ),
-        "sum": compiled(r"[$€£]\s?[\d,.]+|\b\d[\d,]* ?(?:dollars|euros|pounds|quid|bucks|k)\b", re.IGNORECASE),
-        "number": compiled(
+        "sum": lazy_regex(r"[$€£]\s?[\d,.]+|\b\d[\d,]* ?(?:dollars|euros|pounds|quid|bucks|k)\b", re.IGNORECASE),
+        "number": lazy_regex(
             r"\b\d[\d,.]*\b|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|"
             r"forty|fifty|sixty)\b",
             re.IGNORECASE,
         ),
     },
     "zh": {
-        "weekday": compiled(r"(?:周|星期|礼拜)[一二三四五六日天末]"),
-        "month": compiled(rf"{_COUNT_ZH}月"),
-        "day": compiled(rf"{_COUNT_ZH}[号日]"),
-        "time": compiled(rf"{_COUNT_ZH}点半?|\d+:\d\d"),
-        "sum": compiled(rf"{_COUNT_ZH}(?:元|块|万)"),
-        "number": compiled(r"\d[\d.]*|[一二两三四五六七八九十百]+(?=[个岁公斤年天周次楼路层件条只间位斤米毫])"),
+        "weekday": lazy_regex(r"(?:周|星期|礼拜)[一二三四五六日天末]"),
+        "month": lazy_regex(rf"{_COUNT_ZH}月"),
+        "day": lazy_regex(rf"{_COUNT_ZH}[号日]"),
+        "time": lazy_regex(rf"{_COUNT_ZH}点半?|\d+:\d\d"),
+        "sum": lazy_regex(rf"{_COUNT_ZH}(?:元|块|万)"),
+        "number": lazy_regex(r"\d[\d.]*|[一二两三四五六七八九十百]+(?=[个岁公斤年天周次楼路层件条只间位斤米毫])"),
     },
 }
 """Sorts of values in which two statements of one thing agree or differ."""

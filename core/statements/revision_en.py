@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from core.language.lazy_regex import lazy_regex
 from core.language.lexicon import CALENDAR, NUMBER_WORDS
-from core.language.pretest import TestedPattern, compiled
 from core.language.terms import STOPWORDS, stem
 from core.memoize import memoized_in_scope
 from core.statements.revision_en_tables import (
@@ -405,33 +405,33 @@ _CALENDAR = frozenset(stem(word) for word in CALENDAR)
 _VAGUE = frozenset(stem(word) for word in "time day hour week night".split()) | {""}
 _IDLE = frozenset(stem(word) for word in "work take get go".split())
 _NO_KEY = frozenset("new old there the a my his her our their number is s".split())
-_WEEKDAY = compiled(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
+_WEEKDAY = lazy_regex(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
 _COUNTS = {"a": "1", "an": "1", "one": "1", "onc": "1", "once": "1", "twice": "2", "twic": "2"}
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DAY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
 _SORTS = {
-    "date": compiled(rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"),
-    "month": compiled(rf"\b{_MONTH}\b"),
+    "date": lazy_regex(rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"),
+    "month": lazy_regex(rf"\b{_MONTH}\b"),
     "weekday": _WEEKDAY,
-    "how often": compiled(r"\b(?:once|twice|[a-z]+ times) (?:a|per|every) (?:day|week|month|year)\b", re.IGNORECASE),
-    "time": compiled(r"\b\d{1,2}[:.]\d\d\b"),
-    "grade": compiled(r"\b(?:grade|year|level|room|gate|hall|unit|ward) \w*\d\w*\b", re.IGNORECASE),
+    "how often": lazy_regex(r"\b(?:once|twice|[a-z]+ times) (?:a|per|every) (?:day|week|month|year)\b", re.IGNORECASE),
+    "time": lazy_regex(r"\b\d{1,2}[:.]\d\d\b"),
+    "grade": lazy_regex(r"\b(?:grade|year|level|room|gate|hall|unit|ward) \w*\d\w*\b", re.IGNORECASE),
 }
-STARTS = compiled(
+STARTS = lazy_regex(
     r"\bhas (?:been|got|started|signed|booked|joined)\b|\bsigned up\b|\b(?:started|joined|switched to|moved to|took up|"
     r"adopted|came with)\b"
 )
 """Events that started a lasting state."""
-_ENDINGS: tuple[tuple[str, TestedPattern, TestedPattern | None], ...] = (
+_ENDINGS: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
     ("is given away", GIVEN, None),
     ("is given up", QUIT, None),
     (
         "is done",
         FINISHED,
-        compiled(r"\bis (?:\w+ )?(?:reading|doing|studying|taking|watching|working on)\b|\bstarted\b|\binto\b"),
+        lazy_regex(r"\bis (?:\w+ )?(?:reading|doing|studying|taking|watching|working on)\b|\bstarted\b|\binto\b"),
     ),
     ("is over", OVER, None),
-    ("is overtaken", DISPLACED, compiled(r"\bfavou?rite\b|\bprefers\b|\bbest\b", re.IGNORECASE)),
+    ("is overtaken", DISPLACED, lazy_regex(r"\bfavou?rite\b|\bprefers\b|\bbest\b", re.IGNORECASE)),
     ("is dead or gone", DIED, PETS),
     ("has moved out", MOVED_OUT, LIVING_WITH),
 )
