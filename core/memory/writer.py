@@ -113,15 +113,35 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
         following = []
     kept, more = updates.apply_updates(tx, tenant_id, changes, author)
     strengthened = retention.asking_facts([*_strengthened_ids(confirms, rewrites, [*links, *unlinks]), *kept])
+    emissions = [*mattering.values(), *told, *more]
+    announced: list[BoundStatement | None] = []
+
+    def announce() -> None:
+        announced.extend(_announcing(tenant_id, owner, changes, rows, emissions, author))
+
     if strengthened:
-        *_, facts = run_together(tx, *following, strengthened)
+        *_, facts = run_together(tx, *following, strengthened, meanwhile=announce)
         following = [retention.drawing(policy, facts)]
-    said = [*announcements.of_adds(owner, adds, rows), *announcements.of_confirms(confirms, rows)]
-    said += [*announcements.of_rewrites(rewrites, rows), *announcements.of_disputes(disputes, rows)]
-    said += [*announcements.of_derivations(owner, derived), *mattering.values()]
-    emitted = publishing.publishing(tenant_id, author, [*said, *told, *more])
-    run_together(tx, *following, verdicts.recording(tenant_id, owner, changes, author), emitted)
+    else:
+        announce()
+    run_together(tx, *following, *announced, meanwhile=lambda: stored.note(tx))
     return _counts(changes, kept)
+
+
+def _announcing(
+    tenant_id: str, owner: Owner, changes: Sequence[Change], rows: Rows, emissions: Sequence[Emission], author: Author
+) -> list[BoundStatement | None]:
+    """Return the statements that store verdicts and events; `emissions`: further events, behind those of changes."""
+    said = [
+        *announcements.of_adds(owner, [c for c in changes if isinstance(c, Add)], rows),
+        *announcements.of_confirms([c for c in changes if isinstance(c, Confirm)], rows),
+        *announcements.of_rewrites([c for c in changes if isinstance(c, Merge | Replace)], rows),
+        *announcements.of_disputes([c for c in changes if isinstance(c, Dispute)], rows),
+        *announcements.of_derivations(owner, [c for c in changes if isinstance(c, Derive)]),
+        *emissions,
+    ]
+    recorded = verdicts.recording(tenant_id, owner, changes, author)
+    return [recorded, publishing.publishing(tenant_id, author, said)]
 
 
 def lock(tx: Tx, tenant_id: str, user_id: str) -> None:
@@ -207,7 +227,7 @@ def _version(rows: Rows, known: identity.KnownMemory) -> int:
 class _Stored:
     """New memories with what they retire, and confirmations, which are written in one round trip.
 
-    `confirmed`: the rows of confirmed memories, once they are written.
+    `confirmed`: the rows of confirmed memories, once they are written; `written`: of all of them.
     """
 
     tenant_id: str
@@ -215,6 +235,7 @@ class _Stored:
     adds: Sequence[Add]
     confirms: Sequence[Confirm]
     confirmed: Sequence[MemoryRow] = ()
+    written: Sequence[MemoryRow] = ()
 
     def write(self, tx: Tx, policy: FadingPolicy, author: Author, rows: Rows) -> list[BoundStatement | None]:
         """Write the rows; return the statements that store their versions, evidence and index entries."""
@@ -232,10 +253,14 @@ class _Stored:
         retired_rows, retired_steps = history.changed(retired, retiring)
         rows |= confirmed_rows
         rows |= retired_rows
-        feature_cache.of(tx.engine).written(self.tenant_id, self.owner.user_id, [*confirmed, *added])
-        nearest_vectors.written(tx, self.tenant_id, self.owner.user_id, [*confirmed, *retired, *added])
+        self.written = [*confirmed, *retired, *added]
         steps = [*confirmed_steps, *retired_steps, *insertions.first_versions(self.adds, added, "add")]
         return [history.recording(steps, author), *following]
+
+    def note(self, tx: Tx) -> None:
+        """Let the caches of this process take over what is written; what is rolled back nobody asks for."""
+        feature_cache.of(tx.engine).written(self.tenant_id, self.owner.user_id, self.written)
+        nearest_vectors.written(tx, self.tenant_id, self.owner.user_id, self.written)
 
     def _following(self) -> list[BoundStatement | None]:
         """Return the statements that store evidence and index entries."""
