@@ -143,7 +143,8 @@ class OwnerCache:
 
     def check(self, dimension: int) -> Validation:
         """Return what `CHANGED` must be asked before the rows are used."""
-        return Validation(self.state, self.rows, dimension, self.written)
+        written, self.written = self.written, ()  # Read once: the next question finds them unchanged.
+        return Validation(self.state, self.rows, dimension, written)
 
     def discard(self, state: CachedRows) -> None:
         """Give up rows that must all be read again; among them may be some that were erased."""

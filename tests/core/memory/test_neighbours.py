@@ -175,11 +175,10 @@ def test_what_expires_is_looked_up_each_time(app: Database, monkeypatch: pytest.
             assert asked == asked_of
 
 
-def test_features_of_all_are_read_once_some_are_known(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_features_of_all_are_read_once_some_are_known(app: Database) -> None:
     carry_out(app, *some())
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE memories SET features = NULL WHERE content = :said"), {"said": THINGS[0]})
-    monkeypatch.setattr(feature_cache, "_READ_AT_ONCE", 3)
     for one in ("Ada has tea.", "Marek has chair 7.", "Chair 11.", "Ada sold 4."):
         found(app, of=a_candidate(one))
     known = feature_cache.of(app.engine).user(TENANT, "ada")
