@@ -198,7 +198,7 @@ class OwnerCache:
             kind = "delta"
             were_expected = bool(expected) and {("memory", "", ref) for ref in check.written} >= set(changed)
             if were_expected:
-                read = loading.memories_of(*expected, check.dimension)
+                read = loading.memories_of(expected, check.dimension)
             else:
                 read = loading.load_named(tx, check.rows, changed, check.dimension)
             view = _update_snapshot(tx, view, read, [ref for type_, _, ref in changed if type_ == "memory"], check.rows)

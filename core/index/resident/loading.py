@@ -75,9 +75,9 @@ def reading_memories(rows: Rows, ids: Sequence[str], dimension: int) -> list[Bou
     return [(_MEMORIES_SENT, values), (_ROWS_SENT, values)]
 
 
-def memories_of(memories: list[Any], index: list[Any], dimension: int) -> Columns:
+def memories_of(answers: Sequence[Sequence[Any]], dimension: int) -> Columns:
     """Return memories by the answers to `reading_memories`."""
-    return _joined(iter([memories, index]), dimension)
+    return _joined(iter(map(list, answers)), dimension)
 
 
 def citations(tx: Tx, memory_ids: Sequence[str]) -> Citations:

@@ -44,7 +44,7 @@ def test_written_memories_are_read_with_the_question_like_others(
     with app.tenant(TENANT) as tx:
         nearest_vectors.nearest(tx, "ada", vectors, 5)
         asked = loading.reading_memories(Rows("ada", None, MEMORIES), ids, EMBEDDER.dimension)
-        sent = loading.memories_of(*run_together(tx, *asked), EMBEDDER.dimension)
+        sent = loading.memories_of(run_together(tx, *asked), EMBEDDER.dimension)
         named = [("memory", "", key) for key in ids]
         read = loading.load_named(tx, Rows("ada", None, MEMORIES), named, EMBEDDER.dimension)
     order, same = [sent.keys.index(key) for key in ids], [read.keys.index(key) for key in ids]
