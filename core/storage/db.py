@@ -24,6 +24,7 @@ from sqlalchemy.exc import DBAPIError
 from core.config import Settings
 from core.errors import Misconfigured
 from core.storage import idle_connections, multiquery
+from core.storage.kept_plans import OutdatedPlanError
 from core.storage.multiquery import BoundStatement
 
 APP_ROLE = "imprint_app"
@@ -165,15 +166,19 @@ class Database:
 def _check_out(
     engine: Engine, opening: Sequence[BoundStatement], meanwhile: Callable[[], object] | None
 ) -> tuple[Tx, list[list[Any]]]:
-    """Check out a connection and begin a transaction in one round trip; replace a pooled connection found dead."""
+    """Check out a connection and begin a transaction in one round trip.
+
+    A pooled connection that is found dead is replaced, and one whose prepared statements are outdated begins again.
+    """
     while True:
         tx = engine.connect()
         driver, used = tx.connection.driver_connection, tx.connection.info
         try:
             answers = run_together(tx, *opening, meanwhile=meanwhile)
-        except BaseException:
+        except BaseException as error:
             lost = driver is None or driver.closed
-            again = lost and _USED in used
+            outdated = isinstance(error, DBAPIError) and isinstance(error.orig, OutdatedPlanError)
+            again = (lost or outdated) and _USED in used
             if lost:
                 tx.invalidate()
             tx.close()

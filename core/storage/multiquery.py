@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import namedtuple
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -15,14 +15,12 @@ from psycopg.abc import Transformer
 from psycopg.errors import error_from_result
 from psycopg.generators import execute
 from psycopg.pq import ExecStatus
-from sqlalchemy import TextClause
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from psycopg.pq.abc import PGresult
 
-BoundStatement = tuple[TextClause, Mapping[str, object]]
-"""A statement and its values."""
+from core.storage import kept_plans
+from core.storage.kept_plans import BoundStatement
 
-_VALUE: Final = re.compile(r"%%|%\((\w+)\)s")
-"""Placeholder of a value in psycopg's form, or an escaped percent sign."""
+__all__ = ["BoundStatement", "run_statements"]
 
 
 def run_statements(
@@ -36,32 +34,35 @@ def run_statements(
     if not asked:
         return []
     adapting: Transformer = adapt.Transformer(driver)
-    # The simple protocol takes several statements at once, without parameters; libpq quotes the values.
-    driver.pgconn.send_query(b";".join(_with_values(adapting, *one) for one in asked))
+    plans = kept_plans.of(driver)
+    try:
+        batch = plans.write(asked, partial(_literal, adapting))
+        if batch.ahead:
+            plans.note(_send(driver, batch.ahead))
+        # The simple protocol takes several statements at once, without parameters; libpq quotes the values.
+        results = _send(driver, batch.sql, meanwhile)
+    except psycopg.Error as error:
+        raise plans.fail(error) from None
+    except BaseException:
+        plans.discard()
+        raise
+    return [_rows(adapting, result) for result in results]
+
+
+def _send(
+    driver: psycopg.Connection[Any], sql: Sequence[bytes], meanwhile: Callable[[], object] | None = None
+) -> list[PGresult]:
+    driver.pgconn.send_query(b";".join(sql))
     try:
         if meanwhile is not None:
             driver.pgconn.flush()
             meanwhile()
     finally:
-        results = driver.wait(execute(driver.pgconn))
+        results: list[PGresult] = driver.wait(execute(driver.pgconn))
     for result in results:
         if result.status == ExecStatus.FATAL_ERROR:
             raise error_from_result(result, encoding=driver.info.encoding)
-    return [_rows(adapting, result) for result in results]
-
-
-def _with_values(adapting: Transformer, statement: TextClause, values: Mapping[str, object]) -> bytes:
-    first, rest = _split(statement)
-    if not rest:
-        return first
-    written, literals = [first], dict[str, bytes]()
-    for name, part in rest:
-        literal = literals.get(name)
-        if literal is None:
-            literal = literals[name] = _literal(adapting, values[name])
-        # The spaces keep a negative number after a minus from beginning a comment, and words apart.
-        written += (b" ", literal, b" ", part)
-    return b"".join(written)
+    return results
 
 
 def _literal(adapting: Transformer, value: object) -> bytes:
@@ -99,24 +100,6 @@ _UNQUOTED: Final = re.compile(r"[\w:.*/ -]*", re.ASCII)
 
 _ELEMENTS: Final = re.compile(r"(?:(?!null(?:,|$))[\w:./-]+(?:,|$))+(?<!,)", re.ASCII | re.IGNORECASE)
 """Likewise the elements of an array, none of them empty or read as NULL; an element with a comma counts as two."""
-
-
-@lru_cache(maxsize=256)
-def _split(statement: TextClause) -> tuple[bytes, Sequence[tuple[str, bytes]]]:
-    """Split a statement into the text before its values, and the name of each with the text behind it."""
-    sql = str(statement.compile(dialect=PGDialect_psycopg()))  # type: ignore[no-untyped-call]
-    parts, names, begin = [""], [], 0
-    for found in _VALUE.finditer(sql):
-        parts[-1] += sql[begin : found.start()]
-        begin = found.end()
-        if found[1] is None:
-            parts[-1] += "%"
-        else:
-            names.append(found[1])
-            parts.append("")
-    parts[-1] += sql[begin:]
-    first, *others = [part.encode() for part in parts]
-    return first, list(zip(names, others, strict=True))
 
 
 def _rows(adapting: Transformer, result: Any) -> list[Any]:
