@@ -80,7 +80,10 @@ def consolidate(
     for candidate in candidates:
         by_labels[candidate.audience_labels].append(candidate)
     decide = partial(_consolidate, consolidation, tenant_id, owner, explicit=explicit, assistant=assistant, link=link)
-    return [change for part in by_labels.values() for change in decide(part)]
+    try:
+        return [change for part in by_labels.values() for change in decide(part)]
+    except neighbours.Vanished:
+        return [change for part in by_labels.values() for change in decide(part)]
 
 
 def _consolidate(

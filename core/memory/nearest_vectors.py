@@ -73,6 +73,10 @@ class CachedMemories:
         self._check = self._entry.check(dimension)
         self.asking: list[BoundStatement | None] = [(cache.CHANGED, self._check.values), *self._check.expecting]
 
+    def discard(self) -> None:
+        """Give up the cached rows: they have a memory that is gone."""
+        self._entry.discard(self._entry.state)
+
     def view(self, tx: Tx, changed: Sequence[Any], *expected: Sequence[Any]) -> Snapshot:
         """Return the rows as they are now, by the answers to `asking`."""
         (changes,) = changed

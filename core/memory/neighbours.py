@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from itertools import pairwise
 from typing import Any, Final
 
@@ -27,7 +27,7 @@ from core.memory.known_set import Described, KnownSet, KnownStatements
 from core.memory.memories import ACTIVE_SQL, CROWD, KNOWN, NEIGHBOURS, PLACE_SQL, known_of
 from core.statements import endings
 from core.statements.endings import Traits
-from core.storage.db import Tx, fetch_in_turn, run_together
+from core.storage.db import Tx, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Candidate, Json
 
@@ -35,6 +35,11 @@ REVISABLE: Final = 60
 """Nearest memories that a candidate is compared with if it may end one that shares no slot and few words with it."""
 LATEST: Final = 400
 """Latest memories that such a candidate is compared with as well: vectors of short statements say little."""
+
+
+class Vanished(Conflict):
+    """A memory was deleted without its index row, so that no cache was told; with rows read anew it is not found."""
+
 
 Reopen = Callable[[], AbstractContextManager[Tx]]
 """Opens a transaction of the same tenant."""
@@ -220,7 +225,8 @@ class _Found:
             for row in _rows(self.tx, _ROWS, {"ids": _array(keys)}):
                 self._put(row)
             features = self._features.take(keys, self.read)
-        store = _Store(self._features, keys, [self.stamps[key] for key in keys], self.tx, reopen)
+        stamps = [self.stamps[key] for key in keys]
+        store = _Store(self._features, keys, stamps, self.tx, reopen, self._search.cached)
         read = {order[key]: one.memory for key, one in self.read.items() if key in order}
         source = KnownStatements(features, read, store)
         return [
@@ -234,15 +240,15 @@ class _Found:
 
     def _read_all(self) -> None:
         """Read the stored features of all memories of the user."""
-        with closing(fetch_in_turn(self.tx, (_ALL_FEATURES, {"user": self._search.user_id}))) as read:
-            ((keys, changed, told, subjects, attributes, categories, lengths, stored),) = next(read)
+        ((every,),) = run_together(self.tx, (_ALL_FEATURES, {"user": self._search.user_id}))
+        keys, changed, told, subjects, attributes, categories, lengths, features = every
         if keys is None:
             return
         described = Described(keys.split(), columns.microseconds([told]).tolist(), subjects, attributes, categories)
         ends = np.cumsum(np.frombuffer(lengths, dtype=">i4")).tolist()
-        every = [stored[start:end] for start, end in pairwise([0, *ends])]
-        rows = StoredRows(described, columns.microseconds([changed]).tolist(), every)
-        self._features.add(rows.taken([n for n, one in enumerate(every) if stored_features.is_current(one)]))
+        stored = [features[start:end] for start, end in pairwise([0, *ends])]
+        rows = StoredRows(described, columns.microseconds([changed]).tolist(), stored)
+        self._features.add(rows.taken([n for n, one in enumerate(stored) if stored_features.is_current(one)]))
 
     def _known(self, keys: Sequence[str]) -> list[int]:
         return [0] * len(keys) if self._eager else self._features.stamps(keys)
@@ -258,10 +264,16 @@ class _Store:
     """Reads the texts of memories by their places, and caches what was made of them."""
 
     def __init__(
-        self, features: UserFeatures, keys: Sequence[str], stamps: Sequence[int], tx: Tx, reopen: Reopen | None
+        self,
+        features: UserFeatures,
+        keys: Sequence[str],
+        stamps: Sequence[int],
+        tx: Tx,
+        reopen: Reopen | None,
+        cached: nearest_vectors.CachedMemories,
     ) -> None:
         self._features, self._keys, self._stamps = features, keys, stamps
-        self._tx, self._reopen = tx, reopen
+        self._tx, self._reopen, self._cached = tx, reopen, cached
 
     def load(self, places: Sequence[int]) -> list[KnownMemory]:
         """Return memories. Conflict: one was changed since it was found."""
@@ -270,9 +282,10 @@ class _Store:
         keys = [self._keys[place] for place in places]
         with self._reopen() if self._tx.closed else nullcontext(self._tx) as tx:
             rows = {str(row.id): row for row in _rows(tx, _ROWS, {"ids": _array(keys)})}
-        if any(
-            key not in rows or rows[key].stamp != self._stamps[place] for key, place in zip(keys, places, strict=True)
-        ):
+        if any(key not in rows for key in keys):
+            self._cached.discard()
+            raise Vanished("A memory that the cached rows still had is gone.")
+        if any(rows[key].stamp != self._stamps[place] for key, place in zip(keys, places, strict=True)):
             raise Conflict("A memory was changed while a statement was compared with it.")
         return [known_of(rows[key]) for key in keys]
 
@@ -320,12 +333,12 @@ _ROWS = text(f"""
         SELECT {KNOWN}, {_STAMP} FROM memories m WHERE m.id = asked.id OFFSET 0) AS m
 """)
 
-_ALL_FEATURES = """
-    SELECT string_agg(id::text, ' '), string_agg(timestamptz_send(updated_at), ''),
+_ALL_FEATURES = text("""
+    SELECT string_agg(cast(id AS text), ' '), string_agg(timestamptz_send(updated_at), ''),
            string_agg(timestamptz_send(coalesce(said_at, occurred_at)), ''), array_agg(subject), array_agg(attribute),
            array_agg(category), string_agg(int4send(length(features)), ''), string_agg(features, '')
-    FROM memories WHERE user_id = %(user)s AND status = 'active' AND features IS NOT NULL
-"""
+    FROM memories WHERE user_id = :user AND status = 'active' AND features IS NOT NULL
+""")
 """Columns as one value each: of 10,000 rows the driver reads them in a tenth of the time."""
 
 _LATEST = text(f"""

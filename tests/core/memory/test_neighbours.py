@@ -185,3 +185,15 @@ def test_features_of_all_are_read_once_some_are_known(app: Database) -> None:
     assert len(THINGS) - 1 <= len(known) <= len(THINGS), "all that have features"
     assert contents(found(app)) == sorted(THINGS)
     assert len(known) == len(THINGS)
+
+
+def test_what_was_deleted_without_a_note_is_not_found_again(app: Database) -> None:
+    mine = some()
+    carry_out(app, *mine)
+    bought = a_candidate("Ada sold chair 3 to Marek once.")
+    found(app, of=bought)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("DELETE FROM memories"))
+    with pytest.raises(neighbours.Vanished):
+        list(found(app, of=bought))
+    assert len(found(app, of=bought)) == 0
