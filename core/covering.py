@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -48,9 +49,14 @@ class Cover:
     def lifted(self, numbers: Numbers) -> Numbers:
         """Return an array of covered numbers as they were."""
         kind, half = numbers.dtype.type, 4 * self.size
-        first, second = (pow(one, -1, 1 << 8 * self.size) for one in self.factors)
+        first, second = _inverses(self.factors, 1 << 8 * self.size)
         lifted = (numbers ^ numbers >> kind(half)) * kind(second)
         return np.asarray((lifted ^ lifted >> kind(half)) * kind(first) - kind(self.added))
+
+
+@cache
+def _inverses(factors: tuple[int, ...], modulus: int) -> tuple[int, ...]:
+    return tuple(pow(one, -1, modulus) for one in factors)
 
 
 LONG: Final = Cover.made(8)

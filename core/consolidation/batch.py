@@ -148,6 +148,15 @@ class _Batch:
     others: list[Change] = field(default_factory=list)
     worded: dict[UUID, tuple[KnownMemory, Vector]] = field(default_factory=dict)
     retired_ids: set[UUID] = field(default_factory=set)
+    known: dict[int, tuple[Add, KnownMemory]] = field(default_factory=dict)
+    """Additions as known memories, by their place."""
+
+    def _as_known(self, place: int) -> KnownMemory:
+        """Return the addition at a place as a known memory."""
+        add, found = self.adds[place], self.known.get(place)
+        if found is None or found[0] is not add:
+            found = self.known[place] = add, _as_known(add)
+        return found[1]
 
     def current(self, neighbours: Sequence[KnownMemory], vector: Vector) -> KnownSet:
         """Return known memories with the wording that this batch has given them, less those it has superseded."""
@@ -164,7 +173,7 @@ class _Batch:
         cosines = self.vectors[places] @ vector
         takes_back = read(candidate.content).ended
         return [
-            replace(_as_known(self.adds[places[near_index]]), similarity=float(cosines[near_index]))
+            replace(self._as_known(places[near_index]), similarity=float(cosines[near_index]))
             for rank, near_index in enumerate(np.argsort(-cosines, kind="stable"))
             if (rank < NEAREST and cosines[near_index] >= self.thresholds.novelty)
             or self.adds[places[near_index]].candidate.attribute
@@ -177,7 +186,7 @@ class _Batch:
             return []
         places = [p for p, a in self.adds.items() if not a.past]
         nearest = np.argsort(-(self.vectors[places] @ vector), kind="stable")[:NEAREST_TO_END] if places else ()
-        added = [_as_known(self.adds[places[near_index]]) for near_index in nearest]
+        added = [self._as_known(places[near_index]) for near_index in nearest]
         return judge.find_ended(candidate, known.more(added))
 
     def retire(self, index: int, ends: Sequence[Revised]) -> None:

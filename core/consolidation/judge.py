@@ -212,8 +212,9 @@ def normalized_slot(candidate: Candidate) -> Candidate:
 
 
 def _said_before(candidate: Candidate, known: KnownSet, among: Places) -> Verdict | None:
-    keys, rows = content_keys(candidate.content), known.rows[among]
-    exact, spelling = rows["exact"] == keys.exact[0], rows["spelling"] == keys.spelling[0]
+    keys = content_keys(candidate.content)
+    exact = known.rows["exact"][among] == keys.exact[0]
+    spelling = known.rows["spelling"][among] == keys.spelling[0]
     for one in known.at(among[exact | spelling]):
         if one.keys.exact == keys.exact:
             return Verdict(Kind.CONFIRM, one, "The same statement is known.")

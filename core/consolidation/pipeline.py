@@ -26,7 +26,7 @@ from core.memoize import memo_scope
 from core.memory import identity, memories, nearest_vectors, neighbours, tombstones
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
 from core.memory.known_set import KnownSet
-from core.statements import redaction
+from core.statements import comparison, endings, redaction
 from core.storage.db import Database, Tx
 from core.storage.multiquery import BoundStatement
 from core.tenancy import extraction as tenant_extraction
@@ -80,7 +80,10 @@ def consolidate(
     for candidate in candidates:
         by_labels[candidate.audience_labels].append(candidate)
     decide = partial(_consolidate, consolidation, tenant_id, owner, explicit=explicit, assistant=assistant, link=link)
-    return [change for part in by_labels.values() for change in decide(part)]
+    try:
+        return [change for part in by_labels.values() for change in decide(part)]
+    except neighbours.Vanished:
+        return [change for part in by_labels.values() for change in decide(part)]
 
 
 def _consolidate(
@@ -103,7 +106,8 @@ def _consolidate(
     reopen = partial(consolidation.db.tenant, tenant_id)
     accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]
     opening = _Opening(consolidation, tenant_id, owner, accepted, explicit=explicit)
-    with consolidation.db.asking(tenant_id, *opening.asking) as (tx, answers):
+    meanwhile = partial(_parse, accepted)
+    with consolidation.db.asking(tenant_id, *opening.asking, meanwhile=meanwhile) as (tx, answers):
         answered = opening.read(answers)
         apart = _quarantine_once(tx, owner.user_id, hostile)
         accepted, buried = _drop_erased(tx, owner, accepted, answered)
@@ -128,6 +132,15 @@ def _consolidate(
     decided = [*decided, *batch.join_verdicts(accepted, merged, decided)]
     wished = _apply_request(decided) if explicit else decided
     return [*refused, *buried, *echoes, *apart, *wished, *links]
+
+
+def _parse(candidates: Sequence[Candidate]) -> None:
+    """Compute what the judgement asks of each candidate's words; it is memoized, and takes as long as the database."""
+    for candidate in candidates:
+        endings.may_end(candidate)
+        tombstones.words_of(candidate.content)
+        identity.content_keys(candidate.content)
+        comparison.outline(candidate.content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,12 +19,17 @@ from sqlalchemy import Engine
 from core.memoize import KEPT_SECONDS, digest
 from core.memory import known_set, stored_features
 from core.memory.identity import KnownMemory
-from core.memory.known_set import FEATURES, Features, Places
+from core.memory.known_set import FEATURES, Described, Features, Places
+from core.memory.rows import MemoryRow
 from core.memory.stored_features import StoredTraits
+from core.statements import endings
 from core.statements.endings import Register, Traits
 
 MOST: Final = 32_768
 """Memories of all users together: 20 MB."""
+
+_MOST_AT_ONCE: Final = MOST // 2
+"""Memories of a user that are read at once; each takes half of the time that it takes to read it by its id."""
 
 _ROOM: Final = 1_024
 """Rows by which the columns of a user grow at least."""
@@ -36,6 +41,19 @@ class ReadMemory(NamedTuple):
     stamp: int
     memory: KnownMemory
     stored: bytes | None = None
+
+
+class StoredRows(NamedTuple):
+    """Memories whose features are stored, without their texts: what describes them, the times of their last changes."""
+
+    described: Described
+    stamps: Sequence[int]
+    stored: Sequence[bytes]
+
+    def taken(self, places: Sequence[int]) -> StoredRows:
+        """Return some of them."""
+        columns: Any = ([column[n] for n in places] for column in self.described)
+        return StoredRows(Described(*columns), [self.stamps[n] for n in places], [self.stored[n] for n in places])
 
 
 class UserFeatures:
@@ -69,7 +87,7 @@ class UserFeatures:
             new = [key for key, one in read.items() if self._stamp(key) != one.stamp]
             stored = [(key, read[key]) for key in new if stored_features.is_current(read[key].stored)]
             if stored:
-                self._add_stored(stored)
+                self._add_stored(_stored_rows(stored))
             if len(stored) < len(new):
                 self._add_read([(key, read[key]) for key in new if not stored_features.is_current(read[key].stored)])
             if not all(key in self._places for key in keys):
@@ -77,7 +95,19 @@ class UserFeatures:
             places = np.array([self._places[key] for key in keys], dtype=np.int64)
             self._used[places] = time.monotonic()
             traits = [self._traits[place] for place in places.tolist()]
-            return Features(self._rows[places], self._lines[places], self._register, traits)
+            return Features(self._rows.take(places), self._lines.take(places, axis=0), self._register, traits)
+
+    def lacks_most(self, count: int) -> bool:
+        """Return whether so many memories should be read at once, because a quarter of them is known, but not most."""
+        return count <= _MOST_AT_ONCE and count <= 4 * len(self._places) <= 3 * count
+
+    def add(self, rows: StoredRows) -> None:
+        """Add memories that are not known as they are now."""
+        with self._lock:
+            keys = rows.described.keys
+            new = [n for n, key in enumerate(keys) if self._stamp(key) != rows.stamps[n]]
+            if new:
+                self._add_stored(rows.taken(new))
 
     def learn(self, made: Iterable[tuple[str, int, Traits]]) -> None:
         """Store traits of memories, by their ids and stamps."""
@@ -104,27 +134,31 @@ class UserFeatures:
     def _add_read(self, new: Sequence[tuple[str, ReadMemory]]) -> None:
         memories = [one.memory for _, one in new]
         lines = self._register.lines([one.sketch.words for one in memories])
-        self._add(new, known_set.features_of(memories), lines, [None] * len(new))
+        keys, stamps = [key for key, _ in new], [one.stamp for _, one in new]
+        self._add(keys, stamps, known_set.features_of(memories), lines, [None] * len(new))
 
-    def _add_stored(self, new: Sequence[tuple[str, ReadMemory]]) -> None:
-        found = stored_features.decoded([one.stored or b"" for _, one in new])
+    def _add_stored(self, new: StoredRows) -> None:
+        found = stored_features.decoded(new.stored)
         lines = self._register.lines_of(found.words, found.heads["count"])
-        self._add(new, known_set.features_of_stored([one.memory for _, one in new], found), lines, found.rest)
+        rows = known_set.features_of_stored(new.described, found)
+        self._add(new.described.keys, new.stamps, rows, lines, found.rest)
 
     def _add(
         self,
-        new: Sequence[tuple[str, ReadMemory]],
+        keys: Sequence[str],
+        stamps: Sequence[int],
         rows: Places,
         lines: Places,
         traits: Sequence[StoredTraits | None],
     ) -> None:
-        start, end = len(self), len(self) + len(new)
+        start, end = len(self), len(self) + len(keys)
         self._grow(end, lines.shape[1])
         self._rows[start:end] = rows
         self._lines[start:end, : lines.shape[1]] = lines
-        self._stamps += [one.stamp for _, one in new]
+        self._used[start:end] = time.monotonic()
+        self._stamps += stamps
         self._traits += traits
-        self._places.update(zip((key for key, _ in new), range(start, end), strict=True))
+        self._places.update(zip(keys, range(start, end), strict=True))
 
     def _grow(self, rows: int, width: int) -> None:
         height, before = self._lines.shape
@@ -145,6 +179,30 @@ class UserFeatures:
         self._stamps = [self._stamps[place] for place in moved]
         self._traits = [self._traits[place] for place in moved]
         self._places = {key: moved[place] for key, place in self._places.items() if place in moved}
+
+
+def _stored_rows(read: Sequence[tuple[str, ReadMemory]]) -> StoredRows:
+    memories = [one.memory for _, one in read]
+    described = Described(
+        [key for key, _ in read],
+        [endings.microseconds(one.told_at) for one in memories],
+        [one.subject for one in memories],
+        [one.attribute for one in memories],
+        [one.category for one in memories],
+    )
+    return StoredRows(described, [one.stamp for _, one in read], [one.stored or b"" for _, one in read])
+
+
+def _written_rows(rows: Sequence[MemoryRow]) -> StoredRows:
+    described = Described(
+        [str(row.id) for row in rows],
+        [endings.microseconds(row.said_at or row.occurred_at) for row in rows],
+        [row.subject for row in rows],
+        [row.attribute for row in rows],
+        [row.category for row in rows],
+    )
+    stamps = [endings.microseconds(row.updated_at) for row in rows]
+    return StoredRows(described, stamps, [row.features or b"" for row in rows])
 
 
 class FeatureCache:
@@ -168,6 +226,16 @@ class FeatureCache:
         if total > MOST:
             found.drop(0.0, MOST // 2)
         return found
+
+    def written(self, tenant_id: str, user_id: str, rows: Iterable[MemoryRow]) -> None:
+        """Take over what this process writes of a user whose memories it compares.
+
+        If it is rolled back, nobody ever asks for these ids and times.
+        """
+        with self._lock:
+            found = self._users.get(digest(tenant_id, user_id))
+        if found is not None:
+            found.add(_written_rows([row for row in rows if stored_features.is_current(row.features)]))
 
     def sweep(self) -> None:
         """Drop what nobody has asked for lately."""

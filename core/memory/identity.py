@@ -76,6 +76,7 @@ class Revised(NamedTuple):
     reason: str
 
 
+@memoized_in_scope
 def statement_key(subject: str, content: str) -> str:
     """Return a key that ignores case, width, spaces and punctuation, in any script."""
     folded = unicodedata.normalize("NFKC", f"{subject}\n{content}").casefold()

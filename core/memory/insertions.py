@@ -29,14 +29,37 @@ def adding(tenant_id: str, owner: Owner, adds: Sequence[Add], policy: FadingPoli
     return _adding(tenant_id, [_add_row(owner, one, policy) for one in adds]) if adds else None
 
 
-def completing(
-    tenant_id: str, owner: Owner, adds: Sequence[Add], stored: Sequence[MemoryRow], author: Author
-) -> list[BoundStatement | None]:
-    """Return the statements that store versions, evidence and index entries of the rows that `adding` has answered."""
-    if not adds:
+def read_ahead(adds: Sequence[Add]) -> None:
+    """Compute what `adding` stores of the words of new memories, while the database is asked."""
+    for add in adds:
+        stored_features.encoded(add.candidate.content)
+
+
+def accompanying(tenant_id: str, owner: Owner, wanted: Sequence[Add] | Sequence[Derive]) -> list[BoundStatement | None]:
+    """Return the statements that index new memories and note their owner."""
+    if not wanted:
         return []
-    cited = [Citation(a.id, e, a.change_id) for a in adds for e in a.candidate.evidence]
-    return [*_completing(tenant_id, owner, adds, stored, "add", author), versions.citing(tenant_id, cited)]
+    said = max(o.candidate.told_at for o in wanted)
+    entries = [
+        search_index.MemoryEntry(str(o.id), o.candidate.content, o.candidate.occurred_at, o.vector) for o in wanted
+    ]
+    return [
+        known_owners.noting(tenant_id, known_owners.of(owner.user_id, owner.group_id, said)),
+        search_index.putting_memories(tenant_id, owner.user_id, owner.group_id, entries),
+    ]
+
+
+def cited(adds: Sequence[Add]) -> list[Citation]:
+    """Return the evidence of new memories."""
+    return [Citation(a.id, e, a.change_id) for a in adds for e in a.candidate.evidence]
+
+
+def first_versions(
+    wanted: Sequence[Add] | Sequence[Derive], stored: Sequence[MemoryRow], change: str
+) -> list[VersionEntry]:
+    """Return the versions of the rows that `adding` has answered."""
+    asked = {one.id: one for one in wanted}
+    return [VersionEntry(row, change, asked[row.id].reason, asked[row.id].change_id) for row in stored]
 
 
 def derive(tx: Tx, tenant_id: str, owner: Owner, derived: Sequence[Derive], author: Author) -> list[Emission]:
@@ -49,7 +72,8 @@ def derive(tx: Tx, tenant_id: str, owner: Owner, derived: Sequence[Derive], auth
     policy = retention.policy(tx, tenant_id)
     rows = [_derived_row(owner, one, policy, _last_use(tx, one)) for one in derived]
     (stored,) = run_together(tx, _adding(tenant_id, rows))
-    run_together(tx, *_completing(tenant_id, owner, derived, stored, "derive", author))
+    versioned = versions.recording(first_versions(derived, stored, "derive"), author)
+    run_together(tx, versioned, *accompanying(tenant_id, owner, derived))
     for one in derived:
         versions.cite_too(tx, tenant_id, one.id, [part.id for part in one.parts], one.change_id)
     links = [Link(one.id, Relation.DERIVED_FROM, part.id, one.change_id) for one in derived for part in one.parts]
@@ -65,27 +89,6 @@ def derive(tx: Tx, tenant_id: str, owner: Owner, derived: Sequence[Derive], auth
 
 def _adding(tenant_id: str, rows: Sequence[Json]) -> BoundStatement:
     return _ADD, {"tenant": tenant_id, "rows": recordset(rows)}
-
-
-def _completing(
-    tenant_id: str,
-    owner: Owner,
-    wanted: Sequence[Add] | Sequence[Derive],
-    stored: Sequence[MemoryRow],
-    change: str,
-    author: Author,
-) -> list[BoundStatement | None]:
-    said = max(o.candidate.told_at for o in wanted)
-    asked = {one.id: one for one in wanted}
-    steps = [VersionEntry(row, change, asked[row.id].reason, asked[row.id].change_id) for row in stored]
-    entries = [
-        search_index.MemoryEntry(str(o.id), o.candidate.content, o.candidate.occurred_at, o.vector) for o in wanted
-    ]
-    return [
-        known_owners.noting(tenant_id, known_owners.of(owner.user_id, owner.group_id, said)),
-        versions.recording(steps, author),
-        search_index.putting_memories(tenant_id, owner.user_id, owner.group_id, entries),
-    ]
 
 
 def _last_use(tx: Tx, derived: Derive) -> datetime:

@@ -12,8 +12,10 @@ from sqlalchemy import Engine, text
 
 from core.index.resident import cache
 from core.index.resident.arrays import Flags
+from core.index.resident.columns import Place
 from core.index.resident.encoding import ENUMERATED
 from core.index.resident.snapshot import Snapshot
+from core.memory.rows import MemoryRow
 from core.storage.db import Database, Sight, Tx, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Status, Trust
@@ -51,31 +53,40 @@ def nearest(tx: Tx, user_id: str, vectors: Vectors, limit: int, *, active: bool 
     if not len(vectors):
         return []
     cached = CachedMemories(tx.engine, bound(tx), user_id, vectors.shape[1])
-    found = nearest_keys(cached.view(tx, run_together(tx, cached.asking)[0]), vectors, limit, active=active)
+    found = nearest_keys(cached.view(tx, *run_together(tx, *cached.asking)), vectors, limit, active=active)
     return [[(UUID(key), cosine) for key, cosine in ones] for ones in found]
+
+
+def written(tx: Tx, tenant_id: str, user_id: str, rows: Sequence[MemoryRow]) -> None:
+    """Note what this process has written of a user: what compares next reads it in its first round trip."""
+    cache.of(tx.engine).written(tenant_id, user_id, [str(row.id) for row in rows])
 
 
 class CachedMemories:
     """The cached index rows of a user's memories.
 
-    `asking`: the statement that says whether they are as they were read, to be run together with others.
+    `asking`: the statements that say whether they are as they were read, to be run together with others.
     """
 
     def __init__(self, engine: Engine, bound_to: Bound, user_id: str, dimension: int) -> None:
         self._entry = cache.of(engine).memories(bound_to.tenant_id, user_id, bound_to.sight)
         self._check = self._entry.check(dimension)
-        self.asking: BoundStatement = cache.CHANGED, self._check.values
+        self.asking: list[BoundStatement | None] = [(cache.CHANGED, self._check.values), *self._check.expecting]
 
-    def view(self, tx: Tx, answer: Sequence[Any]) -> Snapshot:
-        """Return the rows as they are now, by the answer to `asking`."""
-        (changes,) = answer
-        return self._entry.view(tx, self._check, changes)
+    def discard(self) -> None:
+        """Give up the cached rows: they have a memory that is gone."""
+        self._entry.discard(self._entry.state)
+
+    def view(self, tx: Tx, changed: Sequence[Any], *expected: Sequence[Any]) -> Snapshot:
+        """Return the rows as they are now, by the answers to `asking`."""
+        (changes,) = changed
+        return self._entry.view(tx, self._check, changes, expected=expected if all(expected) else ())
 
 
 def nearest_keys(
-    view: Snapshot, vectors: Vectors, limit: int, *, active: bool = False
+    view: Snapshot, vectors: Vectors, limit: int, *, active: bool = False, place: Place | None = None
 ) -> list[list[tuple[str, float]]]:
-    """Return the same of cached rows, with ids as texts."""
+    """Return the same of cached rows, with ids as texts. `place`: only those that were said there; None: anywhere."""
     # Rounded as a scan in the database would round them.
     asked = _unit(vectors.astype(np.float16).astype(np.float32))
     if not len(view):
@@ -83,6 +94,8 @@ def nearest_keys(
     wanted = view.alive & view.fields["memory"]
     if active:
         wanted &= (view.fields["status"] == _ACTIVE) & ~np.isin(view.fields["trust"], _UNTRUSTED)
+    if place is not None:
+        wanted &= view.said_to(place)
     starts = range(0, len(asked), AT_ONCE)
     return [near for at in starts for near in _nearest(view, wanted, asked[at : at + AT_ONCE], limit)]
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.covering import LONG, SHORT
+from core.memoize import memoized_in_scope
 from core.memory import identity
 from core.statements import comparison, endings
 from core.statements.comparison import OUTLINED
@@ -76,6 +77,7 @@ class StoredTraits(NamedTuple):
     codes: bytes
 
 
+@memoized_in_scope
 def encoded(content: str) -> bytes | None:
     """Return the features of a content; None: it has more words than are stored."""
     sketch, outline, keys = endings.sketch(content), comparison.outline(content), identity.content_keys(content)
@@ -86,9 +88,10 @@ def encoded(content: str) -> bytes | None:
     counts["values"] = max(map(len, sorts))
     if any(counts[name] > most for name, most in _MOST.items()):
         return None
-    whole = [endings.code_of(content), keys.exact[0], keys.spelling[0], outline.words]
-    head = np.zeros(1, dtype=_HEAD)
-    head[0] = (
+    digests = [endings.code_of(content), keys.exact[0], keys.spelling[0], outline.words]
+    digests += [*sorted(sketch.words), *sorted(traits.who), *(code for one in sorts for code in sorted(one))]
+    lifted = LONG.lifted(np.array(digests, dtype=np.uint64))
+    row = (
         VERSION,
         sketch.language == "zh",
         len(content) > endings.LONGEST,
@@ -97,15 +100,13 @@ def encoded(content: str) -> bytes | None:
         counts["who"],
         tuple(map(len, sorts)),
         len(sketch.said),
-        *LONG.lifted(np.array(whole, dtype=np.uint64)).tolist(),
+        *lifted[: len(COVERED)].tolist(),
         traits.ends,
         traits.ended,
     )
-    digests = [*sorted(sketch.words), *sorted(traits.who), *(code for one in sorts for code in sorted(one))]
-    lifted = LONG.lifted(np.array(digests, dtype=np.uint64))
-    return (
-        head.tobytes() + SHORT.lifted(begun.astype(np.uint32)).astype("<u4").tobytes() + lifted.astype("<u8").tobytes()
-    )
+    beginnings = SHORT.lifted(begun.astype(np.uint32)).astype("<u4")
+    rest = lifted[len(COVERED) :].astype("<u8")
+    return np.array([row], dtype=_HEAD).tobytes() + beginnings.tobytes() + rest.tobytes()
 
 
 def is_current(stored: bytes | None) -> bool:

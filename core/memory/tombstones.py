@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from sqlalchemy import text
 
 from core.language.lexicon import DIRECTED
+from core.memoize import memoized_in_scope
 from core.memory import identity
 from core.statements import comparison, succession
 from core.storage.db import Tx, recordset, run_together
@@ -173,13 +174,14 @@ def _hashes(salt: str, user_id: str, statement: Statement) -> set[str]:
     keys: list[tuple[str, ...]] = [("statement", identity.statement_key(statement.subject, statement.content))]
     if statement.attribute is not None and statement.value is not None:
         keys.append(("slot", subject, statement.attribute, succession.plain(statement.value)))
-    words = _words(statement.content)
+    words = words_of(statement.content)
     if words is not None:
         keys.append(("words", subject, *words))
     return {_hash(salt, user_id, *key) for key in keys}
 
 
-def _words(content: str) -> tuple[str, ...] | None:
+@memoized_in_scope
+def words_of(content: str) -> tuple[str, ...] | None:
     """Return a statement's meaningful words and negations without their order; None if too few to recognise it.
 
     Where the order matters (from Rome to Bern), only a phrase may have moved from the end to the front.

@@ -14,7 +14,18 @@ from core.errors import Conflict
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.memory import announcements, identity, insertions, memories, retention, updates, verdicts
+from core.memoize import memo_scope
+from core.memory import (
+    announcements,
+    feature_cache,
+    identity,
+    insertions,
+    memories,
+    nearest_vectors,
+    retention,
+    updates,
+    verdicts,
+)
 from core.memory import versions as history
 from core.memory.changes import (
     Add,
@@ -67,6 +78,7 @@ Rows = dict[UUID, MemoryRow]
 """Memories as changed by this batch so far, by id."""
 
 
+@memo_scope()
 def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], author: Author) -> dict[str, int]:
     """Carry out the changes in this transaction; return how many there were of each kind.
 
@@ -101,15 +113,35 @@ def apply(tx: Tx, tenant_id: str, owner: Owner, changes: Sequence[Change], autho
         following = []
     kept, more = updates.apply_updates(tx, tenant_id, changes, author)
     strengthened = retention.asking_facts([*_strengthened_ids(confirms, rewrites, [*links, *unlinks]), *kept])
+    emissions = [*mattering.values(), *told, *more]
+    announced: list[BoundStatement | None] = []
+
+    def announce() -> None:
+        announced.extend(_announcing(tenant_id, owner, changes, rows, emissions, author))
+
     if strengthened:
-        *_, facts = run_together(tx, *following, strengthened)
+        *_, facts = run_together(tx, *following, strengthened, meanwhile=announce)
         following = [retention.drawing(policy, facts)]
-    said = [*announcements.of_adds(owner, adds, rows), *announcements.of_confirms(confirms, rows)]
-    said += [*announcements.of_rewrites(rewrites, rows), *announcements.of_disputes(disputes, rows)]
-    said += [*announcements.of_derivations(owner, derived), *mattering.values()]
-    emitted = publishing.publishing(tenant_id, author, [*said, *told, *more])
-    run_together(tx, *following, verdicts.recording(tenant_id, owner, changes, author), emitted)
+    else:
+        announce()
+    run_together(tx, *following, *announced, meanwhile=lambda: stored.note(tx))
     return _counts(changes, kept)
+
+
+def _announcing(
+    tenant_id: str, owner: Owner, changes: Sequence[Change], rows: Rows, emissions: Sequence[Emission], author: Author
+) -> list[BoundStatement | None]:
+    """Return the statements that store verdicts and events; `emissions`: further events, behind those of changes."""
+    said = [
+        *announcements.of_adds(owner, [c for c in changes if isinstance(c, Add)], rows),
+        *announcements.of_confirms([c for c in changes if isinstance(c, Confirm)], rows),
+        *announcements.of_rewrites([c for c in changes if isinstance(c, Merge | Replace)], rows),
+        *announcements.of_disputes([c for c in changes if isinstance(c, Dispute)], rows),
+        *announcements.of_derivations(owner, [c for c in changes if isinstance(c, Derive)]),
+        *emissions,
+    ]
+    recorded = verdicts.recording(tenant_id, owner, changes, author)
+    return [recorded, publishing.publishing(tenant_id, author, said)]
 
 
 def lock(tx: Tx, tenant_id: str, user_id: str) -> None:
@@ -156,7 +188,11 @@ def _lock_current(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add]) -> 
     asked = [_overtaking(owner, labels, judged) for labels, judged in by_labels.items()]
     # Each statement of a round trip has its own snapshot, those after the lock a later one.
     _, policy, *overtaking = run_together(
-        tx, _lock(tenant_id, owner.user_id), retention.asking_policy(tenant_id), *asked
+        tx,
+        _lock(tenant_id, owner.user_id),
+        retention.asking_policy(tenant_id),
+        *asked,
+        meanwhile=lambda: insertions.read_ahead(adds),
     )
     if any(overtaking):
         raise Conflict("Another writer stored a statement on the same subject while this one was being judged.")
@@ -165,14 +201,19 @@ def _lock_current(tx: Tx, tenant_id: str, owner: Owner, adds: Sequence[Add]) -> 
 
 def _overtaking(owner: Owner, labels: tuple[str, ...], adds: Sequence[Add]) -> BoundStatement:
     """Select what overtook additions with these labels, which were compared with memories that have the same."""
-    return _OVERTAKEN, {
+    values: Json = {
         "user": owner.user_id,
         "group": owner.group_id,
         "labels": sorted(labels),
         "keys": [identity.statement_key(a.candidate.subject, a.candidate.content) for a in adds],
-        "subjects": [a.candidate.subject for a in adds if a.candidate.attribute],
-        "attributes": [a.candidate.attribute for a in adds if a.candidate.attribute],
         "seen": [known.id for a in adds for known, _ in a.retired] or None,
+    }
+    slots = [a for a in adds if a.candidate.attribute]
+    if not slots:
+        return _SAME_STORED, values
+    return _OVERTAKEN, values | {
+        "subjects": [a.candidate.subject for a in slots],
+        "attributes": [a.candidate.attribute for a in slots],
         "past": [a.candidate.attribute for a in adds if a.past],
     }
 
@@ -186,7 +227,7 @@ def _version(rows: Rows, known: identity.KnownMemory) -> int:
 class _Stored:
     """New memories with what they retire, and confirmations, which are written in one round trip.
 
-    `confirmed`: the rows of confirmed memories, once they are written.
+    `confirmed`: the rows of confirmed memories, once they are written; `written`: of all of them.
     """
 
     tenant_id: str
@@ -194,25 +235,39 @@ class _Stored:
     adds: Sequence[Add]
     confirms: Sequence[Confirm]
     confirmed: Sequence[MemoryRow] = ()
+    written: Sequence[MemoryRow] = ()
 
     def write(self, tx: Tx, policy: FadingPolicy, author: Author, rows: Rows) -> list[BoundStatement | None]:
         """Write the rows; return the statements that store their versions, evidence and index entries."""
         confirming, retiring = _confirmations(self.confirms), _retirements(self.adds, self.confirms, rows)
+        following: list[BoundStatement | None] = []
         confirmed, retired, added = run_together(
             tx,
             history.changing(_CONFIRM, confirming),
             history.changing(_SUPERSEDE, retiring),
             insertions.adding(self.tenant_id, self.owner, self.adds, policy),
+            meanwhile=lambda: following.extend(self._following()),
         )
         self.confirmed = confirmed
         confirmed_rows, confirmed_steps = history.changed(confirmed, confirming)
         retired_rows, retired_steps = history.changed(retired, retiring)
         rows |= confirmed_rows
         rows |= retired_rows
+        self.written = [*confirmed, *retired, *added]
+        steps = [*confirmed_steps, *retired_steps, *insertions.first_versions(self.adds, added, "add")]
+        return [history.recording(steps, author), *following]
+
+    def note(self, tx: Tx) -> None:
+        """Let the caches of this process take over what is written; what is rolled back nobody asks for."""
+        feature_cache.of(tx.engine).written(self.tenant_id, self.owner.user_id, self.written)
+        nearest_vectors.written(tx, self.tenant_id, self.owner.user_id, self.written)
+
+    def _following(self) -> list[BoundStatement | None]:
+        """Return the statements that store evidence and index entries."""
+        cited = [*_cited(self.confirms), *insertions.cited(self.adds)]
         return [
-            history.recording([*confirmed_steps, *retired_steps], author),
-            history.citing(self.tenant_id, _cited(self.confirms)),
-            *insertions.completing(self.tenant_id, self.owner, self.adds, added, author),
+            history.citing(self.tenant_id, cited),
+            *insertions.accompanying(self.tenant_id, self.owner, self.adds),
         ]
 
 
@@ -351,6 +406,16 @@ def _succession(adds: Iterable[Add]) -> list[Link]:
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:owner, 0))")
 """One writer per owner at a time, and only while writing: no model is called under the lock."""
 
+_OF_JUDGED = f"""
+    m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND m.audience_labels = cast(:labels AS text[])
+    AND {memories.ACTIVE_SQL} AND m.id <> ALL(coalesce(cast(:seen AS uuid[]), '{{}}'))
+"""
+
+_SAME_STORED = text(f"""
+    SELECT FROM memories m WHERE m.user_id = :user AND m.statement_key = ANY(:keys) AND {_OF_JUDGED} LIMIT 1
+""")
+"""For statements without slots: planned in half the time of both."""
+
 _OVERTAKEN = text(f"""
     SELECT FROM (
         SELECT * FROM memories WHERE user_id = :user AND statement_key = ANY(:keys)
@@ -359,9 +424,7 @@ _OVERTAKEN = text(f"""
         JOIN memories s ON s.user_id = :user AND s.subject = a.subject AND s.attribute = a.attribute
         WHERE s.attribute <> ALL(:past)
     ) AS m
-    WHERE m.group_id IS NOT DISTINCT FROM cast(:group AS text) AND m.audience_labels = cast(:labels AS text[])
-      AND {memories.ACTIVE_SQL}
-      AND m.id <> ALL(coalesce(cast(:seen AS uuid[]), '{{}}'))
+    WHERE {_OF_JUDGED}
     LIMIT 1
 """)
 """UNION, so that each half uses its own index."""

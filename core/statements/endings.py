@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from core.covering import number
 from core.language import ngrams, third_person
+from core.language.lazy_regex import lazy_regex
 from core.language.lexicon import CALENDAR
 from core.language.terms import STOPWORDS, stem
 from core.memoize import memoized, memoized_in_scope
@@ -92,7 +93,7 @@ class OlderStatements(Protocol[K_co]):
     def register(self) -> Register: ...
     def __len__(self) -> int: ...
     def traits(self, places: Sequence[int]) -> Sequence[Traits]: ...
-    def statement(self, place: int) -> K_co: ...
+    def statements(self, places: Sequence[int]) -> Sequence[K_co]: ...
     def taken(self, mask: Places) -> OlderStatements[K_co]: ...
 
 
@@ -192,8 +193,8 @@ class ListedStatements(Generic[K]):
     def traits(self, places: Sequence[int]) -> Sequence[Traits]:
         return [self._sketches[place].traits for place in places]
 
-    def statement(self, place: int) -> K:
-        return self._older[place]
+    def statements(self, places: Sequence[int]) -> Sequence[K]:
+        return [self._older[place] for place in places]
 
     def taken(self, mask: Places) -> ListedStatements[K]:
         return ListedStatements([one for one, wanted in zip(self._older, mask, strict=True) if wanted], self._look)
@@ -228,11 +229,12 @@ def ended_statements(new: NewerStatement, older: OlderStatements[K] | list[K]) -
         return []
     logits = log_odds(shown | _category_columns(new, compared.marks["category"][places]))
     # The rules, which cost most, and the texts are asked only where they can decide.
-    open_ones = may_be_ended(new, compared.marks[places]) & (logits + _most_by_rule() >= ngrams.logit(least) - _SLACK)
+    may_reach = logits + _most_by_rule() >= ngrams.logit(least) - _SLACK
+    open_ones = may_be_ended(new, compared.marks.take(places)) & may_reach
     found = [
         (one, *rated)
-        for place in np.flatnonzero(open_ones).tolist()
-        if (rated := _rate(new, one := compared.statement(int(places[place])), float(logits[place]), least)) is not None
+        for one, logit in zip(compared.statements(places[open_ones].tolist()), logits[open_ones].tolist(), strict=True)
+        if (rated := _rate(new, one, logit, least)) is not None
     ]
     return sorted(found, key=lambda one: -one[1])
 
@@ -277,7 +279,7 @@ def pairs(new: NewerStatement, older: OlderStatements[K], look: Look | None = No
     mine = (look or sketch)(new.content)
     places, by_likeness, by_words, words = _related(mine, older)
     others = older.traits(places.tolist())
-    marks, likeness = older.marks[places], older.likeness[places]
+    marks, likeness = older.marks.take(places), older.likeness[places]
     return places, {
         **_features(new, mine, marks, likeness, others, words),
         **_distance_features(by_likeness, by_words, new, marks["told"]),
@@ -665,7 +667,7 @@ _WORD = re.compile(r"[a-z]+|\d+")
 _HAN_RUN = re.compile(r"[\u4e00-\u9fff]+")
 _LATIN = re.compile(r"\d+|[A-Za-z]{2,}")
 _NAME = re.compile(r"(?<![.!?“] )(?<!^)(?<!“)\b[A-Z][a-z]+|\b[A-Z][a-z]+(?=['’]s)")
-_KIN_EN = re.compile(
+_KIN_EN = lazy_regex(
     r"\b(?:mum|mom|mam|dad|mother|father|wife|husband|son|daughter|sister|brother|boss|manager|nan|gran|grandma|"
     r"grandad|aunt|uncle|cousin|girlfriend|boyfriend|partner|fianc\w+|neighbou?r|landlord|doctor|dentist|physio|cat|"
     r"dog|puppy|kitten|rabbit|parrot|hamster)(?=s?\b)",
@@ -678,29 +680,29 @@ _KIN_ZH = re.compile(
 _COUNT_ZH = r"(?:\d[\d.]*|[一二两三四五六七八九十百千万]+)"
 _SORTS: Final = {
     "en": {
-        "weekday": re.compile(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)(?=days?\b)", re.IGNORECASE),
-        "month": re.compile(
+        "weekday": lazy_regex(r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)(?=days?\b)", re.IGNORECASE),
+        "month": lazy_regex(
             r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
             re.IGNORECASE,
         ),
-        "day": re.compile(r"\b\d{1,2}(?=st|nd|rd|th)\b|\bthe \d{1,2}\b", re.IGNORECASE),
-        "time": re.compile(
+        "day": lazy_regex(r"\b\d{1,2}(?=st|nd|rd|th)\b|\bthe \d{1,2}\b", re.IGNORECASE),
+        "time": lazy_regex(
             r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:am|pm)\b|\bat (?:noon|[a-z]+(?= o['’]clock))", re.IGNORECASE
         ),
-        "sum": re.compile(r"[$€£]\s?[\d,.]+|\b\d[\d,]* ?(?:dollars|euros|pounds|quid|bucks|k)\b", re.IGNORECASE),
-        "number": re.compile(
+        "sum": lazy_regex(r"[$€£]\s?[\d,.]+|\b\d[\d,]* ?(?:dollars|euros|pounds|quid|bucks|k)\b", re.IGNORECASE),
+        "number": lazy_regex(
             r"\b\d[\d,.]*\b|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|"
             r"forty|fifty|sixty)\b",
             re.IGNORECASE,
         ),
     },
     "zh": {
-        "weekday": re.compile(r"(?:周|星期|礼拜)[一二三四五六日天末]"),
-        "month": re.compile(rf"{_COUNT_ZH}月"),
-        "day": re.compile(rf"{_COUNT_ZH}[号日]"),
-        "time": re.compile(rf"{_COUNT_ZH}点半?|\d+:\d\d"),
-        "sum": re.compile(rf"{_COUNT_ZH}(?:元|块|万)"),
-        "number": re.compile(r"\d[\d.]*|[一二两三四五六七八九十百]+(?=[个岁公斤年天周次楼路层件条只间位斤米毫])"),
+        "weekday": lazy_regex(r"(?:周|星期|礼拜)[一二三四五六日天末]"),
+        "month": lazy_regex(rf"{_COUNT_ZH}月"),
+        "day": lazy_regex(rf"{_COUNT_ZH}[号日]"),
+        "time": lazy_regex(rf"{_COUNT_ZH}点半?|\d+:\d\d"),
+        "sum": lazy_regex(rf"{_COUNT_ZH}(?:元|块|万)"),
+        "number": lazy_regex(r"\d[\d.]*|[一二两三四五六七八九十百]+(?=[个岁公斤年天周次楼路层件条只间位斤米毫])"),
     },
 }
 """Sorts of values in which two statements of one thing agree or differ."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from core.language.lazy_regex import lazy_regex
 from core.language.lexicon import CALENDAR, NUMBER_WORDS
 from core.language.terms import STOPWORDS, stem
 from core.memoize import memoized_in_scope
@@ -44,12 +45,24 @@ class EnglishStatement:
 
     def __init__(self, content: str, subject: str) -> None:
         self.content = content
-        self.every = frozenset(_stems(content))
-        self.own = frozenset(map(_normal_form, _words(subject)))
-        self.stems = self.every - self.own
-        self.names = frozenset(
-            _normal_form(name) for name in _NAME.findall(content) if name.lower().removesuffix("s") not in CALENDAR
-        )
+        self._subject = subject
+
+    @cached_property
+    def every(self) -> frozenset[str]:
+        return frozenset(_stems(self.content))
+
+    @cached_property
+    def own(self) -> frozenset[str]:
+        return frozenset(map(_normal_form, _words(self._subject)))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return self.every - self.own
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        found = _NAME.findall(self.content)
+        return frozenset(_normal_form(name) for name in found if name.lower().removesuffix("s") not in CALENDAR)
 
     @cached_property
     def values(self) -> dict[str, frozenset[str]]:
@@ -392,19 +405,19 @@ _CALENDAR = frozenset(stem(word) for word in CALENDAR)
 _VAGUE = frozenset(stem(word) for word in "time day hour week night".split()) | {""}
 _IDLE = frozenset(stem(word) for word in "work take get go".split())
 _NO_KEY = frozenset("new old there the a my his her our their number is s".split())
-_WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
+_WEEKDAY = lazy_regex(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
 _COUNTS = {"a": "1", "an": "1", "one": "1", "onc": "1", "once": "1", "twice": "2", "twic": "2"}
 _MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _DAY = re.compile(r"\b(\d{1,2})(?:st|nd|rd|th)\b")
 _SORTS = {
-    "date": re.compile(rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"),
-    "month": re.compile(rf"\b{_MONTH}\b"),
+    "date": lazy_regex(rf"\b\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH}\b"),
+    "month": lazy_regex(rf"\b{_MONTH}\b"),
     "weekday": _WEEKDAY,
-    "how often": re.compile(r"\b(?:once|twice|[a-z]+ times) (?:a|per|every) (?:day|week|month|year)\b", re.IGNORECASE),
-    "time": re.compile(r"\b\d{1,2}[:.]\d\d\b"),
-    "grade": re.compile(r"\b(?:grade|year|level|room|gate|hall|unit|ward) \w*\d\w*\b", re.IGNORECASE),
+    "how often": lazy_regex(r"\b(?:once|twice|[a-z]+ times) (?:a|per|every) (?:day|week|month|year)\b", re.IGNORECASE),
+    "time": lazy_regex(r"\b\d{1,2}[:.]\d\d\b"),
+    "grade": lazy_regex(r"\b(?:grade|year|level|room|gate|hall|unit|ward) \w*\d\w*\b", re.IGNORECASE),
 }
-STARTS = re.compile(
+STARTS = lazy_regex(
     r"\bhas (?:been|got|started|signed|booked|joined)\b|\bsigned up\b|\b(?:started|joined|switched to|moved to|took up|"
     r"adopted|came with)\b"
 )
@@ -415,10 +428,10 @@ _ENDINGS: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
     (
         "is done",
         FINISHED,
-        re.compile(r"\bis (?:\w+ )?(?:reading|doing|studying|taking|watching|working on)\b|\bstarted\b|\binto\b"),
+        lazy_regex(r"\bis (?:\w+ )?(?:reading|doing|studying|taking|watching|working on)\b|\bstarted\b|\binto\b"),
     ),
     ("is over", OVER, None),
-    ("is overtaken", DISPLACED, re.compile(r"\bfavou?rite\b|\bprefers\b|\bbest\b", re.IGNORECASE)),
+    ("is overtaken", DISPLACED, lazy_regex(r"\bfavou?rite\b|\bprefers\b|\bbest\b", re.IGNORECASE)),
     ("is dead or gone", DIED, PETS),
     ("has moved out", MOVED_OUT, LIVING_WITH),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from core.language.lazy_regex import lazy_regex
 from core.language.terms import stem
 
 NAME: Final = r"(?-i:[A-Z][\w'’&-]+(?: (?:of |the )?[A-Z][\w'’&-]+){0,2})"
@@ -22,7 +23,7 @@ _ROLE: Final = (
 
 
 def _row(name: str, *ways: str) -> tuple[str, tuple[re.Pattern[str], ...]]:
-    return name, tuple(re.compile(way, re.IGNORECASE) for way in ways)
+    return name, tuple(lazy_regex(way, re.IGNORECASE) for way in ways)
 
 
 ASPECTS: Final = (
@@ -138,11 +139,12 @@ BY_ATTRIBUTE: Final = {
 NEEDS_CHANGE: Final = frozenset({"role", "unit of work", "home", "employer"})
 """Aspects of which one may have two: the newer statement must mention a change."""
 
-CHANGED: Final = re.compile(
+CHANGED: Final = lazy_regex(
     r"\bnow\b|\bthese days\b|\bnowadays\b|\binstead\b|\bno longer\b|\bany ?more\b|\bswitched\b|\bswapped\b|"
     r"\bchang(?:ed|ing)\b|\bmov(?:ed|ing) (?:\w+ ){0,2}?(?:to|back|from|up)\b|\bpushed\b|\w['’]s new\b|"
     r"\bput (?:back|off)\b|\bpostponed\b|"
-    r"\brescheduled\b|\bbrought forward\b|\b(?:up|down|back|over)(?:ped)? to\b|\braised\b|\blower(?:ed|ing)\b|"
+    r"\brescheduled\b|\bbrought forward\b|\bup to\b|\bdown to\b|\bback to\b|\bover to\b|"
+    r"\b(?:up|down|back|over)ped to\b|\braised\b|\blower(?:ed|ing)\b|"
     r"\breplaced\b|\bturns out\b|\bovertaken\b|\bnew \w+ (?:is|are)\b|\bfrom now on\b|\brather than\b|"
     r"\bpromoted\b|\bgot the\b|\b(?:gone|went|goes) (?:up|down)\b|, not\b",
     re.IGNORECASE,
@@ -155,27 +157,27 @@ ONE_AT_A_TIME: Final = (
 )
 """Things of which most people have one, so that a new one replaces the old one."""
 
-NEW_ONE: Final = re.compile(
+NEW_ONE: Final = lazy_regex(
     rf"\b(?:found|got|has|have|joined|started|bought|switched to|changed to|moved to) (?:an?|the|my|our|his|her|their) "
     rf"(?:new|different) {ONE_AT_A_TIME}\b",
     re.IGNORECASE,
 )
 
-BESIDE: Final = re.compile(
+BESIDE: Final = lazy_regex(
     r"\balso\b|\bas well\b|\btoo\b(?! (?:\w+ )?(?:much|many|far|hard|early|late|expensive|long))|\banother\b|"
     r"\bin addition\b|\bbesides\b|\bsecond (?:job|one|home)\b|\bon the side\b",
     re.IGNORECASE,
 )
 """Words for an addition to what was there."""
 
-DENIED: Final = re.compile(
+DENIED: Final = lazy_regex(
     r"\b(?:not|instead of|rather than|no longer|over)\s+(?!been\b|to\b)(?P<what>[^,.;!?]{2,40})", re.IGNORECASE
 )
 
 _OBJECT: Final = r"(?P<object>[^,.;:!?]{2,60})"
 _ADVERB: Final = r"(?:finally |just |also |already |recently |had to |have to |ever |really |even )*"
 
-GIVEN: Final = re.compile(
+GIVEN: Final = lazy_regex(
     rf"\b(?:sold|gave away|given away|g(?:a|i)ven?(?= [\w' ]{{2,30}} away\b)|"
     rf"got rid of|getting rid of|scrapped|traded in|wrecked|"
     rf"(?<!get )(?<!gets )(?<!got )(?<!getting )lost(?! in\b)|totall?ed|threw out|"
@@ -184,7 +186,7 @@ GIVEN: Final = re.compile(
 )
 """Verbs of giving something up that one had."""
 
-QUIT: Final = re.compile(
+QUIT: Final = lazy_regex(
     rf"\b(?:quit|quits|dropped(?: out of)?(?! off)|left|leaving|gave up(?: on)?|given up(?: on)?|stopped|"
     rf"cancell?ed|cut out|cut(?= [\w ]{{2,20}} out\b)|packed in|jacked in|"
     rf"ditched|resigned from|retired from|unsubscribed from|done with|called off|pulled out of|dropping|"
@@ -195,7 +197,7 @@ QUIT: Final = re.compile(
 )
 """Verbs of quitting an activity or a group."""
 
-FINISHED: Final = re.compile(
+FINISHED: Final = lazy_regex(
     rf"\b(?:finished(?: up| off| with)?|completed|graduated from|passed|wrapped up|"
     rf"got through|given up on|gave up on|abandoned|"
     rf"(?:could|can|did)(?: not|n't|not) (?:get through|finish)) "
@@ -204,7 +206,7 @@ FINISHED: Final = re.compile(
 )
 """Verbs of finishing something."""
 
-OVER: Final = re.compile(
+OVER: Final = lazy_regex(
     r"(?P<object>[^,.;:!?]{2,60}?) (?:(?:is|are|was|were|has been|have been|got) (?:all |now |finally |officially )*"
     r"(?:(?:over|off)(?=[.,;!]|$| now\b| for)|cancell?ed|called off|scrapped|finished|closed|disbanded|discontinued)|"
     r"(?:has |have )?(?:fell through|fallen through|shut down|closed down|folded)(?=[.,;!]|$| in\b| last\b))",
@@ -212,33 +214,33 @@ OVER: Final = re.compile(
 )
 """Verbs by which a thing itself ends."""
 
-DISPLACED: Final = re.compile(
+DISPLACED: Final = lazy_regex(
     rf"\b(?:overtaken|overtook|replaced|dethroned|ousted|beaten|beats|bumped|knocked(?: out)?|toppled) {_OBJECT}"
     rf"|(?P<thing>[^,.;:!?]{{2,60}}?) (?:has been|was|got) (?:overtaken|replaced|dethroned|ousted|bumped|toppled)\b",
     re.IGNORECASE,
 )
 """Verbs of replacement."""
 
-DIED: Final = re.compile(
+DIED: Final = lazy_regex(
     rf"(?P<object>{NAME}) (?:has |had )?(?:died|passed away|was put (?:down|to sleep)|ran away|was rehomed)\b"
 )
-MOVED_OUT: Final = re.compile(
+MOVED_OUT: Final = lazy_regex(
     rf"(?P<object>{NAME}) (?:has |is |just )*"
     rf"(?:moved? out|moving out|moved away|gone|left us|stayed behind|moved back)\b"
 )
-LIVING_WITH: Final = re.compile(
+LIVING_WITH: Final = lazy_regex(
     r"\b(?:room-?mates?|flat-?mates?|house-?mates?|liv(?:es?|ing) with|shar(?:es?|ing)|has the room|got the room|"
     r"came with|lodgers?|tenants?|moved in)\b",
     re.IGNORECASE,
 )
-PETS: Final = re.compile(
+PETS: Final = lazy_regex(
     r"\b(?:dog|cat|kitten|puppy|hamster|rabbit|parrot|horse|pony|goat|bird|budgie|tortoise|fish|gecko|ferret|shares?|"
     r"has|have|walks|feeds|lives with|terrier|lurcher|beagle|poodle)\b",
     re.IGNORECASE,
 )
 
 STAGES: Final = tuple(
-    (re.compile(new, re.IGNORECASE), re.compile(old, re.IGNORECASE), needs)
+    (lazy_regex(new, re.IGNORECASE), lazy_regex(old, re.IGNORECASE), needs)
     for new, old, needs in (
         (
             r"\bhad (?:(?:an?|the|her|their) )?(?:[\w-]+ )?(?:baby|girl|boy|son|daughter|twins)\b|\bgave birth\b",
@@ -335,7 +337,7 @@ GENERIC: Final = frozenset(
 )
 """Stems that statements about different things may share."""
 
-PAST: Final = re.compile(
+PAST: Final = lazy_regex(
     r"^(?:(?:After|Before|When|While|In|On|At|During|Since|By|Then|Last|Back)\b[^,]{2,60}, )?"
     r"(?:\S+)?(?: \w+ly| also| just| finally)? (?:was|were|had|did|went|bought|sold|got rid|met|lost|won|finished|"
     r"left|moved|took|"

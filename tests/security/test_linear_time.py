@@ -190,7 +190,7 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     "segments": (segmentation.opening_of, MESSAGE),
     "echoes": (echo.digest, MESSAGE),
     "sentences of echoes": (echo._sentences, MESSAGE),
-    "tombstones": (tombstones._words, MESSAGE),
+    "tombstones": (tombstones.words_of, MESSAGE),
     "units": (
         lambda text: unit_rule_text.rule_text([message(text)], list(unit_rule_text.lines([message(text)]))),
         MESSAGE,

@@ -28,6 +28,7 @@ from core.index.resident.segments import Interners
 from core.index.resident.snapshot import EMPTY, NO_PAIRS, Snapshot
 from core.index.search_index import owners
 from core.storage.db import INTERNAL, Sight, Tx
+from core.storage.multiquery import BoundStatement
 
 MOST_BYTES: Final = 512 * 1024 * 1024
 """Limit of a process: some 240,000 rows with vectors of 384 dimensions, 350,000 where owners have many."""
@@ -90,6 +91,13 @@ class Validation:
     state: CachedRows
     rows: Rows
     dimension: int
+    written: Sequence[str] = ()
+    """Memories that have probably changed since; `expecting` reads them."""
+
+    @property
+    def expecting(self) -> list[BoundStatement | None]:
+        """Return the statements that read what has probably changed, to be run behind `CHANGED`."""
+        return loading.reading_memories(self.rows, self.written, self.dimension) if self.usable else [None, None]
 
     @property
     def usable(self) -> bool:
@@ -129,11 +137,14 @@ class OwnerCache:
         self.filling = False
         """True while a thread fills it behind the questions (`core.index.resident.filling`)."""
         self.rows = rows
+        self.written: Sequence[str] = ()
+        """Memories that this process has written last."""
         self._lock = threading.Lock()
 
     def check(self, dimension: int) -> Validation:
         """Return what `CHANGED` must be asked before the rows are used."""
-        return Validation(self.state, self.rows, dimension)
+        written, self.written = self.written, ()  # Read once: the next question finds them unchanged.
+        return Validation(self.state, self.rows, dimension, written)
 
     def discard(self, state: CachedRows) -> None:
         """Give up rows that must all be read again; among them may be some that were erased."""
@@ -141,11 +152,19 @@ class OwnerCache:
             self.state = CachedRows(EMPTY, None)
 
     def view(
-        self, tx: Tx, check: Validation, changes: Changes, pause: Pause | None = None, *, few: bool = False
+        self,
+        tx: Tx,
+        check: Validation,
+        changes: Changes,
+        pause: Pause | None = None,
+        *,
+        few: bool = False,
+        expected: Sequence[Sequence[Any]] = (),
     ) -> Snapshot:
         """Return the rows as they are now, by the answer to `CHANGED`. Threads validate at once and read in turn.
 
         If all rows are read, `pause` is called between pieces; `few`: they are so few that there is one piece.
+        `expected`: the answers to `check.expecting`, if it was asked.
         """
         state = check.state
         if check.valid(changes):
@@ -156,10 +175,19 @@ class OwnerCache:
         with self._lock:
             if self.state is not state:  # Another thread has read: what was read earlier must not replace its rows.
                 check = Validation(self.state, check.rows, check.dimension)
-                changes = tx.execute(CHANGED, check.values).one()
-            return self._read(tx, check, changes, pause, few=few)
+                changes, expected = tx.execute(CHANGED, check.values).one(), ()
+            return self._read(tx, check, changes, pause, few=few, expected=expected)
 
-    def _read(self, tx: Tx, check: Validation, changes: Changes, pause: Pause | None, *, few: bool) -> Snapshot:
+    def _read(
+        self,
+        tx: Tx,
+        check: Validation,
+        changes: Changes,
+        pause: Pause | None,
+        *,
+        few: bool,
+        expected: Sequence[Sequence[Any]],
+    ) -> Snapshot:
         """Read what has changed, or all. Under the lock."""
         view, changed = check.state.view, _changed_rows(changes)
         kind = "nothing"
@@ -168,7 +196,11 @@ class OwnerCache:
             view = _load_few(tx, check) if few else _load_snapshot(tx, check, pause)
         elif changed:
             kind = "delta"
-            read = loading.load_named(tx, check.rows, changed, check.dimension)
+            were_expected = bool(expected) and {("memory", "", ref) for ref in check.written} >= set(changed)
+            if were_expected:
+                read = loading.memories_of(expected, check.dimension)
+            else:
+                read = loading.load_named(tx, check.rows, changed, check.dimension)
             view = _update_snapshot(tx, view, read, [ref for type_, _, ref in changed if type_ == "memory"], check.rows)
         metrics.SEARCH_READS.labels(kind).inc()
         self._keep(CachedRows(view, changes.horizon, changes.seen), changes)
@@ -202,6 +234,14 @@ class ResidentCache:
             filled = self._entries.get((tenant_id, sight, every))
             there = filled is not None and filled.state.horizon is not None
             return self._used(tenant_id, sight, every if there else Rows(user_id, None, MEMORIES))
+
+    def written(self, tenant_id: str, user_id: str, refs: Sequence[str]) -> None:
+        """Note memories that this process has written: the next question asks for them in the same round trip."""
+        with self._lock:
+            for types in (MEMORIES, MESSAGES_AND_MEMORIES):
+                entry = self._entries.get((tenant_id, INTERNAL, Rows(user_id, None, types)))
+                if entry is not None:
+                    entry.written = refs
 
     def _used(self, tenant_id: str, sight: Sight, rows: Rows) -> OwnerCache:
         now = time.monotonic()

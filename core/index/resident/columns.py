@@ -45,9 +45,15 @@ Only memories have those from `status` on. Enumerated ones are positions of thei
 """
 
 STORED: Final[Mapping[str, np.dtype[Any]]] = {
-    name: np.dtype("i1") if name in ENUMERATED else FIELDS[name].newbyteorder("=") for name in FIELDS.names or ()
+    **{name: np.dtype("i1") if name in ENUMERATED else FIELDS[name].newbyteorder("=") for name in FIELDS.names or ()},
+    "changed": np.dtype("i8"),
 }
-"""Types of the columns."""
+"""Types of the columns. `changed`: when a memory was changed last, in microseconds since 1970; of a message 0."""
+
+Place = tuple[str | None, tuple[str, ...]]
+"""The group to which a memory was said, and the labels of its audience."""
+
+NO_PLACE: Final[Place] = None, ()
 
 
 class Row(NamedTuple):
@@ -83,6 +89,9 @@ class StatedRow(NamedTuple):
     since: bytes
     until: bytes
     expires: bytes
+    changed: bytes
+    group_id: str | None
+    labels: Sequence[str] | None
 
 
 _VECTOR_HEAD: Final = 4
@@ -129,13 +138,14 @@ class Terms:
 class Columns:
     """Rows read together: keys, numbers, vectors and terms.
 
-    `sessions`: of a message its own, of a memory the one it was extracted from, or empty.
+    `sessions`: of a message its own, of a memory the one it was extracted from, or empty. `places`: of memories.
     """
 
     keys: Sequence[str]
     sessions: Sequence[str]
     speakers: Sequence[str]
     tags: Sequence[Sequence[str]]
+    places: Sequence[Place]
     fields: Mapping[str, NDArray[Any]]
     vectors: Vectors
     terms: Terms
@@ -209,18 +219,22 @@ class Stated:
 
     def __init__(self, parts: Iterable[Sequence[tuple[Any, ...]]]) -> None:
         once: dict[str, str] = {}
+        placed: dict[Place, Place] = {}
         ids, sessions, tags = _GrowingArray(np.empty(0, _ID)), _GrowingArray(texts(())), _GrowingArray(texts(()))
+        places = _GrowingArray(texts(()))
         fields = {name: _GrowingArray(np.empty(0, STORED[name])) for name in _OF_MEMORY}
         for rows in parts:
             read: Any = StatedRow(*_turned(rows))
             ids.add(np.array(read.id, _ID))
             sessions.add(texts([once.setdefault(one or "", one or "") for one in read.session_id]))
             tags.add(_each(some or () for some in read.tags))
+            said_to = [(group, tuple(some or ())) for group, some in zip(read.group_id, read.labels, strict=True)]
+            places.add(_each(placed.setdefault(one, one) for one in said_to))
             for name, more in _fields(read, _OF_MEMORY).items():
                 fields[name].add(more)
         self._order = np.argsort(ids.whole(), kind="stable")
         self._ids = ids.whole()[self._order]
-        self.sessions, self.tags = sessions.whole(), tags.whole()
+        self.sessions, self.tags, self.said_to = sessions.whole(), tags.whole(), places.whole()
         self.fields = {name: values.whole() for name, values in fields.items()}
 
     def places(self, refs: Sequence[str]) -> Places:
@@ -245,6 +259,7 @@ class ColumnsBuilder:
         self._sessions: list[str] = []
         self._speakers: list[str] = []
         self._tags: list[Sequence[str]] = []
+        self._places: list[Place] = []
         self._fields = {name: _GrowingArray(np.empty(0, dtype)) for name, dtype in STORED.items()}
         self._halves = _GrowingArray(np.empty((0, dimension), np.float16))
         self._scales = _GrowingArray(np.empty(0, np.float32))
@@ -297,6 +312,8 @@ class ColumnsBuilder:
         sessions[memory] = self._stated.sessions[stated]
         tags = _each(() for _ in read.type)
         tags[memory] = self._stated.tags[stated]
+        places = _each(NO_PLACE for _ in read.type)
+        places[memory] = self._stated.said_to[stated]
         self._keys += [
             ref if of_memory else f"{session}{SEPARATOR}{ref}"
             for of_memory, session, ref in zip(memory.tolist(), read.session_id, read.ref, strict=True)
@@ -304,6 +321,7 @@ class ColumnsBuilder:
         self._sessions += sessions.tolist()
         self._speakers += [once.setdefault(one or "", one or "") for one in read.speaker]
         self._tags += tags.tolist()
+        self._places += places.tolist()
 
     def columns(self) -> Columns:
         return Columns(
@@ -311,6 +329,7 @@ class ColumnsBuilder:
             self._sessions,
             self._speakers,
             self._tags,
+            self._places,
             {name: values.whole() for name, values in self._fields.items()},
             resident_vectors.of(self._halves.whole(), self._scales.whole()),
             sort_by_term(self._ids.whole(), self._rows.whole(), self._weights.whole()),
@@ -323,11 +342,18 @@ def _fields(read: Any, names: Iterable[str]) -> dict[str, NDArray[Any]]:
     for name in names:
         if (codes := _CODES.get(name)) is not None:
             found[name] = np.array([codes[value] for value in getattr(read, name)], dtype=np.int8)
+        elif name == "changed":
+            found[name] = microseconds(read.changed)
         elif name in _TIMES:
             found[name] = _seconds(np.frombuffer(b"".join(getattr(read, name)), ">i8").astype(np.int64))
         else:
             found[name] = np.frombuffer(b"".join(getattr(read, name)), FIELDS[name])
     return found
+
+
+def microseconds(sent: Iterable[bytes]) -> NDArray[np.int64]:
+    """Return microseconds since 1970 for times as the database sends them."""
+    return np.frombuffer(b"".join(sent), ">i8").astype(np.int64) + _YEAR_2000
 
 
 def _seconds(microseconds: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -365,6 +391,7 @@ _OF_MEMORY: Final[Mapping[str, float]] = {
     "since": -np.inf,
     "until": np.inf,
     "expires": np.inf,
+    "changed": 0,
 }
 """Columns of memories alone, and what a message has there."""
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import chain
 from typing import Any, Final, NamedTuple
+
+from sqlalchemy import text
 
 from core.index.resident.columns import Columns, ColumnsBuilder, Stated
 from core.index.resident.encoding import ENUMERATED, message_key
 from core.storage.db import Tx, fetch_in_turn, stream_chunks
+from core.storage.multiquery import BoundStatement
 
 MEMORIES: Final = ("memory",)
 MESSAGES_AND_MEMORIES: Final = ("message", "memory")
@@ -39,22 +41,12 @@ def load_all(tx: Tx, rows: Rows, dimension: int, pause: Pause | None = None) -> 
 
 
 def load_few(tx: Tx, rows: Rows, dimension: int) -> tuple[Columns, Citations]:
-    """Return all of them, of which there are few, with what memories cite.
-
-    The server works on the next rows of the index, which are most of what is read, while those that have come become
-    columns.
-    """
+    """Return all of them, of which there are few, with what memories cite, in one round trip."""
     values = {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types), "dimension": dimension}
     cited = ((_ALL_CITED, values),) if "message" in rows.types else ()
-    with closing(fetch_in_turn(tx, (_ALL_MEMORIES, values), *cited)) as read:
-        stated, *pairs = read
-    with closing(stream_chunks(tx, _ALL, values, FEW_PIECE, raw=True)) as pieces:
-        first = next(pieces, [])
-        reading = ColumnsBuilder(dimension, Stated(filter(None, [stated])))
-        citations = [_cited(few) for few in pairs]
-        for some in chain(filter(None, [first]), pieces):
-            reading.add(some)
-    return reading.columns(), citations
+    read = fetch_in_turn(tx, (_ALL_MEMORIES, values), (_ALL, values), *cited)
+    with closing(read):
+        return _joined(read, dimension), [_cited(few) for few in read]
 
 
 def _joined(read: Iterator[list[tuple[Any, ...]]], dimension: int) -> Columns:
@@ -73,6 +65,19 @@ def load_named(tx: Tx, rows: Rows, names: Sequence[Sequence[str]], dimension: in
     ids = _uuids([ref for type_, _, ref in names if type_ == "memory"])
     with closing(fetch_in_turn(tx, (_NAMED_MEMORIES, {**values, "ids": ids}), (_NAMED, values))) as read:
         return _joined(read, dimension)
+
+
+def reading_memories(rows: Rows, ids: Sequence[str], dimension: int) -> list[BoundStatement | None]:
+    """Return the statements that read memories of a user for `memories_of`, to be run together with others."""
+    if not ids or rows.user_id is None or len(ids) > MOST_TOGETHER:
+        return [None, None]
+    values = {"user": rows.user_id, "ids": _uuids(ids), "refs": list(ids), "dimension": dimension}
+    return [(_MEMORIES_SENT, values), (_ROWS_SENT, values)]
+
+
+def memories_of(answers: Sequence[Sequence[Any]], dimension: int) -> Columns:
+    """Return memories by the answers to `reading_memories`."""
+    return _joined(iter(map(list, answers)), dimension)
 
 
 def citations(tx: Tx, memory_ids: Sequence[str]) -> Citations:
@@ -114,8 +119,8 @@ def _pieces(tx: Tx, statement: _Statement, pause: Pause | None) -> Iterator[list
 
 _Statement = tuple[str, Mapping[str, Any]]
 
-FEW_PIECE: Final = 256
-"""Rows of few that become columns at once: fewer, and each costs more; more, and the server waits for this process."""
+MOST_TOGETHER: Final = 64
+"""Memories that are read together with a question: an extraction writes fewer."""
 
 PIECE: Final = 512
 """Rows read before a pause: some milliseconds of the interpreter."""
@@ -171,7 +176,7 @@ _ROWS = """
 _MEMORIES = """
     SELECT id::text, session_id, nullif(tags, '{}'), status, trust, kind, category, topic,
            coalesce(importance, 0)::float4, coalesce(valid_from, occurred_at), coalesce(valid_to, 'infinity'),
-           coalesce(expires_at, 'infinity')
+           coalesce(expires_at, 'infinity'), updated_at, group_id, nullif(audience_labels, '{}')
     FROM memories
 """
 """The values of `core.index.resident.columns.Row` and `StatedRow`.
@@ -204,6 +209,21 @@ _NAMED = f"""
     WHERE (i.user_id = %(user)s OR i.group_id = %(group)s) AND {_VISIBLE}
 """
 _NAMED_MEMORIES = f"{_MEMORIES} WHERE id = ANY(%(ids)s::uuid[]) AND {_OWNED}"
+
+_MEMORIES_SENT = text("""
+    SELECT cast(id AS text), session_id, nullif(tags, '{}'), status, trust, kind, category, topic,
+           float4send(cast(coalesce(importance, 0) AS float4)), timestamptz_send(coalesce(valid_from, occurred_at)),
+           timestamptz_send(coalesce(valid_to, 'infinity')), timestamptz_send(coalesce(expires_at, 'infinity')),
+           timestamptz_send(updated_at), group_id, nullif(audience_labels, '{}')
+    FROM memories WHERE id = ANY(cast(:ids AS uuid[])) AND user_id = :user
+""")
+_ROWS_SENT = text("""
+    SELECT type, session_id, ref, cast(NULL AS text), cast(NULL AS text), boolsend(timed), boolsend(asks),
+           int2send(told), int2send(names), int4send(position), timestamptz_send(occurred_at),
+           CASE WHEN vector_dims(embedding) = :dimension THEN halfvec_send(embedding) END, sparsevec_send(terms)
+    FROM search_index WHERE type = 'memory' AND session_id = '' AND ref = ANY(:refs) AND user_id = :user
+""")
+"""The same as `_MEMORIES` and `_ROWS` as text, in which what becomes an array is sent as its bytes."""
 
 _CITES = "SELECT memory_id::text, session_id, message_id FROM evidence WHERE memory_id = ANY"
 _CITED = f"{_CITES} (%(ids)s::uuid[])"

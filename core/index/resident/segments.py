@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 
 from core.index.resident import columns as resident_columns
 from core.index.resident import vectors
 from core.index.resident.arrays import Places, Texts, texts
-from core.index.resident.columns import Columns
+from core.index.resident.columns import Columns, Place
 
 MERGE_FACTOR: Final = 4
 """A segment is merged with the one below once it is no smaller by this factor: few segments, and few copies."""
 
 
-class Interner:
-    """Numbers for texts, in the order in which they came."""
+K = TypeVar("K", bound=Hashable)
+
+
+class Interner(Generic[K]):
+    """Numbers for texts and the like, in the order in which they came."""
 
     def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
+        self.numbers: dict[K, int] = {}
 
-    def of(self, texts: Sequence[str]) -> Places:
+    def of(self, texts: Sequence[K]) -> Places:
         """Return the numbers of texts and enter new ones. Under the lock of the entry."""
         entered = self.numbers
         new = [one for one in dict.fromkeys(texts) if one not in entered]
@@ -34,22 +37,24 @@ class Interner:
 
 @dataclass(frozen=True, slots=True)
 class Interners:
-    """Interners of row keys, sessions and speakers."""
+    """Interners of row keys, sessions, speakers and places."""
 
-    rows: Interner = field(default_factory=Interner)
-    sessions: Interner = field(default_factory=Interner)
-    speakers: Interner = field(default_factory=Interner)
+    rows: Interner[str] = field(default_factory=Interner)
+    sessions: Interner[str] = field(default_factory=Interner)
+    speakers: Interner[str] = field(default_factory=Interner)
+    places: Interner[Place] = field(default_factory=Interner)
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Rows read together, with the numbers of their keys, sessions and speakers."""
+    """Rows read together, with the numbers of their keys, sessions, speakers and places."""
 
     columns: Columns
     keys: Texts
     numbers: Places
     sessions: Places
     speakers: Places
+    places: Places
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -63,6 +68,7 @@ def segment(interners: Interners, read: Columns) -> Segment:
         interners.rows.of(read.keys),
         interners.sessions.of(read.sessions),
         interners.speakers.of(read.speakers),
+        interners.places.of(read.places),
     )
 
 
@@ -96,6 +102,7 @@ def merge(below: Columns, newest: Columns) -> Columns:
         [*old.sessions, *newest.sessions],
         [*old.speakers, *newest.speakers],
         [*old.tags, *newest.tags],
+        [*old.places, *newest.places],
         {name: np.concatenate([values, newest.fields[name]]) for name, values in old.fields.items()},
         vectors.concatenate(old.vectors, newest.vectors),
         terms,
@@ -112,6 +119,7 @@ def _select(below: Columns, mask_values: Sequence[bool]) -> Columns:
         list(compress(below.sessions, mask_values)),
         list(compress(below.speakers, mask_values)),
         list(compress(below.tags, mask_values)),
+        list(compress(below.places, mask_values)),
         {name: values[mask] for name, values in below.fields.items()},
         below.vectors.kept(mask),
         resident_columns.sort_by_term(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.index.resident import columns
 from core.index.resident.arrays import Flags, Floats, Places, Texts
+from core.index.resident.columns import Place
 from core.index.resident.segments import Interners, Segment
 from core.index.resident.vectors import Cosines
 from core.types import Category, Status
@@ -42,6 +43,8 @@ class Snapshot:
         self.keys: Texts = _concatenate([one.keys for one in segments], object)
         self.sessions: Places = _concatenate([one.sessions for one in segments], np.int64)
         self.speakers: Places = _concatenate([one.speakers for one in segments], np.int64)
+        self.places: Places = _concatenate([one.places for one in segments], np.int64)
+        """Of each row the number of its place among `interners.places`."""
         numbers: Places = _concatenate([one.numbers for one in segments], np.int64)
         self._row_of = np.full(len(interners.rows.numbers), -1, dtype=np.int64)
         self._row_of[numbers] = np.arange(len(numbers))  # Of a row that stands twice it is the last place.
@@ -60,6 +63,16 @@ class Snapshot:
         number = self.interners.rows.numbers.get(key, len(self._row_of))
         row = int(self._row_of[number]) if number < len(self._row_of) else -1
         return row if row >= 0 else None
+
+    def rows_of(self, keys: Sequence[str]) -> Places:
+        """Return the positions of rows; -1: not cached."""
+        numbers, most = self.interners.rows.numbers, len(self._row_of)
+        found = np.array([numbers.get(key, most) for key in keys], dtype=np.int64)
+        return np.where(found < most, np.append(self._row_of, -1)[np.minimum(found, most)], -1)
+
+    def said_to(self, place: Place) -> Flags:
+        """Return which rows were said to a group and an audience."""
+        return np.asarray(self.places == self.interners.places.numbers.get(place, -1))
 
     def tags(self, position: int) -> Sequence[str]:
         """Return the tags of the row at a position."""
@@ -92,6 +105,11 @@ class Snapshot:
     @property
     def dimension(self) -> int:
         return self.segments[0].columns.vectors.dimension if self.segments else 0
+
+    @cached_property
+    def memories(self) -> int:
+        """The number of memories."""
+        return int(np.count_nonzero(self.alive & self.fields["memory"]))
 
     @cached_property
     def retired(self) -> Flags:

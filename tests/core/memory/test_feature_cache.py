@@ -5,15 +5,21 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Iterator, Mapping
+from uuid import UUID
 
 import numpy as np
 import pytest
 
-from core.memory import feature_cache
-from core.memory.feature_cache import FeatureCache, ReadMemory, UserFeatures
+from core.memory import feature_cache, stored_features
+from core.memory.changes import Owner
+from core.memory.feature_cache import FeatureCache, ReadMemory, StoredRows, UserFeatures
 from core.memory.identity import KnownMemory
+from core.memory.known_set import Described
+from core.statements import endings
 from core.storage.db import Database
 from tests.core.consolidation.samples import a_known
+from tests.factories import a_memory, carry_out
+from tests.samples import TENANT
 
 TEA, RABBITS, PIANO = (a_known(f"Ada {what}.") for what in ("drinks green tea", "keeps rabbits", "plays the piano"))
 
@@ -67,6 +73,63 @@ def test_what_nobody_has_asked_for_goes_with_its_words() -> None:
     usual = [np.sort(one.register.usual(one.lines[one.lines > 0])).tolist() for one in (before, after)]
     assert usual[0] == usual[1]
     assert after.register.numbers(RABBITS.sketch.words).tolist() == [one for one in after.lines[0].tolist() if one]
+
+
+def stored_rows(*memories: KnownMemory, stamp: int = 1) -> StoredRows:
+    described = Described(
+        [str(one.id) for one in memories],
+        [endings.microseconds(one.told_at) for one in memories],
+        [one.subject for one in memories],
+        [one.attribute for one in memories],
+        [one.category for one in memories],
+    )
+    return StoredRows(
+        described, [stamp] * len(memories), [stored_features.encoded(one.content) or b"" for one in memories]
+    )
+
+
+def test_what_is_stored_is_added_without_its_text_unless_it_is_known() -> None:
+    features, keys = UserFeatures(), [str(TEA.id), str(RABBITS.id)]
+    features.add(stored_rows(TEA, RABBITS))
+    features.add(stored_rows(RABBITS))
+    assert len(features) == 2
+    taken, by_text = features.take(keys, {}), UserFeatures().take(keys, read(TEA, RABBITS))
+    assert taken is not None
+    assert by_text is not None
+    assert taken.rows.tobytes() == by_text.rows.tobytes()
+    features.add(stored_rows(RABBITS, stamp=2))
+    assert features.stamps(keys) == [1, 2]
+    before = time.monotonic()
+    features.drop(before - 60, 10)
+    assert features.stamps(keys) == [1, 2], "what was added counts as asked for"
+
+
+def test_all_are_read_at_once_if_some_are_known_and_many_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feature_cache, "_MOST_AT_ONCE", 20)
+    features = UserFeatures()
+    assert not features.lacks_most(1)
+    features.add(stored_rows(TEA, RABBITS))
+    assert [features.lacks_most(count) for count in (2, 3, 8, 9)] == [False, True, True, False]
+    monkeypatch.setattr(feature_cache, "_MOST_AT_ONCE", 7)
+    assert not features.lacks_most(8)
+
+
+def test_what_is_written_of_a_user_who_was_compared_is_taken_over(app: Database) -> None:
+    mine, other = a_memory("Ada keeps three rabbits."), a_memory("Bob keeps three rabbits.")
+    known = feature_cache.of(app.engine).user(TENANT, "ada")
+    carry_out(app, mine)
+    carry_out(app, other, owner=Owner("bob"))
+    assert len(known) == 1
+    assert features_alike(known, mine.id, "Ada keeps three rabbits.")
+    assert len(feature_cache.of(app.engine)._users) == 1, "others are read when they are compared"
+
+
+def features_alike(known: UserFeatures, memory_id: UUID, content: str) -> bool:
+    found = known.take([str(memory_id)], {})
+    by_text = UserFeatures().take([str(memory_id)], read(a_known(content, id=memory_id)))
+    assert found is not None
+    assert by_text is not None
+    return bool(found.rows["words"] == by_text.rows["words"])
 
 
 def test_the_longest_unused_go_first() -> None:

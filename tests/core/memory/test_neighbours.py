@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
 
 from core.errors import Conflict
-from core.memory import neighbours
+from core.memory import feature_cache, neighbours
 from core.memory.changes import Add, Archive, Edit, Owner
 from core.memory.feature_cache import UserFeatures
 from core.memory.known_set import KnownSet
-from core.storage.db import Database
+from core.storage.db import Database, Tx
+from core.types import Candidate, Json
 from tests.factories import ADA, EMBEDDER, a_candidate, a_memory, carry_out
 from tests.samples import TENANT
 
@@ -26,11 +29,13 @@ def some() -> list[Add]:
     return [a_memory(one) for one in THINGS]
 
 
-def found(app: Database, *, lazily: bool = True, user: str = "ada", group: str | None = None) -> KnownSet:
-    vectors = EMBEDDER.embed([SOLD.content])
+def found(
+    app: Database, *, lazily: bool = True, user: str = "ada", group: str | None = None, of: Candidate = SOLD
+) -> KnownSet:
+    vectors = EMBEDDER.embed([of.content])
     reopen = partial(app.tenant, TENANT) if lazily else None
     with app.tenant(TENANT) as tx:
-        (known,) = neighbours.of(tx, user, [SOLD], vectors, group, reopen=reopen)
+        (known,) = neighbours.of(tx, user, [of], vectors, group, reopen=reopen)
     return known
 
 
@@ -119,3 +124,76 @@ def test_everything_is_read_where_no_text_can_be_read_later(app: Database) -> No
     assert len(read(found(app, lazily=False))) == len(THINGS)
     assert {type(one) for one in found(app).ids(found(app).about("Ada"))} <= {UUID}
     assert ADA.user_id == "ada"
+
+
+@contextmanager
+def looked_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How many memories each look-up has named, beside those that `found` reads by themselves."""
+    asked: list[int] = []
+    rows = neighbours._rows
+
+    def counted(tx: Tx, said: TextClause, values: Json) -> list[Any]:
+        asked.append(values["ids"].count("-") // 4)
+        return rows(tx, said, values)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(neighbours, "_rows", counted)
+        yield asked
+
+
+def test_what_was_met_and_is_as_it_was_is_not_looked_up(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = some()
+    carry_out(app, *mine[:6])
+    found(app)
+    carry_out(app, *mine[6:])
+    with looked_up(monkeypatch) as asked:
+        first = found(app)
+    assert asked == [], "neither is what this process has written"
+    with looked_up(monkeypatch) as asked:
+        assert contents(first) == contents(found(app))
+    assert len(asked) == 2, "texts alone, of either"
+    with app.tenant(TENANT) as tx:
+        changing = text("UPDATE memories SET said_at = said_at, updated_at = clock_timestamp() WHERE id = :id")
+        tx.execute(changing, {"id": mine[0].id})
+    with looked_up(monkeypatch) as asked:
+        found(app)
+    assert asked == [1], "its change is noted, whatever has changed"
+
+
+def test_what_expires_is_looked_up_each_time(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a statement that ends nothing, which is compared with the nearest alone."""
+    chair, bought = a_memory("Ada has a chair."), a_candidate("Ada has a green chair.")
+    carry_out(app, chair)
+    found(app, of=bought)
+    for when, asked_of, left in (("1 day", [1], 1), ("-1 day", [1], 0)):
+        with app.tenant(TENANT) as tx:
+            values = {"id": chair.id, "when": when}
+            tx.execute(text("UPDATE memories SET expires_at = now() + cast(:when AS interval) WHERE id = :id"), values)
+        for _ in range(2):
+            with looked_up(monkeypatch) as asked:
+                assert len(found(app, of=bought)) == left
+            assert asked == asked_of
+
+
+def test_features_of_all_are_read_once_some_are_known(app: Database) -> None:
+    carry_out(app, *some())
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET features = NULL WHERE content = :said"), {"said": THINGS[0]})
+    for one in ("Ada has tea.", "Marek has chair 7.", "Chair 11.", "Ada sold 4."):
+        found(app, of=a_candidate(one))
+    known = feature_cache.of(app.engine).user(TENANT, "ada")
+    assert len(THINGS) - 1 <= len(known) <= len(THINGS), "all that have features"
+    assert contents(found(app)) == sorted(THINGS)
+    assert len(known) == len(THINGS)
+
+
+def test_what_was_deleted_without_a_note_is_not_found_again(app: Database) -> None:
+    mine = some()
+    carry_out(app, *mine)
+    bought = a_candidate("Ada sold chair 3 to Marek once.")
+    found(app, of=bought)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("DELETE FROM memories"))
+    with pytest.raises(neighbours.Vanished):
+        list(found(app, of=bought))
+    assert len(found(app, of=bought)) == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from alembic import op
 
 revision = "0035"
-down_revision = "0032"
+down_revision = "0033"
 
 
 def upgrade() -> None:

@@ -39,7 +39,8 @@ def row(key: str, vector: list[float] | None = None, terms: Mapping[int, float] 
 
 def stated(key: str, **fields: Any) -> Any:
     kinds = ("active", "confirmed", "semantic", "fact", "work")
-    return StatedRow(key, "s1", ["tag"], *kinds, bytes(4), EARLIEST, LATEST, LATEST)._replace(**fields)
+    times = (EARLIEST, LATEST, LATEST, bytes(8))
+    return StatedRow(key, "s1", ["tag"], *kinds, bytes(4), *times, None, None)._replace(**fields)
 
 
 def built(*batches: list[Any], memories: list[Any] | None = None) -> Columns:
@@ -84,7 +85,7 @@ def test_a_query_is_multiplied_with_the_terms_that_a_row_shares_with_it() -> Non
 def test_no_rows_have_every_column_and_match_nothing() -> None:
     found = columns.none(DIMENSION)
     assert len(found) == 0
-    assert found.fields.keys() == set(FIELDS.names or ())
+    assert found.fields.keys() == {*(FIELDS.names or ()), "changed"}
     assert found.terms.products({5: 1.0}, 0).tolist() == []
 
 
@@ -97,7 +98,11 @@ def test_the_name_of_a_session_is_kept_once_for_all_rows_of_a_batch() -> None:
 
 
 def test_a_row_takes_what_its_own_memory_says_and_one_without_a_memory_is_left_out() -> None:
-    memories = [stated("b", status="archived", tags=["x", "y"], session_id=None), stated("a", session_id="s9")]
+    changed = struct.pack(">q", 5)
+    memories = [
+        stated("b", status="archived", tags=["x", "y"], session_id=None, changed=changed, labels=["team"]),
+        stated("a", session_id="s9", group_id="club"),
+    ]
     message = row("m1", type="message", session_id="s2", role="user")
     found = built([row("a"), row("gone"), message, row("b")], memories=memories)
     assert list(found.keys) == ["a", "s2\x1fm1", "b"]
@@ -105,6 +110,8 @@ def test_a_row_takes_what_its_own_memory_says_and_one_without_a_memory_is_left_o
     assert list(found.tags) == [["tag"], (), ["x", "y"]]
     assert found.fields["status"].tolist() == [1, 0, 3], "a message has none"
     assert found.fields["until"].tolist() == [np.inf] * 3
+    assert list(found.places) == [("club", ()), (None, ()), (None, ("team",))]
+    assert found.fields["changed"].tolist() == [946_684_800_000_000, 0, 946_684_800_000_005]
 
 
 def test_rows_whose_memories_are_all_hidden_leave_nothing() -> None:

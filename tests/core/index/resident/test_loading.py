@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 from sqlalchemy import text
 
-from core.index.resident import cache
+from core.index.resident import cache, loading
+from core.index.resident.loading import MEMORIES, Rows
 from core.language.terms import TERM_IDS
-from core.storage.db import Database
+from core.memory import nearest_vectors
+from core.storage.db import Database, run_together
 from tests.core.index.resident.kept import living, view
-from tests.core.search.searching import search
+from tests.core.search.searching import EMBEDDER, search
+from tests.factories import a_memory, carry_out
 from tests.samples import TENANT, accept, accept_all, said
 from tests.works import Works
 
@@ -28,6 +33,53 @@ def test_only_what_has_changed_is_read(app: Database, works: Works, monkeypatch:
     assert read[0] == -1
     assert len(read) == 2
     assert 1 <= read[1] <= 3
+
+
+def test_written_memories_are_read_with_the_question_like_others(
+    app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = a_memory("Ada keeps three rabbits."), a_memory("Ada plays the piano.")
+    carry_out(app, one, other)
+    vectors, ids = EMBEDDER.embed(["Ada keeps rabbits."]), [str(one.id), str(other.id)]
+    with app.tenant(TENANT) as tx:
+        nearest_vectors.nearest(tx, "ada", vectors, 5)
+        asked = loading.reading_memories(Rows("ada", None, MEMORIES), ids, EMBEDDER.dimension)
+        sent = loading.memories_of(run_together(tx, *asked), EMBEDDER.dimension)
+        named = [("memory", "", key) for key in ids]
+        read = loading.load_named(tx, Rows("ada", None, MEMORIES), named, EMBEDDER.dimension)
+    order, same = [sent.keys.index(key) for key in ids], [read.keys.index(key) for key in ids]
+    for columns, places in ((sent, order), (read, same)):
+        assert columns.vectors.values[places].tobytes() == read.vectors.values[same].tobytes()
+        assert {name: of[places].tolist() for name, of in columns.fields.items()} == {
+            name: of[same].tolist() for name, of in read.fields.items()
+        }
+        assert [columns.tags[n] for n in places] == [read.tags[n] for n in same]
+        assert [columns.places[n] for n in places] == [read.places[n] for n in same]
+    assert sent.terms.words.tolist() == read.terms.words.tolist()
+    assert sorted(sent.terms.weights.tolist()) == sorted(read.terms.weights.tolist())
+
+
+def test_a_worker_reads_what_it_has_written_in_no_round_trip_of_its_own(
+    app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    some = cache.loading.load_named
+    monkeypatch.setattr(cache.loading, "load_named", lambda tx, r, n, d: read.append(len(n)) or some(tx, r, n, d))
+    first, later = a_memory("Ada keeps three rabbits."), a_memory("Ada plays the piano.")
+    carry_out(app, first)
+
+    def nearest(said: str) -> list[UUID]:
+        with app.tenant(TENANT) as tx:
+            return [key for key, _ in nearest_vectors.nearest(tx, "ada", EMBEDDER.embed([said]), 1)[0]]
+
+    assert nearest("Ada plays the piano.") == [first.id]
+    carry_out(app, later)
+    assert nearest("Ada plays the piano.") == [later.id]
+    assert read == []
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET status = 'archived' WHERE id = :id"), {"id": first.id})
+    assert nearest("Ada plays the piano.") == [later.id]
+    assert read == [1], "what others have written is read by its name"
 
 
 def test_no_note_names_a_message_that_is_gone(app: Database, works: Works) -> None:
