@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from core.index.resident.columns import Columns, ColumnsBuilder, Stated
@@ -39,22 +38,12 @@ def load_all(tx: Tx, rows: Rows, dimension: int, pause: Pause | None = None) -> 
 
 
 def load_few(tx: Tx, rows: Rows, dimension: int) -> tuple[Columns, Citations]:
-    """Return all of them, of which there are few, with what memories cite.
-
-    The server works on the next rows of the index, which are most of what is read, while those that have come become
-    columns.
-    """
+    """Return all of them, of which there are few, with what memories cite, in one round trip."""
     values = {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types), "dimension": dimension}
     cited = ((_ALL_CITED, values),) if "message" in rows.types else ()
-    with closing(fetch_in_turn(tx, (_ALL_MEMORIES, values), *cited)) as read:
-        stated, *pairs = read
-    with closing(stream_chunks(tx, _ALL, values, FEW_PIECE, raw=True)) as pieces:
-        first = next(pieces, [])
-        reading = ColumnsBuilder(dimension, Stated(filter(None, [stated])))
-        citations = [_cited(few) for few in pairs]
-        for some in chain(filter(None, [first]), pieces):
-            reading.add(some)
-    return reading.columns(), citations
+    read = fetch_in_turn(tx, (_ALL_MEMORIES, values), (_ALL, values), *cited)
+    with closing(read):
+        return _joined(read, dimension), [_cited(few) for few in read]
 
 
 def _joined(read: Iterator[list[tuple[Any, ...]]], dimension: int) -> Columns:
@@ -113,9 +102,6 @@ def _pieces(tx: Tx, statement: _Statement, pause: Pause | None) -> Iterator[list
 
 
 _Statement = tuple[str, Mapping[str, Any]]
-
-FEW_PIECE: Final = 256
-"""Rows of few that become columns at once: fewer, and each costs more; more, and the server waits for this process."""
 
 PIECE: Final = 512
 """Rows read before a pause: some milliseconds of the interpreter."""
