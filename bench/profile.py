@@ -243,7 +243,7 @@ class Process:
         return answer.json()
 
     def carry_out(self) -> int:
-        """Route a batch of the log, and run what follows; open debounces end at once. How many events there were."""
+        """Route a batch of events and run what follows; open debounces end at once. Return the number of events."""
         with self.router.db.queue() as tx:
             log.flush(tx, 2**62)
         with part(stage="route"):

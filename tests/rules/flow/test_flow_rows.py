@@ -187,7 +187,7 @@ def test_a_row_whose_time_has_passed_means_nothing_even_before_it_is_deleted(que
 
 
 def forgotten(tx: Tx, now: datetime, **limit: int) -> int:
-    """How many obsolete rows were deleted."""
+    """Delete obsolete rows; return their number."""
     return sum(tx.execute(*delete).rowcount for delete in flow_rows.forgetting(now, **limit))
 
 

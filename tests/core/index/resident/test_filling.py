@@ -152,7 +152,7 @@ def test_a_failure_leaves_the_entry_to_the_next_question(
         patched.setattr(filling, "CHANGED", text("SELECT 1/0"))
         filler.later(app, TENANT, entry, DIMENSION)
         assert filler.wait(20)
-    assert [line["event"] for line in lines] == ["search.filling_failed"]
+    assert "search.filling_failed" in [line["event"] for line in lines]
     filler.later(app, TENANT, entry, DIMENSION)
     assert filler.wait(20)
     assert len(entry.state.view) == 1
