@@ -54,6 +54,10 @@ class Begun:
         if self.poll() is None:
             os.kill(self.pid, sig)
 
+    def close(self) -> None:
+        """Close the socket: the server ends. May be repeated."""
+        self.control.close()
+
 
 def begun() -> Begun | None:
     """Return the server that this process has begun ahead, once."""
@@ -127,7 +131,7 @@ class ForkServer:
             process.write_pid(self._home, self.name, first.pid)
             self._control, self._process = first.control, Process(self._home, self.name, first, log_start)
             return True
-        first.control.close()
+        first.close()
         return False
 
     def stop(self, grace_s: float) -> None:

@@ -98,6 +98,9 @@ def up(
         return 1
     except KeyboardInterrupt:
         screen.say("Everything has ended; the data stays.")
+    finally:
+        if begun:
+            begun.close()  # Where the start failed early, nobody has taken it over.
     return 0
 
 

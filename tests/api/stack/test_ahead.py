@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from api.stack import ahead, forking, process
 from api.stack.fork_marks import HOME
 from api.stack.forking import Begun, ForkServer
+from api.stack.up import ListenAddress, RunProcess, up
 from tests.api.stack.running import wait_until
 
 pytestmark = pytest.mark.skipif(not forking.is_supported(), reason="libraries survive a fork on Linux only")
@@ -111,3 +113,31 @@ def test_a_server_that_began_ahead_ends_with_a_command_that_does_not_come_to_sta
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
     wait_until(lambda: has_ended(int(done.stdout)))
+
+
+def test_of_a_start_that_fails_early_the_server_that_began_ahead_ends(
+    tmp_path: Path, begun: Begun, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        http, metrics = ListenAddress("127.0.0.1", taken.getsockname()[1]), ListenAddress("127.0.0.1", 0)
+        code = up(
+            {},
+            tmp_path / "home",
+            http,
+            metrics,
+            quiet=True,
+            database_url=None,
+            broker_url=None,
+            prepare=no_roles,
+            children=[],
+            shared=["library"],
+            begun=begun,
+        )
+    assert code == 1
+    assert "IMPRINT_HTTP_PORT" in capsys.readouterr().err
+    assert begun.control.fileno() == -1
+    assert begun.wait(10.0) in {0, -signal.SIGTERM}
+
+
+def no_roles(_env: Mapping[str, str], _run: RunProcess) -> Mapping[str, str]:
+    raise AssertionError("it failed earlier")
