@@ -28,6 +28,7 @@ def stand() -> Iterator[Stand]:
         sweep_seconds="0.2",
         retry_base_seconds="0.2",
         drop_archived_days="10000",
+        session_idle_seconds="1000000000",
     ) as running:
         yield running
 
