@@ -1,14 +1,15 @@
 """Exact and sign-filtered cosine search. Pure.
 
-Large sets are stored as the half floats of the database, with one bit for each dimension: on which side of
-their mean it lies. Counting in how many bits a row and a query agree takes a fortieth of the time of comparing
-them, and picks those that may be nearest; these, and whatever else is asked for, are compared exactly.
+Large sets are stored as bytes, half the size of the database's half floats, with one bit for each dimension: on which
+side of their mean it lies. Counting in how many bits a row and a query agree takes a fortieth of the time of comparing
+them, and picks those that may be nearest; these, and whatever else is asked for, are compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from typing import Any, Final
 from weakref import ref
 
@@ -55,9 +56,9 @@ class Signs:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Vectors:
-    """Vectors, as half floats where there are many. `scales`: 1 by their lengths, 0 where there is none.
+    """Vectors, as bytes where there are many. `scales`: 1 by the lengths of the rows, 0 where there is no vector.
 
-    Conversion between half and single floats is exact here, so results do not depend on the size of a segment.
+    Rounding to bytes moves a cosine of 384 dimensions by 0.0004 (standard deviation).
     """
 
     values: NDArray[Any]
@@ -85,10 +86,10 @@ class Vectors:
 
     def products(self, vectors: Floats, out: Floats) -> None:
         """Write the cosine of each of them (column) to each vector of length 1 (row)."""
-        if self.values.dtype != np.float16:
+        if self.values.dtype == np.float32:
             np.matmul(vectors, self.values.T, out=out)
         else:
-            known, room = _COPY.of(self), np.empty((BLOCK, self.dimension), dtype=np.int32)
+            known, room = _COPY.of(self), np.empty((BLOCK, self.dimension), dtype=np.float32)
             for start in range(0, len(self), BLOCK):
                 block = slice(start, start + BLOCK)
                 singles = _singles(self.values[block], room) if known is None else known[block]
@@ -123,7 +124,7 @@ class SinglesCopy:
         if last is None or last() is not vectors:
             self._held = ref(vectors, self._drop), None
             return None
-        if copy is None and 2 * vectors.values.nbytes <= MOST_COPIED_BYTES:
+        if copy is None and np.dtype(np.float32).itemsize * vectors.values.size <= MOST_COPIED_BYTES:
             copy = np.concatenate(
                 [_singles(vectors.values[start : start + BLOCK]) for start in range(0, len(vectors), BLOCK)]
             )
@@ -142,17 +143,33 @@ def of(values: NDArray[Any], scales: Floats) -> Vectors:
     """Store vectors in the form that suits their number."""
     if len(values) < SIGNS_FROM:
         return Vectors(_singles(values), scales, None)
-    halves = values.astype(np.float16, copy=False)
-    return Vectors(halves, scales, _signs(halves, scales))
+    return _many(*_rounded(values, scales))
 
 
 def concatenate(below: Vectors, above: Vectors) -> Vectors:
     """Concatenate two sets of vectors."""
-    count = len(below) + len(above)
-    parts = [
-        one.values.astype(np.float16 if count >= SIGNS_FROM else one.values.dtype, copy=False) for one in (below, above)
-    ]
-    return of(np.concatenate(parts), np.concatenate([below.scales, above.scales]))
+    parts = [(one.values, one.scales) for one in (below, above)]
+    if len(below) + len(above) < SIGNS_FROM:
+        return of(*map(np.concatenate, zip(*parts, strict=True)))
+    return _many(*map(np.concatenate, zip(*starmap(_rounded, parts), strict=True)))
+
+
+def _many(numbers: NDArray[np.int8], scales: Floats) -> Vectors:
+    return Vectors(numbers, scales, _signs(numbers, scales))
+
+
+def _rounded(values: NDArray[Any], scales: Floats) -> tuple[NDArray[np.int8], Floats]:
+    """Return vectors as bytes, the largest of each row 127, and their scales. Rounding again changes nothing."""
+    if values.dtype == np.int8:
+        return values, scales
+    numbers, steps = np.empty(values.shape, dtype=np.int8), np.ones(len(values), dtype=np.float32)
+    for start in range(0, len(values), BLOCK):
+        block = slice(start, start + BLOCK)
+        singles = _singles(values[block])
+        largest = np.maximum(singles.max(axis=1, initial=0), -singles.min(axis=1, initial=0))
+        np.divide(largest, _LARGEST, out=steps[block], where=largest > 0)
+        numbers[block] = np.rint(singles / steps[block, None])
+    return numbers, scales * steps
 
 
 def scales(halves: NDArray[np.float16]) -> Floats:
@@ -210,37 +227,41 @@ class Cosines:
         return np.concatenate([*near_positions, np.empty(0, np.int64)])
 
 
-def _singles(values: NDArray[Any], room: NDArray[np.int32] | None = None) -> Floats:
-    """Convert half floats to single floats by shifting bits: four times as fast as numpy's conversion.
+def _singles(values: NDArray[Any], room: Floats | None = None) -> Floats:
+    """Convert bytes or half floats to single floats; halves by shifting bits: four times as fast as numpy does.
 
     `room`: for the result, which lasts until the next one is written there.
     """
-    if values.dtype != np.float16:
+    if values.dtype == np.float32:
         return values
-    halves = np.ascontiguousarray(values).view(np.int16)
-    bits = np.empty(halves.shape, dtype=np.int32) if room is None else room[: len(halves)]
-    np.left_shift(halves, 13, out=bits, dtype=np.int32)
+    singles = np.empty(values.shape, dtype=np.float32) if room is None else room[: len(values)]
+    if values.dtype == np.int8:
+        np.copyto(singles, values)
+        return singles
+    bits = singles.view(np.int32)
+    np.left_shift(np.ascontiguousarray(values).view(np.int16), 13, out=bits, dtype=np.int32)
     bits &= _SIGN_AND_NUMBER
-    singles = bits.view(np.float32)
     singles *= _EXPONENTS_APART
     return singles
 
+
+_LARGEST: Final = np.float32(127)
 
 _SIGN_AND_NUMBER: Final = np.array(0x8FFFE000, dtype=np.uint32).view(np.int32)
 _EXPONENTS_APART: Final = np.float32(2.0**112)
 """A half float biases its exponent by 15, a single one by 127."""
 
 
-def _signs(halves: NDArray[np.float16], scales: Floats) -> Signs:
-    count, dimension = halves.shape
+def _signs(numbers: NDArray[np.int8], scales: Floats) -> Signs:
+    count, dimension = numbers.shape
     centre = np.zeros(dimension, dtype=np.float32)
     for start in range(0, count, BLOCK):
-        centre += scales[start : start + BLOCK] @ _singles(halves[start : start + BLOCK])
+        centre += scales[start : start + BLOCK] @ _singles(numbers[start : start + BLOCK])
     centre /= max(int(np.count_nonzero(scales)), 1)
     words = np.empty((-(-dimension // _WORD), count), dtype=np.uint64)
     for start in range(0, count, BLOCK):
         block = slice(start, start + BLOCK)
-        words[:, block] = _pack_signs(_singles(halves[block]) * scales[block, None], centre)
+        words[:, block] = _pack_signs(_singles(numbers[block]) * scales[block, None], centre)
     return Signs(words, centre)
 
 
