@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from api.ingress import bodies, content_type, error_responses
 from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
 from api.ingress.large_json import LARGE_BYTES
+from core.baton import REQUESTS
 
 Endpoint = Callable[..., Response]
 """An endpoint whose parameters are the shared objects, the caller, and the validated body or request and raw body."""
@@ -56,12 +57,18 @@ class DirectCalls:
             return
         admitted: Admitted = scope[ADMITTED]
         caller = admitted.caller
-        work = partial(copy_context().run, endpoint, self._deps.of(caller), caller, *asked)
+        work = partial(copy_context().run, _call, endpoint, self._deps.of(caller), caller, *asked)
         try:
             answer = await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is answered, as the framework does
             answer = error_responses.refusal(error)
         await answer(scope, receive, send)
+
+
+def _call(endpoint: Endpoint, *args: object) -> Response:
+    """Call an endpoint as one of several threads that compute in turn."""
+    with REQUESTS.carried():
+        return endpoint(*args)
 
 
 def parsed(model: type[BaseModel], body: bytes) -> BaseModel | None:

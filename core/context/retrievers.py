@@ -10,6 +10,7 @@ from typing import Final, Protocol
 import structlog
 
 from core import plugins
+from core.baton import REQUESTS
 from core.config import Settings
 from core.screening import output
 
@@ -73,7 +74,8 @@ def screened(
 
 def _of_one(name: str, retriever: Retriever, question: RetrieverQuery) -> Iterator[tuple[str, RetrievedText]]:
     try:
-        answers = list(islice(retriever.retrieve(question), question.limit))
+        with REQUESTS.passed_on():
+            answers = list(islice(retriever.retrieve(question), question.limit))
     except Exception:  # whatever a foreign module raises: an answer without it is better than none
         log.exception("retriever.failed", retriever=name)
         return

@@ -21,9 +21,10 @@ from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
+from core.baton import REQUESTS
 from core.config import Settings
 from core.errors import Misconfigured
-from core.storage import idle_connections, multiquery
+from core.storage import connection, idle_connections, multiquery
 from core.storage.kept_plans import OutdatedPlanError
 from core.storage.multiquery import BoundStatement
 
@@ -171,7 +172,8 @@ def _check_out(
     A pooled connection that is found dead is replaced, and one whose prepared statements are outdated begins again.
     """
     while True:
-        tx = engine.connect()
+        with REQUESTS.passed_on():  # It may wait for a free connection, or for a new one.
+            tx = engine.connect()
         driver, used = tx.connection.driver_connection, tx.connection.info
         try:
             answers = run_together(tx, *opening, meanwhile=meanwhile)
@@ -250,6 +252,7 @@ def connect(url: URL, pool: int, schema: str = PUBLIC) -> Database:
         # how many rows a tenant has.
         connect_args={"prepare_threshold": None, "connect_timeout": 10, "options": _SESSION_OPTIONS},
     )
+    connection.use(engine)
     idle_connections.watch(engine)
     return Database(engine, sight=Sight(schema=schema))
 

@@ -20,6 +20,7 @@ import numpy as np
 from sqlalchemy import Engine, text
 
 from core import metrics
+from core.baton import REQUESTS
 from core.index.resident import loading, segments
 from core.index.resident.arrays import Places
 from core.index.resident.columns import Columns
@@ -172,7 +173,7 @@ class OwnerCache:
             self._keep(CachedRows(state.view, changes.horizon, changes.seen), changes)
             metrics.SEARCH_READS.labels("nothing").inc()
             return state.view
-        with self._lock:
+        with REQUESTS.holding(self._lock):
             if self.state is not state:  # Another thread has read: what was read earlier must not replace its rows.
                 check = Validation(self.state, check.rows, check.dimension)
                 changes, expected = tx.execute(CHANGED, check.values).one(), ()

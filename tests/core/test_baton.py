@@ -1,0 +1,157 @@
+"""The baton: one thread computes, and whoever waits for something else passes it on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from core.baton import Baton
+
+SOON = 5.0
+
+
+class Runner:
+    """Threads that carry a baton, and who carried it when."""
+
+    def __init__(self, baton: Baton) -> None:
+        self.baton = baton
+        self.said: list[str] = []
+        self._threads: list[threading.Thread] = []
+
+    def start(self, work: Callable[[], object]) -> None:
+        """Start a thread, and wait until it carries the baton or waits for it."""
+        waiting = len(self.baton._waiting)
+        begun = threading.Event()
+
+        def run() -> None:
+            with self.baton.carried():
+                begun.set()
+                work()
+
+        self._threads.append(threading.Thread(target=run))
+        self._threads[-1].start()
+        end = time.monotonic() + SOON
+        while not begun.is_set() and len(self.baton._waiting) == waiting:
+            assert time.monotonic() < end
+            time.sleep(0.001)
+
+    def join(self) -> None:
+        for one in self._threads:
+            one.join(SOON)
+            assert not one.is_alive()
+
+
+def test_it_is_passed_on_in_the_order_in_which_it_was_asked_for() -> None:
+    runner, gate = Runner(Baton(SOON)), threading.Event()
+    runner.start(lambda: gate.wait(SOON))
+    for n in range(5):
+        runner.start(lambda n=n: runner.said.append(str(n)))  # type: ignore[misc]
+    assert runner.said == []
+    gate.set()
+    runner.join()
+    assert runner.said == list("01234")
+    assert not runner.baton._taken
+
+
+def test_who_waits_for_something_else_passes_it_on_and_gets_it_back() -> None:
+    runner, away, back = Runner(Baton(SOON)), threading.Event(), threading.Event()
+
+    def first() -> None:
+        with runner.baton.passed_on():
+            away.set()
+            back.wait(SOON)
+        runner.said.append("first")
+
+    def second() -> None:
+        assert away.wait(SOON)
+        runner.said.append("second")
+        back.set()
+        time.sleep(0.02)
+        runner.said.append("second, still")
+
+    runner.start(first)
+    runner.start(second)
+    runner.join()
+    assert runner.said == ["second", "second, still", "first"]
+
+
+def test_who_does_not_carry_it_waits_for_nobody() -> None:
+    runner, gate = Runner(Baton(SOON)), threading.Event()
+    runner.start(lambda: gate.wait(SOON))
+    with runner.baton.passed_on(), runner.baton.passed_on():
+        assert runner.baton._taken
+    gate.set()
+    runner.join()
+
+
+def test_after_a_while_a_thread_goes_on_without_it() -> None:
+    runner, gate = Runner(Baton(0.05)), threading.Event()
+    runner.start(lambda: gate.wait(SOON))
+    with runner.baton.carried():
+        assert not runner.baton._mine.is_carried
+        with runner.baton.passed_on():
+            assert runner.baton._taken, "it is not its own to pass on"
+    gate.set()
+    runner.join()
+    with runner.baton.carried():
+        assert runner.baton._mine.is_carried
+
+
+def test_an_error_passes_it_on() -> None:
+    baton = Baton(SOON)
+    with baton.carried():
+        with pytest.raises(KeyError), baton.passed_on():
+            raise KeyError
+        assert baton._mine.is_carried
+    with pytest.raises(KeyError), baton.carried():
+        raise KeyError
+    assert not baton._taken
+
+
+def test_who_waits_for_a_lock_lets_its_holder_go_on() -> None:
+    runner, lock, held = Runner(Baton(SOON)), threading.Lock(), threading.Event()
+
+    def holder() -> None:
+        with runner.baton.holding(lock):
+            with runner.baton.passed_on():
+                held.set()
+                time.sleep(0.05)  # The other has the baton now, and wants the lock.
+            runner.said.append("holder")
+
+    def other() -> None:
+        assert held.wait(SOON)
+        with runner.baton.holding(lock):
+            runner.said.append("other")
+
+    runner.start(holder)
+    runner.start(other)
+    began = time.monotonic()
+    runner.join()
+    assert runner.said == ["holder", "other"]
+    assert time.monotonic() - began < SOON / 2, "nobody lost patience"
+    assert not lock.locked()
+
+
+def test_many_threads_never_compute_two_at_a_time() -> None:
+    baton, computing, most = Baton(SOON), 0, 0
+
+    def work(_: int) -> None:
+        nonlocal computing, most
+        with baton.carried():
+            for _ in range(20):
+                computing += 1
+                most = max(most, computing)
+                time.sleep(0)
+                computing -= 1
+                with baton.passed_on():
+                    time.sleep(0)
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(work, range(48)))
+    assert most == 1
+    assert not baton._taken
+    assert not baton._waiting
