@@ -17,7 +17,7 @@ PATIENCE_S: Final = 1.0
 
 
 class Baton:
-    """Passed from thread to thread in the order in which they ask for it. Whoever waits elsewhere passes it on."""
+    """Turn to compute, granted to threads in the order in which they ask. Whoever waits elsewhere passes it on."""
 
     def __init__(self, patience_s: float = PATIENCE_S) -> None:
         self._patience_s = patience_s
@@ -88,4 +88,4 @@ class Baton:
 
 
 REQUESTS: Final = Baton()
-"""Of the threads that answer requests in this process."""
+"""The baton of the threads that answer requests in this process."""

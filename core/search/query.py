@@ -225,10 +225,9 @@ def _vector(embedder: Embedder, question: Question) -> Floats | None:
     """Embed the query, before any transaction is open."""
     if question.method == "keyword" or not question.query.strip():
         return None
-    with metrics.EMBED.time():
-        with REQUESTS.passed_on():
-            vector: Floats = embedder.embed_queries([question.query])[0]
-        return vector
+    with REQUESTS.passed_on(), metrics.EMBED.time():
+        vector: Floats = embedder.embed_queries([question.query])[0]
+    return vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,8 +248,8 @@ def connect(url: URL, pool: int, schema: str = PUBLIC) -> Database:
         hide_parameters=True,  # Errors are logged and stored; they must not contain what people said.
         json_deserializer=_json,
         use_native_hstore=False,  # Nothing here is an hstore: its type need not be looked up at the first connection.
-        # Prepared statements would bind a session, and after five runs could switch to a plan that ignores
-        # how many rows a tenant has.
+        # The driver's own prepared statements would bind a session even behind a pooler, and keep a plan for ever
+        # that ignores how many rows a tenant has; `kept_plans` does neither.
         connect_args={"prepare_threshold": None, "connect_timeout": 10, "options": _SESSION_OPTIONS},
     )
     connection.use(engine)

@@ -32,7 +32,7 @@ from core.storage.db import INTERNAL, Sight, Tx
 from core.storage.multiquery import BoundStatement
 
 MOST_BYTES: Final = 512 * 1024 * 1024
-"""Limit of a process: some 240,000 rows with vectors of 384 dimensions, 350,000 where owners have many."""
+"""Limit of a process: some 240,000 rows with vectors of 384 dimensions, 540,000 where owners have many."""
 
 IDLE_SECONDS: Final = 600
 """Seconds after which an idle entry is evicted: rows of a user who has left must not stay in memory."""

@@ -44,7 +44,7 @@ class Snapshot:
         self.sessions: Places = _concatenate([one.sessions for one in segments], np.int64)
         self.speakers: Places = _concatenate([one.speakers for one in segments], np.int64)
         self.places: Places = _concatenate([one.places for one in segments], np.int64)
-        """Of each row the number of its place among `interners.places`."""
+        """Numbers of the rows' places in `interners.places`."""
         numbers: Places = _concatenate([one.numbers for one in segments], np.int64)
         self._row_of = np.full(len(interners.rows.numbers), -1, dtype=np.int64)
         self._row_of[numbers] = np.arange(len(numbers))  # Of a row that stands twice it is the last place.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import starmap
 from typing import Any, Final
 from weakref import ref
 
@@ -143,19 +142,16 @@ def of(values: NDArray[Any], scales: Floats) -> Vectors:
     """Store vectors in the form that suits their number."""
     if len(values) < SIGNS_FROM:
         return Vectors(_singles(values), scales, None)
-    return _many(*_rounded(values, scales))
+    numbers, scales = _rounded(values, scales)
+    return Vectors(numbers, scales, _signs(numbers, scales))
 
 
 def concatenate(below: Vectors, above: Vectors) -> Vectors:
     """Concatenate two sets of vectors."""
     parts = [(one.values, one.scales) for one in (below, above)]
-    if len(below) + len(above) < SIGNS_FROM:
-        return of(*map(np.concatenate, zip(*parts, strict=True)))
-    return _many(*map(np.concatenate, zip(*starmap(_rounded, parts), strict=True)))
-
-
-def _many(numbers: NDArray[np.int8], scales: Floats) -> Vectors:
-    return Vectors(numbers, scales, _signs(numbers, scales))
+    if len(below) + len(above) >= SIGNS_FROM:
+        parts = [_rounded(*one) for one in parts]  # Each by itself: what is rounded already is only copied.
+    return of(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _rounded(values: NDArray[Any], scales: Floats) -> tuple[NDArray[np.int8], Floats]:

@@ -128,7 +128,7 @@ def test_everything_is_read_where_no_text_can_be_read_later(app: Database) -> No
 
 @contextmanager
 def looked_up(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """How many memories each look-up has named, beside those that `found` reads by themselves."""
+    """Count the memories that each look-up names, without those that `found` reads by id."""
     asked: list[int] = []
     rows = neighbours._rows
 
@@ -161,7 +161,7 @@ def test_what_was_met_and_is_as_it_was_is_not_looked_up(app: Database, monkeypat
 
 
 def test_what_expires_is_looked_up_each_time(app: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a statement that ends nothing, which is compared with the nearest alone."""
+    """A statement that ends nothing is compared only with its nearest memories."""
     chair, bought = a_memory("Ada has a chair."), a_candidate("Ada has a green chair.")
     carry_out(app, chair)
     found(app, of=bought)
