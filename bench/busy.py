@@ -11,11 +11,14 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import Pipe, get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
+
+import httpx
 
 from bench.peers_talks import Talk, talks
 from bench.search_clients import Client
@@ -36,12 +39,14 @@ def run(talk: Talk, rate: int, seconds: float) -> dict[str, float]:
         client = Client(stand)
         _ask(client, talk, seconds / 4)
         idle = percentiles(_ask(client, talk, seconds))
-        with _pouring(stand, talk.turns, rate) as poured:
+        with _pouring(stand, talk, rate) as pouring:
             time.sleep(2)
             busy = percentiles(_ask(client, talk, seconds))
+            pouring.send("enough")
+            poured, took = pouring.recv()
         client.close()
     return {
-        "events accepted a second": poured[0] / poured[1],
+        "events accepted a second": poured / took,
         "idle: p50, ms": idle["p50"],
         "idle: p95, ms": idle["p95"],
         "busy: p50, ms": busy["p50"],
@@ -70,30 +75,39 @@ def _fill(stand: Stand, talk: Talk) -> None:
 
 
 @contextmanager
-def _pouring(stand: Stand, turns: Sequence[Json], rate: int) -> Iterator[list[float]]:
-    """Publish at a steady rate in another thread; events and seconds so far."""
-    poured, stop, began = [0.0, 1e-9], threading.Event(), time.perf_counter()
+def _pouring(stand: Stand, talk: Talk, rate: int) -> Iterator[Connection]:
+    """Publish at a steady rate from another process, whose interpreter keeps no answer waiting.
 
-    def pour() -> None:
-        several = itertools.cycle(turns)
-        for number in itertools.count():
-            if stop.is_set():
-                break
-            session = f"s{number}"
-            said = [_event(f"u{number % 50}", session, next(several)) for _ in range(BATCH - 1)]
-            about = {"session_id": session, "user_id": f"u{number % 50}"}
-            ended = {"event_type": "session.ended", "source": "bench", "payload": about}
-            stand.call("POST", "/v1/events", [*said, ended])
-            poured[:] = [poured[0] + BATCH, time.perf_counter() - began]
-            time.sleep(max(0.0, poured[0] / rate - poured[1]))
-
-    thread = threading.Thread(target=pour)
-    thread.start()
+    The connection ends that when something is sent to it, and then receives the events and the seconds.
+    """
+    own, others = Pipe()
+    process = get_context("spawn").Process(target=_pour, args=(stand.url, stand.key, talk.turns, rate, others))
+    process.start()
     try:
-        yield poured
+        own.recv()
+        yield own
     finally:
-        stop.set()
-        thread.join()
+        process.terminate()
+        process.join()
+
+
+def _pour(url: str, key: str, turns: Sequence[Json], rate: int, control: Connection) -> None:
+    """Publish one batch after the other until something is received; then send how many events, in how many seconds."""
+    several, poured, began = itertools.cycle(turns), 0, time.perf_counter()
+    with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=90) as client:
+        for number in itertools.count():
+            if number == 1:
+                control.send("begun")
+            if control.poll():
+                break
+            user, session = f"u{number % 50}", f"s{number}"
+            said = [_event(user, session, next(several)) for _ in range(BATCH - 1)]
+            about = {"session_id": session, "user_id": user}
+            ended = {"event_type": "session.ended", "source": "bench", "payload": about}
+            client.post("/v1/events", json=[*said, ended]).raise_for_status()
+            poured += BATCH
+            time.sleep(max(0.0, poured / rate - (time.perf_counter() - began)))
+    control.send((poured, time.perf_counter() - began))
 
 
 def _event(user: str, session: str, turn: Json) -> Json:

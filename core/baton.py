@@ -23,13 +23,14 @@ class Baton:
         self._patience_s = patience_s
         self._lock = threading.Lock()
         self._taken = False
-        self._waiting: deque[threading.Lock] = deque()
+        self._starting: deque[threading.Lock] = deque()
+        self._returning: deque[threading.Lock] = deque()
         self._mine = threading.local()
 
     @contextmanager
     def carried(self) -> Iterator[None]:
         """Carry the baton: wait for it, and pass it on in the end."""
-        self._mine.is_carried = self._take()
+        self._mine.is_carried = self._take(self._starting)
         try:
             yield
         finally:
@@ -44,7 +45,7 @@ class Baton:
         try:
             yield
         finally:
-            self._mine.is_carried = self._take()
+            self._mine.is_carried = self._take(self._returning)
 
     @contextmanager
     def holding(self, lock: threading.Lock) -> Iterator[None]:
@@ -57,7 +58,7 @@ class Baton:
         finally:
             lock.release()
 
-    def _take(self) -> bool:
+    def _take(self, waiting: deque[threading.Lock]) -> bool:
         """Wait for the baton; return False if that took too long."""
         with self._lock:
             if not self._taken:
@@ -65,12 +66,12 @@ class Baton:
                 return True
             turn = threading.Lock()
             turn.acquire()
-            self._waiting.append(turn)
+            waiting.append(turn)
         if turn.acquire(timeout=self._patience_s):
             return True
         with self._lock:
-            if turn in self._waiting:
-                self._waiting.remove(turn)
+            if turn in waiting:
+                waiting.remove(turn)
                 return False
         return True  # It was handed over at the last moment.
 
@@ -80,8 +81,8 @@ class Baton:
             return False
         self._mine.is_carried = False
         with self._lock:
-            if self._waiting:
-                self._waiting.popleft().release()
+            if waiting := self._returning or self._starting:
+                waiting.popleft().release()
             else:
                 self._taken = False
         return True

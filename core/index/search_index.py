@@ -289,20 +289,24 @@ _COUNT = text("""
 """)
 
 _TEXTS = """
-    SELECT i.type, i.session_id, i.ref, i.occurred_at, coalesce(m.content, k.content, p.content, u.content) AS content,
-           m.speaker, p.headings, d.title
-    FROM search_index i
-    LEFT JOIN messages m ON i.type = 'message' AND m.session_id = i.session_id AND m.id = i.ref
-    LEFT JOIN memories k ON k.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
-    LEFT JOIN passages p ON p.document_id = CASE WHEN i.type = 'document' THEN cast(i.session_id AS uuid) END
-                        AND p.position = i.position
-    LEFT JOIN documents d ON d.id = p.document_id
-    LEFT JOIN LATERAL (
+    SELECT i.type, i.session_id, i.ref, i.occurred_at, t.content, t.speaker, t.headings, t.title
+    FROM search_index i CROSS JOIN LATERAL (
+        SELECT m.content, m.speaker, NULL::text[] AS headings, NULL AS title FROM messages m
+        WHERE i.type = 'message' AND m.session_id = i.session_id AND m.id = i.ref
+        UNION ALL
+        SELECT k.content, NULL, NULL, NULL FROM memories k
+        WHERE k.id = CASE WHEN i.type = 'memory' THEN cast(i.ref AS uuid) END
+        UNION ALL
+        SELECT p.content, NULL, p.headings, d.title FROM passages p LEFT JOIN documents d ON d.id = p.document_id
+        WHERE p.document_id = CASE WHEN i.type = 'document' THEN cast(i.session_id AS uuid) END
+          AND p.position = i.position
+        UNION ALL
         SELECT left(concat_ws(chr(10), u.subject, u.summary, (
             SELECT string_agg(fact ->> 'text', chr(10) ORDER BY place)
-            FROM jsonb_array_elements(u.facts) WITH ORDINALITY AS f (fact, place)), u.narrative), 8000) AS content
-        FROM units u WHERE u.id = CASE WHEN i.type = 'unit' THEN cast(i.ref AS uuid) END) AS u ON true
-    WHERE i.embedding IS NULL AND coalesce(m.content, k.content, p.content, u.content) IS NOT NULL
+            FROM jsonb_array_elements(u.facts) WITH ORDINALITY AS f (fact, place)), u.narrative), 8000), NULL, NULL, NULL
+        FROM units u WHERE u.id = CASE WHEN i.type = 'unit' THEN cast(i.ref AS uuid) END
+    ) AS t
+    WHERE i.embedding IS NULL AND t.content IS NOT NULL
 """
 """Rows without a vector, with the text to embed."""
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core import metrics
+from core.baton import REQUESTS
 from core.inference import embedding_model
 from core.inference.local_models.catalog import DIMENSION
 from core.memoize import DigestCache, digest
@@ -109,7 +110,8 @@ class CachedEmbedder:
             metrics.VECTORS.labels("made").inc(len(missing))
             metrics.VECTORS.labels("cached").inc(len(texts) - len(missing))
         if missing:
-            fresh = dict(zip(missing, embed(list(missing.values())), strict=True))
+            with REQUESTS.passed_on():
+                fresh = dict(zip(missing, embed(list(missing.values())), strict=True))
             for key, row in fresh.items():
                 self._kept.put(key, row.copy())
             found |= fresh

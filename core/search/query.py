@@ -14,7 +14,6 @@ import numpy as np
 from sqlalchemy import text
 
 from core import metrics
-from core.baton import REQUESTS
 from core.index.bm25 import asked_terms, document_weights, query_weights
 from core.index.resident import cache
 from core.index.resident import filling as cache_filling
@@ -225,7 +224,7 @@ def _vector(embedder: Embedder, question: Question) -> Floats | None:
     """Embed the query, before any transaction is open."""
     if question.method == "keyword" or not question.query.strip():
         return None
-    with REQUESTS.passed_on(), metrics.EMBED.time():
+    with metrics.EMBED.time():
         vector: Floats = embedder.embed_queries([question.query])[0]
     return vector
 

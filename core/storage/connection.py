@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import psycopg
-from sqlalchemy import Engine, event
+from psycopg.pq import TransactionStatus
+from sqlalchemy import Engine, QueuePool, event
+from sqlalchemy.pool import ConnectionPoolEntry
+from sqlalchemy.util import queue
 
 from core.baton import REQUESTS
 
@@ -17,6 +20,28 @@ class Connection(psycopg.Connection[Any]):
         """Wait for the server's answer."""
         with REQUESTS.passed_on():
             return super().wait(*args, **kwargs)
+
+    def commit(self) -> None:
+        """Commit; nothing is waited for where the statements have done so themselves."""
+        if self.pgconn.transaction_status != TransactionStatus.IDLE:
+            super().commit()
+
+    def rollback(self) -> None:
+        """Roll back; nothing is waited for where no transaction is open."""
+        if self.pgconn.transaction_status != TransactionStatus.IDLE:
+            super().rollback()
+
+
+class Pool(QueuePool):
+    """A pool whose threads pass on the baton of requests while they wait for a free connection, or for a new one."""
+
+    def _do_get(self) -> ConnectionPoolEntry:
+        try:
+            free: ConnectionPoolEntry = self._pool.get(block=False)
+        except queue.Empty:
+            with REQUESTS.passed_on():
+                return super()._do_get()
+        return free
 
 
 def use(engine: Engine) -> None:

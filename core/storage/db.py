@@ -21,7 +21,6 @@ from sqlalchemy import Connection, Engine, create_engine, make_url, text
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 
-from core.baton import REQUESTS
 from core.config import Settings
 from core.errors import Misconfigured
 from core.storage import connection, idle_connections, multiquery
@@ -172,8 +171,7 @@ def _check_out(
     A pooled connection that is found dead is replaced, and one whose prepared statements are outdated begins again.
     """
     while True:
-        with REQUESTS.passed_on():  # It may wait for a free connection, or for a new one.
-            tx = engine.connect()
+        tx = engine.connect()
         driver, used = tx.connection.driver_connection, tx.connection.info
         try:
             answers = run_together(tx, *opening, meanwhile=meanwhile)
@@ -242,6 +240,7 @@ def connect(url: URL, pool: int, schema: str = PUBLIC) -> Database:
     """Open a pool; nothing is sent before the first transaction. `schema`: first on a tenant's search path."""
     engine = create_engine(
         url,
+        poolclass=connection.Pool,
         pool_size=pool,
         max_overflow=0,
         pool_use_lifo=True,  # so that what a busier time has opened is left alone, and can be closed

@@ -6,6 +6,7 @@ A new database is created from `tables` and `migrations/schema.sql`; an existing
 from __future__ import annotations
 
 import contextlib
+from typing import Final
 
 from psycopg import sql
 from sqlalchemy import Connection, create_engine, text
@@ -21,6 +22,14 @@ from core.storage.tables import TENANT_TABLES, metadata
 from core.storage.vector_spaces import EmbeddingModel
 
 OWN_ROWS = "tenant_id = current_setting('imprint.tenant', true)"
+
+ONE_TENANT: Final = """
+    SELECT pg_restore_attribute_stats(
+        'schemaname', current_schema()::text, 'relname', cast(:table AS text), 'attname', 'tenant_id',
+        'inherited', false, 'null_frac', 0::real, 'avg_width', 8, 'n_distinct', 1::real)
+"""
+"""Statistics of a table that was never analysed. Without any the planner supposes two hundred tenants, so that a few rows
+would belong to each, and reads all rows of one where an index names the row (docs/decisions/0065)."""
 
 UPGRADE_LOCK = 0x696D7072
 """Advisory lock (`impr`): two processes that upgrade at once do so one after the other."""
@@ -75,6 +84,7 @@ def _bind_to_tenant(connection: Connection, table: str) -> None:
         text(f"CREATE POLICY own_rows ON {table} TO {APP_ROLE} USING ({OWN_ROWS}) WITH CHECK ({OWN_ROWS})")
     )
     connection.execute(text(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {table} TO {APP_ROLE}"))
+    connection.execute(text(ONE_TENANT), {"table": table})
 
 
 def _rebase_feed(connection: Connection) -> None:

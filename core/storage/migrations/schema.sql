@@ -481,12 +481,3 @@ BEGIN
     END IF;
 END
 $$;
-
--- Without statistics the planner supposes hundreds of tenants, to each of which a few rows belong. A plan made while the
--- table was empty, which a session keeps, would then look for one dispatch among all of its tenant. ANALYZE replaces this.
-SELECT pg_restore_attribute_stats(
-    'schemaname', current_schema()::text, 'relname', 'dispatches', 'attname', 'tenant_id', 'inherited', false,
-    'null_frac', 0::real, 'avg_width', 8, 'n_distinct', 1::real)
-WHERE NOT EXISTS (
-    SELECT FROM pg_stats
-    WHERE schemaname = current_schema() AND tablename = 'dispatches' AND attname = 'tenant_id');
