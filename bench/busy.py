@@ -28,6 +28,9 @@ from core.types import Json
 BATCH = 100
 """Events of one request; the last one ends their session."""
 
+WARM_SECONDS = 6
+"""Until each worker has its model and its plans."""
+
 QUESTIONS = 20
 USER = "asked"
 
@@ -40,7 +43,7 @@ def run(talk: Talk, rate: int, seconds: float) -> dict[str, float]:
         _ask(client, talk, seconds / 4)
         idle = percentiles(_ask(client, talk, seconds))
         with _pouring(stand, talk, rate) as pouring:
-            time.sleep(2)
+            time.sleep(WARM_SECONDS)
             busy = percentiles(_ask(client, talk, seconds))
             pouring.send("enough")
             poured, took = pouring.recv()

@@ -25,7 +25,7 @@ from core.maintenance.heartbeat import Heartbeat
 from core.storage import db, schema_version
 from core.storage.db import Database
 from workers import app as celery_app
-from workers import task, wiring
+from workers import niceness, task, wiring
 from workers.dispatch import relay
 from workers.mirror_watcher import MirrorWatcher
 from workers.routing.bus_consumer import BusConsumer, Intake
@@ -57,6 +57,7 @@ def run_router(
     routing = wiring.router(settings)
     app = db.connect(db.app_url(settings), settings.database_pool)
     require(routing.db, app, settings)
+    niceness.yield_to_requests(settings, routes=True)
     url = broker_url(settings)
     celery = celery_app.create(settings, url)
 
@@ -89,6 +90,7 @@ def run_worker(settings: Settings, queue: str, concurrency: int | None = None, i
     require_model(settings)
     app = db.connect(db.app_url(settings), 2)
     require(None, app, settings)  # It leaves no connection open, which the children of the fork would share.
+    niceness.yield_to_requests(settings)
     beside: list[Heartbeat | MirrorWatcher] = []
 
     processes = concurrency or CONCURRENCY[queue]

@@ -26,7 +26,7 @@ from core.maintenance.heartbeat import Heartbeat
 from core.storage import db
 from core.storage.db import Database
 from workers import app as celery_app
-from workers import scheduling, task, wiring
+from workers import niceness, scheduling, task, wiring
 from workers.dispatch import relay
 from workers.mirror_watcher import MirrorWatcher
 from workers.processes import Part, require
@@ -46,6 +46,7 @@ def run_together(settings: Settings) -> None:
     routing = wiring.router(settings)
     app = db.connect(db.app_url(settings), settings.database_pool)
     require(routing.db, app, settings)
+    niceness.yield_to_requests(settings, routes=True)
     url = broker_url(settings)
     celery = task.with_task(celery_app.create(settings, url), settings, forks=False)
     beside: list[Part] = []

@@ -24,7 +24,7 @@ class Runner:
 
     def start(self, work: Callable[[], object]) -> None:
         """Start a thread, and wait until it carries the baton or waits for it."""
-        waiting = len(self.baton._waiting)
+        waiting = len(self.baton._starting)
         begun = threading.Event()
 
         def run() -> None:
@@ -35,7 +35,7 @@ class Runner:
         self._threads.append(threading.Thread(target=run))
         self._threads[-1].start()
         end = time.monotonic() + SOON
-        while not begun.is_set() and len(self.baton._waiting) == waiting:
+        while not begun.is_set() and len(self.baton._starting) == waiting:
             assert time.monotonic() < end
             time.sleep(0.001)
 
@@ -77,6 +77,33 @@ def test_who_waits_for_something_else_passes_it_on_and_gets_it_back() -> None:
     runner.start(second)
     runner.join()
     assert runner.said == ["second", "second, still", "first"]
+
+
+def test_what_has_begun_goes_on_before_what_begins() -> None:
+    runner, away, back, gate = Runner(Baton(SOON)), threading.Event(), threading.Event(), threading.Event()
+
+    def begun() -> None:
+        with runner.baton.passed_on():
+            away.set()
+            back.wait(SOON)
+        runner.said.append("begun")
+
+    def between() -> None:
+        assert away.wait(SOON)
+        gate.wait(SOON)
+        runner.said.append("between")
+
+    runner.start(begun)
+    runner.start(between)
+    runner.start(lambda: runner.said.append("begins"))
+    back.set()
+    end = time.monotonic() + SOON
+    while not runner.baton._returning:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    gate.set()
+    runner.join()
+    assert runner.said == ["between", "begun", "begins"]
 
 
 def test_who_does_not_carry_it_waits_for_nobody() -> None:
@@ -154,4 +181,5 @@ def test_many_threads_never_compute_two_at_a_time() -> None:
         list(pool.map(work, range(48)))
     assert most == 1
     assert not baton._taken
-    assert not baton._waiting
+    assert not baton._starting
+    assert not baton._returning

@@ -70,6 +70,41 @@ def test_a_migrated_database_has_the_schema_of_a_new_one(created: Connection, at
     assert catalog.difference(migrated, catalog.read(created)) == {}
 
 
+@pytest.mark.parametrize("is_new", [True, False])
+def test_the_planner_takes_a_table_that_was_never_analysed_for_one_tenants(
+    empty: Settings, request: pytest.FixtureRequest, *, is_new: bool
+) -> None:
+    if not is_new:
+        request.getfixturevalue("at_0006")
+    schema.upgrade(empty, HASH)
+    with as_owner(empty) as connection:
+        for table in (table for table in TENANT_TABLES if len(table.primary_key) > 1):
+            connection.execute(text(f"ALTER TABLE {table.name} NO FORCE ROW LEVEL SECURITY"))
+            all_rows, own_rows = (
+                expected(connection, f"SELECT FROM {table.name} {condition}")
+                for condition in ("", "WHERE tenant_id = 'acme'")
+            )
+            assert all_rows == own_rows, table.name
+
+
+def test_what_was_found_out_about_a_table_is_left_by_a_migration(empty: Settings) -> None:
+    schema.upgrade(empty, HASH)
+    with as_owner(empty) as connection:
+        connection.execute(text("ALTER TABLE owners NO FORCE ROW LEVEL SECURITY"))
+        rows = "SELECT 't' || n, 'user', 'u', now() FROM generate_series(1, 1000) AS n"
+        connection.execute(text(f"INSERT INTO owners (tenant_id, kind, id, last_at) {rows}"))
+        connection.execute(text("ANALYZE owners"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0035'"))
+        command.upgrade(migrating.configuration(connection), "0036")
+        assert expected(connection, "SELECT FROM owners WHERE tenant_id = 't7'") == 1
+
+
+def expected(connection: Connection, statement: str) -> int:
+    """Return the number of rows that the planner expects."""
+    (plan,) = connection.execute(text(f"EXPLAIN (FORMAT JSON) {statement}")).scalar_one()
+    return int(plan["Plan"]["Plan Rows"])
+
+
 @pytest.mark.parametrize(
     ("statement", "kinds"),
     [
