@@ -303,7 +303,8 @@ _TEXTS = """
         UNION ALL
         SELECT left(concat_ws(chr(10), u.subject, u.summary, (
             SELECT string_agg(fact ->> 'text', chr(10) ORDER BY place)
-            FROM jsonb_array_elements(u.facts) WITH ORDINALITY AS f (fact, place)), u.narrative), 8000), NULL, NULL, NULL
+            FROM jsonb_array_elements(u.facts) WITH ORDINALITY AS f (fact, place)), u.narrative), 8000), NULL, NULL,
+            NULL
         FROM units u WHERE u.id = CASE WHEN i.type = 'unit' THEN cast(i.ref AS uuid) END
     ) AS t
     WHERE i.embedding IS NULL AND t.content IS NOT NULL

@@ -28,8 +28,11 @@ ONE_TENANT: Final = """
         'schemaname', current_schema()::text, 'relname', cast(:table AS text), 'attname', 'tenant_id',
         'inherited', false, 'null_frac', 0::real, 'avg_width', 8, 'n_distinct', 1::real)
 """
-"""Statistics of a table that was never analysed. Without any the planner supposes two hundred tenants, so that a few rows
-would belong to each, and reads all rows of one where an index names the row (docs/decisions/0065)."""
+"""Writes statistics of a table that was never analysed.
+
+Without any the planner supposes two hundred tenants with a few rows each, and reads all rows of one where an index names
+the row (docs/decisions/0065).
+"""
 
 UPGRADE_LOCK = 0x696D7072
 """Advisory lock (`impr`): two processes that upgrade at once do so one after the other."""
