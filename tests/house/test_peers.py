@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.peers import DRIVERS
 from bench.peers_table import Row, goals, table
 from bench.peers_talks import KS, counted, evidence, talks, texts
 
@@ -207,3 +208,23 @@ def test_imprint_is_told_of_every_turn_and_of_the_end_of_every_session(
     assert "never sent" not in json.dumps(events)
     probed = [turn["id"] for turn in imprint.probes(turns)]
     assert probed == [f"D{s}:{n}" for s in (1, 2) for n in (5, 10, 15, 20)]
+
+
+@pytest.mark.parametrize("name", ["langgraph", "mem0"])
+def test_a_peers_environment_has_what_the_embedder_imports(name: str) -> None:
+    """Its driver imports the embedder, so that all contestants have the same vectors."""
+    report = (
+        "import sys, importlib.metadata as m\n"
+        "from core.inference.local_embedder import LocalEmbedder\n"
+        "LocalEmbedder().embed(['one'])\n"
+        "owners = m.packages_distributions()\n"
+        "print(*{owner for module in sys.modules for owner in owners.get(module.split('.')[0], ())})"
+    )
+    read = subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True)
+    pins = (DRIVERS / f"{name}.txt").read_text(encoding="utf-8")
+    pinned = {_normal(line.partition("==")[0]) for line in pins.splitlines()}
+    assert {_normal(owner) for owner in read.stdout.split()} - {"imprint-server", "setuptools"} <= pinned
+
+
+def _normal(name: str) -> str:
+    return re.sub("[-_.]+", "-", name).lower()
