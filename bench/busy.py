@@ -86,6 +86,7 @@ def _pouring(stand: Stand, talk: Talk, rate: int) -> Iterator[Connection]:
     own, others = Pipe()
     process = get_context("spawn").Process(target=_pour, args=(stand.url, stand.key, talk.turns, rate, others))
     process.start()
+    others.close()  # Its own end alone is open, so that `recv` fails where the process does.
     try:
         own.recv()
         yield own

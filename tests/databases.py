@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 from uuid import uuid4
 
@@ -11,9 +11,12 @@ from pydantic import SecretStr
 from sqlalchemy import URL, NullPool, create_engine, text
 
 from core.config import Settings
-from core.storage import db
-from core.storage.db import Tx
+from core.inference.embedders import HashEmbedder
+from core.storage import db, schema
+from core.storage.db import Database, Tx
+from core.tenancy import tenants
 from core.types import Json
+from tests.samples import TENANT
 
 
 @contextmanager
@@ -29,8 +32,21 @@ def beside(settings: Settings) -> Iterator[Settings]:
         _now(url, f"DROP DATABASE {name}")
 
 
+@contextmanager
+def filled(settings: Settings, fills: Iterable[str], values: Json) -> Iterator[tuple[Settings, Database]]:
+    """Settings on such a database with all tables, and its application; the fills have run for the test's tenant."""
+    with beside(settings) as own:
+        schema.upgrade(own, (HashEmbedder().name, HashEmbedder().dimension))
+        with closing(db.connect(db.app_url(own), 1)) as app:
+            with app.tenant(TENANT) as tx:
+                tenants.ensure(tx, TENANT)
+                for fill in fills:
+                    tx.execute(text(fill), {"tenant": TENANT, **values})
+            yield own, app
+
+
 def analyzed(settings: Settings, *tables: str) -> None:
-    """Let the planner know what the tables hold, as the server itself does after a minute.
+    """Let the planner know what the tables hold, or all tables, as the server itself does after a minute.
 
     Until then it goes by what an earlier test held there, and by whether autovacuum came by meanwhile: a test that
     asks for a plan commits rows enough for a choice, and calls this.

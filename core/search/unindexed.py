@@ -93,7 +93,7 @@ _NARROWING: Mapping[str, str] = {
 
 @cache
 def _tail(narrowing: frozenset[str], *, in_session: bool, in_group: bool) -> TextClause:
-    """Leave out unused conditions: the statement is planned each time, which takes longer than reading.
+    """Leave out unused conditions, which would make the plan worse.
 
     Sessions are gathered first: of a condition on two columns the planner expects a third of all sessions, where hardly
     any is unindexed, and would read every message of the tenant. Of an array it expects ten elements. Sessions in which

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core.baton import Baton
+from tests.production import wait_for
 
 SOON = 5.0
 
@@ -34,10 +35,7 @@ class Runner:
 
         self._threads.append(threading.Thread(target=run))
         self._threads[-1].start()
-        end = time.monotonic() + SOON
-        while not begun.is_set() and len(self.baton._starting) == waiting:
-            assert time.monotonic() < end
-            time.sleep(0.001)
+        wait_for(lambda: begun.is_set() or len(self.baton._starting) != waiting, every=0.001)
 
     def join(self) -> None:
         for one in self._threads:
@@ -97,10 +95,7 @@ def test_what_has_begun_goes_on_before_what_begins() -> None:
     runner.start(between)
     runner.start(lambda: runner.said.append("begins"))
     back.set()
-    end = time.monotonic() + SOON
-    while not runner.baton._returning:
-        assert time.monotonic() < end
-        time.sleep(0.001)
+    wait_for(lambda: bool(runner.baton._returning), every=0.001)
     gate.set()
     runner.join()
     assert runner.said == ["between", "begun", "begins"]

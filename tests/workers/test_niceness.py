@@ -14,9 +14,9 @@ import pytest
 
 from core.config import Settings
 from tests.conftest import Servers
+from tests.production import wait_for
 from workers.niceness import ROUTER_PART
 
-SOON = 10.0
 NICENESS = 9
 
 CHILD = """
@@ -82,10 +82,7 @@ def test_nobody_yields_where_that_is_not_wanted(upgraded: Settings, servers: Ser
 
 def _until(process: int, niceness: int) -> None:
     """Wait until a process and its session have this niceness."""
-    end = time.monotonic() + SOON
-    while _status(process)[1] != niceness or _of_session(process) not in {None, niceness}:
-        assert time.monotonic() < end, (_status(process), _of_session(process))
-        time.sleep(0.02)
+    wait_for(lambda: _status(process)[1] == niceness and _of_session(process) in {None, niceness}, every=0.02)
 
 
 def _status(process: int) -> tuple[int, int]:

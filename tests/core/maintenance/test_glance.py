@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from unittest import mock
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from core.config import Settings
 from core.events import dispatch_queries
 from core.events.dispatch_queries import DispatchFilter
-from core.inference.embedders import HashEmbedder
 from core.maintenance import glance
 from core.maintenance.glance import Count, Glance
 from core.maintenance.heartbeat import Heartbeat
 from core.memory import listing
 from core.memory.listing import MemoryFilter
-from core.storage import db, schema
 from core.storage.db import Database
-from core.tenancy import tenants
 from core.types import Json, Trust
 from rules.registry import store
-from tests.databases import beside
+from tests.databases import analyzed, filled
 from tests.factories import a_memory, carry_out
+from tests.production import wait_for
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, ended, event, said
 from tests.works import Works
@@ -92,9 +89,8 @@ def test_counts_end_where_nobody_would_read_on(app: Database) -> None:
 
 def test_processes_are_told_by_kind_without_the_names_of_machines(app: Database, queue: Database) -> None:
     with closing(Heartbeat(queue, "router")), closing(Heartbeat(queue, "io@somewhere:1", "io", 3)):
-        deadline = datetime.now(UTC) + timedelta(seconds=10)
-        while not (found := seen(app)).workers and datetime.now(UTC) < deadline:
-            time.sleep(0.05)
+        wait_for(lambda: bool(seen(app).workers) and "router" in {one.name for one in seen(app).processes}, every=0.05)
+        found = seen(app)
     assert {one.name: one.alive for one in found.processes}["router"]
     assert found.workers == {"io": 3}
 
@@ -102,18 +98,9 @@ def test_processes_are_told_by_kind_without_the_names_of_machines(app: Database,
 @pytest.fixture(scope="module")
 def crowded(upgraded: Settings) -> Iterator[Database]:
     """30,000 events, dispatches and memories, of which a few wait, in a database of their own."""
-    with beside(upgraded) as own:
-        schema.upgrade(own, (HashEmbedder().name, HashEmbedder().dimension))
-        with closing(db.connect(db.app_url(own), 1)) as app:
-            with app.tenant(TENANT) as tx:
-                tenants.ensure(tx, TENANT)
-                for fill in FILL:
-                    tx.execute(text(fill), {"tenant": TENANT})
-            owner = create_engine(db.owner_url(own), isolation_level="AUTOCOMMIT")
-            with owner.connect() as connection:
-                connection.execute(text("VACUUM ANALYZE"))
-            owner.dispose()
-            yield app
+    with filled(upgraded, FILL, {}) as (own, app):
+        analyzed(own)
+        yield app
 
 
 def test_no_figure_reads_a_whole_table(crowded: Database) -> None:

@@ -1,23 +1,19 @@
-"""What is read of tables that hold rows, but were never analysed."""
+"""Statements look rows up by their keys in tables that were never analysed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 
 import pytest
-from sqlalchemy import TextClause, text
+from sqlalchemy import TextClause
 
 from core.config import Settings
 from core.index import search_index
-from core.inference.embedders import HashEmbedder
 from core.language.terms import TERM_IDS
 from core.search import query
-from core.storage import db, schema
 from core.storage.db import Database
-from core.tenancy import tenants
 from core.types import Json
-from tests.databases import beside, carried_out, looked_at
+from tests.databases import carried_out, filled, looked_at
 from tests.samples import TENANT
 
 MESSAGES = 3_000
@@ -26,14 +22,9 @@ MESSAGES = 3_000
 @pytest.fixture
 def young(upgraded: Settings) -> Iterator[Database]:
     """A new database with messages and memories, all of them without vectors."""
-    with beside(upgraded) as own:
-        schema.upgrade(own, (HashEmbedder().name, HashEmbedder().dimension))
-        with closing(db.connect(db.app_url(own), 1)) as app:
-            with app.tenant(TENANT) as tx:
-                tenants.ensure(tx, TENANT)
-                for rows in (_SAID, _REMEMBERED, _INDEXED):
-                    tx.execute(text(rows), {"tenant": TENANT, "messages": MESSAGES, "terms": str(TERM_IDS)})
-            yield app
+    values = {"messages": MESSAGES, "terms": str(TERM_IDS)}
+    with filled(upgraded, (_SAID, _REMEMBERED, _INDEXED), values) as (_, app):
+        yield app
 
 
 @pytest.mark.parametrize(
