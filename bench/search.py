@@ -11,8 +11,9 @@ With `--rows 20000 --questions 40` it takes a minute or two.
 The floor is a prepared statement over one user's rows, LIMIT 10, past row-level security; it and the search take turns
 on the same questions, each as often first. The local model makes the questions' vectors before the clock runs; over
 HTTP the door has made them before, or makes them while the clock runs: both are shown. `warm`: the user has just been
-asked about; `again`: this very thing has, so that the server has read every page of the answer, as it has for the
-floor; `cold`: nobody has asked about them in this process. `--home` keeps what was loaded for the next time.
+asked about, by 16 clients at once before these are timed; `again`: this very thing has, so that the server has read
+every page of the answer, as it has for the floor; `cold`: nobody has asked about them in this process. `--home` keeps
+what was loaded for the next time.
 """
 
 from __future__ import annotations
@@ -248,8 +249,11 @@ def _one_and_many(
         for client in clients:
             client.close()
         of = name if beside == 0 else f"{name}, with the embedding"
-        single = at_once(stand, questions[: bench.questions // 2], 1)
-        figures |= compared(of, single, at_once(stand, questions[bench.questions // 2 :], CLIENTS))
+        # So many at once open the connections to the database, which prepare the statements.
+        half = bench.questions // 2
+        at_once(stand, questions[:half], CLIENTS)
+        single = at_once(stand, questions[half : bench.questions], 1)
+        figures |= compared(of, single, at_once(stand, questions[bench.questions :], CLIENTS))
     return figures
 
 

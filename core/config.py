@@ -134,12 +134,11 @@ class Settings(BaseSettings):
         30, description="Lifetime of a worker's lease on a dispatch without renewal, in seconds."
     )
     worker_niceness: int = Field(
-        0,
+        10,
         ge=0,
         le=19,
         description="By how much workers, and the processes of the embedded PostgreSQL that work for them, give way to "
-        "requests, as in `nice`; 0: not at all. Not for a machine that requests keep full: one may wait half a second "
-        "for a lock of what gives way.",
+        "requests, as in `nice`; 0: not at all. The router gives way by a third of it.",
     )
     resend_seconds: Positive = Field(
         10, description="Time after which a dispatch that no worker has started is sent again, in seconds."
