@@ -1,6 +1,6 @@
 """Searches while events come and workers extract: their p95 beside that of an idle stack.
 
-    python -m bench.busy [--rate 1000] [--seconds 20] [--locomo ../shared/data/locomo_dev.json]
+    python -m bench.busy [--rate 1000] [--seconds 20] [--warm 40] [--locomo ../shared/data/locomo_dev.json]
 
 One client asks about a user with the messages of a conversation, first of an idle stack, then while messages of other
 users come at a steady rate, `rate` events/s in sessions that end after each batch, and the default rules extract from
@@ -28,14 +28,14 @@ from core.types import Json
 BATCH = 100
 """Events of one request; the last one ends their session."""
 
-WARM_SECONDS = 6
-"""Until each worker has its model and its plans."""
+WARM_SECONDS = 40
+"""Seconds of events and searches before the clock runs: until workers have their models, and statements their plans."""
 
 QUESTIONS = 20
 USER = "asked"
 
 
-def run(talk: Talk, rate: int, seconds: float) -> dict[str, float]:
+def run(talk: Talk, rate: int, seconds: float, warm: float) -> dict[str, float]:
     """Milliseconds of searches, idle and busy, and the rate at which events were accepted."""
     with stack() as stand:
         _fill(stand, talk)
@@ -43,7 +43,7 @@ def run(talk: Talk, rate: int, seconds: float) -> dict[str, float]:
         _ask(client, talk, seconds / 4)
         idle = percentiles(_ask(client, talk, seconds))
         with _pouring(stand, talk, rate) as pouring:
-            time.sleep(WARM_SECONDS)
+            _ask(client, talk, warm)
             busy = percentiles(_ask(client, talk, seconds))
             pouring.send("enough")
             poured, took = pouring.recv()
@@ -123,9 +123,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rate", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--warm", type=float, default=WARM_SECONDS, help="seconds of events before the clock runs")
     parser.add_argument("--locomo", type=Path, default=Path("../shared/data/locomo_dev.json"))
     asked = parser.parse_args()
-    show(__doc__, run(talks(asked.locomo, 1, 0)[0], asked.rate, asked.seconds))
+    show(__doc__, run(talks(asked.locomo, 1, 0)[0], asked.rate, asked.seconds, asked.warm))
 
 
 if __name__ == "__main__":
