@@ -107,8 +107,7 @@ def talk(app: Database, messages: int) -> None:
 
 
 def say(app: Database, numbers: Sequence[int]) -> None:
-    with app.tenant(TENANT) as tx:
-        ingest.accept(tx, TENANT, parsing.check([message(n) for n in numbers]))
+    ingest.accept(app, TENANT, parsing.check([message(n) for n in numbers]))
 
 
 def message(n: int) -> Json:

@@ -27,7 +27,7 @@ from typing import Any, Final
 from bench.search import question, standing
 from bench.search_data import TENANT, Crowd, Filled, load
 from bench.search_picture import Step, drawn
-from bench.search_said import SENTENCES, embedded
+from bench.search_said import SENTENCES, Floats, embedded
 from bench.stand import show, timed
 from bench.write import AUTHOR, BATCH, Prepared, candidate, judge_all
 from core.consolidation.pipeline import Consolidation
@@ -113,19 +113,19 @@ class Probe:
         return _ms(sweep)
 
 
-def by_memories(home: Path, model: LocalEmbedder, sizes: Sequence[int]) -> dict[int, Figures]:
+def by_memories(home: Path, model: LocalEmbedder, sentences: Floats, sizes: Sequence[int]) -> dict[int, Figures]:
     """Measure users with so many memories each, who share one table."""
     crowd = Crowd("sizes", {"warm": EACH} | {f"u{size}": size for size in sizes})
-    with standing(home / "sizes", crowd, embedded(home / "sentences.npy", model)) as there, closing(_app(there)) as app:
+    with standing(home / "sizes", crowd, sentences) as there, closing(_app(there)) as app:
         Probe(there, app, model, "warm", EACH).figures()  # Connections and caches are those of a process at work.
         return {size: Probe(there, app, model, f"u{size}", size).figures() for size in sizes}
 
 
-def by_users(home: Path, model: LocalEmbedder, sizes: Sequence[int]) -> dict[int, Figures]:
+def by_users(home: Path, model: LocalEmbedder, sentences: Floats, sizes: Sequence[int]) -> dict[int, Figures]:
     """Measure new users of a hundred memories each time that the table has grown to so many users."""
     probed = {f"p{size}-{n}": EACH for size in sizes for n in range(PROBES)}
     crowd, found, before = Crowd("probed", {"warm": EACH} | probed), {}, 0
-    with standing(home / "users", crowd, embedded(home / "sentences.npy", model)) as there, closing(_app(there)) as app:
+    with standing(home / "users", crowd, sentences) as there, closing(_app(there)) as app:
         Probe(there, app, model, "warm", EACH).figures()
         for size in sizes:
             load(there, Crowd(f"to{size}", {f"v{n}": 1 for n in range(before, size)}))
@@ -160,9 +160,12 @@ def main() -> None:
     asked = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     model, found = LocalEmbedder(), {}
+    if asked.home:
+        asked.home.mkdir(parents=True, exist_ok=True)
     for what, measure, sizes in (("memories", by_memories, asked.memories), ("users", by_users, asked.users)):
         with tempfile.TemporaryDirectory(prefix="imprint-bench-", dir=asked.home) as folder:
-            found[what] = measure(Path(folder), model, sorted(sizes)) if sizes else {}
+            sentences = embedded((asked.home or Path(folder)) / "sentences.npy", model)
+            found[what] = measure(Path(folder), model, sentences, sorted(sizes)) if sizes else {}
         if asked.svg and found[what]:
             steps = [Step(size, figures) for size, figures in found[what].items()]
             picture = drawn(f"milliseconds, by {what}{' of a user' if what == 'memories' else ''}", steps)

@@ -102,8 +102,7 @@ def _rules(app: Database) -> Rule:
 def _accept(app: Database, queue: Database, number: int) -> list[Event]:
     """A message of each live session on the log, as the doors put it there; the events as a router reads them."""
     documents = [_said(f"s{number // MESSAGES}-{session}") for session in range(BATCH)]
-    with app.tenant(TENANT) as tx:
-        ingest.accept(tx, TENANT, parsing.check(documents))
+    ingest.accept(app, TENANT, parsing.check(documents))
     with queue.queue() as tx:
         rows = tx.execute(text(f"SELECT {log.COLUMNS} FROM events e WHERE routed_at IS NULL ORDER BY seq"))
         return [log.event_of(row) for row in rows]

@@ -91,8 +91,7 @@ def say(app: Database, session: str, size: int, count: int) -> None:
     """Add messages of so many characters."""
     payload = {"session_id": session, "user_id": "ada", "role": "user", "content": "moved to Lisbon " * (size // 16)}
     spoken = [{"event_type": "message.added", "source": "bench", "payload": payload} for _ in range(count)]
-    with app.tenant(TENANT) as tx:
-        ingest.accept(tx, TENANT, parsing.check(spoken))
+    ingest.accept(app, TENANT, parsing.check(spoken))
 
 
 if __name__ == "__main__":

@@ -133,8 +133,7 @@ def _talk(app: Database, connection: psycopg.Connection, count: int) -> None:
     """Accept and index conversations that ended 40 days ago, with everything done that follows."""
     spoken = _spoken(count)
     while batch := list(islice(spoken, 500)):
-        with app.tenant(TENANT) as tx:
-            ingest.accept(tx, TENANT, parsing.check(batch))
+        ingest.accept(app, TENANT, parsing.check(batch))
     for number in range(count // LENGTH):
         with app.tenant(TENANT) as tx:
             session = sessions.get(tx, f"old{number}")

@@ -30,7 +30,6 @@ from core.sessions import ingest
 from core.sessions.ingest import Accepted
 from core.settings.limits import LimitReached
 from core.spacing import REST
-from core.storage.db import Tx
 from core.tenancy.tenants import Caller
 from core.types import Json
 from rules.engine.similarity import Meanings
@@ -71,22 +70,22 @@ def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> R
 
 def accept(deps: Dependencies, caller: Caller, batch: Sequence[Incoming]) -> Accepted:
     """Accept checked events, and count them. LimitReached: too many are waiting."""
+    _refuse_if_overloaded(deps, caller)
     # As the service: a message that the key cannot read is a duplicate all the same.
-    with deps.db.as_reader(None).tenant(caller.tenant_id) as tx:
-        _refuse_if_overloaded(deps, caller, tx)
-        done = ingest.accept(tx, caller.tenant_id, batch)
+    done = ingest.accept(deps.db.as_reader(None), caller.tenant_id, batch)
     deps.bell.notify()
     metrics.EVENTS_ACCEPTED.labels("http").inc(len(batch) - done.duplicates)
     metrics.EVENTS_DUPLICATE.labels("http").inc(done.duplicates)
     return done
 
 
-def _refuse_if_overloaded(deps: Dependencies, caller: Caller, tx: Tx) -> None:
+def _refuse_if_overloaded(deps: Dependencies, caller: Caller) -> None:
     """Refuse events above the backlog limit; the backlog is counted at most once a second, because counting costs."""
     tenant_id, limit, now = caller.tenant_id, caller.limits.events_waiting, time.monotonic()
     counted_until, backlog = deps.backlogs.get(tenant_id, (float("-inf"), 0))
     if now > counted_until:
-        backlog = log.backlog(tx, limit)
+        with deps.db.as_reader(None).tenant(tenant_id) as tx:
+            backlog = log.backlog(tx, limit)
         took = time.monotonic() - now
         deps.backlogs[tenant_id] = now + max(BACKLOG_SECONDS, REST * took), backlog
     if backlog >= limit:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import text
@@ -11,6 +12,8 @@ from uuid_utils import uuid7
 
 from core.events.parsing import Incoming
 from core.language.terms import token_estimate
+from core.sessions import known_owners
+from core.sessions.known_owners import Seen
 from core.storage.db import json_texts, text_array
 from core.storage.multiquery import BoundStatement
 from core.types import Json
@@ -25,6 +28,10 @@ TOOL = "tool"
 SPOKEN = frozenset({MESSAGE_ADDED, TOOL_RESULT})
 """Events that add a message to the transcript."""
 
+ENDED = "session.ended"
+
+SESSION_EVENTS = SPOKEN | {"session.started", ENDED}
+
 EXTRAS = ("participants", "tool_calls", "tool_name", "tool_call_id", "tags", "metadata")
 
 Draft = dict[str, Any]
@@ -38,15 +45,23 @@ class Drafts:
     batch: Sequence[Incoming]
     _rows: dict[int, Draft] = field(default_factory=dict)
     _arrays: dict[str, str | None] = field(default_factory=dict)
+    _heard: Sequence[Incoming] = ()
+    _owners: Sequence[Seen] = ()
 
     def make(self) -> None:
-        """Make them. Nothing is read; it may run twice."""
+        """Make them, and see whose the batch's session events are. Nothing is read; it may run twice."""
         self._rows = {id(event): _draft(event) for event in self.batch if event.event_type in SPOKEN}
         self._arrays = _arrays_of(list(self._rows.values()), _OWN)
+        self._heard = [event for event in self.batch if event.event_type in SESSION_EVENTS]
+        self._owners = _owners_of(self._heard)
 
     def of(self, event: Incoming) -> Draft:
         """Return the row of an event of the batch."""
         return self._rows[id(event)]
+
+    def owners_of(self, events: Sequence[Incoming]) -> Sequence[Seen]:
+        """Return whose these session events of the batch are, each owner once. A repeat says nothing of its owner."""
+        return self._owners if len(events) == len(self._heard) else _owners_of(events)
 
     @staticmethod
     def placed(draft: Draft, seq: int, position: int, tokens: int) -> Draft:
@@ -64,6 +79,15 @@ class Drafts:
 def inserting(tenant_id: str, rows: Sequence[Json]) -> BoundStatement:
     """Return the statement that inserts messages, such as those of an archive, and who spoke."""
     return _INSERT, {"tenant": tenant_id, **_arrays_of(rows, _OWN), **_arrays_of(rows, _PLACES)}
+
+
+def _owners_of(events: Iterable[Incoming]) -> Sequence[Seen]:
+    """Return the users and groups of events, each with the time of its latest."""
+    latest: dict[tuple[str | None, str | None], datetime] = {}
+    for event in events:
+        named = event.payload["user_id"], event.payload.get("group_id")
+        latest[named] = max(event.time, latest.get(named, event.time))
+    return [one for (user, group), at in latest.items() for one in known_owners.of(user, group, at)]
 
 
 def _is(one: Draft, other: Draft) -> bool:

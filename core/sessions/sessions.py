@@ -14,15 +14,10 @@ from core.errors import NotFound
 from core.events.parsing import Incoming
 from core.sessions import known_owners, working_memory
 from core.sessions import state as sessions_state
-from core.sessions.known_owners import Seen
-from core.sessions.message_rows import SPOKEN, TOOL, TOOL_RESULT, Draft, Drafts
+from core.sessions.message_rows import ENDED, SESSION_EVENTS, SPOKEN, TOOL, TOOL_RESULT, Draft, Drafts
 from core.storage.db import Tx, recordset, run_together
 from core.storage.multiquery import BoundStatement
 from core.types import Json, Message
-
-ENDED = "session.ended"
-
-SESSION_EVENTS = SPOKEN | {"session.started", ENDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +90,12 @@ def project(
     events: Sequence[tuple[int, Incoming]],
     opened: Mapping[str, LockedSession],
     drafts: Drafts,
+    *,
+    last: bool = False,
 ) -> None:
     """Update sessions by new events: messages, each with the next position, state and end.
 
-    `drafts`: of the messages of the batch that these events are from.
+    `drafts`: of the batch that these events are from. `last`: the transaction is committed in the last round trip.
 
     A `session.ended` without `message_count` gets that of its session, in the log, with `filled_in` saying so.
     """
@@ -120,14 +117,15 @@ def project(
             one.grow(draft["token_count"])
             one.go_on(event.time)
             rows.append(drafts.placed(draft, seq, one.messages, one.tokens))
+    _apply_starts_and_ends(tx, [e for _, e in session_events])
     run_together(
         tx,
         drafts.inserting(tenant_id, rows) if rows else None,
         (_FILL_IN, {"rows": recordset(counts)}) if counts else None,
         *_updates(opened),
-        known_owners.noting(tenant_id, _owners(e for _, e in session_events)),
+        known_owners.noting(tenant_id, drafts.owners_of([e for _, e in session_events])),
+        last=last,
     )
-    _apply_starts_and_ends(tx, [e for _, e in session_events])
 
 
 def lacks_count(event: Incoming) -> bool:
@@ -218,12 +216,6 @@ def _extend_span(spans: dict[str, dict[str, Any]], event: Incoming) -> None:
     span["last_at"] = max(span["last_at"], event.time)
     if event.event_type == TOOL_RESULT or payload.get("role") == TOOL:
         span["tool_at"] = min(span["tool_at"] or event.time, event.time)
-
-
-def _owners(events: Iterable[Incoming]) -> Iterator[Seen]:
-    """Yield whose session events these are."""
-    for event in events:
-        yield from known_owners.of(event.payload["user_id"], event.payload.get("group_id"), event.time)
 
 
 def _known_ids(tx: Tx, added: Sequence[Incoming]) -> set[tuple[str, str]]:

@@ -133,7 +133,7 @@ def test_a_rule_saved_before_that_was_refused_emits_nothing_either(settings: Set
         store.save(tx, TENANT, document, author="test")
         old = json.dumps({**document, "actions": [emit]})
         tx.execute(text("UPDATE rules SET document = cast(:old AS jsonb) WHERE name = 'forge'"), {"old": old})
-        ingest.accept(tx, TENANT, parsing.check([event("go.now")]))
+        ingest.accept_within(tx, TENANT, parsing.check([event("go.now")]))
     with at_work(settings) as works:
         works.settle()
     with app.tenant(TENANT) as tx:

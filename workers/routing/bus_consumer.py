@@ -132,8 +132,7 @@ def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], con
         _write_dead_letter(intake_, tenant_id, body, str(error))
         return
     try:
-        with intake_.app.tenant(tenant_id) as tx:
-            accepted = ingest.accept(tx, tenant_id, batch)
+        accepted = ingest.accept(intake_.app, tenant_id, batch)
     except (DataError, IntegrityError, ProgrammingError) as error:
         # The database refuses it, and will however often it is delivered: it must not block those behind it.
         _write_dead_letter(intake_, tenant_id, body, str(error.orig))

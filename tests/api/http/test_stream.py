@@ -96,7 +96,7 @@ def test_an_event_that_is_committed_late_comes_once(server: tuple[str, str], app
     with following_at(server) as stream:
         next(stream)
         with app.tenant(TENANT) as slow:
-            ingest.accept(slow, TENANT, parsing.check([event(id="slow")]))
+            ingest.accept_within(slow, TENANT, parsing.check([event(id="slow")]))
             other = threading.Thread(target=accept, args=(app, event(id="fast")))
             other.start()
             other.join()

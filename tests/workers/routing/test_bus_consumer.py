@@ -132,8 +132,9 @@ def test_a_message_too_large_is_a_dead_letter_cut_short(app: Database, intake: I
 def test_what_the_database_refuses_for_good_is_a_dead_letter(
     app: Database, intake: Intake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(tx: Any, *_: object) -> None:
-        tx.execute(text("SELECT 1 / 0"))
+    def refuse(database: Database, tenant_id: str, *_: object) -> None:
+        with database.tenant(tenant_id) as tx:
+            tx.execute(text("SELECT 1 / 0"))
 
     monkeypatch.setattr(ingest, "accept", refuse)
     bus_consumer.accept_message(intake, json.dumps(event()).encode(), {}, "application/json")
