@@ -74,8 +74,9 @@ def _publish(stand: Stand) -> str:
 
 
 def _decided_by(stand: Stand, event_id: str) -> int:
+    """Return the version that an event was decided by; 0: the router did not know the rule yet."""
     rules = stand.call("GET", f"/v1/events/{event_id}/trace")["rules"]
-    return next(int(rule["version"]) for rule in rules if rule["rule"] == RULE)
+    return next((int(rule["version"]) for rule in rules if rule["rule"] == RULE), 0)
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ class Imprint:
             time.sleep(POLL_S)
 
     def _await_vectors(self, user: str, count: int) -> None:
-        self._local.http.close()  # the service closes what idles for 5 s
+        self._local.http.close()  # the service closes what idles
         end = time.monotonic() + GIVE_UP_S
         with psycopg.connect(self._database, autocommit=True) as database:
             while (row := database.execute(_UNEMBEDDED, (user,)).fetchone()) is None or row[0] < count:
