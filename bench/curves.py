@@ -162,15 +162,16 @@ def main() -> None:
     model, found = LocalEmbedder(), {}
     if asked.home:
         asked.home.mkdir(parents=True, exist_ok=True)
-    for what, measure, sizes in (("memories", by_memories, asked.memories), ("users", by_users, asked.users)):
-        with tempfile.TemporaryDirectory(prefix="imprint-bench-", dir=asked.home) as folder:
-            sentences = embedded((asked.home or Path(folder)) / "sentences.npy", model)
+    with tempfile.TemporaryDirectory(prefix="imprint-bench-", dir=asked.home) as folder:
+        sentences = embedded((asked.home or Path(folder)) / "sentences.npy", model)
+        for what, measure, sizes in (("memories", by_memories, asked.memories), ("users", by_users, asked.users)):
             found[what] = measure(Path(folder), model, sentences, sorted(sizes)) if sizes else {}
-        if asked.svg and found[what]:
-            steps = [Step(size, figures) for size, figures in found[what].items()]
+    for what, measured in found.items():
+        if asked.svg and measured:
+            steps = [Step(size, figures) for size, figures in measured.items()]
             picture = drawn(f"milliseconds, by {what}{' of a user' if what == 'memories' else ''}", steps)
             (asked.svg / f"by-{what}.svg").write_text(picture, encoding="utf-8")
-        for size, figures in () if asked.json else found[what].items():
+        for size, figures in () if asked.json else measured.items():
             show(f"{size:,} {what}, ms", figures)
     if asked.json:
         print(json.dumps(found, indent=2))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.events import parsing
+from core.events import log, parsing
 from core.sessions import ingest
 from core.sessions.ingest import Accepted
-from core.storage.db import Database
+from core.storage.db import Database, Tx, run_together
 from core.types import Json
 
 TENANT = "acme"
@@ -36,6 +36,11 @@ def ended(session: str = "s1", user: str = "ada", **more: Any) -> Json:
 def accept(app: Database, *documents: Json, tenant: str = TENANT) -> Accepted:
     """Put a batch on the log, as the doors do."""
     return accept_all(app, documents, tenant=tenant)
+
+
+def append(tx: Tx, *documents: Json) -> None:
+    """Put events on the log in a transaction that stays open."""
+    run_together(tx, log.appending(TENANT, parsing.check(documents)))
 
 
 def accept_all(app: Database, documents: Sequence[Json], *, tenant: str = TENANT) -> Accepted:

@@ -182,19 +182,13 @@ class _Opening:
             (_REJECTED, {"user": owner.user_id, "keys": keys}) if keys else None,
             tenant_extraction.asking(tenant_id),
         ]
-        self._asked = [*([] if explicit else refusals), *(self._search.asking if candidates else [])]
-
-    @property
-    def asking(self) -> list[BoundStatement]:
-        return [one for one in self._asked if one is not None]
+        self.asking = [*([] if explicit else refusals), *(self._search.asking if candidates else [])]
 
     def read(self, answers: Sequence[Sequence[Any]]) -> _Answered:
         """Return the answers by what they are about."""
-        given = iter(answers)
-        every = [() if one is None else next(given) for one in self._asked]
         if self._explicit:
-            return _Answered(None, (), every, 0.0)
-        salts, groups, rejected, least, *near = every
+            return _Answered(None, (), answers, 0.0)
+        salts, groups, rejected, least, *near = answers
         keys = {row.statement_key for row in rejected}
         return _Answered((salts, groups), keys, near, tenant_extraction.least_of(least))
 

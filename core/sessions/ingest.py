@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from core.events import log
 from core.events.parsing import Incoming
 from core.sessions import sessions
 from core.sessions.message_rows import Drafts
-from core.storage.db import Database, Tx, run_together
-from core.storage.multiquery import BoundStatement
+from core.storage.db import Database
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,40 +30,15 @@ def accept(database: Database, tenant_id: str, batch: Sequence[Incoming]) -> Acc
     A repeat of `source` + `id` changes nothing. The sessions are locked before the log assigns positions, so that
     within one session the order of the log is the order of commit.
     """
-    drafts = Drafts(batch)
-    opening, appending = _asked(tenant_id, batch)
-    asked = [appending] if opening is None else [opening, appending]
+    drafts = Drafts(tenant_id, batch)
+    # One round trip, but executed one after the other.
+    asked = sessions.opening(tenant_id, batch), log.appending(tenant_id, batch)
     with database.asking(tenant_id, *asked, meanwhile=drafts.make) as (tx, answers):
-        return _accepted(tx, tenant_id, batch, drafts, answers if opening else [[], *answers], last=True)
-
-
-def accept_within(tx: Tx, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
-    """Do the same in a transaction that goes on."""
-    drafts = Drafts(batch)
-    answers = run_together(tx, *_asked(tenant_id, batch), meanwhile=drafts.make)
-    return _accepted(tx, tenant_id, batch, drafts, answers)
-
-
-def _asked(tenant_id: str, batch: Sequence[Incoming]) -> tuple[BoundStatement | None, BoundStatement]:
-    """Return the statements of the first round trip, in which they are executed one after the other."""
-    return sessions.opening(tenant_id, batch), log.appending(tenant_id, batch)
-
-
-def _accepted(
-    tx: Tx,
-    tenant_id: str,
-    batch: Sequence[Incoming],
-    drafts: Drafts,
-    answers: Sequence[Sequence[Any]],
-    *,
-    last: bool = False,
-) -> Accepted:
-    """Project what the answers to `_asked` show to be new. `last`: the transaction is committed with it."""
-    opened, inserted = sessions.opened(answers[0]), log.positions(answers[1])
-    fresh, ids = _first_of_each(batch, inserted)
-    # The token of a batch of repeats covers what followed from their first delivery.
-    last_seq = max(inserted.values()) if inserted else log.last_seq(tx)
-    sessions.project(tx, tenant_id, fresh, opened, drafts, last=last)
+        opened, inserted = sessions.opened(answers[0]), log.positions(answers[1])
+        fresh, ids = _first_of_each(batch, inserted)
+        # The token of a batch of repeats covers what followed from their first delivery.
+        last_seq = max(inserted.values()) if inserted else log.last_seq(tx)
+        sessions.project(tx, fresh, opened, drafts)
     return Accepted(ids, last_seq)
 
 

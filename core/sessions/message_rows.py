@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import text
@@ -42,26 +41,28 @@ Draft = dict[str, Any]
 class Drafts:
     """The rows of a batch's messages, without their places: those depend on what the log knew already."""
 
+    tenant_id: str
     batch: Sequence[Incoming]
     _rows: dict[int, Draft] = field(default_factory=dict)
     _arrays: dict[str, str | None] = field(default_factory=dict)
     _heard: Sequence[Incoming] = ()
-    _owners: Sequence[Seen] = ()
+    _noting: BoundStatement | None = None
 
     def make(self) -> None:
-        """Make them, and see whose the batch's session events are. Nothing is read; it may run twice."""
+        """Make them, and the statement that notes whose the batch is. Nothing is read; it may run twice."""
         self._rows = {id(event): _draft(event) for event in self.batch if event.event_type in SPOKEN}
         self._arrays = _arrays_of(list(self._rows.values()), _OWN)
         self._heard = [event for event in self.batch if event.event_type in SESSION_EVENTS]
-        self._owners = _owners_of(self._heard)
+        self._noting = known_owners.noting(self.tenant_id, _owners(self._heard))
 
     def of(self, event: Incoming) -> Draft:
         """Return the row of an event of the batch."""
         return self._rows[id(event)]
 
-    def owners_of(self, events: Sequence[Incoming]) -> Sequence[Seen]:
-        """Return whose these session events of the batch are, each owner once. A repeat says nothing of its owner."""
-        return self._owners if len(events) == len(self._heard) else _owners_of(events)
+    def noting(self, events: Sequence[Incoming]) -> BoundStatement | None:
+        """Return the statement that notes whose some session events of the batch are; None: there are none."""
+        are_all = len(events) == len(self._heard)
+        return self._noting if are_all else known_owners.noting(self.tenant_id, _owners(events))
 
     @staticmethod
     def placed(draft: Draft, seq: int, position: int, tokens: int) -> Draft:
@@ -69,11 +70,11 @@ class Drafts:
         draft["event_seq"], draft["position"], draft["token_count"] = seq, position, tokens
         return draft
 
-    def inserting(self, tenant_id: str, rows: Sequence[Draft]) -> BoundStatement:
+    def inserting(self, rows: Sequence[Draft]) -> BoundStatement:
         """Return the statement that inserts some of the rows, in this order."""
         are_all = len(rows) == len(self._rows) and all(map(_is, rows, self._rows.values()))
         own = self._arrays if are_all else _arrays_of(rows, _OWN)
-        return _INSERT, {"tenant": tenant_id, **own, **_arrays_of(rows, _PLACES)}
+        return _INSERT, {"tenant": self.tenant_id, **own, **_arrays_of(rows, _PLACES)}
 
 
 def inserting(tenant_id: str, rows: Sequence[Json]) -> BoundStatement:
@@ -81,13 +82,10 @@ def inserting(tenant_id: str, rows: Sequence[Json]) -> BoundStatement:
     return _INSERT, {"tenant": tenant_id, **_arrays_of(rows, _OWN), **_arrays_of(rows, _PLACES)}
 
 
-def _owners_of(events: Iterable[Incoming]) -> Sequence[Seen]:
-    """Return the users and groups of events, each with the time of its latest."""
-    latest: dict[tuple[str | None, str | None], datetime] = {}
+def _owners(events: Iterable[Incoming]) -> Iterator[Seen]:
+    """Yield whose session events these are."""
     for event in events:
-        named = event.payload["user_id"], event.payload.get("group_id")
-        latest[named] = max(event.time, latest.get(named, event.time))
-    return [one for (user, group), at in latest.items() for one in known_owners.of(user, group, at)]
+        yield from known_owners.of(event.payload["user_id"], event.payload.get("group_id"), event.time)
 
 
 def _is(one: Draft, other: Draft) -> bool:

@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from core.errors import NotFound
 from core.events.parsing import Incoming
-from core.sessions import known_owners, working_memory
 from core.sessions import state as sessions_state
+from core.sessions import working_memory
 from core.sessions.message_rows import ENDED, SESSION_EVENTS, SPOKEN, TOOL, TOOL_RESULT, Draft, Drafts
 from core.storage.db import Tx, recordset, run_together
 from core.storage.multiquery import BoundStatement
@@ -86,16 +86,13 @@ def opened(rows: Iterable[Any]) -> dict[str, LockedSession]:
 
 def project(
     tx: Tx,
-    tenant_id: str,
     events: Sequence[tuple[int, Incoming]],
     opened: Mapping[str, LockedSession],
     drafts: Drafts,
-    *,
-    last: bool = False,
 ) -> None:
-    """Update sessions by new events: messages, each with the next position, state and end.
+    """Update sessions by new events: messages, each with the next position, state and end; commit the transaction.
 
-    `drafts`: of the batch that these events are from. `last`: the transaction is committed in the last round trip.
+    `drafts`: of the batch that these events are from.
 
     A `session.ended` without `message_count` gets that of its session, in the log, with `filled_in` saying so.
     """
@@ -120,11 +117,11 @@ def project(
     _apply_starts_and_ends(tx, [e for _, e in session_events])
     run_together(
         tx,
-        drafts.inserting(tenant_id, rows) if rows else None,
+        drafts.inserting(rows) if rows else None,
         (_FILL_IN, {"rows": recordset(counts)}) if counts else None,
         *_updates(opened),
-        known_owners.noting(tenant_id, drafts.owners_of([e for _, e in session_events])),
-        last=last,
+        drafts.noting([e for _, e in session_events]),
+        last=True,
     )
 
 

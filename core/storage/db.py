@@ -97,11 +97,12 @@ class Database:
 
     @contextmanager
     def asking(
-        self, tenant_id: str, *asked: BoundStatement, meanwhile: Callable[[], object] | None = None
+        self, tenant_id: str, *asked: BoundStatement | None, meanwhile: Callable[[], object] | None = None
     ) -> Iterator[tuple[Tx, list[list[Any]]]]:
         """Open the same transaction, with the rows of statements sent in the round trip that opens it.
 
-        `meanwhile` runs while the database works; twice, if the connection turns out to be lost.
+        None stands for a statement without rows. `meanwhile` runs while the database works; twice, if the connection
+        turns out to be lost.
         """
         opening = (_BEGIN, {}), self._bind(tenant_id), *asked
         with self._begun(*opening, meanwhile=meanwhile) as (tx, (_, _, *answers)):
@@ -153,7 +154,7 @@ class Database:
 
     @contextmanager
     def _begun(
-        self, *opening: BoundStatement, meanwhile: Callable[[], object] | None = None
+        self, *opening: BoundStatement | None, meanwhile: Callable[[], object] | None = None
     ) -> Iterator[tuple[Tx, list[list[Any]]]]:
         tx, answers = _check_out(self.engine, opening, meanwhile)
         with tx, tx.begin():  # BEGIN has been sent already.
@@ -164,7 +165,7 @@ class Database:
 
 
 def _check_out(
-    engine: Engine, opening: Sequence[BoundStatement], meanwhile: Callable[[], object] | None
+    engine: Engine, opening: Sequence[BoundStatement | None], meanwhile: Callable[[], object] | None
 ) -> tuple[Tx, list[list[Any]]]:
     """Check out a connection and begin a transaction in one round trip.
 

@@ -10,15 +10,14 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.events import log, parsing
-from core.sessions import ingest
+from core.events import log
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
 from tests.commands import Imprint, served
 from tests.doors import Doors, key_of
 from tests.factories import events_since
-from tests.samples import TENANT, event, said
+from tests.samples import TENANT, accept, event, said
 from tests.works import at_work
 from workers.routing.bus_consumer import Intake, accept_message
 
@@ -133,7 +132,7 @@ def test_a_rule_saved_before_that_was_refused_emits_nothing_either(settings: Set
         store.save(tx, TENANT, document, author="test")
         old = json.dumps({**document, "actions": [emit]})
         tx.execute(text("UPDATE rules SET document = cast(:old AS jsonb) WHERE name = 'forge'"), {"old": old})
-        ingest.accept_within(tx, TENANT, parsing.check([event("go.now")]))
+    accept(app, event("go.now"))
     with at_work(settings) as works:
         works.settle()
     with app.tenant(TENANT) as tx:

@@ -15,14 +15,12 @@ from sqlalchemy import text
 
 from api.ingress import following
 from core.config import Settings
-from core.events import parsing
-from core.sessions import ingest
 from core.storage.db import Database
 from core.tenancy import limits, tenants
 from tests.commands import served
 from tests.core.expiry.sweeping import choose, swept
 from tests.doors import OTHER, Doors, key_of
-from tests.samples import TENANT, accept, accept_all, event, said
+from tests.samples import TENANT, accept, accept_all, append, event, said
 
 
 @pytest.fixture
@@ -96,7 +94,7 @@ def test_an_event_that_is_committed_late_comes_once(server: tuple[str, str], app
     with following_at(server) as stream:
         next(stream)
         with app.tenant(TENANT) as slow:
-            ingest.accept_within(slow, TENANT, parsing.check([event(id="slow")]))
+            append(slow, event(id="slow"))
             other = threading.Thread(target=accept, args=(app, event(id="fast")))
             other.start()
             other.join()

@@ -11,13 +11,12 @@ from sqlalchemy import create_engine, text
 
 from core.config import Settings
 from core.errors import Invalid
-from core.events import feed, parsing
+from core.events import feed
 from core.events.feed import BEGINNING, Position
 from core.inference.embedders import HashEmbedder
-from core.sessions import ingest
 from core.storage import db, schema
 from core.storage.db import Database
-from tests.samples import TENANT, accept, accept_all, event
+from tests.samples import TENANT, accept, accept_all, append, event
 
 
 def ids(app: Database, after: Position = BEGINNING, limit: int = 500) -> list[str]:
@@ -38,7 +37,7 @@ def test_events_come_in_pages_in_the_order_in_which_they_were_accepted(app: Data
 
 def test_an_event_of_an_open_transaction_holds_back_later_ones(app: Database) -> None:
     with app.tenant(TENANT) as slow:
-        ingest.accept_within(slow, TENANT, parsing.check([event(id="slow")]))
+        append(slow, event(id="slow"))
         other = threading.Thread(target=accept, args=(app, event(id="fast")))
         other.start()
         other.join()
@@ -55,7 +54,7 @@ def test_a_transaction_that_writes_its_event_late_is_read_once_and_nothing_is_sk
         other.start()
         other.join()
         assert ids(app) == []
-        ingest.accept_within(early, TENANT, parsing.check([event(id="second")]))
+        append(early, event(id="second"))
     assert sorted(ids(app)) == ["first", "second"]
 
 
@@ -65,7 +64,7 @@ def test_whatever_the_order_of_commits_each_event_is_read_once(app: Database) ->
     for n in range(30):
         writer = ExitStack()
         tx = writer.enter_context(app.tenant(TENANT))
-        ingest.accept_within(tx, TENANT, parsing.check([event(id=f"e{n}")]))
+        append(tx, event(id=f"e{n}"))
         open_ones.append(writer)
         while len(open_ones) > chance.choice((0, 1, 2)):
             open_ones.pop(chance.randrange(len(open_ones))).close()

@@ -53,8 +53,7 @@ def test_batches_that_name_the_same_sessions_in_opposite_order_do_not_deadlock(s
             names = [f"{turn}-{n:03}" for n in range(300)][::step]
             batch = parsing.check([said(name, session=name, id=name) for name in names])
             together.wait()
-            with app.tenant(TENANT) as tx:
-                ingest.accept_within(tx, TENANT, batch)
+            ingest.accept(app, TENANT, batch)
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(write, [1, -1]))
