@@ -39,6 +39,16 @@ def test_whoever_speaks_is_known_and_counted(app: Database) -> None:
     assert one(app, "bob").memories == Count(0, more=False)
 
 
+def test_a_repeat_beside_what_is_new_makes_nobody_known_again(app: Database) -> None:
+    """Whoever was forgotten since its first delivery stays so."""
+    first = said("I live in Rome.", session="s2", user="bob", id="e1")
+    accept(app, first)
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("DELETE FROM owners WHERE id = 'bob'"))
+    assert accept(app, first, said("I live in Turin.", session="s1")).duplicates == 1
+    assert listed(app, OwnerFilter("user")) == ["ada"]
+
+
 def test_the_last_to_speak_comes_first_and_pages_follow(app: Database) -> None:
     for days, name in ((1, "ada"), (2, "bob"), (3, "cy")):
         accept(app, said("Hello.", session=name, user=name, time=(LONG_AGO + timedelta(days=days)).isoformat()))
