@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import text
 
-from core.errors import Conflict
 from core.index.answer_cues import count_names, count_stated_terms, has_question, tells_time
 from core.index.bm25 import document_weights, message_terms
 from core.index.vector_notation import vector_literal, vector_of
@@ -72,6 +71,10 @@ class Row:
     vector: NDArray[np.float32] | None = None
 
 
+PlannedSession = tuple[Session, Sequence[Row]]
+"""A session as it was read, and the index rows to be written for it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Unembedded:
     """A row without a vector, and the text to embed.
@@ -122,17 +125,19 @@ def unindexed_messages(tx: Tx, session: Session) -> list[Message]:
     return sessions.transcript(tx, session.id, after=max(0, session.indexed_to - before), limit=BATCH + before)
 
 
-def put_messages(tx: Tx, tenant_id: str, planned: Sequence[tuple[Session, Sequence[Row]]]) -> None:
-    """Write the rows planned for each session and move its cursor. Conflict: one was indexed concurrently.
+def put_messages(tx: Tx, tenant_id: str, planned: Sequence[PlannedSession]) -> list[PlannedSession]:
+    """Write the rows planned for each session and move its cursor; return what was written.
 
-    All sessions are written together, so that the words they share are counted, and locked, in one order.
+    A session that another worker has indexed in the meantime is left as that worker wrote it. All sessions are written
+    together, so that the words they share are counted, and locked, in one order.
     """
-    for session, rows in planned:
-        if not sessions.move_index_cursor(tx, session.id, old=session.indexed_to, new=rows[-1].position):
-            raise Conflict("Another worker has indexed this session in the meantime.")
-    new = [row for session, rows in planned for row in rows if row.position > session.indexed_to]
-    put(tx, tenant_id, [row for _, rows in planned for row in rows])
+    moves = [(session.id, session.indexed_to, rows[-1].position) for session, rows in planned]
+    moved = sessions.move_index_cursors(tx, moves)
+    written = [(session, rows) for session, rows in planned if session.id in moved]
+    new = [row for session, rows in written for row in rows if row.position > session.indexed_to]
+    put(tx, tenant_id, [row for _, rows in written for row in rows])
     count_up(tx, tenant_id, count_terms(new))
+    return written
 
 
 def rows_to_embed(tx: Tx, session_ids: Sequence[str], salt: str) -> list[Unembedded]:

@@ -177,9 +177,13 @@ def move_extraction_cursor(tx: Tx, session_id: str, *, old: int, new: int) -> bo
     return tx.execute(_EXTRACTED, {"session": session_id, "old": old, "new": new}).rowcount == 1
 
 
-def move_index_cursor(tx: Tx, session_id: str, *, old: int, new: int) -> bool:
-    """Move the index cursor by compare-and-set; return False if it was moved in the meantime."""
-    return tx.execute(_INDEXED, {"session": session_id, "old": old, "new": new}).rowcount == 1
+def move_index_cursors(tx: Tx, moves: Sequence[tuple[str, int, int]]) -> set[str]:
+    """Move index cursors by compare-and-set: session, old, new position; return those that moved.
+
+    The others were moved in the meantime. The sessions are locked in one order, whoever moves them.
+    """
+    ids, old, new = zip(*moves, strict=True) if moves else ((), (), ())
+    return set(tx.execute(_INDEXED, {"ids": list(ids), "old": list(old), "new": list(new)}).scalars())
 
 
 _FIELDS_OF_MESSAGE: Final = attrgetter(*Message.__slots__)
@@ -317,4 +321,12 @@ _MESSAGE = text("SELECT * FROM messages WHERE session_id = :session AND id = :me
 
 _EXTRACTED = text("UPDATE sessions SET extracted_to = :new WHERE id = :session AND extracted_to = :old")
 
-_INDEXED = text("UPDATE sessions SET indexed_to = :new WHERE id = :session AND indexed_to = :old")
+_INDEXED = text("""
+    WITH unmoved AS MATERIALIZED (
+        SELECT s.id, moved.new FROM unnest(cast(:ids AS text[]), cast(:old AS int[]), cast(:new AS int[]))
+                                    AS moved (id, old, new)
+        JOIN sessions s ON s.id = moved.id AND s.indexed_to = moved.old
+        ORDER BY s.id COLLATE "C" FOR NO KEY UPDATE OF s
+    )
+    UPDATE sessions s SET indexed_to = unmoved.new FROM unmoved WHERE s.id = unmoved.id RETURNING s.id
+""")

@@ -12,11 +12,11 @@ from sqlalchemy import text
 from core import metrics
 from core.events.publishing import Author
 from core.index import embedding_change, search_index
+from core.index.search_index import PlannedSession
 from core.sessions import sessions
-from core.sessions.sessions import Session
 from core.storage.db import Tx
 from core.types import Json
-from workers.dispatch.model import Job, Outcome
+from workers.dispatch.model import FollowUps, Job, Outcome
 from workers.tools import Tools
 
 
@@ -26,12 +26,14 @@ def index_messages(tools: Tools, job: Job) -> Outcome:
     with tools.db.tenant(job.tenant_id) as tx:
         waiting = sessions.find_unindexed(tx, names)
         read = [(session, search_index.unindexed_messages(tx, session)) for session in waiting]
-    planned = [(session, search_index.plan(session, messages)) for session, messages in read]
-    more = [s.id for s, rows in planned if rows[-1].position < s.message_count]
-    again = [(job.target, {"sessions": more})] if more else []
-    then = [*again, ("embedding_refresher", {"sessions": names})] if planned else []
+    planned = [(session, search_index.plan(session, messages)) for session, messages in read if messages]
+    refresh = [("embedding_refresher", {"sessions": names})] if planned else []
     indexed = _Indexed(job.tenant_id, planned)
-    return Outcome(indexed, then, indexed.observe)
+
+    def go_on(_result: Json) -> FollowUps:
+        return [(job.target, {"sessions": indexed.unfinished})] if indexed.unfinished else []
+
+    return Outcome(indexed, refresh, indexed.observe, then_by_result=go_on)
 
 
 def refresh_embeddings(tools: Tools, job: Job) -> Outcome:
@@ -54,16 +56,23 @@ def change_model(tools: Tools, job: Job) -> Outcome:
 
 @dataclass(slots=True)
 class _Indexed:
-    """Rows of the search index for new messages, and after the write how long each message has waited, in seconds."""
+    """Rows of the search index for new messages.
+
+    Known after the write: `waited`, how long each message has waited, in seconds; `unfinished`, the sessions that have
+    more messages, and those that another worker has indexed in the meantime, maybe not to their end.
+    """
 
     tenant_id: str
-    planned: Sequence[tuple[Session, Sequence[search_index.Row]]]
+    planned: Sequence[PlannedSession]
     waited: Sequence[float] = ()
+    unfinished: Sequence[str] = ()
 
     def write(self, tx: Tx, _author: Author) -> Json:
-        search_index.put_messages(tx, self.tenant_id, self.planned)
-        self.waited = _waiting_seconds(tx, self.planned)
-        return {"sessions": len(self.planned), "rows": sum(len(rows) for _, rows in self.planned)}
+        written = search_index.put_messages(tx, self.tenant_id, self.planned)
+        finished = {session.id for session, rows in written if rows[-1].position >= session.message_count}
+        self.unfinished = [session.id for session, _ in self.planned if session.id not in finished]
+        self.waited = _waiting_seconds(tx, written)
+        return {"sessions": len(written), "rows": sum(len(rows) for _, rows in written)}
 
     def observe(self, _result: Json) -> None:
         for seconds in self.waited:
@@ -82,7 +91,7 @@ class _Vectors:
         return {"vectors": len(self.rows)}
 
 
-def _waiting_seconds(tx: Tx, planned: Sequence[tuple[Session, Sequence[search_index.Row]]]) -> list[float]:
+def _waiting_seconds(tx: Tx, planned: Sequence[PlannedSession]) -> list[float]:
     """Return how long ago each newly indexed message was accepted, in seconds of the database's clock."""
     values = {
         "sessions": [session.id for session, _ in planned],

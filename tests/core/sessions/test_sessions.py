@@ -173,8 +173,9 @@ def test_a_cursor_moves_only_from_where_it_was_seen(app: Database) -> None:
     with app.tenant(TENANT) as tx:
         assert sessions.move_extraction_cursor(tx, "s1", old=0, new=3)
         assert not sessions.move_extraction_cursor(tx, "s1", old=0, new=4)
-        assert sessions.move_index_cursor(tx, "s1", old=0, new=4)
-        assert not sessions.move_index_cursor(tx, "s1", old=3, new=4)
+        assert sessions.move_index_cursors(tx, [("s1", 0, 4), ("nothing", 0, 1)]) == {"s1"}
+        assert not sessions.move_index_cursors(tx, [("s1", 3, 4)])
+        assert not sessions.move_index_cursors(tx, [])
         session = sessions.get(tx, "s1")
     assert (session.extracted_to, session.indexed_to) == (3, 4)
 
@@ -182,7 +183,7 @@ def test_a_cursor_moves_only_from_where_it_was_seen(app: Database) -> None:
 def test_what_is_not_indexed_is_told_for_the_sessions_asked(app: Database) -> None:
     accept(app, said("a"), said("b", session="s2"), said("c", session="s3"))
     with app.tenant(TENANT) as tx:
-        sessions.move_index_cursor(tx, "s2", old=0, new=1)
+        sessions.move_index_cursors(tx, [("s2", 0, 1)])
         assert [s.id for s in sessions.find_unindexed(tx, ["s2", "s1", "nothing"])] == ["s1"]
 
 

@@ -1,6 +1,8 @@
-"""What follows from a document: its vectors are made, a batch at a time."""
+"""Index messages and documents: vectors are made, a batch at a time; a session that two workers index is there once."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import text
@@ -15,12 +17,14 @@ from core.inference.embedders import HashEmbedder
 from core.search import query
 from core.search.filters import Filters
 from core.search.query import Question
+from core.sessions import sessions
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
 from tests.core.erasing import told
 from tests.samples import TENANT, accept, said
 from tests.works import Works
+from workers.dispatch.model import Job, Outcome
 
 EMBED_DOCUMENTS: Json = {
     "name": "embed_documents",
@@ -93,6 +97,36 @@ def test_messages_get_theirs_as_before(app: Database, settings: Settings, works:
     accept(app, said("Bread is baked."))
     works.settle()
     assert bare(app) == 0
+
+
+def test_a_session_indexed_in_the_meantime_delays_no_other(app: Database, works: Works) -> None:
+    accept(app, said("A ship sails."), said("Bread is baked."), said("It rains.", session="s2"))
+    overtaken = []
+
+    def index(job: Job) -> Outcome:
+        outcome = works.ledger.agents["knowledge_indexer"](job)
+        if not overtaken:
+            overtaken.append(job.id)
+            _index_first_message(app, "s1")
+        return outcome
+
+    replace(works, ledger=replace(works.ledger, agents={**works.ledger.agents, "knowledge_indexer": index})).settle()
+    with app.tenant(TENANT) as tx:
+        attempts = tx.execute(text("SELECT attempt FROM dispatches WHERE target = 'knowledge_indexer'")).scalars().all()
+        indexed = tx.execute(text("SELECT ref FROM search_index WHERE type = 'message'")).scalars().all()
+        counted = tx.execute(text("SELECT documents FROM term_counts WHERE term = 0")).scalars().all()
+        assert not sessions.find_unindexed(tx, ["s1", "s2"])
+    assert attempts == [1, 1]
+    assert len(indexed) == 3
+    assert counted == [3]
+
+
+def _index_first_message(app: Database, session_id: str) -> None:
+    """Index the first message of a session, as another worker that read it earlier."""
+    with app.tenant(TENANT) as tx:
+        (session,) = sessions.find_unindexed(tx, [session_id])
+        first, *_ = sessions.transcript(tx, session_id)
+        search_index.put_messages(tx, TENANT, [(session, search_index.plan(session, [first]))])
 
 
 def test_a_document_that_is_deleted_meanwhile_fails_nothing(app: Database, settings: Settings, works: Works) -> None:
