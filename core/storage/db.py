@@ -298,30 +298,13 @@ def stream_rows(
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
-    with _translate_errors(tx), driver.cursor() as cursor:
+    with translate_errors(tx), driver.cursor() as cursor:
         if raw:
-            _read_raw(cursor.adapters)
+            load_raw(cursor.adapters)
         yield from cursor.stream(statement, values, binary=True, size=fetched)
 
 
-def fetch_in_turn(tx: Tx, *asked: tuple[str, Mapping[str, object]]) -> Generator[list[tuple[Any, ...]]]:
-    """Yield all rows of each statement, in the form of raw `stream_chunks`. For few rows.
-
-    All are sent at once: the server works on the next while the rows of one become arrays.
-    """
-    driver = tx.connection.driver_connection
-    if driver is None:
-        raise RuntimeError("The connection is closed.")
-    with _translate_errors(tx), driver.pipeline():
-        cursors = [driver.cursor(binary=True) for _ in asked]
-        for cursor, (statement, values) in zip(cursors, asked, strict=True):
-            _read_raw(cursor.adapters)
-            cursor.execute(statement, values)
-        for cursor in cursors:
-            yield cursor.fetchall()
-
-
-def _read_raw(adapters: AdaptersMap) -> None:
+def load_raw(adapters: AdaptersMap) -> None:
     """Let a cursor return numbers and times as the bytes in which they are sent."""
     as_sent = adapters.get_loader(adapters.types["bytea"].oid, Format.BINARY)
     for name in ("bool", "int2", "int4", "float4", "timestamptz"):
@@ -342,13 +325,13 @@ def run_together(
     driver = tx.connection.driver_connection
     if driver is None:
         raise RuntimeError("The connection is closed.")
-    with _translate_errors(tx):
+    with translate_errors(tx):
         answers = iter(multiquery.run_statements(driver, [*wanted, *([(_END, {})] if last else ())], meanwhile))
     return [[] if one is None else next(answers) for one in asked]
 
 
 @contextmanager
-def _translate_errors(tx: Tx) -> Iterator[None]:
+def translate_errors(tx: Tx) -> Iterator[None]:
     """Raise errors of the driver as those of SQLAlchemy, which all callers handle."""
     try:
         yield

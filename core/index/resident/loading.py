@@ -13,8 +13,9 @@ from sqlalchemy import text
 
 from core.index.resident.columns import Columns, ColumnsBuilder, Stated
 from core.index.resident.encoding import ENUMERATED, message_key
-from core.storage.db import Tx, fetch_in_turn, stream_chunks
+from core.storage.db import Tx, stream_chunks
 from core.storage.multiquery import BoundStatement
+from core.storage.pipelined import fetch_in_turn
 
 MEMORIES: Final = ("memory",)
 MESSAGES_AND_MEMORIES: Final = ("message", "memory")
@@ -44,15 +45,14 @@ def load_few(tx: Tx, rows: Rows, dimension: int) -> tuple[Columns, Citations]:
     """Return all of them, of which there are few, with what memories cite, in one round trip."""
     values = {"user": rows.user_id, "group": rows.group_id, "types": list(rows.types), "dimension": dimension}
     cited = ((_ALL_CITED, values),) if "message" in rows.types else ()
-    read = fetch_in_turn(tx, (_ALL_MEMORIES, values), (_ALL, values), *cited)
-    with closing(read):
-        return _joined(read, dimension), [_cited(few) for few in read]
+    with closing(fetch_in_turn(tx, (_ALL_MEMORIES, values), (_ALL, values), *cited)) as read:
+        return _joined(read, dimension), [_cited(few) for pieces in read for few in pieces]
 
 
-def _joined(read: Iterator[list[tuple[Any, ...]]], dimension: int) -> Columns:
+def _joined(read: Iterator[Iterable[list[tuple[Any, ...]]]], dimension: int) -> Columns:
     """Return the next rows read, those of memories and those of the index, as columns."""
-    reading = ColumnsBuilder(dimension, Stated(filter(None, [next(read)])))
-    for rows in filter(None, [next(read)]):
+    reading = ColumnsBuilder(dimension, Stated(next(read)))
+    for rows in next(read):
         reading.add(rows)
     return reading.columns()
 
@@ -77,7 +77,7 @@ def reading_memories(rows: Rows, ids: Sequence[str], dimension: int) -> list[Bou
 
 def memories_of(answers: Sequence[Sequence[Any]], dimension: int) -> Columns:
     """Return memories by the answers to `reading_memories`."""
-    return _joined(iter(map(list, answers)), dimension)
+    return _joined(([list(rows)] if rows else [] for rows in answers), dimension)
 
 
 def citations(tx: Tx, memory_ids: Sequence[str]) -> Citations:
