@@ -129,7 +129,7 @@ def put_messages(tx: Tx, tenant_id: str, planned: Sequence[PlannedSession]) -> l
     """Write the rows planned for each session and move its cursor; return what was written.
 
     A session that another worker has indexed in the meantime is left as that worker wrote it. All sessions are written
-    together, so that the words they share are counted, and locked, in one order.
+    together, so that the words they share are counted, and locked, in one order. `planned`: in the order of the ids.
     """
     moves = [(session.id, session.indexed_to, rows[-1].position) for session, rows in planned]
     moved = sessions.move_index_cursors(tx, moves)
@@ -333,18 +333,17 @@ _GIVEN = """
 
 _SAME_ROW = "i.type = v.type AND i.session_id = v.session_id AND i.ref = v.ref AND i.occurred_at = v.at"
 
-_VECTORS = text(f"""
-    UPDATE search_index i SET embedding = v.vector::halfvec FROM {_GIVEN}
-    WHERE {_SAME_ROW} AND i.embedding IS NULL
-""")
-
-_OFFER = text(f"""
-    WITH free AS (
+_LOCKING = f"""
+    WITH lacking AS MATERIALIZED (
         SELECT i.tenant_id, i.type, i.session_id, i.ref, v.vector FROM search_index i JOIN {_GIVEN} ON {_SAME_ROW}
-        WHERE i.embedding IS NULL FOR UPDATE OF i SKIP LOCKED)
-    UPDATE search_index i SET embedding = v.vector::halfvec FROM free v
+        WHERE i.embedding IS NULL ORDER BY i.session_id COLLATE "C", i.position FOR UPDATE OF i {{skipping}})
+    UPDATE search_index i SET embedding = v.vector::halfvec FROM lacking v
     WHERE i.tenant_id = v.tenant_id AND i.type = v.type AND i.session_id = v.session_id AND i.ref = v.ref
-""")
+"""
+"""Locks rows in the order in which `put_messages` writes them: else two workers could wait for each other."""
+
+_VECTORS = text(_LOCKING.format(skipping=""))
+_OFFER = text(_LOCKING.format(skipping="SKIP LOCKED"))
 
 _MESSAGE_VECTORS = text("""
     SELECT ref, embedding::text AS vector FROM search_index

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from operator import attrgetter
 
 import pytest
 from sqlalchemy import text
@@ -22,6 +24,7 @@ from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
 from tests.core.erasing import told
+from tests.production import wait_for
 from tests.samples import TENANT, accept, said
 from tests.works import Works
 from workers.dispatch.model import Job, Outcome
@@ -119,6 +122,35 @@ def test_a_session_indexed_in_the_meantime_delays_no_other(app: Database, works:
     assert attempts == [1, 1]
     assert len(indexed) == 3
     assert counted == [3]
+
+
+def test_two_workers_lock_rows_in_one_order(app: Database) -> None:
+    accept(app, said("A ship sails.", message_id="m2"), said("Bread is baked.", message_id="m1"))
+    with app.tenant(TENANT) as tx:
+        (session,) = sessions.find_unindexed(tx, ["s1"])
+        search_index.put_messages(tx, TENANT, [(session, search_index.plan(session, sessions.transcript(tx, "s1")))])
+        rows = sorted(search_index.rows_to_embed(tx, ["s1"], salt=""), key=attrgetter("ref"))
+        search_index.put_vectors(tx, rows[1:], HashEmbedder().embed(["A ship sails."]))
+        tx.execute(text("UPDATE search_index SET embedding = NULL WHERE ref = 'm2'"))
+        # Now by id and in the table, the first message is the second.
+
+    def write() -> None:
+        with app.tenant(TENANT) as writer:
+            search_index.put_vectors(writer, rows, HashEmbedder().embed([row.text for row in rows]))
+
+    with app.tenant(TENANT) as other, ThreadPoolExecutor() as pool:
+        other.execute(_TOUCH, {"ref": "m2"})
+        writing = pool.submit(write)
+        wait_for(lambda: other.execute(_WAITING).scalar_one(), every=0.01)
+        other.execute(_TOUCH, {"ref": "m1"})
+        other.commit()
+        writing.result(10)
+    assert [row.ref for row in rows] == ["m1", "m2"]
+    assert bare(app) == 0
+
+
+_TOUCH = text("UPDATE search_index SET terms = terms WHERE ref = :ref")
+_WAITING = text("SELECT count(*) > 0 FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted")
 
 
 def _index_first_message(app: Database, session_id: str) -> None:
