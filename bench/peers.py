@@ -20,8 +20,9 @@ import sys
 import tempfile
 import venv
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,7 +33,7 @@ from psycopg import sql
 from api.stack.postgres import Postgres
 from bench.peers_table import Row, table
 from bench.peers_talks import TEXTS, Talk, counted, talks, texts
-from bench.stand import percentiles, stack
+from bench.stand import Stand, percentiles, stack
 from core.inference.local_embedder import LocalEmbedder, local_model_path
 from core.inference.local_models.catalog import MODELS
 from core.types import Json
@@ -42,6 +43,9 @@ LIMIT: Final = 40
 """Results asked for: twice the largest k, for a result may cite several turns."""
 
 CLIENTS: Final = 16
+WARMING: Final = 400
+"""Messages that are embedded before the clocks run: some batches for each worker."""
+
 SLICE: Final = 25
 """Questions for one contestant before it is another's turn: what else the machine does meets them all."""
 
@@ -101,6 +105,7 @@ class Entry:
     text: str
     driver: Driver
     url: str
+    warm: Callable[[], object] = lambda: None
     seconds: Counter[str] = field(default_factory=Counter)
     took: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     found: list[tuple[frozenset[str], Sequence[str]]] = field(default_factory=list)
@@ -156,6 +161,7 @@ def run(names: Sequence[str], some: Sequence[Talk], home: Path, work: Path) -> l
 
 def take_in(entry: Entry, talk: Talk) -> None:
     """One conversation, with the vectors made before; Imprint, which makes its own after the answer, with its own."""
+    entry.warm()
     before = entry.size()
     told = entry.ingest(talk, live=False)
     entry.seconds["findable"] += told.pop("seconds")
@@ -200,7 +206,17 @@ def ours(opened: contextlib.ExitStack, work: Path) -> Entry:
     stand = opened.enter_context(stack())
     settings = {"key": stand.key, "port": stand.http.base_url.port, "database": stand.admin_url}
     opening = driver(Path(sys.executable), IMPRINT.name, settings, work / IMPRINT.name)
-    return Entry(IMPRINT, "own", opened.enter_context(opening), stand.admin_url)
+    return Entry(IMPRINT, "own", opened.enter_context(opening), stand.admin_url, partial(warm, stand))
+
+
+def warm(stand: Stand) -> None:
+    """Let the workers load their model with messages of another user: they free it when idle, a peer does not."""
+    said = {"session_id": "warm", "user_id": "warm", "role": "user"}
+    events = [
+        {"event_type": "message.added", "source": "peers", "payload": {**said, "content": f"This is message {n}."}}
+        for n in range(WARMING)
+    ]
+    stand.settle(stand.call("POST", "/v1/events", events)["settle_token"], flush=True)
 
 
 @contextlib.contextmanager
