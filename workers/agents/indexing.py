@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,9 @@ from core.types import Json
 from workers.dispatch.model import FollowUps, Job, Outcome
 from workers.tools import Tools
 
+ABREAST: Final = 4
+"""Dispatches that embed the rows of one: each goes on batch by batch, and one alone would keep one worker busy."""
+
 
 def index_messages(tools: Tools, job: Job) -> Outcome:
     """Add the new messages of the named sessions to the keyword index; their vectors follow."""
@@ -27,13 +32,23 @@ def index_messages(tools: Tools, job: Job) -> Outcome:
         waiting = sessions.find_unindexed(tx, names)
         read = [(session, search_index.unindexed_messages(tx, session)) for session in waiting]
     planned = [(session, search_index.plan(session, messages)) for session, messages in read if messages]
-    refresh = [("embedding_refresher", {"sessions": names})] if planned else []
     indexed = _Indexed(job.tenant_id, planned)
 
     def go_on(_result: Json) -> FollowUps:
         return [(job.target, {"sessions": indexed.unfinished})] if indexed.unfinished else []
 
-    return Outcome(indexed, refresh, indexed.observe, then_by_result=go_on)
+    return Outcome(indexed, _refreshes(planned), indexed.observe, then_by_result=go_on)
+
+
+def _refreshes(planned: Sequence[PlannedSession]) -> FollowUps:
+    """Return what embeds the rows of these sessions: side by side, each with about as many rows as the others."""
+    batches = -(-sum(len(rows) for _, rows in planned) // search_index.EMBED_BATCH)
+    parts = [_Part() for _ in range(min(ABREAST, batches))]
+    for session, rows in sorted(planned, key=lambda one: -len(one[1])):
+        least = min(parts, key=attrgetter("rows"))
+        least.rows += len(rows)
+        least.sessions.append(session.id)
+    return [("embedding_refresher", {"sessions": part.sessions}) for part in parts if part.sessions]
 
 
 def refresh_embeddings(tools: Tools, job: Job) -> Outcome:
@@ -52,6 +67,14 @@ def change_model(tools: Tools, job: Job) -> Outcome:
         return Outcome()
     step = embedding_change.advance(tools.db, job.tenant_id, tools.embedders, tools.settings)
     return Outcome() if step is None else Outcome(step, [(job.target, {})], at=step.at)
+
+
+@dataclass(slots=True)
+class _Part:
+    """Sessions that are embedded together, and the number of their rows."""
+
+    rows: int = 0
+    sessions: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)

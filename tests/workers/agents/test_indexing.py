@@ -124,6 +124,20 @@ def test_a_session_indexed_in_the_meantime_delays_no_other(app: Database, works:
     assert counted == [3]
 
 
+def test_many_messages_are_embedded_side_by_side(app: Database, works: Works) -> None:
+    many = search_index.EMBED_BATCH
+    lengths = {"s1": many, "s2": many // 2, "s3": many // 2, "s4": 3}
+    accept(app, *(said(f"Line {n}.", session=name) for name, count in lengths.items() for n in range(count)))
+    works.settle()
+    with app.tenant(TENANT) as tx:
+        asked = tx.execute(
+            text("SELECT params -> 'sessions' FROM dispatches WHERE target = 'embedding_refresher'")
+        ).scalars()
+        parts = {tuple(one) for one in asked}
+    assert parts == {("s1",), ("s2", "s4"), ("s3",)}
+    assert bare(app) == 0
+
+
 def test_two_workers_lock_rows_in_one_order(app: Database) -> None:
     accept(app, said("A ship sails.", message_id="m2"), said("Bread is baked.", message_id="m1"))
     with app.tenant(TENANT) as tx:
