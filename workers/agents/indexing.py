@@ -48,7 +48,7 @@ def _refreshes(planned: Sequence[PlannedSession]) -> FollowUps:
         least = min(parts, key=attrgetter("rows"))
         least.rows += len(rows)
         least.sessions.append(session.id)
-    return [("embedding_refresher", {"sessions": part.sessions}) for part in parts if part.sessions]
+    return [("embedding_refresher", {"sessions": sorted(part.sessions)}) for part in parts if part.sessions]
 
 
 def refresh_embeddings(tools: Tools, job: Job) -> Outcome:
