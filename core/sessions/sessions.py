@@ -182,7 +182,9 @@ def move_index_cursors(tx: Tx, moves: Sequence[tuple[str, int, int]]) -> set[str
 
     The others were moved in the meantime. The sessions are locked in one order, whoever moves them.
     """
-    ids, old, new = zip(*moves, strict=True) if moves else ((), (), ())
+    if not moves:
+        return set()
+    ids, old, new = zip(*moves, strict=True)
     return set(tx.execute(_INDEXED, {"ids": list(ids), "old": list(old), "new": list(new)}).scalars())
 
 

@@ -295,13 +295,19 @@ def stream_rows(
     tx: Tx, statement: str, values: Mapping[str, object], fetched: int, *, raw: bool = False
 ) -> Generator[tuple[Any, ...]]:
     """Yield the rows of a statement one by one, as `stream_chunks` does; `fetched` of them are held at a time."""
-    driver = tx.connection.driver_connection
-    if driver is None:
-        raise RuntimeError("The connection is closed.")
+    driver = driver_of(tx)
     with translate_errors(tx), driver.cursor() as cursor:
         if raw:
             load_raw(cursor.adapters)
         yield from cursor.stream(statement, values, binary=True, size=fetched)
+
+
+def driver_of(tx: Tx) -> psycopg.Connection[Any]:
+    """Return the driver's connection of a transaction."""
+    driver: psycopg.Connection[Any] | None = tx.connection.driver_connection
+    if driver is None:
+        raise RuntimeError("The connection is closed.")
+    return driver
 
 
 def load_raw(adapters: AdaptersMap) -> None:
@@ -322,9 +328,7 @@ def run_together(
     wanted = [one for one in asked if one is not None]
     if not wanted and not last:
         return [[] for _ in asked]
-    driver = tx.connection.driver_connection
-    if driver is None:
-        raise RuntimeError("The connection is closed.")
+    driver = driver_of(tx)
     with translate_errors(tx):
         answers = iter(multiquery.run_statements(driver, [*wanted, *([(_END, {})] if last else ())], meanwhile))
     return [[] if one is None else next(answers) for one in asked]

@@ -12,7 +12,7 @@ from psycopg.generators import fetch, send
 from psycopg.pq import ConnStatus, ExecStatus, Format
 from psycopg.pq.abc import PGresult
 
-from core.storage.db import Tx, load_raw, translate_errors
+from core.storage.db import Tx, driver_of, load_raw, translate_errors
 
 CHUNK_ROWS: Final = 256
 """Rows that become arrays while the server sends the next."""
@@ -26,9 +26,7 @@ def fetch_in_turn(tx: Tx, *asked: tuple[str, Mapping[str, object]]) -> Generator
     All statements are sent at once, and rows are given out as they come; the driver's own pipeline gives out none
     before all are there. Rows that are not read are skipped. Close the generator if it is not read to its end.
     """
-    driver = tx.connection.driver_connection
-    if driver is None:
-        raise RuntimeError("The connection is closed.")
+    driver = driver_of(tx)
     with translate_errors(tx), driver.cursor() as cursor:
         load_raw(cursor.adapters)
         written = [psycopg.ClientCursor(driver).mogrify(*one).encode() for one in asked]
