@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -18,7 +17,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.serializers import event_json
-from core.events import feed
+from core.events import feed, type_patterns
 from core.events.doorbell import DoorbellListener
 from core.events.feed import Gap, Page, Position
 from core.storage.db import Database
@@ -52,13 +51,13 @@ HEARTBEAT_SECONDS: Final = 15.0
 class Filter:
     """Filter of a follower: types by pattern, a session, a user; an empty one does not restrict."""
 
-    types: Sequence[re.Pattern[str]] = ()
+    types: Sequence[str] = ()
     session_id: str | None = None
     user_id: str | None = None
 
     def accepts(self, event: Event) -> bool:
         return (
-            (not self.types or any(one.fullmatch(event.event_type) for one in self.types))
+            (not self.types or any(type_patterns.matches(pattern, event.event_type) for pattern in self.types))
             and (self.session_id is None or event.session_id == self.session_id)
             and (self.user_id is None or event.user_id == self.user_id)
         )
