@@ -160,7 +160,7 @@ def find_unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
 
 def transcript(tx: Tx, session_id: str, *, after: int = 0, limit: int = 100) -> list[Message]:
     """Return messages in order, after the position `after`."""
-    rows = tx.execute(_TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
+    rows = tx.execute(TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
     return [message_of(row) for row in rows]
 
 
@@ -315,7 +315,7 @@ _UNMAKE = text("DELETE FROM sessions WHERE id = ANY(:ids)")
 
 _UNINDEXED = text('SELECT * FROM sessions WHERE id = ANY(:ids) AND indexed_to < message_count ORDER BY id COLLATE "C"')
 
-_TRANSCRIPT = text("""
+TRANSCRIPT = text("""
     SELECT * FROM messages WHERE session_id = :session AND position > :after ORDER BY position LIMIT :limit
 """)
 

@@ -93,26 +93,25 @@ async def _activity(api: Api, span: Span) -> Json:
 @with_bounds(Bounds(counted="streams"))
 async def get_live(request: Request, deps: Deps, caller: Reader, pages: Rendering) -> StreamingResponse:
     """Follow the log as rows of the live page."""
-    frames = await follow_as(deps, caller, request, Filter())
-    return StreamingResponse(_updates(frames, pages, request), media_type="text/event-stream", headers=HEADERS)
+    followed = await follow_as(deps, caller, request, Filter())
+    return StreamingResponse(_updates(followed, pages, request), media_type="text/event-stream", headers=HEADERS)
 
 
-async def _updates(frames: AsyncIterator[bytes], pages: Renderer, request: Request) -> AsyncIterator[bytes]:
+async def _updates(followed: AsyncIterator[list[bytes]], pages: Renderer, request: Request) -> AsyncIterator[bytes]:
     """Gather what comes within half a second into one update, so that a browser keeps pace with any log."""
     rows, left = list[Json](), 0
     template = pages.templates.get_template("event_rows.html")
     t = partial(translate, pages.catalogues[language_of(request)])
-    following: asyncio.Future[bytes] = asyncio.ensure_future(anext(frames))
+    following: asyncio.Future[list[bytes]] = asyncio.ensure_future(anext(followed))
     try:
         while True:
             await asyncio.wait({following}, timeout=UPDATE_SECONDS)
             began = asyncio.get_running_loop().time()
             while following.done() and asyncio.get_running_loop().time() - began < UPDATE_SECONDS:
-                event = _event_of(following.result())
-                if event is not None:
-                    left += len(rows) == ROWS
-                    rows = [event, *rows][:ROWS]
-                following = asyncio.ensure_future(anext(frames))
+                events = [event for frame in following.result() if (event := _event_of(frame)) is not None]
+                left += max(0, len(rows) + len(events) - ROWS)
+                rows = [*reversed(events), *rows][:ROWS]
+                following = asyncio.ensure_future(anext(followed))
                 await asyncio.wait({following}, timeout=0)
             if rows:
                 yield _message(template.render(events=rows, left=left, t=t))
