@@ -10,6 +10,7 @@ from functools import partial
 from typing import Annotated, Final, Literal
 
 from fastapi import Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from api.console.calls import Api, ApiCalls, together
@@ -55,7 +56,7 @@ async def get_now(
     glance, activity, events = await together(
         api.get("/v1/now"), _activity(api, span), api.get("/v1/events", limit=ROWS)
     )
-    chart = lane_chart(activity)
+    chart = partial(lane_chart, activity)
     return pages.page(
         request,
         "now.html",
@@ -78,7 +79,7 @@ async def get_glance(request: Request, api: ApiCalls, pages: Rendering) -> Respo
 @page("/lanes")
 async def get_lanes(request: Request, api: ApiCalls, pages: Rendering, span: Span = "1h") -> Response:
     """Show the lanes of another time span."""
-    chart = lane_chart(await _activity(api, span))
+    chart = partial(lane_chart, await _activity(api, span))
     return pages.page(request, "lanes.html", chart=chart, spans=list(SPANS), span=span)
 
 
@@ -114,7 +115,7 @@ async def _updates(followed: AsyncIterator[list[bytes]], pages: Renderer, reques
                 following = asyncio.ensure_future(anext(followed))
                 await asyncio.wait({following}, timeout=0)
             if rows:
-                yield _message(template.render(events=rows, left=left, t=t))
+                yield _message(await run_in_threadpool(template.render, events=rows, left=left, t=t))
                 rows, left = [], 0
                 await asyncio.sleep(UPDATE_SECONDS)
     except StopAsyncIteration:
