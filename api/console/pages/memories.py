@@ -147,14 +147,14 @@ def _with_differences(versions: Sequence[Json]) -> list[Json]:
 
     Of words also the parts that both wordings share, and those that one of them has.
     """
-    comparisons, snapshots = Comparisons(), [{}, *(_told(version["snapshot"]) for version in versions)]
+    comparisons, snapshots = Comparisons(), [{}, *(_content(version["snapshot"]) for version in versions)]
     return [
         {**version, "changed": _changed(before, after, comparisons)}
         for version, before, after in reversed(list(zip(versions, snapshots, snapshots[1:], strict=False)))
     ]
 
 
-def _told(snapshot: Json) -> Json:
+def _content(snapshot: Json) -> Json:
     return {name: value for name, value in snapshot.items() if name not in _BOOKKEEPING}
 
 
