@@ -7,11 +7,11 @@ import json
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -30,9 +30,18 @@ from pydantic import (
 from pydantic_core import ErrorDetails, to_json
 from uuid_utils import uuid7
 
+from core.baton import REQUESTS
 from core.errors import Invalid, Problem
 from core.events import identifiers
 from core.types import LABEL, Json
+
+AT_A_TIME: Final = 20
+"""Events after which other requests may compute: some milliseconds of the largest."""
+
+WHOLE_BYTES: Final = 256 * 1024
+"""Bytes up to which a body is parsed at once."""
+
+Item = TypeVar("Item")
 
 NAME_CHARACTERS = 200
 """Longest name, characters: two of them, in any script, fit into one index entry."""
@@ -300,11 +309,30 @@ def check(documents: Sequence[object], *, may_be_own: bool = False) -> list[Inco
 
     `may_be_own`: the events are only inspected, so that they may also be the service's own.
     """
-    events = _check_together(documents, may_be_own=may_be_own)
+    events = _check_in_parts(documents, may_be_own=may_be_own)
     if events is None:
         events = _check_each(documents, may_be_own=may_be_own)
     _refuse_unstorable(events)
     return events
+
+
+def _check_in_parts(documents: Sequence[object], *, may_be_own: bool) -> list[Incoming] | None:
+    """Return the events if nothing is wrong with any of them; other requests compute between the parts."""
+    events: list[Incoming] = []
+    for part in _parts(documents):
+        checked = _check_together(part, may_be_own=may_be_own)
+        if checked is None:
+            return None
+        events += checked
+    return events
+
+
+def _parts(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Yield a few at a time, and give way to other requests in between."""
+    for begin in range(0, len(items), AT_A_TIME):
+        if begin:
+            REQUESTS.give_way()
+        yield items[begin : begin + AT_A_TIME]
 
 
 def _check_together(documents: Sequence[object], *, may_be_own: bool) -> list[Incoming] | None:
@@ -404,7 +432,7 @@ NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 def _refuse_unstorable(events: Sequence[Incoming]) -> None:
     """Refuse what PostgreSQL cannot store. All payloads are checked together first, because nearly all are fine."""
-    if _fault_of([event.payload for event in events], depth=len(events)) is None:
+    if all(_fault_of([event.payload for event in part], depth=len(part)) is None for part in _parts(events)):
         return
     faults = ((index, unstorable(event.payload)) for index, event in enumerate(events))
     problems = [Problem(f"/{index}/payload", fault) for index, fault in faults if fault is not None]
@@ -483,10 +511,39 @@ def _documents(body: bytes, headers: Mapping[str, str]) -> list[object]:
         return [_binary(body, headers)]
     if kind == "application/x-ndjson":
         return list(_lines(body))
+    if len(body) > WHOLE_BYTES and (items := _items(body)) is not None:
+        return items
     parsed = _json(body, "")
     if isinstance(parsed, list):
         return parsed
     return [parsed]
+
+
+def _items(body: bytes) -> list[object] | None:
+    """Return the items of a list, each parsed alone, so that other requests compute in between.
+
+    None: it is no list that can be read so; what is wrong with it shows as a whole.
+    """
+    try:
+        text = body.decode()
+        position, items = _after_spaces(text, 0), list[object]()
+        if text[position] != "[":
+            return None
+        while text[position] != "]":
+            item, position = _DECODER.raw_decode(text, _after_spaces(text, position + 1))
+            position = _after_spaces(text, position)
+            if text[position] not in ",]":
+                return None
+            items.append(item)
+            if not len(items) % AT_A_TIME:
+                REQUESTS.give_way()
+        return items if _after_spaces(text, position + 1) == len(text) else None
+    except (ValueError, IndexError, RecursionError):
+        return None
+
+
+def _after_spaces(text: str, position: int) -> int:
+    return _SPACES.match(text, position).end()  # type: ignore[union-attr] - it matches nothing, too
 
 
 def _binary(body: bytes, headers: Mapping[str, str]) -> Json:
@@ -515,8 +572,14 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number; use null")
 
 
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+
+_SPACES: Final = re.compile(r"[ \t\n\r]*")
+
+
 def _refuse_large(documents: Sequence[object], event_bytes: int) -> None:
-    sizes = ((i, _size(i, d)) for i, d in enumerate(documents))
+    numbered = enumerate(document for part in _parts(documents) for document in part)
+    sizes = ((i, _size(i, d)) for i, d in numbered)
     problems = [
         Problem(f"/{i}", f"{n} bytes; an event may have at most {event_bytes}") for i, n in sizes if n > event_bytes
     ]

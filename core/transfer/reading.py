@@ -11,7 +11,7 @@ from typing import Any, Final
 from core.transfer import json_objects, opened
 from core.transfer.formats import chatgpt, claude_ai, claude_code, imprint, messages, stores
 from core.transfer.formats.fields import Object
-from core.transfer.opened import Opened, Unreadable
+from core.transfer.opened import Allowance, Opened, Unreadable
 from core.transfer.records import Conversation, Note, Record, Skipped, Turn
 
 PART: Final = 500
@@ -42,11 +42,12 @@ class Reading:
     only: str | None = None
     forbidden: bool = False
     found: set[str] = field(default_factory=set)
+    allowance: Allowance = field(default_factory=Allowance)
 
     def records(self) -> Iterator[Record]:
         """Yield all records. Unreadable: a file is broken, or nothing in it is known."""
         known = False
-        for one in opened.files(self.path):
+        for one in opened.files(self.path, self.allowance):
             for record in self._file(one):
                 known = True
                 yield record
