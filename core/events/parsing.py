@@ -543,7 +543,8 @@ def _items(body: bytes) -> list[object] | None:
 
 
 def _after_spaces(text: str, position: int) -> int:
-    return _SPACES.match(text, position).end()  # type: ignore[union-attr] - it matches nothing, too
+    spaces = _SPACES.match(text, position)
+    return spaces.end() if spaces else position
 
 
 def _binary(body: bytes, headers: Mapping[str, str]) -> Json:
