@@ -305,4 +305,7 @@ def _snake(name: str) -> str:
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        raise UnreadableMessage("/content", "is nested too deeply; flatten it") from None
