@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -12,6 +15,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core import metrics
+from core.baton import REQUESTS
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict
 from core.events import log
@@ -27,7 +31,13 @@ STATED: Final = "memory.stated"
 """Type of the event that records a request to remember something."""
 
 ATTEMPTS: Final = 5
-"""Attempts to judge a request while others write about the same."""
+"""Least number of attempts to judge a request while others write about the same."""
+
+PATIENCE_S: Final = 20.0
+"""Seconds for which a request is judged again after that: of all that write about the same, one succeeds each time."""
+
+_TURNS: Final = tuple(threading.Lock() for _ in range(64))
+"""Locks by which the requests of this process about one user take turns, once they were in each other's way."""
 
 CandidateChange = Add | Confirm | Merge | Replace | Ignore
 """Changes that carry a candidate."""
@@ -80,7 +90,19 @@ def remember_all(
 
     Conflict: others kept writing about the same concurrently, or the id of a request was used for another one.
     """
-    attempts = 0
+    with ExitStack() as turn:
+        return _remember_in_turn(consolidation, tenant_id, author, statements, turn)
+
+
+def _remember_in_turn(
+    consolidation: Consolidation,
+    tenant_id: str,
+    author: Author,
+    statements: Sequence[RequestedStatement],
+    turn: ExitStack,
+) -> list[StatementOutcome]:
+    """Do what `remember_all` does; from the first conflict on in `turn`, which is then taken."""
+    attempts, until = 0, time.monotonic() + PATIENCE_S
     while True:
         with consolidation.db.tenant(tenant_id) as tx:
             earlier = _earlier_outcomes(tx, statements)
@@ -93,8 +115,11 @@ def remember_all(
                 _announce(tx, tenant_id, statements, outcomes)
         except Conflict:
             attempts += 1
-            if attempts == ATTEMPTS:
+            if attempts >= ATTEMPTS and time.monotonic() > until:
                 raise
+            if attempts == 1:
+                owner = statements[0].owner  # One lock, so that batches with several owners cannot block each other.
+                turn.enter_context(REQUESTS.holding(_TURNS[hash((tenant_id, owner)) % len(_TURNS)]))
         else:
             count_changes(counts)
             return [outcome for outcome, _ in outcomes]
