@@ -125,6 +125,12 @@ def _remember_in_turn(
             return [outcome for outcome, _ in outcomes]
 
 
+def structured_of(tx: Tx, event_ids: Collection[str]) -> dict[str, Json]:
+    """Return the structured data of requests, as they were made, by the id of their event; few have any."""
+    rows = tx.execute(_STRUCTURED, {"ids": list(event_ids), "type": STATED, "source": log.SOURCE}) if event_ids else ()
+    return {row.id: row.structured for row in rows}
+
+
 def _decide(
     consolidation: Consolidation, tenant_id: str, statements: Sequence[RequestedStatement]
 ) -> tuple[PendingRequests, list[tuple[StatementOutcome, CandidateChange]]]:
@@ -268,6 +274,12 @@ _STATED = text(f"""
 """)
 """No event of that source comes from outside, and the id of a request cannot be guessed. An erasure removes the
 fingerprint, too: an erased request matches any request with its id."""
+
+_STRUCTURED = text("""
+    SELECT id, payload -> 'structured' AS structured FROM events
+    WHERE id = ANY(:ids) AND source = :source AND event_type = :type
+          AND jsonb_typeof(payload -> 'structured') = 'object'
+""")
 
 _REASONS = text("""
     SELECT id, reason FROM verdicts WHERE id = ANY(:ids)
