@@ -18,6 +18,7 @@ from api.http import events, memory_writes
 from api.http.memory_requests import StatementBatch, StatementRequest
 from api.ingress import dependencies, messages
 from api.ingress.dependencies import Dependencies
+from api.ingress.error_responses import detail_of
 from api.ingress.messages import Numbered
 from core.errors import Problem
 from core.events import parsing
@@ -102,7 +103,7 @@ def _write(deps: Dependencies, caller: Caller, asked: AddRequest) -> Json:
             left_out.pop(n, None)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            faults[n] = Problem(f"/{first['loc'][-1]}", first["msg"])
+            faults[n] = Problem(f"/{first['loc'][-1]}", detail_of(first))
     messages.require_some([*stated, *(left_out.keys() - faults)], faults)
     kept = memory_writes.post_memories(deps, caller, StatementBatch(memories=stated))["items"] if stated else []
     left_out |= {n: _reason(fault) for n, fault in faults.items()}

@@ -15,6 +15,7 @@ from api.http.memory_requests import Time
 from api.ingress import dependencies, messages
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader
+from api.ingress.error_responses import detail_of
 from api.ingress.large_json import Route
 from api.ingress.messages import CONVERSATION, MessageOutcome
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -203,7 +204,7 @@ def _read(asked: PreviewRequest, now: datetime) -> tuple[list[Message], list[int
             positions.append(position)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            faults[position] = Problem("".join(f"/{step}" for step in first["loc"]), first["msg"])
+            faults[position] = Problem("".join(f"/{step}" for step in first["loc"]), detail_of(first))
     messages.require_some(taken, faults)
     return taken, positions, {n: fault.detail for n, fault in faults.items()}
 

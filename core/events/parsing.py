@@ -89,6 +89,9 @@ NESTING = 100
 YEARS = range(1900, 3000)
 """Years in which a time may lie: far from the ends of the calendar, so that it can be converted to any zone."""
 
+NAIVE_TIME = "needs a time zone, such as 2026-11-21T10:00:00Z"
+"""What to do about a time without one."""
+
 PROBLEMS = 100
 """Faults listed for one batch; with more than that, one of them repeats."""
 
@@ -659,7 +662,7 @@ def _advice(error: ErrorDetails) -> str:
         return _unknown_field(str(error["loc"][-1]))
     advice = {
         "missing": "is required",
-        "timezone_aware": "needs a time zone, such as 2026-11-21T10:00:00Z",
+        "timezone_aware": NAIVE_TIME,
         "model_type": "must be a JSON object",
         "model_attributes_type": "must be a JSON object",
     }

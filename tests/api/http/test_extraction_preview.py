@@ -158,7 +158,7 @@ def test_messages_of_other_clients_are_read_and_a_bad_one_refuses_no_other(door:
     shown = answer.json()
     assert [one["taken"] for one in shown["messages"]] == [False, True, True, True, False]
     assert "narrator" in shown["messages"][0]["reason"]
-    assert "time zone" in shown["messages"][4]["reason"] or "timezone" in shown["messages"][4]["reason"]
+    assert shown["messages"][4]["reason"] == "needs a time zone, such as 2026-11-21T10:00:00Z"
     assert [(one["statement"]["value"], one["evidence"][0]["message"]) for one in shown["items"]] == [("Turin", 2)]
 
 

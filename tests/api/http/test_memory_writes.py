@@ -493,3 +493,9 @@ def test_one_statement_added_by_many_clients_of_mem0_at_once_is_one_memory(door:
         answers = list(pool.map(lambda _: door.post("/compat/mem0/v3/memories/add/", asked), range(20)))
     assert [answer.status_code for answer in answers] == [200] * 20
     assert len({answer.json()["results"][0]["id"] for answer in answers}) == 1
+
+
+def test_a_time_without_a_zone_is_answered_with_what_to_send(door: Doors) -> None:
+    answer = door.post("/v1/memories", {**CAT, "occurred_at": "2026-01-01T10:00:00"})
+    (fault,) = answer.json()["errors"]
+    assert fault == {"pointer": "/occurred_at", "detail": "needs a time zone, such as 2026-11-21T10:00:00Z"}
