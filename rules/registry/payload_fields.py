@@ -11,8 +11,8 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core.events.parsing import PAYLOADS
+from core.events.reserved import EMITTED
 from core.storage.db import Tx
-from rules.document.targets import EMITTED
 from rules.engine.ruleset import matches_type
 from rules.expressions import paths
 
