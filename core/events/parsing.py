@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +30,7 @@ from pydantic_core import ErrorDetails, to_json
 from uuid_utils import uuid7
 
 from core.errors import Invalid, Problem
-from core.events import identifiers
+from core.events import identifiers, reserved
 from core.types import LABEL, Json
 
 NAME_CHARACTERS = 200
@@ -91,9 +90,6 @@ PROBLEMS = 100
 """Faults listed for one batch; with more than that, one of them repeats."""
 
 EXTENSIONS = ("traceparent", "tracestate", "partitionkey")
-
-SERVICE = "imprint"
-"""Source of the service's own events. Nobody else may use it, in any spelling that looks the same."""
 
 
 class Payload(BaseModel):
@@ -319,7 +315,9 @@ def _check_together(documents: Sequence[object], *, may_be_own: bool) -> list[In
             _list_of(model).validate_python(some, strict=True)
     except (ValidationError, Invalid):
         return None
-    if not may_be_own and any(map(is_of_service, {native.source for native in natives})):
+    if not may_be_own and any(map(reserved.is_of_service, {native.source for native in natives})):
+        return None
+    if not may_be_own and any(map(reserved.is_own_type, {native.event_type for native in natives})):
         return None
     return [_incoming(native) for native in natives]
 
@@ -348,12 +346,20 @@ def _check_each(documents: Sequence[object], *, may_be_own: bool) -> list[Incomi
 
 def _event(document: object, *, may_be_own: bool) -> Incoming:
     native = NativeEvent.model_validate(_as_native(document))
-    if not may_be_own and is_of_service(native.source):
-        raise Invalid([Problem("/source", f"`{SERVICE}` is reserved for the service; use your own name")])
+    if not may_be_own:
+        _refuse_own(native)
     checked = PAYLOADS.get(native.event_type)
     if checked is not None:
         _check_payload(checked, native.payload)
     return _incoming(native)
+
+
+def _refuse_own(native: NativeEvent) -> None:
+    """Invalid: only the service publishes under this source, or announces this type."""
+    if reserved.is_of_service(native.source):
+        raise Invalid([Problem("/source", f"`{reserved.SERVICE}` is reserved for the service; use your own name")])
+    if reserved.is_own_type(native.event_type):
+        raise Invalid([Problem("/event_type", reserved.refusal(native.event_type))])
 
 
 def _as_native(document: object) -> object:
@@ -376,18 +382,6 @@ def _incoming(native: NativeEvent) -> Incoming:
         causation_id=native.causation_id,
         extensions=extensions,
     )
-
-
-def is_of_service(source: str) -> bool:
-    """Return whether a source looks like the service's: in any case, full width, with spaces or invisible signs."""
-    if source.isascii() and source.isprintable():  # Of those, a space alone shows nothing.
-        return source.replace(" ", "").casefold() == SERVICE
-    visible = (sign for sign in unicodedata.normalize("NFKC", source) if unicodedata.category(sign) not in UNSEEN)
-    return "".join(visible).casefold() == SERVICE
-
-
-UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-"""Invisible Unicode categories: controls, format characters, spaces and separators."""
 
 
 def _check_payload(model: type[Payload], payload: Json) -> None:
