@@ -146,6 +146,12 @@ def get(tx: Tx, session_id: str) -> Session:
     return session_of(row)
 
 
+def owners(tx: Tx, session_ids: Sequence[str]) -> dict[str, Json]:
+    """Return the user of each of these sessions, and its group, as an event names them."""
+    rows = tx.execute(_OWNERS, {"ids": list(session_ids)})
+    return {row.id: {"user_id": row.user_id} | ({"group_id": row.group_id} if row.group_id else {}) for row in rows}
+
+
 def keep(tx: Tx, session_id: str, days: int | None) -> None:
     """Set how many days after its end a conversation is kept; None: as long as its tenant keeps any. NotFound."""
     if tx.execute(_KEEP, {"id": session_id, "days": days}).rowcount == 0:
@@ -306,6 +312,11 @@ _FILL_IN = text("""
     WHERE events.seq = r.seq
 """)
 """After the insert, because a repeated message must not be counted."""
+
+_OWNERS = text("""
+    SELECT id, user_id, group_id FROM sessions WHERE id = ANY(:ids) AND user_id IS NOT NULL
+""")
+"""Of the first event that a session had."""
 
 _COUNT = text("SELECT message_count FROM sessions WHERE id = :id")
 
