@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, Literal, TypeGuard
 from urllib.parse import unquote
@@ -33,7 +33,7 @@ from uuid_utils import uuid7
 from core.errors import Invalid, Problem
 from core.events import identifiers, message_shapes, reserved
 from core.events.message_shapes import UnreadableMessage
-from core.types import LABEL, Json
+from core.types import LABEL, UTC_OFFSET, Json
 
 NAME_CHARACTERS = 200
 """Longest name, characters: two of them, in any script, fit into one index entry."""
@@ -484,6 +484,8 @@ def _incoming(native: NativeEvent) -> Incoming:
     extensions: Json = {}
     if not native.model_fields_set.isdisjoint(EXTENSIONS):
         extensions = {name: value for name in EXTENSIONS if (value := getattr(native, name)) is not None}
+    if native.time is not None and (minutes := offset_minutes(native.time)):
+        extensions[UTC_OFFSET] = minutes
     return Incoming(
         id=event_id,
         source=native.source,
@@ -495,6 +497,11 @@ def _incoming(native: NativeEvent) -> Incoming:
         causation_id=native.causation_id,
         extensions=extensions,
     )
+
+
+def offset_minutes(time: datetime) -> int:
+    """Return the UTC offset of a time; 0 says nothing about the clock of whoever sent it."""
+    return int((time.utcoffset() or timedelta()).total_seconds()) // 60
 
 
 def _check_payload(model: type[Payload], payload: Json, unreadable: UnreadableMessage | None) -> None:

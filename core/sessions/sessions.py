@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import text
 
@@ -198,8 +198,13 @@ _FIELDS_OF_MESSAGE: Final = attrgetter(*Message.__slots__)
 
 
 def message_of(row: Any) -> Message:
-    """Convert a row of `messages`."""
-    return Message(*_FIELDS_OF_MESSAGE(row))
+    """Convert a row of `messages`, with the time on the speaker's clock."""
+    message = Message(*_FIELDS_OF_MESSAGE(row))
+    return message if row.utc_offset is None else replace(message, occurred_at=_offset(row))
+
+
+def _offset(row: Any) -> datetime:
+    return cast(datetime, row.occurred_at).astimezone(timezone(timedelta(minutes=row.utc_offset)))
 
 
 def session_of(row: Any) -> Session:
