@@ -5169,7 +5169,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "request" | "notice" | "event" | "task" | "ruling" | "agent";
+            kind: "request" | "notice" | "event" | "task" | "ruling" | "feedback" | "forgetting" | "agent";
             /** Target */
             target: string;
             /**
