@@ -23,7 +23,7 @@ from api.ingress.schemas import EVENTS_BODY
 from api.serializers import event_json
 from core import metrics
 from core.errors import Invalid, Problem
-from core.events import log, parsing
+from core.events import log, parsing, type_patterns
 from core.events.log import EventFilter
 from core.events.parsing import Incoming
 from core.sessions import ingest
@@ -133,6 +133,8 @@ def get_events(
 
     A page looks through 10,000 events for a type, so that it may be short or empty and yet have a `next`.
     """
+    if type is not None and (fault := type_patterns.fault(type)):
+        raise Invalid([Problem("/type", f"`{type}` {fault}")])
     if raw:
         unscreened.allow(deps, caller, "events", session_id=session_id, user_id=user_id)
     with deps.db.tenant(caller.tenant_id) as tx:

@@ -235,6 +235,7 @@ def _shown(verdict: Verdict, positions: Sequence[int]) -> PreviewedStatement:
     """Return a verdict without secrets: a refused statement still holds its own."""
     candidate = verdict.candidate
     fields: Json = {name: getattr(candidate, name) for name in Statement.model_fields}
+    fields["valid_from"] = candidate.begins_at
     clean: Json = output.value({name: fields[name] for name in ("content", "subject", "value", "tags")})
     return PreviewedStatement(
         verdict=verdict.verdict,

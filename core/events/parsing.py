@@ -5,11 +5,10 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, Literal, TypeGuard
 from urllib.parse import unquote
@@ -32,9 +31,9 @@ from pydantic_core import ErrorDetails, to_json
 from uuid_utils import uuid7
 
 from core.errors import Invalid, Problem
-from core.events import identifiers, message_shapes
+from core.events import identifiers, message_shapes, reserved
 from core.events.message_shapes import UnreadableMessage
-from core.types import LABEL, Json
+from core.types import LABEL, UTC_OFFSET, Json
 
 NAME_CHARACTERS = 200
 """Longest name, characters: two of them, in any script, fit into one index entry."""
@@ -96,9 +95,6 @@ PROBLEMS = 100
 """Faults listed for one batch; with more than that, one of them repeats."""
 
 EXTENSIONS = ("traceparent", "tracestate", "partitionkey")
-
-SERVICE = "imprint"
-"""Source of the service's own events. Nobody else may use it, in any spelling that looks the same."""
 
 
 _CONTENT: Json = {
@@ -393,7 +389,9 @@ def _check_together(documents: Sequence[object], *, may_be_own: bool) -> list[In
             _list_of(model).validate_python(some, strict=True)
     except (ValidationError, Invalid, UnreadableMessage):
         return None
-    if not may_be_own and any(map(is_of_service, {native.source for native in natives})):
+    if not may_be_own and any(map(reserved.is_of_service, {native.source for native in natives})):
+        return None
+    if not may_be_own and any(map(reserved.is_own_type, {native.event_type for native in natives})):
         return None
     if _fault_of([native.payload for native in natives], depth=len(natives)) is not None:
         return None
@@ -424,14 +422,22 @@ def _native_event(document: object, *, may_be_own: bool) -> Incoming:
         native = NativeEvent.model_validate(shaped)
     except ValidationError as error:
         raise Invalid(_problems(error)) from None
-    if not may_be_own and is_of_service(native.source):
-        raise Invalid([Problem("/source", f"`{SERVICE}` is reserved for the service; use your own name")])
+    if not may_be_own:
+        _refuse_own(native)
     if native.event_type in PAYLOADS:
         _check_payload(PAYLOADS[native.event_type], native.payload, unreadable)
     fault = unstorable(native.payload)
     if fault is not None:
         raise Invalid([Problem("/payload", fault)])
     return _incoming(native)
+
+
+def _refuse_own(native: NativeEvent) -> None:
+    """Invalid: only the service publishes under this source, or announces this type."""
+    if reserved.is_of_service(native.source):
+        raise Invalid([Problem("/source", f"`{reserved.SERVICE}` is reserved for the service; use your own name")])
+    if reserved.is_own_type(native.event_type):
+        raise Invalid([Problem("/event_type", reserved.refusal(native.event_type))])
 
 
 def _problems(error: ValidationError, above: str = "") -> list[Problem]:
@@ -481,6 +487,8 @@ def _incoming(native: NativeEvent) -> Incoming:
     extensions: Json = {}
     if not native.model_fields_set.isdisjoint(EXTENSIONS):
         extensions = {name: value for name in EXTENSIONS if (value := getattr(native, name)) is not None}
+    if native.time is not None and (minutes := offset_minutes(native.time)):
+        extensions[UTC_OFFSET] = minutes
     return Incoming(
         id=event_id,
         source=native.source,
@@ -494,16 +502,9 @@ def _incoming(native: NativeEvent) -> Incoming:
     )
 
 
-def is_of_service(source: str) -> bool:
-    """Return whether a source looks like the service's: in any case, full width, with spaces or invisible signs."""
-    if source.isascii() and source.isprintable():  # Of those, a space alone shows nothing.
-        return source.replace(" ", "").casefold() == SERVICE
-    visible = (sign for sign in unicodedata.normalize("NFKC", source) if unicodedata.category(sign) not in UNSEEN)
-    return "".join(visible).casefold() == SERVICE
-
-
-UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-"""Invisible Unicode categories: controls, format characters, spaces and separators."""
+def offset_minutes(time: datetime) -> int:
+    """Return the UTC offset of a time; 0 says nothing about the clock of whoever sent it."""
+    return int((time.utcoffset() or timedelta()).total_seconds()) // 60
 
 
 def _check_payload(model: type[Payload], payload: Json, unreadable: UnreadableMessage | None) -> None:

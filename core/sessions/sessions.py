@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import text
 
@@ -166,7 +166,7 @@ def find_unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
 
 def transcript(tx: Tx, session_id: str, *, after: int = 0, limit: int = 100) -> list[Message]:
     """Return messages in order, after the position `after`."""
-    rows = tx.execute(_TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
+    rows = tx.execute(TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
     return [message_of(row) for row in rows]
 
 
@@ -198,8 +198,13 @@ _FIELDS_OF_MESSAGE: Final = attrgetter(*Message.__slots__)
 
 
 def message_of(row: Any) -> Message:
-    """Convert a row of `messages`."""
-    return Message(*_FIELDS_OF_MESSAGE(row))
+    """Convert a row of `messages`, with the time on the speaker's clock."""
+    message = Message(*_FIELDS_OF_MESSAGE(row))
+    return message if row.utc_offset is None else replace(message, occurred_at=_offset(row))
+
+
+def _offset(row: Any) -> datetime:
+    return cast(datetime, row.occurred_at).astimezone(timezone(timedelta(minutes=row.utc_offset)))
 
 
 def session_of(row: Any) -> Session:
@@ -326,7 +331,7 @@ _UNMAKE = text("DELETE FROM sessions WHERE id = ANY(:ids)")
 
 _UNINDEXED = text('SELECT * FROM sessions WHERE id = ANY(:ids) AND indexed_to < message_count ORDER BY id COLLATE "C"')
 
-_TRANSCRIPT = text("""
+TRANSCRIPT = text("""
     SELECT * FROM messages WHERE session_id = :session AND position > :after ORDER BY position LIMIT :limit
 """)
 

@@ -22,6 +22,7 @@ class TenantLimits(BaseModel):
     settles: Count = Field(32, description="Concurrent callers of `GET /v1/settle`.")
     streams: Count = Field(200, description="Concurrent followers of `GET /v1/stream`.")
     streams_per_key: Count = Field(100, description="Concurrent followers of `GET /v1/stream` per key.")
+    pages: Count = Field(16, description="Concurrent pages of the console.")
     backtests: Count = Field(1, description="Concurrent backtests, plans of replays and dry runs of extraction.")
     rebuilds: Count = Field(2, description="Concurrent rebuilds of users' memories.")
     imports: Count = Field(4, description="Archives that are uploaded or restored at the same time.")

@@ -150,3 +150,9 @@ def test_what_the_service_keeps_with_an_event_is_not_shown(door: Doors) -> None:
     door.ask("POST", "/v1/memories", json={"user_id": "ada", "content": "Tea."}, headers={"Idempotency-Key": "k"})
     [stated] = door.get("/v1/events", params={"type": "memory.stated"}).json()["items"]
     assert "fingerprint" not in json.dumps(stated)
+
+
+def test_a_pattern_with_many_stars_is_refused(door: Doors) -> None:
+    answer = door.get("/v1/events", params={"type": "*a" * 6})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "/type"
