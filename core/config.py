@@ -109,7 +109,7 @@ class Settings(BaseSettings):
 
     batch_events: Count = Field(1000, description="Maximum events in one request.")
     request_bytes: Count = Field(
-        32 * 1024 * 1024,
+        8 * 1024 * 1024,
         description="Maximum size of a request to `POST /v1/events`, in bytes; for other routes see limits.md.",
     )
     event_bytes: Count = Field(256 * 1024, description="Maximum size of an event, in bytes.")
