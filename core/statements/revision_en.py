@@ -456,7 +456,8 @@ _ALONE = lazy_regex(
 _OF_OTHERS = lazy_regex(r"teach\w*|coach\w*|sell\w*|manag\w*|organi[sz]\w*|stud(?:y|ies|ying)|of|about", re.IGNORECASE)
 """Words after which an activity is a subject of work, not what somebody does."""
 _RESTRICTS = lazy_regex(
-    rf"\s(?:in|on|at|with|for|by)\s(?!good\b|ever\b|now\b|health|a while|(?:the )?(?:new year|spring|summer|autumn|fall|winter|end|start|moment|time)|\d|last|this|"
+    r"\s(?:in|on|at|with|for|by)\s(?!good\b|ever\b|now\b|health|a while|"
+    r"(?:the )?(?:new year|spring|summer|autumn|fall|winter|end|start|moment|time)|\d|last|this|"
     rf"{'|'.join(sorted(CALENDAR))})",
     re.IGNORECASE,
 )

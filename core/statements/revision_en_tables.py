@@ -275,7 +275,8 @@ STAGES: Final = tuple(
         ),
         (
             (
-                r"\b(?:forget|drop|lift|scrap|ignore) (?:the |my |that )?(?P<what>(?!the\b|my\b|that\b)[\w -]{2,40}?) (?:rule|ban)\b|"
+                r"\b(?:forget|drop|lift|scrap|ignore) (?:the |my |that )?"
+                r"(?P<what>(?!the\b|my\b|that\b)[\w -]{2,40}?) (?:rule|ban)\b|"
                 r"\b(?:forget|drop|lift|scrap|ignore) (?:the |my |that )?(?:rule|ban) (?:about|on|against) "
                 r"(?P<thing>[^,.;]{2,60})|\b(?:can|may) (?P<deed>[^,.;]{2,40}?) again\b|"
                 r"\binstruction: (?P<subject>[^,.;]{2,40}?) (?:is|are) fine again\b"
