@@ -135,7 +135,7 @@ class Settings(BaseSettings):
         30, description="Lifetime of a worker's lease on a dispatch without renewal, in seconds."
     )
     worker_niceness: int = Field(
-        10,
+        5,
         ge=0,
         le=19,
         description="By how much workers, and the processes of the embedded PostgreSQL that work for them, give way to "
