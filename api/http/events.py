@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
@@ -36,6 +36,12 @@ from rules.engine.similarity import Meanings
 
 router = APIRouter(prefix="/v1", tags=["events"], route_class=Route)
 
+OnError = Literal["refuse", "skip"]
+
+ON_ERROR = Query(
+    description="`refuse`: a faulty event refuses the batch. `skip`: the others are accepted, and `errors` lists it"
+)
+
 BACKLOG_SECONDS = 1.0
 """Seconds for which a count of waiting events is cached; longer where counting them takes long."""
 
@@ -49,23 +55,42 @@ BACKLOG_SECONDS = 1.0
     responses=answers(AcceptedBatch, 202),
 )
 @with_bounds(Bounds(body=attrgetter("request_bytes")))
-def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> Response:
+def post_events(
+    deps: Deps, caller: Publisher, request: Request, raw: Body, on_error: Annotated[OnError, ON_ERROR] = "refuse"
+) -> Response:
     """Accept an event, an array, NDJSON or CloudEvents 1.0; the answer follows the commit."""
-    settings = deps.settings
     try:
-        batch = parsing.parse(raw, request.headers, batch=settings.batch_events, event_bytes=settings.event_bytes)
+        batch, problems = _batch(deps, caller, request, raw, skip=on_error == "skip")
+        done = accept(deps, caller, batch)
     except Invalid:
         metrics.EVENTS_REFUSED.labels("http", "invalid").inc()
         raise
-    done = accept(deps, caller, batch)
-    answer = {
+    answer: Json = {
         "accepted": len(batch) - done.duplicates,
         "duplicates": done.duplicates,
         "events": [{"id": i, "duplicate": d} for i, d in done.ids],
         "settle_token": deps.settle_tokens.of(caller.tenant_id, done.last_seq),
     }
+    if on_error == "skip":
+        answer["errors"] = [{"pointer": problem.pointer, "detail": problem.detail} for problem in problems]
     # Not through the model: it would check a thousand rows we made.
     return dependencies.json_response(answer, status_code=202)
+
+
+def _batch(
+    deps: Dependencies, caller: Caller, request: Request, raw: bytes, *, skip: bool
+) -> tuple[Sequence[Incoming], list[Problem]]:
+    """Return the events of a request, and with `skip` what is wrong with the others. Invalid: nothing is right."""
+    limits = {"batch": deps.settings.batch_events, "event_bytes": deps.settings.event_bytes}
+    if not skip:
+        return parsing.parse(raw, request.headers, **limits), []
+    checked = parsing.parse_each(raw, request.headers, **limits)
+    batch, nameless = ingest.with_users(deps.db.as_reader(None), caller.tenant_id, checked.events)
+    problems = [*checked.problems, *(Problem(f"/{checked.positions[n]}", ingest.NAMELESS) for n in nameless)]
+    good = [event for n, event in enumerate(batch) if n not in set(nameless)]
+    if problems and not good:
+        raise Invalid(parsing.listed(problems))
+    return good, parsing.listed(problems)
 
 
 def accept(deps: Dependencies, caller: Caller, batch: Sequence[Incoming]) -> Accepted:

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 from api.http import documents, events
 from api.ingress.answers import answers
@@ -30,7 +30,7 @@ from core.transfer.archive_reader import ArchiveReader
 from core.transfer.imports import PART_BYTES
 from core.transfer.intake import Owner
 from core.transfer.opened import Allowance, Unreadable
-from core.transfer.reading import Reading
+from core.transfer.reading import NAMES, Reading
 from core.transfer.records import Conversation, Record, Skipped, Statement
 from core.transfer.report import Report
 from core.types import Json
@@ -55,7 +55,14 @@ INTERRUPTED: Final = Problem("", "was interrupted; send it again, and only what 
 
 Status = Literal["pending", "done", "failed"]
 
-Format = Literal["imprint", "chatgpt", "claude", "claude-code", "mem0", "hindsight", "langgraph", "locomo", "messages"]
+
+def _a_format(name: str) -> str:
+    if name not in NAMES:
+        raise ValueError(f"must be one of {', '.join(NAMES)}")
+    return name
+
+
+Format = Annotated[str, AfterValidator(_a_format)]
 
 UPLOAD: Final[Json] = {
     "requestBody": {
@@ -70,7 +77,11 @@ UPLOAD: Final[Json] = {
 
 
 class Imported(BaseModel):
-    """Counts of what was found and accepted, or the job `id` that restores it; a dry run accepts nothing."""
+    """Counts of what was found and accepted, or the job `id` that restores it; a dry run accepts nothing.
+
+    `skipped`: what is left out, by reason; `examples`: where some of it stands; `odd`: how much of it is not as its
+    format has it.
+    """
 
     formats: list[str]
     conversations: int
@@ -78,6 +89,8 @@ class Imported(BaseModel):
     statements: int
     documents: int
     skipped: dict[str, int]
+    examples: dict[str, list[str]]
+    odd: int
     first: str | None
     last: str | None
     accepted: int = 0
@@ -102,7 +115,9 @@ def post_import(
     response: Response,
     user_id: Annotated[Who, Query(description="Whose memory it becomes")],
     group_id: Annotated[Who | None, Query(description="Group whose memory it becomes")] = None,
-    only: Annotated[Format | None, Query(description="Import one format only")] = None,
+    only: Annotated[
+        Format | None, Query(description="Import one format only", json_schema_extra={"enum": [*NAMES]})
+    ] = None,
     include_forbidden: Annotated[bool, Query(description="Also what ChatGPT was told not to remember")] = False,
     dry_run: Annotated[bool, Query(description="Only report what would be imported")] = True,
 ) -> Imported:

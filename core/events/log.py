@@ -13,7 +13,8 @@ from uuid_utils import uuid7
 
 from core.errors import NotFound
 from core.events import type_patterns
-from core.events.parsing import NAME_CHARACTERS, SERVICE, Incoming
+from core.events.parsing import NAME_CHARACTERS, Incoming
+from core.events.reserved import SERVICE
 from core.storage import bounded_rows
 from core.storage.db import Tx, json_texts, run_together, text_array
 from core.storage.multiquery import BoundStatement

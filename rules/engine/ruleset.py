@@ -13,6 +13,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
+from core.events.reserved import SERVICE
 from core.events.type_patterns import matches
 from core.types import Event
 from rules.document.condition_tree import Group, Leaf
@@ -137,10 +138,13 @@ class _CompiledRule:
     indexed: tuple[Leaf, ...]
 
 
+_FROM_THE_CLOCK: Final = Leaf(field="source", op="==", value=SERVICE)
+
+
 def _compile(rule: Rule, version: int, known: dict[_Shape, _Keys]) -> _CompiledRule:
     nodes = conjuncts(rule.conditions)
     if rule.schedule is not None:
-        nodes = [Leaf(field="payload.rule", op="==", value=rule.name), *nodes]
+        nodes = [Leaf(field="payload.rule", op="==", value=rule.name), _FROM_THE_CLOCK, *nodes]
     indexed = [node for node in nodes if isinstance(node, Leaf) and family(node) is not None]
     rest = [node for node in nodes if family(node) is None] if len(indexed) < len(nodes) else []
     late = [node for node in rest if names_looked_up(node) or has_meaning(node)]

@@ -14,10 +14,11 @@ from typing import Final, NamedTuple
 
 from core.errors import Problem
 from core.events.parsing import PAYLOADS
+from core.events.reserved import EMITTED
 from core.events.type_patterns import matches
 from rules.document.condition_tree import Group, Leaf, Reference
 from rules.document.schema import Emit, Rule, RunAgent
-from rules.document.targets import APPROVALS, EMITTED, TARGETS
+from rules.document.targets import APPROVALS, TARGETS
 from rules.expressions import paths, templates
 from rules.registry import field_kinds, satisfiability
 from rules.registry.field_kinds import FieldShape

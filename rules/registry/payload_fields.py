@@ -10,9 +10,9 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core.events.parsing import PAYLOADS
+from core.events.reserved import EMITTED
 from core.events.type_patterns import like, matches
 from core.storage.db import Tx
-from rules.document.targets import EMITTED
 from rules.expressions import paths
 
 LATEST: Final = 20_000

@@ -190,9 +190,10 @@ def test_a_debounce_is_flushed_by_its_types_alone() -> None:
 def test_a_scheduled_rule_answers_its_own_tick_only() -> None:
     tick = {"schedule": {"every_seconds": 60}, "event_type": None}
     ruleset = a_set(a_rule("hourly", **tick), a_rule("daily", **tick, conditions=a_leaf("==", 1)))
-    assert fired(ruleset, an_event({"rule": "hourly"}, event_type="clock.ticked")) == ["hourly"]
-    assert fired(ruleset, an_event({"rule": "daily", "x": 1}, event_type="clock.ticked")) == ["daily"]
-    assert fired(ruleset, an_event({"rule": "daily"}, event_type="clock.ticked")) == []
+    assert fired(ruleset, an_event({"rule": "hourly"}, event_type="clock.ticked", source="imprint")) == ["hourly"]
+    assert fired(ruleset, an_event({"rule": "daily", "x": 1}, event_type="clock.ticked", source="imprint")) == ["daily"]
+    assert fired(ruleset, an_event({"rule": "daily"}, event_type="clock.ticked", source="imprint")) == []
+    assert fired(ruleset, an_event({"rule": "hourly"}, event_type="clock.ticked", source="cron")) == []
     assert fired(ruleset, an_event({"rule": "daily", "x": 1})) == []
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from core.events.reserved import EMITTED
 from core.types import Json
 from rules.document.schema import Rule, parse
-from rules.document.targets import EMITTED, TARGETS
+from rules.document.targets import TARGETS
 from rules.registry import defaults, lint
 from rules.registry.payload_fields import Payloads
 from tests.rules.registry.samples import emits, warned
