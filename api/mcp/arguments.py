@@ -64,12 +64,13 @@ def _position(arguments: Json, schema: Json, path: Sequence[int | str]) -> tuple
     """
     within: Any = None
     key: Any = None
-    value, node, inner = arguments, schema, schema
+    value: Any = arguments
+    node, inner = schema, schema
     for step in path:
         if not _has(value, step):
             break
         within, key, node = value, step, inner
-        value, inner = value[step], _part(inner, step)
+        value, inner = within[key], _part(inner, step)
     return within, key, node
 
 
