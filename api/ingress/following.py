@@ -53,6 +53,9 @@ BACKOFF_FACTOR: Final = 1.5
 
 ANSWER: Final = TypeAdapter(Json)
 
+POSITION: Final = "stream.position"
+"""Name of the frame that says how far the feed is, after silence and at the end."""
+
 GAP: Final = "stream.gap"
 """Name of the frame that says that events have left which the follower had not been sent."""
 
@@ -297,8 +300,12 @@ def frame_of(position: Position, event: Event) -> bytes:
 
 
 def mark(position: Position) -> bytes:
-    """Return a frame without an event: a client that reconnects resumes here, however rare its events are."""
-    return b"id: %s\n: \n\n" % str(position).encode()
+    """Return a frame that only says how far the feed is: a client resumes there, however rare its events are.
+
+    It has data, because usual clients ignore an id without, or make an empty message of it.
+    """
+    place = str(position).encode()
+    return b'id: %s\nevent: %s\ndata: {"position": "%s"}\n\n' % (place, POSITION.encode(), place)
 
 
 def notice(after: Position, gap: Gap) -> bytes:

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import structlog
-from kombu import Connection, Exchange, Queue
+from kombu import Connection, Exchange
 from kombu.message import Message
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
@@ -26,11 +26,15 @@ from core.tenancy import tenants
 from core.types import DispatchStatus
 from workers.dispatch import insertion
 from workers.dispatch.model import NewDispatch
+from workers.queues import ExistingQueue
 
 log = structlog.get_logger()
 
 EXCHANGE = Exchange("imprint.events", type="topic", durable=True)
-QUEUE = Queue("imprint.events", EXCHANGE, routing_key="#", durable=True)
+QUEUE = ExistingQueue("imprint.events", EXCHANGE, routing_key="#", durable=True)
+
+ON_REDIS: Final = {"priority_steps": list(range(10))}
+"""kombu keeps a list for each step of priority, and publishers choose the steps: every possible one is read."""
 
 PREFETCH = 50
 """Unacknowledged messages; each is one transaction, so this bounds what a restart delivers again."""
@@ -73,12 +77,13 @@ class BusConsumer:
         self._loop.close(5)
 
     def _consume(self) -> None:
-        with Connection(self._url, connect_timeout=2) as connection:
+        options = ON_REDIS if self._url.startswith(("redis:", "rediss:")) else {}
+        with Connection(self._url, connect_timeout=2, transport_options=options) as connection:
             # Bodies are parsed here and not by kombu, so that an unreadable one becomes a dead letter and not a crash.
             channel: Any = connection.default_channel
             channel.Message = _without_inflation(channel.Message)
-            options = {"on_message": self._on_message, "prefetch_count": PREFETCH, "accept": None}
-            with connection.Consumer([QUEUE], channel, **options):
+            how = {"on_message": self._on_message, "prefetch_count": PREFETCH, "accept": None}
+            with connection.Consumer([QUEUE], channel, **how):
                 declared = time.monotonic()
                 while not self._loop.is_stopped:
                     if time.monotonic() - declared > REDECLARE_SECONDS:

@@ -84,8 +84,8 @@ def test_a_frame_has_position_type_and_data_in_lines_of_their_own() -> None:
     assert "a\\nb" in data
 
 
-def test_a_mark_has_no_data() -> None:
-    assert mark(Position(31, 0)) == b"id: 1f-0\n: \n\n"
+def test_a_mark_has_data_so_that_usual_clients_resume_there() -> None:
+    assert mark(Position(31, 0)) == b'id: 1f-0\nevent: stream.position\ndata: {"position": "1f-0"}\n\n'
     assert following.HEARTBEAT_SECONDS == 15.0, "as the documentation says"
 
 
