@@ -17,7 +17,7 @@ from core.tenancy.tenants import Caller
 SOON_SECONDS: Final = 1
 """Retry-After of a limit whose requests end within about a second."""
 
-RETRY_SECONDS: Final = {"settles": 5, "streams": 5, "backtests": 10}
+RETRY_SECONDS: Final = {"settles": 5, "streams": 5, "backtests": 10, "imports": 10}
 """Retry-After of a limit whose requests take longer."""
 
 

@@ -27,7 +27,7 @@ BODY_BYTES: Final = 1024 * 1024
 PREFIX: Final = 2
 """Segments of a path by which routes are looked up: all routes of one resource share them."""
 
-Counted = Literal["requests", "settles", "streams", "backtests", "pages"]
+Counted = Literal["requests", "settles", "streams", "backtests", "imports", "pages"]
 """The limit of a tenant that a request counts towards; the requests of a page count besides."""
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])

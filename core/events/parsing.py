@@ -6,11 +6,11 @@ import difflib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Annotated, Any, Literal, TypeGuard
+from typing import Annotated, Any, Final, Literal, TypeGuard, TypeVar
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -30,10 +30,19 @@ from pydantic import (
 from pydantic_core import ErrorDetails, to_json
 from uuid_utils import uuid7
 
+from core.baton import REQUESTS
 from core.errors import Invalid, Problem
 from core.events import identifiers, message_shapes, reserved
 from core.events.message_shapes import UnreadableMessage
 from core.types import LABEL, UTC_OFFSET, Json
+
+AT_A_TIME: Final = 20
+"""Events after which other requests may compute: some milliseconds of the largest."""
+
+WHOLE_BYTES: Final = 256 * 1024
+"""Bytes up to which a body is parsed at once."""
+
+Item = TypeVar("Item")
 
 NAME_CHARACTERS = 200
 """Longest name, characters: two of them, in any script, fit into one index entry."""
@@ -325,7 +334,7 @@ def parse_each(body: bytes, headers: Mapping[str, str], *, batch: int, event_byt
     if len(documents) > batch:
         raise Invalid([Problem("", f"{len(documents)} events in one batch; send at most {batch}")])
     if len(body) > event_bytes:
-        documents = [_bounded(document, event_bytes) for document in documents]
+        documents = [_bounded(document, event_bytes) for part in _parts(documents) for document in part]
     return check_each(documents)
 
 
@@ -350,11 +359,11 @@ def check(documents: Sequence[object], *, may_be_own: bool = False) -> list[Inco
 
 def check_each(documents: Sequence[object], *, may_be_own: bool = False) -> Checked:
     """Turn parsed documents into events, and list what is wrong with the others; an Invalid among them is a fault."""
-    events = _check_together(documents, may_be_own=may_be_own)
+    events = _check_in_parts(documents, may_be_own=may_be_own)
     if events is not None:
         return Checked(events, range(len(events)))
     checked = Checked([], positions := [])
-    for index, document in enumerate(documents):
+    for index, document in enumerate(document for part in _parts(documents) for document in part):
         try:
             checked.events.append(_event(document, may_be_own=may_be_own))
             positions.append(index)
@@ -375,6 +384,25 @@ def listed(problems: list[Problem]) -> list[Problem]:
     if len(problems) <= PROBLEMS:
         return problems
     return [*problems[:PROBLEMS], Problem("", f"more than {PROBLEMS} problems; the rest is not listed")]
+
+
+def _check_in_parts(documents: Sequence[object], *, may_be_own: bool) -> list[Incoming] | None:
+    """Return the events if nothing is wrong with any of them; other requests compute between the parts."""
+    events: list[Incoming] = []
+    for part in _parts(documents):
+        checked = _check_together(part, may_be_own=may_be_own)
+        if checked is None:
+            return None
+        events += checked
+    return events
+
+
+def _parts(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Yield a few at a time, and give way to other requests in between."""
+    for begin in range(0, len(items), AT_A_TIME):
+        if begin:
+            REQUESTS.give_way()
+        yield items[begin : begin + AT_A_TIME]
 
 
 def _check_together(documents: Sequence[object], *, may_be_own: bool) -> list[Incoming] | None:
@@ -605,6 +633,8 @@ def _documents(body: bytes, headers: Mapping[str, str]) -> list[object]:
         return [_binary(body, headers, prefix)]
     if kind == "application/x-ndjson":
         return [_line(line) for line in body.splitlines() if line.strip()]
+    if len(body) > WHOLE_BYTES and (items := _items(body)) is not None:
+        return items
     parsed = _json(body, "")
     if isinstance(parsed, list):
         return parsed
@@ -616,6 +646,33 @@ def _binary(body: bytes, headers: Mapping[str, str], prefix: str) -> Json:
     decode = unquote if prefix == "ce-" else str
     attributes = {name[len(prefix) :]: decode(value) for name, value in headers.items() if name.startswith(prefix)}
     return {**attributes, "data": _json(body, "/0/data") if body else None}
+
+
+def _items(body: bytes) -> list[object] | None:
+    """Return the items of a list, each parsed alone, so that other requests compute in between.
+
+    None: it is no list that can be read so; what is wrong with it shows as a whole.
+    """
+    try:
+        text = body.decode()
+        position, items = _after_spaces(text, 0), list[object]()
+        if text[position] != "[":
+            return None
+        while text[position] != "]":
+            item, position = _DECODER.raw_decode(text, _after_spaces(text, position + 1))
+            position = _after_spaces(text, position)
+            if text[position] not in ",]":
+                return None
+            items.append(item)
+            if not len(items) % AT_A_TIME:
+                REQUESTS.give_way()
+        return items if _after_spaces(text, position + 1) == len(text) else None
+    except (ValueError, IndexError, RecursionError):
+        return None
+
+
+def _after_spaces(text: str, position: int) -> int:
+    return _SPACES.match(text, position).end()  # type: ignore[union-attr] - it matches nothing, too
 
 
 def _line(line: bytes) -> object:
@@ -639,6 +696,11 @@ def _json(raw: bytes, pointer: str) -> Any:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number; use null")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+
+_SPACES: Final = re.compile(r"[ \t\n\r]*")
 
 
 def _bounded(document: object, event_bytes: int) -> object:

@@ -59,3 +59,13 @@ def test_pages_of_the_console_have_a_limit_of_their_own() -> None:
     assert refused.value.name == "pages"
     flight.leave(caller, "pages")
     flight.enter(caller, "pages")
+
+
+def test_an_import_counts_as_a_request_and_as_an_import() -> None:
+    flight, caller = InFlight(), Caller("acme", UUID(int=1), frozenset({"publish"}), limits=TenantLimits(imports=1))
+    flight.enter(caller, "imports")
+    with pytest.raises(LimitReached) as refused:
+        flight.enter(caller, "imports")
+    assert refused.value.name == "imports"
+    flight.leave(caller, "imports")
+    flight.enter(caller, "imports")

@@ -384,3 +384,31 @@ def test_one_fault_has_each_event_checked(wrong: object) -> None:
     with pytest.raises(Invalid) as refused:
         parsing.check([*RIGHT, wrong])
     assert {problem.pointer.split("/")[1] for problem in refused.value.problems} == {str(len(RIGHT))}
+
+
+ITEMS = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5)
+
+
+@given(st.lists(ITEMS, max_size=50), st.sampled_from(["", " ", "\n\t "]))
+def test_a_large_list_is_read_item_by_item_as_it_is_read_at_once(items: list[object], spaces: str) -> None:
+    inner = f"{spaces},{spaces}".join(json.dumps(item, ensure_ascii=False) for item in items)
+    raw = f"{spaces}[{spaces}{inner}{spaces}]{spaces}".encode()
+    assert parsing._items(raw) == (json.loads(raw) or None)
+
+
+@pytest.mark.parametrize(
+    "raw", [b"[1", b"[1,]", b"[1 2]", b"[1]]", b"[,1]", b'{"a":[1]}', b"[NaN]", b"[1]x", b"", b"\xff[1]", b"[" * 9_000]
+)
+def test_what_is_no_list_is_left_to_be_refused_as_a_whole(raw: bytes) -> None:
+    assert parsing._items(raw) is None
+
+
+def test_a_large_batch_gives_way_to_other_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    ways = list[int]()
+    monkeypatch.setattr(parsing.REQUESTS, "give_way", lambda: ways.append(1))
+    body = json.dumps([event(id=f"e{n}", payload={"text": "x" * 3_000}) for n in range(400)]).encode()
+    found = parsing.parse(body, {}, batch=1_000, event_bytes=100_000)
+    assert [one.id for one in found] == [f"e{n}" for n in range(400)]
+    assert len(ways) >= 3 * (400 // parsing.AT_A_TIME - 1), "while it is parsed, checked, and checked for storage"
+    with pytest.raises(Invalid, match="/400/source"):
+        parsing.parse(body[:-1] + b',{"event_type":"a"}]', {}, batch=1_000, event_bytes=100_000)
