@@ -58,7 +58,7 @@ def _error_of_body(who: str, error: Mapping[str, Any]) -> Later | Never:
 
 
 _PASSING: Final = re.compile(
-    r"rate.?limit|overloaded|unavailable|server.?error|internal|timeout|capacity|exhausted", re.I
+    r"rate.?limit|overloaded|unavailable|server.?error|internal|timeout|capacity|exhausted", re.IGNORECASE
 )
 """Types of errors after which the same request may succeed."""
 
