@@ -11,7 +11,7 @@ from typing import Final
 from core.transfer import json_objects, opened
 from core.transfer.formats import chatgpt, claude_ai, claude_code, codex, gemini, imprint, messages, stores, trees
 from core.transfer.formats.fields import Object, Read, each
-from core.transfer.opened import Opened, Unreadable
+from core.transfer.opened import Allowance, Opened, Unreadable
 from core.transfer.records import Conversation, Entry, Line, Note, Record, Skipped, Turn
 
 PART: Final = 500
@@ -64,10 +64,11 @@ class Reading:
     only: str | None = None
     include_forbidden: bool = False
     recognised: set[str] = field(default_factory=set)
+    allowance: Allowance = field(default_factory=Allowance)
 
     def records(self) -> Iterator[Record]:
         """Yield all records. Unreadable: a file is broken, or nothing is of a known format."""
-        for file in opened.files(self.path):
+        for file in opened.files(self.path, self.allowance):
             yield from self._file(file)
         if not self.recognised:
             raise Unreadable(f"Nothing in {self.path} is of a known format ({', '.join(NAMES)}).")

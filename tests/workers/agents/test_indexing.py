@@ -189,6 +189,23 @@ def test_a_document_that_is_deleted_meanwhile_fails_nothing(app: Database, setti
         assert set(tx.execute(text("SELECT status FROM dispatches")).scalars()) <= {"done"}
 
 
+def test_messages_without_words_are_passed_over_and_never_found(app: Database, works: Works) -> None:
+    blank = [said(content, message_id=f"blank{n}") for n, content in enumerate(["", " \n ", ""])]
+    accept(
+        app, said("A ship sails to Porto.", message_id="m1"), *blank[:2], said("It rains.", message_id="m2"), blank[2]
+    )
+    works.settle()
+    with app.tenant(TENANT) as tx:
+        session = sessions.get(tx, "s1")
+        indexed = set(tx.execute(text("SELECT ref FROM search_index WHERE type = 'message'")).scalars())
+    assert (session.message_count, session.indexed_to) == (5, 5)
+    assert indexed == {"m1", "m2"}
+    for method in ("hybrid", "keyword", "vector"):
+        question = Question("Porto", "ada", method=method, filters=Filters())
+        results = query.search(app, TENANT, question, HashEmbedder()).results
+        assert {result.message.id for result in results if result.message} <= {"m1", "m2"}
+
+
 class PartlyBroken(HashEmbedder):
     """An endpoint with a broken vector for one text."""
 
