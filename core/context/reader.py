@@ -26,11 +26,10 @@ INSTRUCTIONS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class SessionSlice:
-    """A session as its context needs it. `ends`: cumulative tokens up to and with each message."""
+    """A session as its context needs it."""
 
     session_id: str
     messages: Sequence[Message]
-    ends: Sequence[int]
     hidden: frozenset[str]
     summary: Summary | None
     plans: Sequence[SessionPlan]
@@ -52,7 +51,7 @@ class OwnerMaterial:
         """Return the newest message and the pinned texts alone, for a context without room for more."""
         newest = self.conversation
         if newest is not None:
-            newest = replace(newest, messages=newest.messages[-1:], ends=newest.ends[-1:], summary=None, plans=())
+            newest = replace(newest, messages=newest.messages[-1:], summary=None, plans=())
         return OwnerMaterial((), newest, self.pinned, self.guidance)
 
 
@@ -122,18 +121,14 @@ def _session_slice(
     missed = (
         set(tx.execute(_UNHEARD, {**parameters, "first": others[0], "last": others[-1]}).scalars()) if others else ()
     )
-    heard_indexes = [index for index, message in enumerate(window.messages) if message.id not in missed]
-    if not heard_indexes:
+    messages = [message for message in window.messages if message.id not in missed]
+    if not messages:
         return None
     summary = rolling.latest(tx, session_id)
     if summary is not None and tx.execute(_UNHEARD, {**parameters, "first": 1, "last": summary.to_position}).first():
         summary = None  # It tells some of what this reader has not heard.
     own = [plan for plan in tracker.current(tx, session_id) if _is_of(plan, reader)]
-    messages, ends = (
-        [window.messages[index] for index in heard_indexes],
-        [window.ends[index] for index in heard_indexes],
-    )
-    return SessionSlice(session_id, messages, ends, hidden_messages.hidden_ids(tx, session_id), summary, own)
+    return SessionSlice(session_id, messages, hidden_messages.hidden_ids(tx, session_id), summary, own)
 
 
 def _pinned(tx: Tx, session_id: str, reader: Mapping[str, object], *, heard: bool) -> Pinned:
@@ -149,8 +144,7 @@ def _without(conversation: SessionSlice | None, message_id: str | None) -> Sessi
     """Return the session without the message that is shown as the system prompt."""
     if conversation is None or message_id is None:
         return conversation
-    kept = [(m, end) for m, end in zip(conversation.messages, conversation.ends, strict=True) if m.id != message_id]
-    return replace(conversation, messages=[m for m, _ in kept], ends=[end for _, end in kept])
+    return replace(conversation, messages=[m for m in conversation.messages if m.id != message_id])
 
 
 def _is_mine(message: Message, reader: Mapping[str, object]) -> bool:
