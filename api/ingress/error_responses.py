@@ -81,14 +81,24 @@ def _on_ours(error: errors.ImprintError) -> Response:
     return answer
 
 
+EXTRA: Final = "Extra inputs are not permitted"
+"""What pydantic says of an unknown field, without its name."""
+
+
 def _limit(error: errors.ImprintError) -> Json | None:
     return {"name": error.name, "value": error.value} if isinstance(error, LimitReached | QuotaReached) else None
 
 
 def _on_shape(error: RequestValidationError) -> Response:
     told = error.errors()[:PROBLEMS]
-    faults = [errors.Problem("/" + "/".join(str(p) for p in e["loc"][1:]), e["msg"]) for e in told]
+    faults = [errors.Problem("/" + "/".join(str(p) for p in e["loc"][1:]), _words(e)) for e in told]
     return problem(422, "Invalid", "; ".join(f"{f.pointer}: {f.detail}" for f in faults), faults)
+
+
+def _words(fault: Any) -> str:
+    if fault["msg"] == EXTRA:
+        return f"`{fault['loc'][-1]}` is not known here; leave it out, or see /docs for what there is"
+    return str(fault["msg"])
 
 
 def _on_http(error: HTTPException) -> Response:

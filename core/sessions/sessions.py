@@ -152,15 +152,28 @@ def keep(tx: Tx, session_id: str, days: int | None) -> None:
         raise NotFound(f"There is no session {session_id!r} in this tenant.")
 
 
+ANY_TIME: Final = (None, None)
+
+
 def find_unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
     """Return the sessions among these with messages that are not indexed yet."""
     rows = tx.execute(_UNINDEXED, {"ids": list(session_ids)})
     return [session_of(row) for row in rows]
 
 
-def transcript(tx: Tx, session_id: str, *, after: int = 0, limit: int = 100) -> list[Message]:
-    """Return messages in order, after the position `after`."""
-    rows = tx.execute(_TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
+def transcript(
+    tx: Tx,
+    session_id: str,
+    *,
+    after: int = 0,
+    limit: int = 100,
+    time: tuple[datetime | None, datetime | None] = ANY_TIME,
+) -> list[Message]:
+    """Return messages in order, after the position `after`; `time`: said then or later, and before."""
+    values = {"session": session_id, "after": after, "limit": limit}
+    if time == ANY_TIME:
+        return [message_of(row) for row in tx.execute(_TRANSCRIPT, values)]
+    rows = tx.execute(_SAID_WITHIN, values | {"since": time[0], "until": time[1]})
     return [message_of(row) for row in rows]
 
 
@@ -322,6 +335,14 @@ _UNINDEXED = text('SELECT * FROM sessions WHERE id = ANY(:ids) AND indexed_to < 
 
 _TRANSCRIPT = text("""
     SELECT * FROM messages WHERE session_id = :session AND position > :after ORDER BY position LIMIT :limit
+""")
+
+_SAID_WITHIN = text("""
+    SELECT * FROM messages
+    WHERE session_id = :session AND position > :after
+      AND (cast(:since AS timestamptz) IS NULL OR occurred_at >= :since)
+      AND (cast(:until AS timestamptz) IS NULL OR occurred_at < :until)
+    ORDER BY position LIMIT :limit
 """)
 
 _MESSAGE = text("SELECT * FROM messages WHERE session_id = :session AND id = :message")
