@@ -8,12 +8,12 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import Request, Response
-from pydantic import BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from api.http import context, decisions, erasure, events, forgettings, memories, memory_writes, search, sessions
 from api.http.context import ContextRequest
 from api.http.decisions import UndoLatestRequest
-from api.http.memories import MemoryListRequest
+from api.http.memories import JsonObjectText, MemoryListRequest
 from api.http.memory_requests import Patch, StatementRequest
 from api.http.search_request import SearchRequest
 from api.http.sessions import HideRequest
@@ -69,7 +69,12 @@ class Listing(RequestBody):
     group_id: Name | None = None
     category: Category | None = None
     q: Annotated[Content | None, Field(min_length=1, max_length=200, description="Part of the content")] = None
-    order: Annotated[Order, Field(description="What comes first")] = "newest"
+    since: Annotated[AwareDatetime | None, Field(alias="from", description="Happened or said then or later")] = None
+    until: Annotated[AwareDatetime | None, Field(alias="to", description="Happened or said before")] = None
+    structured: Annotated[
+        JsonObjectText | None, Field(description='Fields that `structured` has, as JSON: {"project": "atlas"}')
+    ] = None
+    order: Annotated[Order, Field(description="What comes first; `said`: what was said or happened last")] = "newest"
     after: Annotated[str | None, Field(max_length=100, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     reader_labels: ReaderLabels = None
@@ -147,7 +152,9 @@ def _unforget(deps: Dependencies, caller: Caller, asked: Unforgetting) -> Json:
 def _list(deps: Dependencies, caller: Caller, asked: Listing) -> Json:
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose memories to list: `user_id`, `group_id` or both")])
-    return memories.get_memories(deps, caller, MemoryListRequest.model_validate(asked.model_dump(exclude_none=True)))
+    return memories.get_memories(
+        deps, caller, MemoryListRequest.model_validate(asked.model_dump(exclude_none=True, by_alias=True))
+    )
 
 
 def _undo(deps: Dependencies, caller: Caller, asked: Undoing) -> Json:

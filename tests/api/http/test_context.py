@@ -533,3 +533,20 @@ def test_the_current_step_of_a_plan_brings_what_it_needs(door: Doors, app: Datab
     accept_all(app, [event("plan.updated", payload)])
     works.settle()
     assert "Dupont" in str(context(door, **asked)["messages"])
+
+
+def test_in_a_group_each_wish_and_preference_is_that_of_its_member(door: Doors) -> None:
+    for user, words, category in (
+        ("ana", "Please answer me in short sentences.", "instruction"),
+        ("ana", "Ana loves olives.", "preference"),
+        ("bob", "Bob loves capers.", "preference"),
+    ):
+        body = {"user_id": user, "group_id": "crew", "content": words, "category": category}
+        assert door.post("/v1/memories", body).is_success
+    question = said("What shall we eat?", session="g1", user="bob", group_id="crew")
+    assert door.post("/v1/events", question).is_success
+    asked = {"user_id": "bob", "session_id": "g1", "query": "olives or capers?", "format": "text"}
+    words = door.post("/v1/context", asked).json()["text"]
+    own, others = words.index("## User Preferences"), words.index("## Preferences of Other Members")
+    assert own < words.index("Bob loves capers.") < others < words.index("- ana: Ana loves olives.")
+    assert "- ana: ana's standing instruction: Please answer me in short sentences." in words
