@@ -42,6 +42,7 @@ async def get_rule(
         request,
         "rule.html",
         rule=rule,
+        text=formatting.canonical_text(rule["rule"]),
         versions=[{**one, "rows": side_by_side(one["diff"])} for one in history["items"]],
         older=history["next"],
         shadow=rule_names.shadow_of(name),
