@@ -20,7 +20,7 @@ from api.cli.local_stack import stack
 from api.demo import conversations
 from api.demo.conversations import DemoConversation, DemoQuestion
 from api.terminal import err
-from core.config import Settings
+from core.config import ClientSettings, Settings
 from core.types import Json
 
 TOP = 5
@@ -61,7 +61,9 @@ def _on_own_stack(home: Path, talk: DemoConversation, view: DemoView) -> Json | 
     settings = _settings(home)
     done: list[Json] = []
     view.start(talk)
-    code = stack(settings, quiet=True, on_ready=lambda: done.append(_play(Client(settings), talk, view)))
+    code = stack(
+        settings, quiet=True, on_ready=lambda: done.append(_play(Client(ClientSettings(home=home)), talk, view))
+    )
     if code == 0 and not done:
         err.print("Interrupted; everything has ended.")
     return done[0] if code == 0 and done else None

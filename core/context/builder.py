@@ -26,6 +26,7 @@ from core.context.token_cache import cached_counter
 from core.inference.embedders import Embedder
 from core.inference.token_counting import Counter
 from core.memory import memories
+from core.memory.as_of import EARLIEST_CLOCK
 from core.plans.tree import OPEN
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
@@ -363,7 +364,9 @@ def _is_of_project(result: query.SearchResult, group_id: str | None) -> bool:
 
 
 def _holds(row: Any, now: datetime) -> bool:
-    return (row.valid_from is None or row.valid_from <= now) and (row.valid_to is None or row.valid_to > now)
+    return (row.valid_from is None or row.valid_from <= now + EARLIEST_CLOCK) and (
+        row.valid_to is None or row.valid_to > now
+    )
 
 
 def _render_within(packer: Packer, sources: ContextMaterial, request: ContextQuery) -> tuple[Assembled, Json, int]:

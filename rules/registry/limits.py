@@ -8,11 +8,12 @@ from typing import Final, Self
 
 from core.config import Settings
 from core.errors import Problem
+from core.events import reserved, type_patterns
 from core.settings import hosts
 from core.storage.db import Tx
 from core.tenancy import destinations, tenants
 from core.tenancy.destinations import Outlets
-from rules.document import masking, reserved_types
+from rules.document import masking
 from rules.document.actions import SecretName
 from rules.document.schema import Action, CeleryTask, Emit, Notify, Rule, RunAgent, Webhook
 from rules.engine import cost as engine_cost
@@ -67,6 +68,10 @@ def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
             "high-risk rules may not run as `auto` in this tenant; set `action_mode` to `approve` or `shadow`, or "
             "let an admin allow it: `imprint rules allow-high-risk on`",
         )
+    for pointer, pattern in rule.type_patterns():
+        fault = type_patterns.fault(pattern)
+        if fault is not None:
+            yield Problem(pointer, fault)
     spent = engine_cost.upper_bound(rule)
     if spent.units > allowed.cost:
         yield Problem(
@@ -97,8 +102,8 @@ def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]
     elif isinstance(action, Notify) and action.channel not in {LOG, *allowed.channels}:
         known = [LOG, *allowed.channels]
         yield Problem(f"{pointer}/channel", _not_allowed(f"has the channel `{action.channel}`", known, _CHANNELS))
-    elif isinstance(action, Emit) and action.event_type in reserved_types.TYPES:
-        yield Problem(f"{pointer}/event_type", reserved_types.refusal(action.event_type))
+    elif isinstance(action, Emit) and action.event_type in reserved.TYPES:
+        yield Problem(f"{pointer}/event_type", reserved.refusal(action.event_type))
 
 
 def _header(pointer: str, name: str, value: str | SecretName, allowed: Outlets) -> Iterator[Problem]:

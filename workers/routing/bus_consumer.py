@@ -7,6 +7,7 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import structlog
@@ -125,7 +126,7 @@ def _refuse(reason: str, size: int, hint: str) -> None:
 
 def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
     """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
-    named = {str(k).lower(): str(v) for k, v in headers.items()} | {"content-type": content_type}
+    named = {str(k).lower(): _header(v) for k, v in headers.items()} | {"content-type": content_type}
     try:
         tenant_id = _tenant(intake_, named)
     except Unauthorized:
@@ -138,6 +139,9 @@ def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], con
         return
     try:
         accepted = ingest.accept(intake_.app, tenant_id, batch)
+    except Invalid as error:
+        _write_dead_letter(intake_, tenant_id, body, str(error))
+        return
     except (DataError, IntegrityError, ProgrammingError) as error:
         # The database refuses it, and will however often it is delivered: it must not block those behind it.
         _write_dead_letter(intake_, tenant_id, body, str(error.orig))
@@ -145,6 +149,13 @@ def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], con
     metrics.EVENTS_ACCEPTED.labels("bus").inc(len(batch) - accepted.duplicates)
     metrics.EVENTS_DUPLICATE.labels("bus").inc(accepted.duplicates)
     intake_.ring()
+
+
+def _header(value: object) -> str:
+    """Return the text of a header: Kafka's are bytes, and AMQP has a type for times, which are in UTC."""
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
 def _tenant(intake_: Intake, headers: Mapping[str, str]) -> str:

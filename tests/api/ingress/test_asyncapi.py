@@ -12,8 +12,8 @@ from referencing.jsonschema import DRAFT202012
 
 from api.ingress import asyncapi
 from core.events.parsing import PAYLOADS
+from core.events.reserved import EMITTED
 from core.types import Json
-from rules.document.targets import EMITTED
 from tests.doors import Doors
 
 SAMPLES: dict[str, Json] = {
