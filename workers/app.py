@@ -34,7 +34,7 @@ def create(settings: Settings, broker_url: str) -> Celery:
         task_reject_on_worker_lost=True,
         task_ignore_result=True,
         task_time_limit=settings.task_seconds + TIME_MARGIN_SECONDS,
-        task_queues=[ExistingQueue(name, Exchange("imprint.work", type="direct"), routing_key=name) for name in QUEUES],
+        task_queues=[_queue(name) for name in QUEUES],
         task_default_queue="io",
         task_default_exchange="imprint.work",
         task_default_exchange_type="direct",
@@ -53,6 +53,10 @@ def create(settings: Settings, broker_url: str) -> Celery:
         broker_transport_options=_transport(settings, broker_url),
     )
     return app
+
+
+def _queue(name: str) -> ExistingQueue:
+    return ExistingQueue(name, Exchange("imprint.work", type="direct"), routing_key=name)  # type: ignore[no-untyped-call]
 
 
 def _transport(settings: Settings, broker_url: str) -> dict[str, Any]:

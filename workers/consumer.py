@@ -8,7 +8,7 @@ from celery.worker.consumer import Consumer as CeleryConsumer
 from celery.worker.consumer.tasks import Tasks
 
 
-class OwnPrefetch(Tasks):
+class OwnPrefetch(Tasks):  # type: ignore[misc] # Celery has no types
     """Consumes with a prefetch count of the consumer's own, not of its channel.
 
     Quorum queues refuse the latter, and a virtual host may make every queue one. RabbitMQ cannot change the count of a
@@ -26,10 +26,10 @@ class OwnPrefetch(Tasks):
         return False
 
 
-class Consumer(CeleryConsumer):  # type: ignore[misc] - Celery has no types
+class Consumer(CeleryConsumer):  # type: ignore[misc] # the same
     """Celery's consumer without remote control and timers in the broker, which this service does not use."""
 
-    class Blueprint(CeleryConsumer.Blueprint):  # type: ignore[misc] - the same
+    class Blueprint(CeleryConsumer.Blueprint):  # type: ignore[misc] # the same
         """Its steps: those of Celery that are left, and the one above in place of `Tasks`."""
 
         default_steps: Final = [

@@ -36,6 +36,7 @@ from core.events import parsing
 from core.events.parsing import Incoming
 from core.sessions import sessions
 from core.storage.db import Tx
+from core.tenancy import tenants
 from core.tenancy.tenants import Caller
 from core.types import Event, Json
 from rules.document import masking, schema
@@ -250,12 +251,14 @@ def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None
     """List the versions of a rule, newest first, each with its diff; `rule` is null if the version is a deletion."""
     with deps.db.tenant(caller.tenant_id) as tx:
         found, following = store.page_of_versions(tx, name, before=after, limit=limit)
+        names = tenants.author_names(tx, {version.author for version in found})
     if not found and after is None:
         raise NotFound(f"There is no rule {name!r}, and there never was; `GET /v1/rules` lists those in force.")
     items = [
         {
             "version": v.version,
             "author": v.author,
+            "author_name": names.get(v.author, v.author),
             "comment": v.comment,
             "at": v.at,
             "rule": None if v.document is None else masking.document(v.document),

@@ -31,7 +31,7 @@ from workers.queues import ExistingQueue
 log = structlog.get_logger()
 
 EXCHANGE = Exchange("imprint.events", type="topic", durable=True)
-QUEUE = ExistingQueue("imprint.events", EXCHANGE, routing_key="#", durable=True)
+QUEUE = ExistingQueue("imprint.events", EXCHANGE, routing_key="#", durable=True)  # type: ignore[no-untyped-call]
 
 ON_REDIS: Final = {"priority_steps": list(range(10))}
 """kombu keeps a list for each step of priority, and publishers choose the steps: every possible one is read."""
@@ -87,7 +87,7 @@ class BusConsumer:
                 declared = time.monotonic()
                 while not self._loop.is_stopped:
                     if time.monotonic() - declared > REDECLARE_SECONDS:
-                        QUEUE(connection.default_channel).declare()
+                        QUEUE(connection.default_channel).declare()  # type: ignore[no-untyped-call]
                         declared = time.monotonic()
                     with contextlib.suppress(TimeoutError):
                         connection.drain_events(timeout=LISTEN_SECONDS)
