@@ -122,6 +122,7 @@ OWNER = frozenset({"user_id", "session_id", "query", "q", "include"})
 """Optional fields with which each route is tried a second time."""
 
 
+@pytest.mark.timeout(400)
 def test_no_route_shows_a_key_without_labels_what_has_labels(settings: Settings, door: Doors, planted: Values) -> None:
     app = door.client.app
     assert isinstance(app, FastAPI)
@@ -138,7 +139,6 @@ def test_no_route_shows_a_key_without_labels_what_has_labels(settings: Settings,
             shown |= {path} if MARKER in answer.text else set()
         if not answered:
             untried[method, path] = answer.text
-    print(*untried.items(), sep="\n")
     assert untried == {}, "Add a value for what these need to `planted`."
     assert shown - WHOLE == set(), (
         "A route either reads by labels, or docs/audience.md names it and it stands in WHOLE."
@@ -208,6 +208,7 @@ CONSOLE_WHOLE = frozenset({"/console", "/console/events", "/console/events/{even
 """Pages with the log: the latest events, all of them, and one."""
 
 
+@pytest.mark.timeout(400)
 def test_no_page_of_the_console_shows_it_either(settings: Settings, door: Doors, planted: Values) -> None:
     browser = Browser(door.client)
     assert browser.log_in(key_of(settings, TENANT, ("read",))).status_code == 303

@@ -75,3 +75,9 @@ def test_a_broken_upload_is_refused_with_the_place(door: Doors, content: bytes, 
     answer = door.ask("POST", "/v1/import", params=ADA, content=content)
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
+
+
+def test_a_number_with_thousands_of_digits_is_refused_like_any_other_fault(door: Doors) -> None:
+    raw = b'[{"conversation_id": ' + b"9" * 5_000 + b"}]"
+    answer = door.ask("POST", "/v1/import", params=ADA, content=raw)
+    assert answer.status_code == 422

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from api.ingress import following
+from api.ingress.dependencies import KEY_SECONDS
 from api.ingress.following import KEPT, KEPT_SECONDS, Entry, Filter, _Tail, frame_of, mark
 from core.events.feed import Position
 from core.types import Event, Json
@@ -88,3 +89,7 @@ def test_a_frame_has_position_type_and_data_in_lines_of_their_own() -> None:
 def test_a_mark_has_no_data() -> None:
     assert mark(Position(31, 0)) == b"id: 1f-0\n: \n\n"
     assert following.HEARTBEAT_SECONDS == 15.0, "as the documentation says"
+
+
+def test_a_key_is_checked_so_often_that_a_revoked_one_is_disconnected_in_time() -> None:
+    assert following.HEARTBEAT_SECONDS * following.CHECKED + KEY_SECONDS <= following.HEARTBEAT_SECONDS
