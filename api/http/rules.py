@@ -26,7 +26,7 @@ from api.http.answers.rules import (
 from api.ingress import paging
 from api.ingress.answers import answers, refuses
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Body, Dependencies, Deps, Limit, Reader, RuleEditor, author
+from api.ingress.dependencies import Body, Dependencies, Deps, Limit, Reader, RuleEditor, WholeDeps, author
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -165,7 +165,7 @@ def post_validate(deps: Deps, caller: Reader, raw: Body) -> Json:
 
 
 @router.post("/test", operation_id="testRules", responses=answers(RuleTest | list[RuleTest], refusals=(404,)))
-def post_test(deps: Deps, caller: Reader, given: RuleTrial) -> Any:
+def post_test(deps: WholeDeps, caller: Reader, given: RuleTrial) -> Any:
     """Test rules on an event without executing anything; returns every condition with its actual value.
 
     The event is treated as happening now, and looked-up fields have their current values. For a single rule the answer

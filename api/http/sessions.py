@@ -21,7 +21,7 @@ from api.http.answers.sessions import (
     WorkingPage,
     WorkingValue,
 )
-from api.ingress import paging
+from api.ingress import audience, paging
 from api.ingress import raw_access as unscreened
 from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps
@@ -144,6 +144,7 @@ def get_messages(
 
 @router.post(
     "/sessions/{session_id:path}/messages/{message_id:path}/hide",
+    dependencies=audience.READABLE_MESSAGE,
     operation_id="hideMessage",
     responses=answers(FullMessage),
 )
@@ -166,6 +167,7 @@ def post_hide(
 
 @router.post(
     "/sessions/{session_id:path}/messages/{message_id:path}/restore",
+    dependencies=audience.READABLE_MESSAGE,
     operation_id="restoreMessage",
     responses=answers(FullMessage),
 )

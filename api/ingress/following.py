@@ -62,6 +62,9 @@ GAP: Final = "stream.gap"
 HEARTBEAT_SECONDS: Final = 15.0
 """Silence after which a follower is sent a comment, and for which a key is trusted."""
 
+CHECKED: Final = 2 / 3
+"""Share of it after which the key is checked again: what is known of a key may itself be five seconds old."""
+
 
 @dataclass(frozen=True, slots=True)
 class Filter:
@@ -176,7 +179,7 @@ class Followers:
                 yield [notice(position, begin.gap)]
             yield [mark(position)]
             while not self._closed:
-                if time.monotonic() - checked > HEARTBEAT_SECONDS:
+                if time.monotonic() - checked >= HEARTBEAT_SECONDS * CHECKED:
                     if not await is_allowed():
                         return
                     checked = time.monotonic()
@@ -192,7 +195,7 @@ class Followers:
                     await asyncio.sleep(0)
                     continue
                 try:
-                    async with asyncio.timeout(HEARTBEAT_SECONDS):
+                    async with asyncio.timeout(max(0, checked + HEARTBEAT_SECONDS * CHECKED - time.monotonic())):
                         await changed.wait()
                 except TimeoutError:
                     yield [mark(position)]

@@ -57,11 +57,16 @@ class OwnerMaterial:
 
 @dataclass(frozen=True, slots=True)
 class ContextReader:
-    """Owner of the memory read, and listener of the session: in a group, members hear what its memory lacks."""
+    """Owner of the memory read, and listener of the session, whose own words a context for the group leaves out."""
 
     user_id: str | None
     group_id: str | None
     listener: str | None
+
+    @property
+    def hears(self) -> Mapping[str, object]:
+        """Who could hear a message that is shown: of a context for a group, everybody in it."""
+        return {"user": None if self.user_id is None and self.group_id else self.listener, "group": self.group_id}
 
 
 def material(
@@ -76,7 +81,7 @@ def material(
 
     Without `instructions` only pinned memories are read.
     """
-    hears = {"user": reader.listener, "group": reader.group_id}
+    hears = reader.hears
     conversation = _session_slice(tx, session_id, window, hears) if session_id is not None and window.messages else None
     values = {"user": reader.user_id, "group": reader.group_id, "most": INSTRUCTIONS, "instructions": instructions}
     orders = tx.execute(_INSTRUCTIONS, values).all()

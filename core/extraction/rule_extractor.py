@@ -23,6 +23,7 @@ from core.extraction.pattern_types import Slot
 from core.extraction.quoting import ReadMessage, RuleStatement
 from core.language import dates, third_person
 from core.language import sentences as language_sentences
+from core.screening import names as screening_names
 from core.types import Candidate, Category, Message, Topic
 
 ASSISTANT_NAMES = frozenset({"assistant", "ai", "bot", "agent", "chatgpt", "claude", "gemini", "copilot", "system"})
@@ -153,7 +154,7 @@ def _read_chinese(chinese: ChineseReader, context: _MessageContext, texts: Seque
 def speaker_of(message: Message) -> str | None:
     """Return the person whose statements `message` holds; None for an assistant, a tool or a system."""
     if message.role == "user":
-        return message.speaker or message.user_id
+        return message.speaker if message.speaker and screening_names.is_name(message.speaker) else message.user_id
     if message.role == "assistant" and message.speaker and message.speaker.lower() not in ASSISTANT_NAMES:
         return message.speaker
     return None

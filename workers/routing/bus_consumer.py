@@ -128,12 +128,13 @@ def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], con
     """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
     named = {str(k).lower(): _header(v) for k, v in headers.items()} | {"content-type": content_type}
     try:
-        tenant_id = _tenant(intake_, named)
+        tenant_id, labels = _tenant(intake_, named)
     except Unauthorized:
         _drop_unauthorized(body)
         return
     try:
         batch = parsing.parse(body, named, batch=intake_.batch, event_bytes=intake_.event_bytes)
+        parsing.require_held_labels(batch, labels)
     except Invalid as error:
         _write_dead_letter(intake_, tenant_id, body, str(error))
         return
@@ -158,18 +159,18 @@ def _header(value: object) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
-def _tenant(intake_: Intake, headers: Mapping[str, str]) -> str:
-    """Return the tenant of the key in the header `authorization`; without that header, the bus's own.
+def _tenant(intake_: Intake, headers: Mapping[str, str]) -> tuple[str, frozenset[str] | None]:
+    """Return tenant and labels of the key in the header `authorization`; without that header, the bus's own tenant.
 
     Unauthorized: the key is invalid.
     """
     if "authorization" not in headers:
-        return intake_.tenant
+        return intake_.tenant, None
     _, _, key = headers["authorization"].partition(" ")
     who = tenants.caller(intake_.app, key)
     if not who.may("publish"):
         raise Unauthorized("The key in the message's `authorization` header lacks the scope `publish`.")
-    return who.tenant_id
+    return who.tenant_id, who.labels
 
 
 def _drop_unauthorized(body: bytes) -> None:
