@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.extraction import candidates, durability, quoting, salience, short_answers
+from core.extraction import candidates, durability, quoting, salience, self_corrections, short_answers
 from core.extraction import slots as extraction_slots
 from core.extraction.chinese.candidates import ChineseReader
 from core.extraction.english import corrections, patterns, pretence
@@ -77,16 +77,22 @@ def extract(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NO
     `acquaintances`: who was spoken of by name before, by the user who did so. Among people, whose talk is mostly of the
     moment, nothing is quoted.
     """
+    messages, corrected = self_corrections.apply(messages)
     return [
-        one
+        self_corrections.with_sources(candidate, corrected)
         for reading in read(messages, acquaintances)
-        for one in (reading.rule_candidates() if reading.among_people else quoting.keep_or_quote(reading))
+        for candidate in (reading.rule_candidates() if reading.among_people else quoting.keep_or_quote(reading))
     ]
 
 
 def statements_of_rules(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY) -> list[Candidate]:
     """Return all statements of the rules, certain or not, without quotations."""
-    return [one for reading in read(messages, acquaintances) for one in reading.rule_candidates()]
+    messages, corrected = self_corrections.apply(messages)
+    return [
+        self_corrections.with_sources(candidate, corrected)
+        for reading in read(messages, acquaintances)
+        for candidate in reading.rule_candidates()
+    ]
 
 
 def read(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY) -> list[ReadMessage]:
