@@ -50,7 +50,7 @@ def require() -> None:
 @contextmanager
 def demo() -> Iterator[Stand]:
     """A stack of its own to which the conversation of the demo was published."""
-    with stack(embedding="hash", tenant_limits='{"requests": 1000000}') as running:
+    with stack(embedding="hash", worker_niceness="0", tenant_limits='{"requests": 1000000}') as running:
         batches = conversations.events(conversations.shipped_conversation())
         tokens = [running.call("POST", "/v1/events", batch)["settle_token"] for batch in batches]
         while not running.call("GET", f"/v1/settle?token={tokens[-1]}&timeout=2&flush=true")["settled"]:
