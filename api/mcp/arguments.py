@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
@@ -17,8 +17,13 @@ ROUNDS: Final = 3
 _EXPECT_JSON: Final = ("list_type", "dict_type", "model_type", "model_attributes_type", "set_type", "tuple_type")
 """Types of faults of a text that stands where a list or an object is expected."""
 
-_NOTHING: Final = frozenset({"", "null"})
+_EMPTY: Final = frozenset({"", "null"})
 """Texts that stand for nothing where they are no valid value."""
+
+NOTHING: Final = object()
+"""In place of a value that is taken away."""
+
+Path = tuple[int | str, ...]
 
 
 RESTRICTIONS: Final = frozenset({"reader_labels", "audience_labels", "audience"})
@@ -34,43 +39,43 @@ def validated(model: type[BaseModel], schema: Json, arguments: Json) -> BaseMode
         try:
             return model.model_validate(arguments)
         except ValidationError as error:
-            repaired = _repaired(schema, arguments, error.errors(include_url=False))
-            if repaired == arguments:
+            repairs = dict(_repairs(schema, arguments, error.errors(include_url=False)))
+            if not repairs:
                 raise
-            arguments = repaired
+            for path, value in repairs.items():
+                arguments = _changed(arguments, path, value)
     return model.model_validate(arguments)
 
 
-def _repaired(schema: Json, arguments: Json, faults: Sequence[ErrorDetails]) -> Json:
-    """Return the arguments without those that say nothing, and with texts of JSON parsed, where these are faults."""
-    repaired: Json = _copy(arguments)
+def _repairs(schema: Json, arguments: Json, faults: Sequence[ErrorDetails]) -> Iterator[tuple[Path, Any]]:
+    """Yield where a value says nothing, or is a text of JSON, with the value to put there; NOTHING: take it away."""
     for fault in faults:
         if fault["type"] in {"extra_forbidden", "missing"}:
             continue
-        within, key, node = _position(repaired, schema, fault["loc"])
-        if within is None or (key in RESTRICTIONS and within[key] == ""):
+        path, within, node = _position(arguments, schema, fault["loc"])
+        if within is None or (path[-1] in RESTRICTIONS and within[path[-1]] == ""):
             continue
-        if _is_nothing(within[key]) and isinstance(within, dict) and key not in node.get("required", ()):
-            del within[key]
-        elif fault["type"].endswith(_EXPECT_JSON):
-            within[key] = _parsed(within[key])
-    return repaired
+        value = within[path[-1]]
+        if _is_nothing(value) and isinstance(within, dict) and path[-1] not in node.get("required", ()):
+            yield path, NOTHING
+        elif fault["type"].endswith(_EXPECT_JSON) and (parsed := _parsed(value)) is not value:
+            yield path, parsed
 
 
-def _position(arguments: Json, schema: Json, path: Sequence[int | str]) -> tuple[Any, Any, Json]:
-    """Return the container of the value at a path, its key, and the schema of the container; None: there is none.
+def _position(arguments: Json, schema: Json, location: Path) -> tuple[Path, Any, Json]:
+    """Return the path to a faulty value, its container, and the schema of that; None: there is no such value.
 
-    A path may end in names of types, which no value has.
+    The location of a fault may end in names of types, which no value has.
     """
     within: Any = None
-    key: Any = None
-    value, node, inner = arguments, schema, schema
-    for step in path:
+    value: Any = arguments
+    node, inner, length = schema, schema, 0
+    for step in location:
         if not _has(value, step):
             break
-        within, key, node = value, step, inner
-        value, inner = value[step], _part(inner, step)
-    return within, key, node
+        within, node, length = value, inner, length + 1
+        value, inner = within[step], _part(inner, step)
+    return location[:length], within, node
 
 
 def _has(value: Any, step: int | str) -> bool:
@@ -87,7 +92,7 @@ def _part(schema: Json, step: int | str) -> Json:
 
 
 def _is_nothing(value: object) -> bool:
-    return value is None or (isinstance(value, str) and value.strip() in _NOTHING)
+    return value is None or (isinstance(value, str) and value.strip() in _EMPTY)
 
 
 def _parsed(value: object) -> object:
@@ -100,8 +105,14 @@ def _parsed(value: object) -> object:
         return value
 
 
-def _copy(value: Any) -> Any:
-    """Return a copy of lists and objects, whose leaves are shared."""
-    if isinstance(value, Mapping):
-        return {name: _copy(part) for name, part in value.items()}
-    return [_copy(part) for part in value] if isinstance(value, list) else value
+def _changed(value: Any, path: Path, new: Any) -> Any:
+    """Return a list or object with another value at a path; only what lies on the path is copied."""
+    if not path:
+        return new
+    first, *rest = path
+    copied = list(value) if isinstance(value, list) else dict(value)
+    if rest or new is not NOTHING:
+        copied[first] = _changed(value[first], tuple(rest), new)
+    else:
+        del copied[first]
+    return copied

@@ -177,7 +177,7 @@ def kind_of(part: Part) -> str:
     own = part.get("type")
     if isinstance(own, str):
         return _snake(own)
-    named = next((key for key in part if _snake(str(key)) in _KEYED), None)
+    named = next((key for key in part if _snake(str(key)) in _KEYED and part[key] is not None), None)
     return _snake(named) if named else "text" if isinstance(part.get("text"), str) else "part"
 
 
@@ -209,7 +209,7 @@ def call_of(part: Part, kind: str = "tool_call") -> Json:
     if isinstance(value.get("function"), Mapping) or (value is part and kind == "tool_call" and "arguments" in part):
         return dict(part)
     name = _first_text(value, _TOOL_NAMES) or kind.removesuffix("_call")
-    given = next((value[key] for key in _ARGUMENTS if value.get(key) is not None), {})
+    given: Any = next((value[key] for key in _ARGUMENTS if value.get(key) is not None), {})
     function = {"name": name, "arguments": given if isinstance(given, str) else _json(given)}
     identity = _first_text(value, ("call_id", "toolCallId", "tool_call_id", "id"))
     return ({"id": identity} if identity else {}) | {"type": "function", "function": function}

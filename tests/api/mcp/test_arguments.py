@@ -124,3 +124,8 @@ def test_an_event_may_have_its_payload_as_a_text_of_json(door: Doors) -> None:
     assert not result["isError"], result
     messages = door.get("/v1/sessions/s1/messages").json()["items"]
     assert [message["content"] for message in messages] == ["I live in Porto."]
+
+
+def test_several_faults_of_one_value_are_repaired_once() -> None:
+    listing = validated("memory_search", **needed("memory_search"), time={"from": "", "to": ""}, limit="")
+    assert (listing.limit, listing.time.to) == (10, None)

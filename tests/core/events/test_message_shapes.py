@@ -86,6 +86,11 @@ SAID = {
         "assistant",
         "Lovely.",
     ),
+    "gemini, with every field of a part": (
+        {"role": "model", "parts": [{"text": "Lovely.", "thought": None, "function_call": None, "inline_data": None}]},
+        "assistant",
+        "Lovely.",
+    ),
     "gemini, candidate": (
         {"content": {"role": "model", "parts": [{"text": "Lovely."}]}, "finishReason": "STOP", "index": 0},
         "assistant",
