@@ -64,6 +64,9 @@ class Target:
         return socket.create_connection((self.host, self.port), timeout=60)
 
 
+SENT: Final = threading.Event()
+"""Set in the process of a flood when its first request, or all of its connections, are on the way."""
+
 Attack = Callable[[Target, threading.Event], None]
 """What one client does until the event is set."""
 
@@ -77,6 +80,7 @@ def repeat(make: Callable[[Target], bytes]) -> Attack:
             with suppress(OSError), target.connect() as line:
                 while not over.is_set():
                     line.sendall(sent)
+                    SENT.set()
                     if not read_answer(line):
                         break
 
@@ -111,6 +115,7 @@ def unread(path: str, count: int) -> Attack:
                 line = target.connect()
                 line.sendall(target.request("GET", path))
                 lines.append(line)
+        SENT.set()
         over.wait()
         for line in lines:
             line.close()
@@ -129,6 +134,7 @@ def streams(path: str, count: int) -> Attack:
                 line.sendall(target.request("GET", path))
                 line.settimeout(0.001)
                 lines.append(line)
+        SENT.set()
         while not over.wait(0.01):
             for line in lines:
                 with suppress(OSError):
@@ -143,6 +149,7 @@ def slow(target: Target, over: threading.Event) -> None:
     begun = target.request("POST", "/v1/events", b" " * 10_000)[:-9_990]
     for line in lines:
         line.sendall(begun)
+    SENT.set()
     while not over.wait(1):
         for line in lines:
             with suppress(OSError):
@@ -306,8 +313,10 @@ def attacked(name: str, stand: Stand, key: str, login: dict[str, str]) -> Iterat
     """Let the flood run in a process of its own for as long as the block lasts."""
     command = [sys.executable, "-m", "bench.floods", "--attack", name, "--url", stand.url]
     environment = {**os.environ, **login, "BENCH_KEY": key}
-    process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE)
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     try:
+        if process.stdout is None or process.stdout.readline() != "sent\n":
+            raise SystemExit(f"the flood {name} did not begin")
         yield
     finally:
         process.kill()
@@ -322,6 +331,8 @@ def attack(name: str, url: str) -> None:
     clients = [threading.Thread(target=flood.attack, args=(target, over)) for _ in range(flood.clients)]
     for client in clients:
         client.start()
+    SENT.wait()
+    print("sent", flush=True)
     for client in clients:
         client.join()
 
@@ -350,7 +361,7 @@ def run(names: Sequence[str], seconds: float) -> None:
             calm = min(calm, before := _calm(searcher, calm))
             held = memory_mib(stand)
             with attacked(name, stand, keys[1], login):
-                time.sleep(1.5)
+                time.sleep(1)
                 during = searcher.during(seconds)
                 held_then = memory_mib(stand)
             p50 = statistics.median(during)
