@@ -109,7 +109,7 @@ class Settings(BaseSettings):
 
     batch_events: Count = Field(1000, description="Maximum events in one request.")
     request_bytes: Count = Field(
-        32 * 1024 * 1024,
+        8 * 1024 * 1024,
         description="Maximum size of a request to `POST /v1/events`, in bytes; for other routes see limits.md.",
     )
     event_bytes: Count = Field(256 * 1024, description="Maximum size of an event, in bytes.")
@@ -135,7 +135,7 @@ class Settings(BaseSettings):
         30, description="Lifetime of a worker's lease on a dispatch without renewal, in seconds."
     )
     worker_niceness: int = Field(
-        10,
+        5,
         ge=0,
         le=19,
         description="By how much workers, and the processes of the embedded PostgreSQL that work for them, give way to "

@@ -32,6 +32,9 @@ SETTLE_LIMIT_S = 600
 BORROWED = ("IMPRINT_LLM_", "IMPRINT_EMBEDDING")
 """Settings that the demo takes from the environment: model and embedding, never a database or broker."""
 
+EAGER = 0
+"""Niceness of the demo's workers: nobody searches until they have ended."""
+
 File = Annotated[Path | None, typer.Option(help="Your own conversation in LoCoMo format.")]
 Conversation = Annotated[str | None, typer.Option(help="Conversation in that file; default: the first.")]
 Keep = Annotated[bool, typer.Option("--keep", help="Keep the data, to explore it with `imprint up`.")]
@@ -137,7 +140,7 @@ def _settings(home: Path) -> Settings:
     for name in [n for n in os.environ if n.startswith("IMPRINT_") and not n.startswith(BORROWED)]:
         del os.environ[name]
     os.chdir(home)  # So that no `.env` or `imprint.toml` of the folder it was called in counts either.
-    return Settings(home=home, http_port=_free_port(), metrics_port=0)
+    return Settings(home=home, http_port=_free_port(), metrics_port=0, worker_niceness=EAGER)
 
 
 @contextmanager

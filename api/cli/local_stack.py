@@ -56,7 +56,7 @@ def wanted(settings: Settings, *, quiet: bool, small: bool = False) -> WantedSta
     """Return what runs by these settings."""
     metrics = settings.home.absolute() / "run" / "metrics"
     return WantedStack(
-        env={METRICS_FOLDER: str(metrics), **LIBRARY_ENV},
+        env={METRICS_FOLDER: str(metrics), "IMPRINT_WORKER_NICENESS": str(settings.worker_niceness), **LIBRARY_ENV},
         home=str(settings.home),
         http=ListenAddress(settings.http_host, settings.http_port),
         metrics=ListenAddress(

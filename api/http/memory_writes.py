@@ -32,6 +32,7 @@ from core.extraction.edits import UNSERVED
 from core.extraction.stated import ATTEMPTS, RequestedStatement, StatementOutcome
 from core.memory import by_hand, memories
 from core.memory.changes import Edit, Owner
+from core.sessions import speaker_clocks
 from core.storage.db import Tx, recordset
 from core.tenancy.tenants import Caller
 from core.types import Evidence, Json, Trust
@@ -162,12 +163,13 @@ def _statements(
     now = datetime.now(UTC)
     with at.db.tenant(who.tenant_id) as tx:
         spoken = _cited_messages(tx, asked)
+        clocks = {user_id: speaker_clocks.local(tx, user_id, now) for user_id in {stated.user_id for stated in asked}}
     for stated, place in zip(asked, places, strict=True):
         audience.require_held(who, f"{place}/audience_labels", stated.audience_labels)
     problems, statements = list(_one_group_each(asked, places)), []
     for n, (stated, place) in enumerate(zip(asked, places, strict=True)):
         try:
-            statements.append(_statement(stated, spoken, requests, n, now))
+            statements.append(_statement(stated, spoken, requests, n, clocks[stated.user_id]))
         except Invalid as error:
             problems += [Problem(place + problem.pointer, problem.detail) for problem in error.problems]
     if problems:

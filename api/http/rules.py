@@ -249,7 +249,7 @@ def delete_rule(
 def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None, limit: Limit = 50) -> Json:
     """List the versions of a rule, newest first, each with its diff; `rule` is null if the version is a deletion."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = store.versions(tx, name, before=after, limit=limit)
+        found, following = store.page_of_versions(tx, name, before=after, limit=limit)
     if not found and after is None:
         raise NotFound(f"There is no rule {name!r}, and there never was; `GET /v1/rules` lists those in force.")
     items = [
@@ -263,7 +263,7 @@ def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None
         }
         for v in found
     ]
-    return {"items": items, "next": str(found[-1].version) if len(found) == limit else None}
+    return {"items": items, "next": None if following is None else str(following)}
 
 
 @router.post("/{name}/rollback", operation_id="rollBackRule", responses=answers(SavedRule, refusals=(409,)))

@@ -128,8 +128,8 @@ def get_messages(
             if around is not None:
                 middle = sessions.message(tx, session_id, around).position
                 after = max(0, middle - 1 - limit // 2)
-            found = sessions.transcript(tx, session_id, after=after, limit=limit)
-            following = str(found[-1].position) if len(found) == limit else None
+            found, position = transcripts.page(tx, session_id, after=after, limit=limit)
+            following = None if position is None else str(position)
         ids_of = drawn.memories_of(tx, session_id, [m.id for m in found]) if memories else {}
     items = [_message_json(m, hidden=m.id in hidden, raw=raw) for m in found]
     if memories:
@@ -198,8 +198,8 @@ def get_all_working(
     """List the working memory of the session by key."""
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
-        kept = working_memory.of_session(tx, session_id, after=after, limit=limit)
-    return {"items": [asdict(one) for one in kept], "next": kept[-1].key if len(kept) == limit else None}
+        kept, following = working_memory.of_session(tx, session_id, after=after, limit=limit)
+    return {"items": [asdict(one) for one in kept], "next": following}
 
 
 @router.put(

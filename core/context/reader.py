@@ -9,6 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from core.memory.as_of import EARLIEST_CLOCK_SQL
 from core.memory.memories import ACTIVE_SQL
 from core.plans import tracker
 from core.plans.tracker import SessionPlan
@@ -186,7 +187,10 @@ _HIDDEN = text("""
     WHERE (session_id, message_id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
 """)
 
-_HOLDS = "(m.valid_from IS NULL OR m.valid_from <= now()) AND (m.valid_to IS NULL OR m.valid_to > now())"
+_HOLDS = f"""
+    (m.valid_from IS NULL OR m.valid_from <= now() + {EARLIEST_CLOCK_SQL})
+    AND (m.valid_to IS NULL OR m.valid_to > now())
+"""
 
 _INSTRUCTIONS = text(f"""
     SELECT m.* FROM memories m

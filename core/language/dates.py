@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 import dateparser
@@ -137,13 +137,18 @@ JUST_PAST = timedelta(days=14)
 
 def find(text: str, said_at: datetime, *, chinese: bool = False) -> list[DateMention]:
     """Return the dates in the first LONGEST_READ characters of `text`, in order, without overlaps."""
-    text = text[:LONGEST_READ]
-    found = sorted(_chinese(text, said_at) if chinese else _english(text, said_at), key=lambda f: (f.start, -f.end))
+    text, base = text[:LONGEST_READ], wall_clock(said_at)
+    found = sorted(_chinese(text, base) if chinese else _english(text, base), key=lambda f: (f.start, -f.end))
     kept: list[DateMention] = []
     for one in found:
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
     return kept
+
+
+def wall_clock(moment: datetime) -> datetime:
+    """Return what the clock of a moment's time zone shows, as a time in UTC: a day is stored as its midnight in UTC."""
+    return moment.replace(tzinfo=UTC)
 
 
 def day(when: datetime, language: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from core.events.parsing import Incoming
+from core.events.parsing import Incoming, offset_minutes
 from core.language.terms import token_estimate
 from core.screening import names
 from core.sessions import known_owners
@@ -118,6 +118,7 @@ def _draft(event: Incoming) -> Draft:
         "content": payload["content"],
         "token_count": token_estimate(payload["content"]),
         "occurred_at": event.time,
+        "utc_offset": offset_minutes(event.time) or None,
         "importance": None if is_tool else payload.get("importance"),
         "extras": extras or None,
         "audience_labels": sorted(set(payload.get("audience_labels") or ())),
@@ -147,6 +148,7 @@ _KINDS: Final = {
     "speaker": "text",
     "content": "text",
     "occurred_at": "timestamptz",
+    "utc_offset": "int",
     "importance": "float8",
     "extras": "jsonb",
     "audience_labels": "text",

@@ -8,7 +8,7 @@ from typing import Final, Self
 
 from core.config import Settings
 from core.errors import Problem
-from core.events import reserved
+from core.events import reserved, type_patterns
 from core.screening import secret_scanner
 from core.settings import hosts
 from core.storage.db import Tx
@@ -69,6 +69,10 @@ def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
             "high-risk rules may not run as `auto` in this tenant; set `action_mode` to `approve` or `shadow`, or "
             "let an admin allow it: `imprint rules allow-high-risk on`",
         )
+    for pointer, pattern in rule.type_patterns():
+        fault = type_patterns.fault(pattern)
+        if fault is not None:
+            yield Problem(pointer, fault)
     spent = engine_cost.upper_bound(rule)
     if spent.units > allowed.cost:
         yield Problem(

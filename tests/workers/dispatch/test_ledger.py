@@ -14,7 +14,7 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from core.errors import Conflict, Later, Never
+from core.errors import Conflict, Later, Never, RateLimited
 from core.inference.quota import BreakerOpen
 from core.storage.db import Database, Tx
 from core.types import Json
@@ -400,6 +400,27 @@ def test_an_attempt_that_met_an_open_breaker_does_not_count_not_even_the_last(ap
     rush(app, one)
     ledger.run(a_ledger(app, {"agent": works}), TENANT, one)
     assert (row_of(app, one).status, marks(app), deaths(app)) == ("done", 1, [])
+
+
+def test_a_rate_limit_is_waited_for_and_counts_as_no_attempt_until_the_dispatch_is_old(app: Database) -> None:
+    dispatch_id = owe(app)
+    limited = a_ledger(app, {"agent": failing(RateLimited("slow down", timedelta(seconds=7)))})
+    for _ in range(2 * POLICY.attempts):
+        began = datetime.now(UTC)
+        ledger.run(limited, TENANT, dispatch_id)
+        row = row_of(app, dispatch_id)
+        assert (row.status, row.attempt, row.error) == ("retrying", 0, "slow down")
+        assert row.wake_at >= began + timedelta(seconds=7)
+        rush(app, dispatch_id)
+    with app.tenant(TENANT) as tx:
+        tx.execute(
+            text("UPDATE dispatches SET created_at = created_at - cast(:age AS interval)"), {"age": ledger.LONGEST_WAIT}
+        )
+    for attempt in range(1, POLICY.attempts + 1):
+        rush(app, dispatch_id)
+        ledger.run(limited, TENANT, dispatch_id)
+        assert row_of(app, dispatch_id).attempt == attempt
+    assert row_of(app, dispatch_id).status == "dead"
 
 
 def turns(app: Database, monkeypatch: pytest.MonkeyPatch, **fields: Any) -> tuple[list[UUID], int]:
