@@ -167,10 +167,13 @@ def _get(path: str) -> Callable[[Target], bytes]:
 
 
 def _archive(target: Target) -> bytes:
-    line = json.dumps({"role": "user", "content": "I live in Porto and I like tea.", "user_id": "mallory"}) + "\n"
+    lines = (
+        json.dumps({"role": "user", "content": f"I live in Porto and my locker has the number {number}."}) + "\n"
+        for number in range(700_000)
+    )
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("messages.jsonl", line * (100_000_000 // len(line)))
+        archive.writestr("messages.jsonl", "".join(lines))
     path = "/v1/import?user_id=mallory&dry_run=true"
     return target.request("POST", path, packed.getvalue(), "application/octet-stream")
 
@@ -229,8 +232,8 @@ FLOODS: Final[dict[str, Flood]] = {
     "JSON 3,000 deep": Flood(repeat(_deep), 12),
     "LIKE with 100 wildcards": Flood(repeat(_get("/v1/events?limit=500&type=" + quote("*a" * 100))), 12),
     "mem0 filters nested 60": Flood(repeat(_mem0), 12),
-    "activity over 1,000 years": Flood(
-        repeat(_get("/v1/rules/activity?buckets=200&from=1026-01-01T00:00:00Z&to=2026-12-01T00:00:00Z")), 12
+    "activity of all years": Flood(
+        repeat(_get("/v1/rules/activity?buckets=200&from=1900-01-01T00:00:00Z&to=2999-12-01T00:00:00Z")), 12
     ),
     "backtests": Flood(repeat(_backtest), 12),
     "exports": Flood(repeat(_get("/v1/users/mallory/export")), 12),
@@ -246,7 +249,7 @@ FLOODS: Final[dict[str, Flood]] = {
     "unknown keys": Flood(lambda to, over: repeat(_get("/v1/events"))(Target(to.host, to.port, f"{to.key}x"), over), 8),
     "wildcards of a stream": Flood(repeat(_wildcard), 3),
     "wildcards of a draft rule": Flood(repeat(_trial), 1),
-    "import of 100 MB from 1 MB": Flood(repeat(_archive), 4),
+    "import of 60 MB from 4 MB": Flood(repeat(_archive), 4),
     "page of a memory with 60 long wordings": Flood(repeat(_page), 3),
 }
 

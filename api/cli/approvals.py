@@ -90,7 +90,9 @@ def _effect(client: Client, item: dict[str, Any], words: int = WORDS) -> str:
     answer = client.get(f"/v1/dispatches/{item['id']}/effect")
     kind, effect = answer["kind"], answer["effect"]
     if kind == "feedback" and "after" in effect:
-        changes = (f"{name}: {effect['before'][name]} → {value}" for name, value in effect["after"].items())
+        changes = (
+            f"{name}: {_word(effect['before'][name])} → {_word(value)}" for name, value in effect["after"].items()
+        )
         return short(f"{effect['verdict']} {ids.short(effect['memory_id'])}: {'; '.join(changes)}", words)
     if kind == "feedback":
         return short(f"fail: {effect['refused']}", words)
@@ -118,6 +120,10 @@ def _doing(item: dict[str, Any], words: int = WORDS) -> str:
     if kind == "emit":
         return short(f"emit {given['event_type']} {_plain(given['payload'])}", words)
     return short(f"run {item['target']} {_plain(given)}", words)
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _plain(values: dict[str, Any] | None) -> str:

@@ -191,7 +191,8 @@ def _sent_events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
             fields[name] = value
         elif fields:
             if "id" in fields:  # Without a position it is no event: `stream.gap`, on what has left long ago.
-                yield fields["id"], json.loads(fields["data"]) if "data" in fields else None
+                data = json.loads(fields["data"])
+                yield fields["id"], data if "event_type" in data else None  # Else it is `stream.position`.
             fields = {}
 
 

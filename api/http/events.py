@@ -15,7 +15,7 @@ from api.http.answers.events import AcceptedBatch, EventPage, EventTrace, Logged
 from api.ingress import dependencies
 from api.ingress import raw_access as unscreened
 from api.ingress.answers import answers
-from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, Reader
+from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, Reader, WholeDeps
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -95,6 +95,7 @@ def _batch(
 
 def accept(deps: Dependencies, caller: Caller, batch: Sequence[Incoming]) -> Accepted:
     """Accept checked events, and count them. LimitReached: too many are waiting."""
+    parsing.require_held_labels(batch, caller.labels)
     _refuse_if_overloaded(deps, caller)
     # As the service: a message that the key cannot read is a duplicate all the same.
     done = ingest.accept(deps.db.as_reader(None), caller.tenant_id, batch)
@@ -153,7 +154,7 @@ def get_event(deps: Deps, caller: Reader, event_id: str, raw: Raw = False) -> Js
 
 
 @router.get("/events/{event_id}/trace", operation_id="traceEvent", responses=answers(EventTrace))
-def get_trace(deps: Deps, caller: Reader, event_id: str) -> Json:
+def get_trace(deps: WholeDeps, caller: Reader, event_id: str) -> Json:
     """Trace the effects of an event: rules with their condition trees, dispatches, changes, and subsequent events."""
     return trace.of(deps.db, caller.tenant_id, event_id, Meanings(deps.embedder))
 

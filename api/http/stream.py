@@ -12,13 +12,14 @@ from fastapi.responses import StreamingResponse
 from api.ingress import dependencies
 from api.ingress.dependencies import Dependencies, Deps, Reader
 from api.ingress.following import Filter
+from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import ImprintError, Invalid, Problem
 from core.events import feed, type_patterns
 from core.events.feed import Position
 from core.tenancy.tenants import Caller
 
-router = APIRouter(prefix="/v1", tags=["events"])
+router = APIRouter(prefix="/v1", tags=["events"], route_class=Route)
 
 PATTERNS: Final = 50
 """Types that one follower may name."""

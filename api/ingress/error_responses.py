@@ -92,8 +92,12 @@ def _on_shape(error: RequestValidationError) -> Response:
 
 
 def detail_of(fault: Mapping[str, Any]) -> str:
-    """Return what is wrong, in the words of the validation, or what to do about a time without a zone."""
-    return NAIVE_TIME if fault["type"] == "timezone_aware" else fault["msg"].removeprefix("Value error, ")
+    """Return what is wrong, in the words of the validation, or what to do about it where those do not say."""
+    if fault["type"] == "timezone_aware":
+        return NAIVE_TIME
+    if fault["type"] == "extra_forbidden":
+        return f"`{fault['loc'][-1]}` is not known here; leave it out, or see /docs for what there is"
+    return str(fault["msg"]).removeprefix("Value error, ")
 
 
 def _on_http(error: HTTPException) -> Response:

@@ -53,11 +53,17 @@ BACKOFF_FACTOR: Final = 1.5
 
 ANSWER: Final = TypeAdapter(Json)
 
+POSITION: Final = "stream.position"
+"""Name of the frame that says how far the feed is, after silence and at the end."""
+
 GAP: Final = "stream.gap"
 """Name of the frame that says that events have left which the follower had not been sent."""
 
 HEARTBEAT_SECONDS: Final = 15.0
 """Silence after which a follower is sent a comment, and for which a key is trusted."""
+
+CHECKED: Final = 2 / 3
+"""Share of it after which the key is checked again: what is known of a key may itself be five seconds old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +179,7 @@ class Followers:
                 yield [notice(position, begin.gap)]
             yield [mark(position)]
             while not self._closed:
-                if time.monotonic() - checked > HEARTBEAT_SECONDS:
+                if time.monotonic() - checked >= HEARTBEAT_SECONDS * CHECKED:
                     if not await is_allowed():
                         return
                     checked = time.monotonic()
@@ -189,7 +195,7 @@ class Followers:
                     await asyncio.sleep(0)
                     continue
                 try:
-                    async with asyncio.timeout(HEARTBEAT_SECONDS):
+                    async with asyncio.timeout(max(0, checked + HEARTBEAT_SECONDS * CHECKED - time.monotonic())):
                         await changed.wait()
                 except TimeoutError:
                     yield [mark(position)]
@@ -297,8 +303,12 @@ def frame_of(position: Position, event: Event) -> bytes:
 
 
 def mark(position: Position) -> bytes:
-    """Return a frame without an event: a client that reconnects resumes here, however rare its events are."""
-    return b"id: %s\n: \n\n" % str(position).encode()
+    """Return a frame that only says how far the feed is: a client resumes there, however rare its events are.
+
+    It has data, because usual clients ignore an id without, or make an empty message of it.
+    """
+    place = str(position).encode()
+    return b'id: %s\nevent: %s\ndata: {"position": "%s"}\n\n' % (place, POSITION.encode(), place)
 
 
 def notice(after: Position, gap: Gap) -> bytes:

@@ -16,7 +16,7 @@ from core.memory.identity import KnownMemory, Revised, content_keys
 from core.memory.known_set import Flags, KnownSet, Numbers, Places, slot_code
 from core.statements import comparison, endings, succession
 from core.statements.comparison import Wording, may_be_alike, outline, read
-from core.statements.succession import folded, gathered_list, normal_value, slot_name
+from core.statements.succession import Statement, folded, gathered_list, normal_value, slot_name
 from core.types import Candidate, Category
 
 
@@ -215,8 +215,9 @@ def fitting_slot(candidate: Candidate, known: KnownSet, earlier: Sequence[Candid
     if candidate.attribute is None or candidate.category in WITH_OWN_SLOT:
         return candidate
     places = np.flatnonzero(known.about(candidate.subject) & (known.rows["slot"] == slot_code(candidate.attribute)))
-    same = [one for one in earlier if (one.subject, one.attribute) == (candidate.subject, candidate.attribute)]
-    beside = any(succession.stands_beside(candidate, one) for one in [*known.at(places), *same])
+    slot = candidate.subject, candidate.attribute
+    same: list[Statement] = [*known.at(places), *(one for one in earlier if (one.subject, one.attribute) == slot)]
+    beside = any(succession.stands_beside(candidate, one) for one in same)
     return replace(candidate, attribute=None, value=None) if beside else candidate
 
 

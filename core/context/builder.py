@@ -161,6 +161,7 @@ def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
         sources.query,
         chosen_depth.k,
         accept_unconfirmed,
+        request.listener,
     )
     assembled, rendered, tokens = _render_within(packer, sources, request)
     if assembled.chosen is not None and request.session_id is not None and assembled.chosen != sources.earlier:

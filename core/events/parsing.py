@@ -6,7 +6,7 @@ import difflib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -405,6 +405,21 @@ def _parts(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
         yield items[begin : begin + AT_A_TIME]
 
 
+def require_held_labels(batch: Sequence[Incoming], held: Collection[str] | None) -> None:
+    """Refuse events with audience labels that a key with labels lacks; None: the key is not limited. Invalid."""
+    if held is None:
+        return
+    problems = []
+    for index, event in enumerate(batch):
+        labels = event.payload.get("audience_labels")
+        missing = sorted({str(label) for label in labels} - set(held)) if isinstance(labels, list) else []
+        if missing:
+            detail = f"this key lacks {', '.join(missing)}; use a label that it has"
+            problems.append(Problem(f"/{index}/payload/audience_labels", detail))
+    if problems:
+        raise Invalid(problems)
+
+
 def _check_together(documents: Sequence[object], *, may_be_own: bool) -> list[Incoming] | None:
     """Return the events if nothing is wrong with any of them, without a call for each; None: something is."""
     try:
@@ -672,7 +687,8 @@ def _items(body: bytes) -> list[object] | None:
 
 
 def _after_spaces(text: str, position: int) -> int:
-    return _SPACES.match(text, position).end()  # type: ignore[union-attr] - it matches nothing, too
+    spaces = _SPACES.match(text, position)
+    return spaces.end() if spaces else position
 
 
 def _line(line: bytes) -> object:

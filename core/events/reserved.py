@@ -76,6 +76,7 @@ EMITTED: Final[Mapping[str, tuple[str, ...]]] = {
     "clock.ticked": ("rule", "version", "due_at", "timezone", "user_id", "requested_by"),
     "approval.requested": ("dispatch_id", "rule", "version", "target", "params", "expires_at", "may_decide"),
     "approval.decided": ("dispatch_id", "rule", "verdict", "by", "comment"),
+    "console.logged_out": ("by",),
     "endpoint.disabled": ("address", "failing_since", "error"),
     "dispatch.dead": ("dispatch_id", "target", "rule", "reason"),
 }

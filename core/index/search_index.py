@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core.index.answer_cues import count_names, count_stated_terms, has_question, tells_time
-from core.index.bm25 import document_weights, message_terms
+from core.index.bm25 import document_weights, index_terms, message_terms
 from core.index.vector_notation import vector_literal, vector_of
-from core.language.terms import TERM_IDS, term_id, terms
+from core.language.terms import TERM_IDS, term_id
 from core.sessions import sessions
 from core.sessions.sessions import Session
 from core.storage.db import Tx, recordset, run_together
@@ -102,7 +102,7 @@ def putting_memories(
     """Return the statement by which `put_memories` does it, to be run together with others; None: there are none."""
     rows = []
     for entry in entries:
-        words = terms(entry.content)
+        words = index_terms(entry.content)
         own = sorted({term_id(word) for word in words})
         weights = document_weights(words)
         rows.append(

@@ -335,6 +335,14 @@ TRANSCRIPT = text("""
     SELECT * FROM messages WHERE session_id = :session AND position > :after ORDER BY position LIMIT :limit
 """)
 
+SAID_WITHIN = text("""
+    SELECT * FROM messages
+    WHERE session_id = :session AND position > :after
+      AND (cast(:since AS timestamptz) IS NULL OR occurred_at >= :since)
+      AND (cast(:until AS timestamptz) IS NULL OR occurred_at < :until)
+    ORDER BY position LIMIT :limit
+""")
+
 _MESSAGE = text("SELECT * FROM messages WHERE session_id = :session AND id = :message")
 
 _EXTRACTED = text("UPDATE sessions SET extracted_to = :new WHERE id = :session AND extracted_to = :old")

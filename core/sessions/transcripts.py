@@ -50,10 +50,23 @@ def find(tx: Tx, filters: SessionFilter) -> list[Session]:
     return [sessions.session_of(row) for row in tx.execute(statement, values)]
 
 
-def page(tx: Tx, session_id: str, *, after: int, limit: int) -> tuple[list[Message], int | None]:
-    """Return a page of messages in order, after the position `after`, and the position that the next begins after."""
+def page(
+    tx: Tx,
+    session_id: str,
+    *,
+    after: int,
+    limit: int,
+    time: tuple[datetime | None, datetime | None] = (None, None),
+) -> tuple[list[Message], int | None]:
+    """Return a page of messages in order, after the position `after`, and the position that the next begins after.
+
+    `time`: messages said then or later, and before.
+    """
     values = {"session": session_id, "after": after, "limit": limit}
-    rows, is_cut = bounded_rows.read(tx, sessions.TRANSCRIPT, values)
+    if any(time):
+        rows, is_cut = bounded_rows.read(tx, sessions.SAID_WITHIN, values | {"since": time[0], "until": time[1]})
+    else:
+        rows, is_cut = bounded_rows.read(tx, sessions.TRANSCRIPT, values)
     messages = [sessions.message_of(row) for row in rows]
     return messages, messages[-1].position if is_cut or len(messages) == limit else None
 

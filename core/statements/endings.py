@@ -31,7 +31,7 @@ from core.statements import quotation, revision
 from core.statements.succession import Statement
 from core.types import Category
 
-LEAST: Final = 0.7
+LEAST: Final = 0.6
 """Probability from which a statement counts as ended: more than nine of ten of those have ended (`bench.ending`)."""
 SLIGHTEST: Final = -1.0
 """Log-odds of ending anything below which a statement is compared with nothing."""
@@ -625,7 +625,8 @@ def words_of(content: str, language: str, speaker: str) -> frozenset[str]:
 def _people(content: str, language: str) -> frozenset[str]:
     """Return the people in a statement, by name or as a relative."""
     names = {one for one in _NAME.findall(content) if one.lower().removesuffix("s") not in CALENDAR}
-    return _kin(content, language) if language == "zh" else names | _kin(content, language)
+    kin = _kin(content, language)
+    return kin if language == "zh" else kin | names
 
 
 def _kin(content: str, language: str) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from pydantic_core import to_json
-from sqlalchemy import Row, TextClause
+from sqlalchemy import TextClause
 
 from core.storage.db import Tx
 
@@ -20,13 +20,13 @@ FETCHED: Final = 8
 class BoundedRows(NamedTuple):
     """Rows in the order of the statement; `is_cut`: others follow that the page has no room for."""
 
-    rows: list[Row[Any]]
+    rows: list[Any]
     is_cut: bool
 
 
 def read(tx: Tx, statement: TextClause, values: Mapping[str, object], most: int = PAGE_BYTES) -> BoundedRows:
     """Return the rows of a statement up to the one that exceeds `most` bytes, so at least one."""
-    rows, size = list[Row[Any]](), 0
+    rows, size = list[Any](), 0
     options = {"stream_results": True, "yield_per": FETCHED}
     with tx.execute(statement, values, execution_options=options) as result:
         for row in result:
@@ -38,19 +38,10 @@ def read(tx: Tx, statement: TextClause, values: Mapping[str, object], most: int 
 
 
 def _size(values: Iterable[object]) -> int:
-    return sum(_SIZES.get(type(value), _nothing)(value) for value in values)
+    return sum(map(_size_of, values))
 
 
-def _of_json(value: object) -> int:
-    return len(to_json(value))
-
-
-def _of_text(value: Any) -> int:
-    return len(value)
-
-
-def _nothing(_value: object) -> int:
-    return 8
-
-
-_SIZES: Final = {dict: _of_json, list: _of_json, str: _of_text, bytes: _of_text}
+def _size_of(value: object) -> int:
+    if isinstance(value, str | bytes):
+        return len(value)
+    return len(to_json(value)) if isinstance(value, dict | list) else 0

@@ -9,6 +9,7 @@ from typing import Final, Self
 from core.config import Settings
 from core.errors import Problem
 from core.events import reserved, type_patterns
+from core.screening import secret_scanner
 from core.settings import hosts
 from core.storage.db import Tx
 from core.tenancy import destinations, tenants
@@ -95,6 +96,8 @@ def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]
         if not hosts.allows(allowed.hosts, action.url):
             said = f"posts to `{hosts.display(action.url)}`"
             yield Problem(f"{pointer}/url", _not_allowed(said, allowed.hosts, _HOSTS))
+        if secret_scanner.find_secrets(action.url):
+            yield Problem(f"{pointer}/url", f"the address holds a credential; send it in a header: {_PUT_IT_AWAY}")
         for name, value in action.headers.items():
             yield from _header(f"{pointer}/headers/{escape_step(name)}", name, value, allowed)
     elif isinstance(action, CeleryTask) and action.queue not in allowed.queues:
@@ -106,6 +109,11 @@ def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]
         yield Problem(f"{pointer}/event_type", reserved.refusal(action.event_type))
 
 
+_PUT_IT_AWAY: Final = (
+    'store it with `imprint tenant secrets set NAME` (or PUT /v1/tenant/secrets/NAME) and write {"secret": "NAME"}'
+)
+
+
 def _header(pointer: str, name: str, value: str | SecretName, allowed: Outlets) -> Iterator[Problem]:
     """Refuse a credential in a rule, because rules are read, exported, versioned and shown to approvers."""
     if isinstance(value, SecretName):
@@ -115,8 +123,7 @@ def _header(pointer: str, name: str, value: str | SecretName, allowed: Outlets) 
     elif masking.is_credential(name, value):
         yield Problem(
             pointer,
-            "a rule must not contain a credential; store it with `imprint tenant secrets set NAME` (or PUT "
-            '/v1/tenant/secrets/NAME) and write {"secret": "NAME"} here',
+            f"a rule must not contain a credential; {_PUT_IT_AWAY} here",
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from core.errors import Problem
@@ -25,6 +26,12 @@ from rules.registry.payload_fields import Payloads
 
 FARTHEST: Final = 8
 """Maximum rules in a loop that is searched for: as many events as a chain may have by default."""
+
+LONGEST: Final = 100
+"""Characters of a name for which a similar one is looked for."""
+
+COMPARED: Final = 500
+"""Names that are compared with it, half a second at the most."""
 
 WIDEST: Final = 500
 """Maximum event types that a search for loops follows; beyond that it gives up without a warning."""
@@ -182,7 +189,7 @@ def _unpublished_types(rule: Rule, neighbours: Neighbours, payloads: Payloads) -
     for pointer, pattern in rule.type_patterns():
         if any(matches(pattern, kind) for kind in known):
             continue
-        near = difflib.get_close_matches(pattern, known, 1, 0.75)
+        near = _nearest(pattern, known, 0.75)
         guess = f"; did you mean `{near[0]}`?" if near else ""
         said = f"nobody has published `{pattern}` in this tenant yet, and the service does not emit it{guess}"
         yield Problem(pointer, said)
@@ -260,9 +267,17 @@ def _is_known(path: tuple[str, ...], there: frozenset[tuple[str, ...]]) -> bool:
     return path in there or any((*path[:length], "*") in there for length in range(1, len(path)))
 
 
+def _nearest(name: str, names: Iterable[str], ratio: float) -> list[str]:
+    """Return the name most like another, of a bounded number: senders may have published any number of long ones."""
+    if len(name) > LONGEST:
+        return []
+    likely = (other for other in names if 2 * min(len(other), len(name)) >= ratio * (len(other) + len(name)))
+    return difflib.get_close_matches(name, islice(likely, COMPARED), 1, ratio)
+
+
 def _never_seen(path: tuple[str, ...], there: frozenset[tuple[str, ...]], types: Sequence[str]) -> str:
     written = {_path_text(one): one for one in there if one[-1] != "*"}
-    near = difflib.get_close_matches(_path_text(path), written, 1, 0.6)
+    near = _nearest(_path_text(path), written, 0.6)
     guess = f"; did you mean `{near[0]}`?" if near else ""
     return f"no known payload of {', '.join(f'`{kind}`' for kind in types[:5])} has `{_path_text(path)}`{guess}"
 

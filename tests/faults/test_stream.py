@@ -30,7 +30,7 @@ def follow(stand: Stand, seen: list[str]) -> None:
                 for line in answer.iter_lines():
                     name, _, value = line.partition(": ")
                     last = value if name == "id" else last
-                    seen += [json.loads(value)["id"]] if name == "data" else []
+                    seen += [value["id"] for value in [json.loads(value)] if "id" in value] if name == "data" else []
                     if len(seen) >= EVENTS:
                         return
         except httpx.HTTPError:

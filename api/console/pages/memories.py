@@ -92,7 +92,9 @@ async def get_memory(request: Request, api: ApiCalls, pages: Rendering, opener: 
 
 @page("/memories/{memory_id}/edit", method="POST")
 async def post_edit(api: ApiCalls, form: Form, memory_id: str) -> Response:
-    body: dict[str, Any] = {"version": int(form["version"]), "content": form["content"].strip()}
+    version = form.get("version", "")
+    body: dict[str, Any] = {"version": int(version) if version.isdecimal() else version}
+    body["content"] = form.get("content", "").strip()
     await api.patch(at("memories", memory_id), body)
     return _back(memory_id)
 

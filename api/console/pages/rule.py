@@ -45,6 +45,7 @@ async def get_rule(
         request,
         "rule.html",
         rule=rule,
+        text=formatting.canonical_text(rule["rule"]),
         versions=partial(_with_rows, history["items"]),
         older=history["next"],
         shadow=rule_names.shadow_of(name),

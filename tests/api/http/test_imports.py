@@ -112,3 +112,9 @@ def test_zips_within_zips_share_the_bound(door: Doors, monkeypatch: pytest.Monke
     answer = door.ask("POST", "/v1/import", params=ADA, content=outer.getvalue())
     assert answer.status_code == 422
     assert "b.zip would unpack" in answer.json()["detail"]
+
+
+def test_a_number_with_thousands_of_digits_is_refused_like_any_other_fault(door: Doors) -> None:
+    raw = b'[{"conversation_id": ' + b"9" * 5_000 + b"}]"
+    answer = door.ask("POST", "/v1/import", params=ADA, content=raw)
+    assert answer.status_code == 422

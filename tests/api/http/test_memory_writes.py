@@ -58,6 +58,12 @@ def test_a_new_value_of_a_slot_supersedes_the_old_one(door: Doors) -> None:
     assert door.get(f"/v1/memories/{lisbon['id']}").json()["status"] == "superseded"
 
 
+def test_one_rule_below_two_headings_is_two_memories_in_their_own_words(door: Doors) -> None:
+    rules = ["厨房：每天打扫一次。", "浴室：每天打扫一次。"]
+    written = [post(door, content=rule) for rule in rules]
+    assert [(one["verdict"], one["memory"]["content"]) for one in written] == [("add", rule) for rule in rules]
+
+
 def test_a_cited_message_is_the_evidence_and_dates_the_statement(door: Doors, app: Database) -> None:
     accept(app, said("My cat is called Miso. Really.", message_id="m1", id="e1"))
     cited = [{"session_id": "s1", "message_id": "m1", "quote": "My cat is called Miso."}]

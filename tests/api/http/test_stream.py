@@ -47,7 +47,7 @@ def frames(lines: Iterator[str]) -> Iterator[tuple[str, Any]]:
             name, _, value = line.partition(": ")
             found[name] = value
         elif found:
-            yield found["id"], json.loads(found["data"]) if "data" in found else None
+            yield found["id"], None if found["event"] == "stream.position" else json.loads(found["data"])
             found = {}
 
 

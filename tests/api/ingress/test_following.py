@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from api.ingress import following
+from api.ingress.dependencies import KEY_SECONDS
 from api.ingress.following import KEPT, KEPT_BYTES, KEPT_SECONDS, PAGE_BYTES, Entry, Filter, _Tail, frame_of, mark
 from core.events.feed import Position
 from core.types import Event, Json
@@ -84,8 +85,8 @@ def test_a_frame_has_position_type_and_data_in_lines_of_their_own() -> None:
     assert "a\\nb" in data
 
 
-def test_a_mark_has_no_data() -> None:
-    assert mark(Position(31, 0)) == b"id: 1f-0\n: \n\n"
+def test_a_mark_has_data_so_that_usual_clients_resume_there() -> None:
+    assert mark(Position(31, 0)) == b'id: 1f-0\nevent: stream.position\ndata: {"position": "1f-0"}\n\n'
     assert following.HEARTBEAT_SECONDS == 15.0, "as the documentation says"
 
 
@@ -109,3 +110,7 @@ def test_a_follower_gets_few_bytes_at_a_time_and_goes_on_behind_them() -> None:
     assert (seqs(entries), position) == ([3, 4], Position(4, 4))
     entries, position = of.since(position)
     assert (seqs(entries), position) == ([5], Position(6, 0))
+
+
+def test_a_key_is_checked_so_often_that_a_revoked_one_is_disconnected_in_time() -> None:
+    assert following.HEARTBEAT_SECONDS * following.CHECKED + KEY_SECONDS <= following.HEARTBEAT_SECONDS

@@ -123,6 +123,16 @@ def test_the_end_of_a_session_that_nobody_knows_is_a_dead_letter(app: Database, 
     assert log_of(app) == []
 
 
+def test_every_priority_is_read_whatever_steps_the_publisher_chose(
+    app: Database, publish: Callable[..., None], servers: Servers
+) -> None:
+    for steps in ([0, 3, 6, 9], list(range(10))):
+        with Connection(servers.broker_url, transport_options={"priority_steps": steps}) as connection:
+            for priority in range(10):
+                send(connection, event(id=f"{len(steps)}-{priority}"), priority=priority)
+    until(lambda: len(log_of(app)) == 20)
+
+
 def test_what_nobody_can_read_becomes_a_dead_letter_and_holds_up_nothing(
     app: Database, publish: Callable[..., None]
 ) -> None:
