@@ -110,7 +110,7 @@ def _changed(value: Any, path: Path, new: Any) -> Any:
     if not path:
         return new
     first, *rest = path
-    copied = list(value) if isinstance(value, list) else dict(value)
+    copied: Any = list(value) if isinstance(value, list) else dict(value)
     if rest or new is not NOTHING:
         copied[first] = _changed(value[first], tuple(rest), new)
     else:

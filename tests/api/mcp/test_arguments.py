@@ -127,5 +127,5 @@ def test_an_event_may_have_its_payload_as_a_text_of_json(door: Doors) -> None:
 
 
 def test_several_faults_of_one_value_are_repaired_once() -> None:
-    listing = validated("memory_search", **needed("memory_search"), time={"from": "", "to": ""}, limit="")
-    assert (listing.limit, listing.time.to) == (10, None)
+    search = validated("memory_search", **needed("memory_search"), time={"from": "", "to": ""}, tags="")
+    assert (search.time.to, search.tags) == (None, validated("memory_search", **needed("memory_search")).tags)
