@@ -96,6 +96,9 @@ class _Watched(io.RawIOBase):
         self._allowance.go_on()
         return self._file.read(size)
 
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._file.seek(offset, whence)
+
 
 def files(path: Path, allowance: Allowance | None = None) -> Iterator[Opened]:
     """Yield the files of a path in the order of their names. Unreadable: it is not there, or breaks a bound."""
