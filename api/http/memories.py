@@ -19,7 +19,7 @@ from api.ingress import audience, paging
 from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps, ReaderLabels
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
+from api.ingress.dependencies import Dependencies, Deps, Reader, WholeDeps, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from api.serializers import curve_json, memory_json
@@ -197,7 +197,12 @@ def get_memory(
     return memory_json(row, evidence, known_at) | {"unit_ids": unit_ids, "curve": curve_json(row)}
 
 
-@router.post("/memories/{memory_id}/restore", operation_id="restoreMemory", responses=answers(Memory, refusals=(409,)))
+@router.post(
+    "/memories/{memory_id}/restore",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="restoreMemory",
+    responses=answers(Memory, refusals=(409,)),
+)
 def post_restore(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[RestoreRequest | None, JsonBody()] = None
 ) -> Json:
@@ -208,7 +213,12 @@ def post_restore(
     return current_memory_json(deps, caller, memory_id)
 
 
-@router.post("/memories/{memory_id}/pin", operation_id="pinMemory", responses=answers(Memory, refusals=(409,)))
+@router.post(
+    "/memories/{memory_id}/pin",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="pinMemory",
+    responses=answers(Memory, refusals=(409,)),
+)
 def post_pin(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[PinRequest | None, JsonBody()] = None
 ) -> Json:
@@ -231,7 +241,7 @@ def get_history(
 
 
 @router.get("/memories/{memory_id}/why", operation_id="explainMemory", responses=answers(MemoryOrigin))
-def get_why(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
+def get_why(deps: WholeDeps, caller: Reader, memory_id: UUID) -> Json:
     """Explain why a memory exists: event → rule and version → dispatch → model calls → evidence."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return provenance.of(tx, memory_id)

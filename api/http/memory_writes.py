@@ -98,7 +98,12 @@ def post_memories(at: Deps, who: Writer, batch: StatementBatch, idempotency_key:
     return {"items": _remember_all(at, who, statements), "next": None}
 
 
-@router.patch("/memories/{memory_id}", operation_id="editMemory", responses=answers(Memory, refusals=(409,)))
+@router.patch(
+    "/memories/{memory_id}",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="editMemory",
+    responses=answers(Memory, refusals=(409,)),
+)
 def patch_memory(
     at: Deps, who: Writer, memory_id: UUID, patch: Patch, response: Response, if_match: IfMatch = None
 ) -> Json:
@@ -116,7 +121,12 @@ def patch_memory(
     return answer
 
 
-@router.post("/memories/{memory_id}/review", operation_id="reviewMemory", responses=answers(Memory, refusals=(409,)))
+@router.post(
+    "/memories/{memory_id}/review",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="reviewMemory",
+    responses=answers(Memory, refusals=(409,)),
+)
 def post_review(at: Deps, who: Writer, memory_id: UUID, review: Review) -> Json:
     """Review a memory: decide about a quarantined, disputed or rejected one, or confirm a candidate."""
     wanted = REVIEWED[review.verdict]

@@ -17,6 +17,7 @@ from api.http.memories import JsonObjectText, MemoryListRequest
 from api.http.memory_requests import Patch, StatementRequest
 from api.http.search_request import SearchRequest
 from api.http.sessions import HideRequest
+from api.ingress import audience
 from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies
@@ -132,11 +133,13 @@ def _add(deps: Dependencies, caller: Caller, asked: Adding) -> Json:
 
 
 def _update(deps: Dependencies, caller: Caller, asked: Updating) -> Json:
+    audience.require_memories(deps, caller, [asked.memory_id])
     patch = Patch.model_validate(asked.model_dump(exclude={"memory_id"}, exclude_unset=True))
     return memory_writes.patch_memory(deps, caller, asked.memory_id, patch, Response())
 
 
 def _forget(deps: Dependencies, caller: Caller, asked: Forgetting) -> Json:
+    audience.require_memories(deps, caller, [asked.memory_id])
     return erasure.delete_memory(deps, caller, asked.memory_id, asked.evidence)
 
 
@@ -158,6 +161,7 @@ def _list(deps: Dependencies, caller: Caller, asked: Listing) -> Json:
 
 
 def _undo(deps: Dependencies, caller: Caller, asked: Undoing) -> Json:
+    audience.require_memories(deps, caller, [asked.memory_id])
     wanted = UndoLatestRequest.model_validate(asked.model_dump(exclude={"memory_id"}))
     return decisions.post_undo_latest(deps, caller, asked.memory_id, wanted)
 
@@ -167,10 +171,12 @@ def _why(deps: Dependencies, caller: Caller, asked: Asking) -> Json:
 
 
 def _hide(deps: Dependencies, caller: Caller, asked: Hiding) -> Json:
+    audience.require_message(deps, caller, asked.session_id, asked.message_id)
     return sessions.post_hide(deps, caller, asked.session_id, asked.message_id, HideRequest(reason=asked.reason))
 
 
 def _restore(deps: Dependencies, caller: Caller, asked: Showing) -> Json:
+    audience.require_message(deps, caller, asked.session_id, asked.message_id)
     return sessions.post_restore(deps, caller, asked.session_id, asked.message_id)
 
 

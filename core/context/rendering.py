@@ -101,15 +101,23 @@ def of_pinned(part: SectionName, text: str, source: Json) -> SectionPiece:
 def of_quote(message: Message, *, superseded: bool = False) -> SectionPiece:
     """Render a message of another conversation, or from long ago; mark it if `superseded`."""
     who = f"{one_line(message.speaker or message.role)}{SUPERSEDED if superseded else ''}"
-    text = f"- {_day(message.occurred_at)}, {who}: {one_line(message.content[:QUOTED_CHARACTERS])}"
+    who = f"result of {who}" if message.role == "tool" else who
+    text = f"- {_day(message.occurred_at)}, {who}: {_in_quotes(message.content)}"
     return SectionPiece(message_ref(message), text, message_source(message), QUOTED, content=message.content)
+
+
+def _in_quotes(text: str) -> str:
+    """Quote on one line, so that the text cannot pass for the system's own words."""
+    return f"“{one_line(text[:QUOTED_CHARACTERS]).translate(_INNER)}”"
+
+
+_INNER: Final = str.maketrans("“”„", '"""')
 
 
 def of_unit(unit: Any) -> SectionPiece:
     """Render what a part of another conversation was about."""
-    summary = one_line(unit.summary[:QUOTED_CHARACTERS])
     source = {"type": "unit", "id": str(unit.id), "session_id": unit.session_id, "position": unit.from_position}
-    text = f"- {_day(unit.started_at)}, a conversation: {summary}"
+    text = f"- {_day(unit.started_at)}, a conversation: {_in_quotes(unit.summary)}"
     return SectionPiece(f"unit:{unit.id}", text, source, QUOTED, content=unit.summary)
 
 

@@ -7,21 +7,22 @@ from typing import Final
 
 from core.forgetting.asking import DECLARED
 from core.forgetting.text import plain
-from core.forgetting.wording import CHINESE, COMMAND, ENGLISH, KEEP
+from core.forgetting.wording import COMMAND
 from core.language.lazy_regex import lazy_regex
 
 
 class ForgetScope(StrEnum):
     """Extent of a request: a value or statement, what was said last, a person or topic, or everything.
 
-    `SIMILAR`: the statement that is nearest to it in meaning, which is a guess. `SUGGESTED`: what a model takes
-    it to mean.
+    `UNNAMED`: a value that was said, without a word of the memory. `SIMILAR`: the statement that is nearest to it in
+    meaning, which is a guess. `SUGGESTED`: what a model takes it to mean.
     """
 
     FACT = "fact"
     LAST = "last"
     ALL_ABOUT = "all_about"
     EVERYTHING = "everything"
+    UNNAMED = "unnamed"
     SIMILAR = "similar"
     SUGGESTED = "suggested"
 
@@ -41,13 +42,7 @@ def is_kept(clause: str) -> bool:
     said = plain(clause)
     if _NO_LONGER.search(said):
         return False
-    asks = (
-        COMMAND.search(said)
-        or DECLARED.search(said)
-        or ENGLISH.search(said)
-        or CHINESE.search(said)
-        or _NOT_KEPT.search(said)
-    )
+    asks = COMMAND.search(said) or DECLARED.search(said) or _NOT_KEPT.search(said)
     return _KEEPS.search(said) is not None and not (asks and not _STAYS.search(said))
 
 
@@ -127,7 +122,11 @@ _KEEPS: Final = lazy_regex(
 
 _NO_LONGER: Final = lazy_regex(r"\b(?:is|are|was|were) (?:no longer|not) (?:active|current|valid|needed|used|in use)\b")
 
-_NOT_KEPT: Final = lazy_regex(rf"(?:\bnot|n't|\bno|\bnever)\b.{{0,20}}\b{KEEP}\b")
+_NOT_KEPT: Final = lazy_regex(
+    r"(?:\bnot|n't|\bno|\bnever|\bstop)\b.{0,20}\b(?:keep|kept|stor|sav|remember|retain|hold|hang|have|know|knew|"
+    r"recall|log|note)"
+    r"|(?:别|不要|不用|不必|不许)(?:再|替我|给我)?(?:留|存|记|保)"
+)
 
 _STAYS: Final = lazy_regex(
     r"^(?:and |but |just |please |only )*(?:keep|leave|retain|use|rely|remember)\b|\b(?:remains?|stays?|"

@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from core.forgetting import described, literals, requests, subjects
+from core.forgetting.asking import AGREES
 from core.forgetting.extent import ForgetScope
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import ASSISTANT, MEMORY, PERSON, Asker, Passage, Talk, Turn, asker_of, mentions, merged
@@ -54,38 +55,56 @@ NOTHING: Final = Found(ForgetScope.FACT, {})
 
 def may_request(asking: Turn, may_ask: MayAsk) -> bool:
     """Return whether a turn may make a request, as far as it tells by itself."""
-    if asking.role == PERSON and requests.read(asking.text) is not None:
+    members = _is_members(asking, may_ask)
+    if asking.role == PERSON and _asked(asking, members=members) is not None:
         return True
-    whole = may_ask is MayAsk.MEMBERS and asking.group_id is not None and asking.role in {PERSON, ASSISTANT}
-    return whole and requests.declared(asking.text) is not None
+    agrees = asking.role == PERSON and AGREES.search(plain(asking.text)) is not None
+    return (agrees or (members and asking.role in {PERSON, ASSISTANT})) and requests.declared(asking.text) is not None
 
 
 def read(asking: Turn, turns: Sequence[Turn], may_ask: MayAsk = MayAsk.CONCERNED) -> ForgetRequest | None:
     """Return the request that a turn makes; None if it makes none.
 
-    Where all members of a group may ask, who says that something is deleted asks for it, and so does an assistant that
-    says so in answer to a person's request.
+    Where all members of a group may ask, a command need not name the memory; who says that something is deleted asks
+    for it, and so does an assistant that says so in answer to a person's request.
     """
-    if asking.role not in {PERSON, ASSISTANT}:
-        return None
-    found = requests.read(asking.text) if asking.role == PERSON else None
-    if found is not None or may_ask is not MayAsk.MEMBERS or asking.group_id is None:
-        return found
-    if asking.role == ASSISTANT and not _answered(asking, turns):
+    members = _is_members(asking, may_ask)
+    if asking.role == PERSON:
+        request = _asked(asking, members=members)
+        if request is not None or not (members or AGREES.search(plain(asking.text))):
+            return request
+    elif asking.role != ASSISTANT or not members or not _answered(asking, turns):
         return None
     return requests.declared(asking.text)
+
+
+def _asked(asking: Turn, *, members: bool) -> ForgetRequest | None:
+    """Return what a person's turn asks; a bare command has to name a code, or be a member's."""
+    request = requests.read(asking.text)
+    if request is not None:
+        return request
+    command = requests.unnamed(asking.text)
+    if command is not None and members:
+        return replace(command, scope=ForgetScope.FACT)
+    return command if command is not None and command.of_value else None
+
+
+def _is_members(asking: Turn, may_ask: MayAsk) -> bool:
+    """Return whether a turn was said in a group whose members may all ask."""
+    return may_ask is MayAsk.MEMBERS and asking.group_id is not None
 
 
 def find(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], may_ask: MayAsk = MayAsk.CONCERNED) -> Found:
     """Return what a request means among these turns, in their order; the asking one is not searched."""
     others = [turn for turn in turns if turn.key != asking.key]
-    asker = asker_of(asking, asking.group_id if may_ask is MayAsk.MEMBERS else None)
+    members = _is_members(asking, may_ask)
+    asker = asker_of(asking, asking.group_id if members else None)
     found = _find(request, asker, Talk(others), asking.position)
-    if request.agrees and not found.values:
+    if request.agrees and not (found.values and (members or not request.values_only)):
         return _agreed(request, asker, asking, others)
     if not found.values:
         found = replace(found, places=with_replies(found.places, turns))
-    if found.is_empty and request.of_value and not (found.refused_values or request.agrees or request.doubtful):
+    if found.is_empty and request.of_value and members and not found.refused_values:
         return _said_here_alone(request, asking)
     return found
 
@@ -117,10 +136,10 @@ def places_of(said: str, values: Iterable[str]) -> list[tuple[int, int]]:
 def _find(request: ForgetRequest, asker: Asker, talk: Talk, position: int) -> Found:
     if request.scope is ForgetScope.EVERYTHING:
         return _everything(asker, talk)
-    values = literals.named(request, talk)
+    values = literals.named(request, talk, strict=request.scope is ForgetScope.UNNAMED)
     if values:
         return _by_values(request.scope, values, asker, talk)
-    if request.agrees or request.doubtful:
+    if request.values_only:
         return Found(request.scope, {})
     wide = request.scope is ForgetScope.ALL_ABOUT
     if wide:
@@ -229,7 +248,7 @@ def _answered(asking: Turn, turns: Sequence[Turn]) -> list[Turn]:
     """Return the turns of persons just before one, of others than its author, that make a request; the latest first."""
     before = [t for t in turns if t.role == PERSON and asking.position - ANSWERED <= t.position < asking.position]
     others = [t for t in before if asking.role != PERSON or t.user_id != asking.user_id]
-    return [t for t in reversed(others) if requests.read(t.text) is not None]
+    return [t for t in reversed(others) if requests.read(t.text) or requests.unnamed(t.text)]
 
 
 def with_replies(
@@ -266,8 +285,8 @@ def _said_here_alone(request: ForgetRequest, asking: Turn) -> Found:
 def _agreed(request: ForgetRequest, asker: Asker, asking: Turn, others: Sequence[Turn]) -> Found:
     """Return what the requests of others just before mean, as far as the one who agrees disposes of it."""
     for turn in _answered(asking, others):
-        answered = requests.read(turn.text)
-        if answered is None or answered.scope is not ForgetScope.FACT:
+        answered = requests.read(turn.text) or requests.unnamed(turn.text)
+        if answered is None or answered.scope not in {ForgetScope.FACT, ForgetScope.UNNAMED}:
             continue
         rest = Talk([one for one in others if one.key != turn.key])
         values = literals.named(answered, rest, strict=True)

@@ -35,7 +35,7 @@ MOST: Final = 3
 def sentences(request: ForgetRequest, asking: Turn, turns: Sequence[Turn]) -> list[Passage]:
     """Return the sentences of the asker among which a request may mean one; none if it names somebody else."""
     talk = Talk([turn for turn in turns if turn.key != asking.key and turn.role == PERSON])
-    if request.doubtful or request.agrees or described.named_speakers(request.text, talk) - asker_of(asking).names:
+    if request.values_only or described.named_speakers(request.text, talk) - asker_of(asking).names:
         return []
     own = [
         one

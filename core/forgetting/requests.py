@@ -1,22 +1,21 @@
 """Recognises requests to forget, in English and Chinese, and reads what they name. Pure.
 
-A request is a command or a wish addressed to the assistant. Reports of what others deleted, questions how something is
-deleted, idioms ("forget it"), quotations, and commands about files, texts and households are none. What a request
-means, among what was said, is found by `core.forgetting.matching`.
+`core.forgetting.asking` decides which sentences ask. What a request means, among what was said, is found by
+`core.forgetting.matching`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from core.forgetting import asking as wishes
 from core.forgetting import extent
-from core.forgetting.asking import AGREES, ELSEWHERE, MEMORY, OF_VALUE
+from core.forgetting.asking import AGREES, OF_VALUE
 from core.forgetting.extent import ABOUT_SELF, UNSAID, ForgetScope
 from core.forgetting.text import READ, Span, clauses, plain, sentences
-from core.forgetting.wording import CUE
+from core.forgetting.wording import COMMAND
 from core.language.lazy_regex import lazy_regex
 
 
@@ -27,8 +26,8 @@ class ForgetRequest:
     `asking`: the sentences that ask. `widened`: descriptions of what is meant, the narrowest first; a wider one counts
     if the narrower finds nothing. `kept`: clauses that name what stays or replaces it. `agrees`: whether it may answer
     someone else's request. `about_self`: whether it asks for what others said about the speaker. `before`: the
-    sentence to which it points ("delete it"). `doubtful`: whether it may be about something else than the memory,
-    unless it names a value that was said. `of_value`: whether it asks for a code, a phrase or the like in the memory.
+    sentence to which it points ("delete it"). `of_value`: whether it asks for a code, a phrase or the like.
+    `values_only`: whether it means nothing but values that it names.
     """
 
     text: str
@@ -39,38 +38,45 @@ class ForgetRequest:
     agrees: bool = False
     about_self: bool = False
     before: str = ""
-    doubtful: bool = False
     of_value: bool = False
+    values_only: bool = False
 
 
 def read(message: str) -> ForgetRequest | None:
     """Return the request that a message makes; None if it makes none."""
     text = message[:READ]
-    if not CUE.search(plain(text)):
+    if not wishes.may_ask(text):
         return None
     bare = wishes.without_quotations(plain(text))
-    if ELSEWHERE.search(bare):
-        return None
     pieces = sentences(bare)
-    asking = [index for index, piece in enumerate(pieces) if wishes.asks(piece.text, bare)]
-    doubtful = not asking
-    if doubtful:
-        asking = [index for index, piece in enumerate(pieces) if wishes.asks(piece.text, bare, value=True)]
+    return _request(text, pieces, wishes.asking_sentences(pieces))
+
+
+def unnamed(message: str) -> ForgetRequest | None:
+    """Return a command to delete that does not name the memory, "delete the PIN 6714", as a request for its values."""
+    text = message[:READ]
+    if not COMMAND.search(plain(text)):
+        return None
+    pieces = sentences(wishes.without_quotations(plain(text)))
+    found = _request(text, pieces, [index for index, piece in enumerate(pieces) if wishes.commands(piece.text)])
+    return found and replace(found, scope=ForgetScope.UNNAMED, values_only=True)
+
+
+def _request(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> ForgetRequest | None:
     if not asking:
         return None
     own = [_original(text, pieces[index]) for index in asking]
-    scope = extent.scope_of(" ".join(plain(one.text) for one in own))
+    folded = " ".join(piece.text for piece in pieces)
     return ForgetRequest(
         text=text,
-        scope=scope,
+        scope=extent.scope_of(" ".join(plain(sentence.text) for sentence in own)),
         asking=own,
         widened=_widened(text, pieces, asking),
         kept=_kept(text, pieces, asking),
-        agrees=AGREES.search(bare) is not None,
-        about_self=ABOUT_SELF.search(bare) is not None,
+        agrees=AGREES.search(folded) is not None,
+        about_self=ABOUT_SELF.search(folded) is not None,
         before=_pointed_at(text, pieces, asking),
-        doubtful=doubtful,
-        of_value=any(OF_VALUE.search(pieces[one].text) for one in asking) and MEMORY.search(bare) is not None,
+        of_value=any(OF_VALUE.search(pieces[index].text) for index in asking),
     )
 
 
@@ -87,7 +93,7 @@ def declared(message: str) -> ForgetRequest | None:
         return None
     own = [_original(text, pieces[index]) for index in said]
     kept = _kept(text, pieces, said)
-    return ForgetRequest(text, ForgetScope.FACT, own, [one.text for one in own], kept, agrees=True)
+    return ForgetRequest(text, ForgetScope.FACT, own, [one.text for one in own], kept, agrees=True, values_only=True)
 
 
 def _original(text: str, piece: Span) -> Span:

@@ -192,36 +192,6 @@ KINDS: Final[Mapping[str, SubjectKind]] = {
     ),
 }
 
-DEVICES: Final = lazy_regex(
-    r"\b(?:accounts?|apps?|files?|folders?|photos?|pictures?|pics|images?|videos?|inbox|mails?|browser|browsing|"
-    r"history|"
-    r"cookies?|cache|lines?|paragraphs?|rows?|columns?|dict(?:ionary)?|branch(?:es)?|tables?|databases?|posts?|"
-    r"tweets?|"
-    r"stains?|dust|wallpaper|bathroom|kitchen|floor|oven|sink|desk|desktop|closet|attic|garage|garden|fridge|drain|"
-    r"driveway|"
-    r"playlists?|calendar|reminders?|watermark|background|words?|spaces?|duplicates|subscriptions?|contacts?|disk|"
-    r"drive|"
-    r"partition|laptop|computer|phone storage|screenshots?|downloads?|trash(?! (?:it|that|this|the|my))|bin(?! (?:it|"
-    r"that|this|them|the|my))|recycle|docker|commits?|"
-    r"repo(?:sitory)?|"
-    r"comments?|slides?|cells?|sheets?|spreadsheets?|layers?|characters?|chapters?|scenes?|songs?|tabs?|bookmarks?|"
-    r"virus|"
-    r"malware|commas?|essay|letter|poem|script|variables?|functions?|keys?\b(?= from)|facebook|instagram|whatsapp|"
-    r"tiktok|"
-    r"twitter|gmail|icloud|google|windows|linux|excel|sql|python|git|pandas|node|from the (?:list|cart|order|menu|"
-    r"draft|"
-    r"text|recipe|document|itinerary|agenda|invitation|guest list))\b|"
-    r"照片|相册|相片|图片|视频|电脑|回收站|[cd]盘|硬盘|文件|软件|应用|\bapp\b|朋友圈|微博|抖音|账户|缓存|浏览|"
-    r"这段话|段落|字典|"
-    r"空行|代码|表格|邮件|评论|短信|快捷方式|壁纸|历史记录|桌面|u盘|内存|垃圾|聊天框|公众号|帖子|小红书|淘宝|"
-    r"购物车|订单(?!号)|日程|"
-    r"闹钟|歌单|标点|逗号|这一?[句行列]|最后一[句段行]|通讯录|icloud|手机里|系统|数据库|函数|变量|污渍|玻璃|地板|"
-    r"冰箱|房间|屋子|"
-    r"衣柜|阳台|油烟机|厨房|卫生间|雪|灰",
-    re.IGNORECASE,
-)
-"""Things other than memories that people delete and clean."""
-
 
 def named(description: str) -> frozenset[str]:
     """Return the kinds that a description names; it is in `text.plain` form."""

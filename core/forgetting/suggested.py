@@ -18,7 +18,7 @@ from core.forgetting.matching import Found
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import MEMORY, PERSON, Passage, Talk, Turn, asker_of
 from core.forgetting.text import READ, plain, sentences
-from core.forgetting.wording import CUE
+from core.forgetting.wording import COMMAND
 from core.inference import ask
 from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
@@ -57,7 +57,7 @@ PROMPT: Final = Prompt("forget.v1", ForgetAnswer)
 
 def may_ask_model(asking: Turn) -> bool:
     """Return whether a message is worth a question: a person's, with a word of deleting or keeping in it."""
-    return asking.role == PERSON and CUE.search(plain(asking.text[:READ])) is not None
+    return asking.role == PERSON and COMMAND.search(plain(asking.text[:READ])) is not None
 
 
 def passages(asking: Turn, turns: Sequence[Turn]) -> list[Passage]:

@@ -106,12 +106,13 @@ def _trimmed(text: str, start: int, end: int) -> Span:
 
 
 _SENTENCE_END: Final = lazy_regex(
-    r"(?<![ .](?:mr|ms|dr|st|no|vs))(?<! mrs)[.!?…](?=[\"')\]]?(?:\s|$))[\"')\]]?|[。！？；;][”’」』\"]?|\n",
+    r"(?<![ .](?:mr|ms|dr|st|no|vs))(?<! mrs)[.!?…](?=[\"')\]]?(?:\s|$))[\"')\]]?|"
+    r"(?<=[一-鿿])[!?]+|[。！？；;][”’」』\"]?|\n",
     re.IGNORECASE,
 )
 
 _CLAUSE_END: Final = lazy_regex(
-    r",(?=\s)(?!\s(?:19|20)\d\d\b)|;(?=\s)|[，、：]|:(?=\s)| - |[—–]|"
+    r",(?=\s)(?!\s(?:19|20)\d\d\b)|(?<=[一-鿿]),|;(?=\s)|[，、：]|:(?=\s)| - |[—–]|"
     r"\b(?:now that|because|since|but|although|though|while)(?=\s)|"
     r"\band(?= (?:just |only |please )?(?:keep|retain|use|rely|leave|remember|do not|don't|never|stop)\b)|"
     r"\bas(?= (?:the|it|we|I)\b)",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping
 from datetime import timedelta
+from typing import Any, Final
 
 import openai
 
@@ -32,6 +36,38 @@ def failure(who: str, refusal: openai.APIError) -> Later | Never:
             return Later(detail, after=retry_after(refusal.response.headers))
         return Never(detail)
     return Never(f"{who} sent an unreadable answer: {refusal.message[:300]}")
+
+
+def read_body(who: str, content: bytes) -> Mapping[str, Any]:
+    """Return the object in the body of an answer with status 200.
+
+    Later: it is no JSON, as the page of a proxy, or an error that passes. Never: another error, or no object.
+    """
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        raise Later(f"{who} sent something that is not JSON: {content[:100].decode('utf-8', 'replace')!r}") from None
+    error = body.get("error") if isinstance(body, dict) else None
+    if error:
+        raise _error_of_body(who, error if isinstance(error, dict) else {"message": error})
+    if not isinstance(body, dict):
+        raise Never(f"{who} sent JSON that is no object.")
+    return body
+
+
+def _error_of_body(who: str, error: Mapping[str, Any]) -> Later | Never:
+    detail = f"{who} answered 200 with an error: {str(error.get('message') or error)[:300]}"
+    codes = [error.get(name) for name in ("code", "status")]
+    numbers = [int(code) for code in codes if str(code).isdecimal()]
+    passes = any(number in RETRIABLE or number >= SERVER_ERROR for number in numbers)
+    words = " ".join(str(error.get(name)) for name in ("code", "status", "type"))
+    return Later(detail) if passes or (not numbers and _PASSING.search(words)) else Never(detail)
+
+
+_PASSING: Final = re.compile(
+    r"rate.?limit|overloaded|unavailable|server.?error|internal|timeout|capacity|exhausted", re.IGNORECASE
+)
+"""Types of errors after which the same request may succeed."""
 
 
 def is_general(refusal: openai.APIError) -> bool:

@@ -13,6 +13,7 @@ from sqlalchemy import TextClause, text
 from core.errors import Invalid, Problem
 from core.memory import as_of, retention
 from core.memory.as_of import NOW, Moment
+from core.storage import bounded_rows
 from core.storage.db import Tx
 from core.types import Status
 
@@ -104,14 +105,15 @@ def page(
         "searched": SEARCHED_RECORDED if recorded else SEARCHED,
         "from_id": None if ORDERS[order] else start.after,
     }
-    rows = tx.execute((_PAGES_RECORDED if recorded else _PAGES)[order], values).all()
-    if len(rows) == limit and ORDERS[order] is None:
+    rows, is_cut = bounded_rows.read(tx, (_PAGES_RECORDED if recorded else _PAGES)[order], values)
+    is_full = is_cut or len(rows) == limit
+    if is_full and ORDERS[order] is None:
         return MemoryPage(rows, str(rows[-1].id), start.now)
     seen = tx.execute(_SEARCHED_TO[order], values).one()
     cut = seen.rows == values["searched"]
     if ORDERS[order] is None:
         return MemoryPage(rows, str(seen.last) if cut else None, start.now)
-    following = _cursor(rows[-1], order, start.now) if len(rows) == limit else None
+    following = _cursor(rows[-1], order, start.now) if is_full else None
     return MemoryPage(rows, following, start.now, seen.rows if cut else None)
 
 

@@ -11,6 +11,7 @@ from uuid_utils import uuid7
 
 from core.events.parsing import Incoming, offset_minutes
 from core.language.terms import token_estimate
+from core.screening import names
 from core.sessions import known_owners
 from core.sessions.known_owners import Seen
 from core.storage.db import json_texts, text_array
@@ -92,6 +93,11 @@ def _is(one: Draft, other: Draft) -> bool:
     return one is other
 
 
+def _name(speaker: str | None) -> str | None:
+    """Return the name of a speaker; None where it is none: what follows it would be read as theirs, or as an order."""
+    return speaker if speaker is not None and names.is_name(speaker) else None
+
+
 def _draft(event: Incoming) -> Draft:
     payload = event.payload
     audience = payload.get("audience")
@@ -108,7 +114,7 @@ def _draft(event: Incoming) -> Draft:
         "group_id": payload.get("group_id") if audience in (None, "group") else None,
         "agent_id": payload.get("agent_id"),
         "role": TOOL if is_tool else payload["role"],
-        "speaker": payload.get("tool_name" if is_tool else "speaker"),
+        "speaker": _name(payload.get("tool_name" if is_tool else "speaker")),
         "content": payload["content"],
         "token_count": token_estimate(payload["content"]),
         "occurred_at": event.time,

@@ -17,7 +17,8 @@ from uuid_utils import uuid7
 
 from core.events import log
 from core.events.log import Cause
-from core.events.parsing import SERVICE, Incoming, offset_minutes
+from core.events.parsing import Incoming, offset_minutes
+from core.events.reserved import SERVICE
 from core.language.terms import token_estimate
 from core.sessions import known_owners, message_rows
 from core.storage.db import Tx, recordset, run_together

@@ -146,13 +146,16 @@ def get(tx: Tx, session_id: str) -> Session:
     return session_of(row)
 
 
+def owners(tx: Tx, session_ids: Sequence[str]) -> dict[str, Json]:
+    """Return the user of each of these sessions, and its group, as an event names them."""
+    rows = tx.execute(_OWNERS, {"ids": list(session_ids)})
+    return {row.id: {"user_id": row.user_id} | ({"group_id": row.group_id} if row.group_id else {}) for row in rows}
+
+
 def keep(tx: Tx, session_id: str, days: int | None) -> None:
     """Set how many days after its end a conversation is kept; None: as long as its tenant keeps any. NotFound."""
     if tx.execute(_KEEP, {"id": session_id, "days": days}).rowcount == 0:
         raise NotFound(f"There is no session {session_id!r} in this tenant.")
-
-
-ANY_TIME: Final = (None, None)
 
 
 def find_unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
@@ -161,19 +164,9 @@ def find_unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
     return [session_of(row) for row in rows]
 
 
-def transcript(
-    tx: Tx,
-    session_id: str,
-    *,
-    after: int = 0,
-    limit: int = 100,
-    time: tuple[datetime | None, datetime | None] = ANY_TIME,
-) -> list[Message]:
-    """Return messages in order, after the position `after`; `time`: said then or later, and before."""
-    values = {"session": session_id, "after": after, "limit": limit}
-    if time == ANY_TIME:
-        return [message_of(row) for row in tx.execute(_TRANSCRIPT, values)]
-    rows = tx.execute(_SAID_WITHIN, values | {"since": time[0], "until": time[1]})
+def transcript(tx: Tx, session_id: str, *, after: int = 0, limit: int = 100) -> list[Message]:
+    """Return messages in order, after the position `after`."""
+    rows = tx.execute(TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
     return [message_of(row) for row in rows]
 
 
@@ -325,6 +318,11 @@ _FILL_IN = text("""
 """)
 """After the insert, because a repeated message must not be counted."""
 
+_OWNERS = text("""
+    SELECT id, user_id, group_id FROM sessions WHERE id = ANY(:ids) AND user_id IS NOT NULL
+""")
+"""Of the first event that a session had."""
+
 _COUNT = text("SELECT message_count FROM sessions WHERE id = :id")
 
 _KEEP = text("UPDATE sessions SET keep_days = :days WHERE id = :id")
@@ -333,11 +331,11 @@ _UNMAKE = text("DELETE FROM sessions WHERE id = ANY(:ids)")
 
 _UNINDEXED = text('SELECT * FROM sessions WHERE id = ANY(:ids) AND indexed_to < message_count ORDER BY id COLLATE "C"')
 
-_TRANSCRIPT = text("""
+TRANSCRIPT = text("""
     SELECT * FROM messages WHERE session_id = :session AND position > :after ORDER BY position LIMIT :limit
 """)
 
-_SAID_WITHIN = text("""
+SAID_WITHIN = text("""
     SELECT * FROM messages
     WHERE session_id = :session AND position > :after
       AND (cast(:since AS timestamptz) IS NULL OR occurred_at >= :since)

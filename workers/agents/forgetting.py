@@ -80,7 +80,7 @@ def _may_ask(job: Job) -> MayAsk:
 def _is_worth_a_search(asked: Request) -> bool:
     """Return whether a person asks and nothing was found: neither what is meant nor that it is somebody else's."""
     request, found = asked.request, asked.found
-    return not (request is None or request.doubtful or request.agrees) and found.is_empty and not found.refused
+    return not (request is None or request.values_only) and found.is_empty and not found.refused
 
 
 def _search_elsewhere(tools: Tools, job: Job, asked: Request) -> Request:

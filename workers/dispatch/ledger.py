@@ -65,6 +65,7 @@ LONGEST_WAIT = timedelta(days=7)
 """Age of a dispatch from which an attempt counts again that met a rate limit."""
 
 ERROR_CHARACTERS = 4000
+REASON_CHARACTERS = 500
 """Characters of a failure's text that are stored."""
 
 
@@ -448,7 +449,7 @@ def _record_failure(
         keys: list[Key | Readied] = [(job.tenant_id, job.queue), *_make_room(tx, job)]
         following = fair_share.offer(tx, policy.shares, keys)
     metrics.DISPATCHES.labels(job.target, status).inc()
-    log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error))
+    log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error), **_frames(error))
     return following
 
 
@@ -458,11 +459,22 @@ def _is_old(ledger: Ledger, job: Job) -> bool:
         return bool(tx.execute(_OLD, {"id": job.id, "age": LONGEST_WAIT}).scalar_one_or_none())
 
 
+def _is_expected(error: Exception) -> bool:
+    return isinstance(error, Later | Never | Conflict | Overran)
+
+
+def _frames(error: Exception) -> Json:
+    """Return for the log where an unexpected error was raised, without its words, which may be a user's."""
+    frames = "".join(traceback.format_tb(error.__traceback__))[-ERROR_CHARACTERS:]
+    return {} if _is_expected(error) else {"trace": frames}
+
+
 def _error_text(error: Exception) -> str:
-    expected = isinstance(error, Later | Never | Conflict | Overran)
-    words = (
-        str(error)[:ERROR_CHARACTERS] if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
-    )
+    if _is_expected(error):
+        words = str(error)[:ERROR_CHARACTERS]
+    else:
+        reason = next(iter(str(error).strip().splitlines()), "no reason given")[:REASON_CHARACTERS]
+        words = f"Unexpected {type(error).__name__}: {reason}. The log of the worker says where it was raised."
     # Text of other services may hold characters that PostgreSQL cannot store.
     return words.encode(errors="replace").decode().replace("\x00", "\ufffd")
 

@@ -364,12 +364,23 @@ def test_what_was_said_to_others_is_not_shown(door: Doors, app: Database) -> Non
     hers = said("My salary is a secret.", session="g1", user="bob", message_id="m2", participants=["bob"])
     accept_all(app, [mine, hers, said("Bob here.", session="g1", user="bob", group_id="g", message_id="m3")])
     assert [s["id"] for s in section(context(door, session_id="g1", query="?"), "recent")["sources"]] == ["m1", "m3"]
-    assert [s["id"] for s in section(context(door, user_id="bob", session_id="g1"), "recent")["sources"]] == [
-        "m1",
-        "m2",
-        "m3",
-    ]
+    for_all = context(door, user_id="bob", session_id="g1")
+    assert [s["id"] for s in section(for_all, "recent")["sources"]] == ["m1", "m3"], "the group reads the answer"
+    for_bob = context(door, user_id="bob", session_id="g1", audience="private")
+    assert [s["id"] for s in section(for_bob, "recent")["sources"]] == ["m1", "m2", "m3"]
     assert section(context(door, user_id="carl", session_id="g1", query="?"), "recent")["sources"] == []
+
+
+@pytest.mark.parametrize("audience", [["hugo"], "private"])
+def test_what_somebody_said_to_a_part_of_the_group_is_not_shown_where_all_read_the_answer(
+    door: Doors, app: Database, audience: object
+) -> None:
+    aside = said("Between us: my boss is odd.", session="g1", user="gina", group_id="g", message_id="m2")
+    aside["payload"]["audience"] = audience
+    accept_all(app, [said("Hello all.", session="g1", user="gina", group_id="g", message_id="m1"), aside])
+    for named in ({"user_id": "gina", "group_id": "g"}, {"user_id": "gina"}, {"group_id": "g", "user_id": None}):
+        assert "odd" not in str(context(door, session_id="g1", query="boss?", **named))
+    assert "odd" in str(context(door, user_id="gina", session_id="g1", query="boss?", audience="private"))
 
 
 def test_a_summary_that_tells_what_somebody_has_not_heard_is_not_shown_to_them(door: Doors, app: Database) -> None:

@@ -6,10 +6,14 @@ import pytest
 
 from bench import forget
 from core.forgetting import matching
+from core.forgetting.extent import ForgetScope
 from core.forgetting.matching import Found, MayAsk
 from core.forgetting.talk import Turn
+from tests.core.forgetting.test_requests import BARE
 
-SCENARIOS = [one for name in ("dev", "dev2") for one in forget.scenarios(name) if one["is_request"]]
+SCENARIOS = [
+    one for name in ("dev", "dev2") for one in forget.scenarios(name) if one["is_request"] and one["id"] not in BARE
+]
 
 
 def talk(scenario: forget.Json) -> list[Turn]:
@@ -122,9 +126,19 @@ def test_what_is_described_of_others_is_not_the_members_either() -> None:
     assert found_in(turns, MayAsk.MEMBERS).is_empty
 
 
-def test_a_value_that_the_request_alone_says_is_taken_out_of_it() -> None:
-    turns = of(("ada", "I like tea."), ("ada", "Please delete the old code 447155 from your memory."))
-    assert left(turns, found_in(turns))[1] == "Please delete the old code [erased] from your memory."
+def test_a_value_that_the_request_alone_says_is_taken_out_of_it_in_a_group_alone() -> None:
+    talk = (("ada", "I like tea."), ("ada", "Please delete the old code 447155 from your memory."))
+    assert found_in(of(*talk)).is_empty
+    turns = in_group(*talk)
+    text = left(turns, found_in(turns, MayAsk.MEMBERS))[1]
+    assert text == "Please delete the old code [erased] from your memory."
+
+
+def test_a_bare_command_that_names_a_code_is_held() -> None:
+    turns = of(("ada", "My PIN is 6714."), ("ada", "Delete the old PIN 6714."))
+    found = found_in(turns)
+    assert found.scope is ForgetScope.UNNAMED
+    assert left(turns, found)[0] == "My PIN is [erased]."
 
 
 def test_what_the_assistant_repeated_goes_with_the_statement() -> None:

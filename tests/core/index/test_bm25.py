@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 from core.index.bm25 import (
     K1,
     MOST_TERMS,
+    READ,
+    TERMS,
     asked_terms,
     document_weights,
     message_terms,
@@ -151,3 +153,13 @@ def test_a_question_of_pages_costs_what_its_words_cost() -> None:
     words = [word for word, count in _segmenter().FREQ.items() if count and 2 <= len(word) <= 4][::11]
     question = "".join(words)[:10_000]
     assert spent(lambda: asked_terms(question)) < 6 * spent(lambda: terms(question))
+
+
+def test_of_a_long_question_the_first_words_are_looked_for() -> None:
+    short = " ".join(f"w{number}" for number in range(READ // 6))
+    assert asked_terms(short) == terms(short)[:TERMS]
+    story = "cello " + " ".join(f"word{number}" for number in range(1_300))
+    asked = asked_terms(story)
+    assert asked[0] == "cello"
+    assert len(asked) <= TERMS
+    assert asked_terms("好" * READ + "成都") == asked_terms("好" * READ)

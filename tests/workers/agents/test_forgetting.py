@@ -94,7 +94,7 @@ def test_the_receipt_is_signed_and_counts_what_was_erased(app: Database, works: 
 
 def test_another_member_of_the_group_is_refused_with_a_reason(app: Database, works: Works) -> None:
     accept_all(app, [in_group("Last year I put 3,900 dollars of my own into the account.", "ike")])
-    accept_all(app, [in_group("Please delete how much Ike put in.", "gwen")])
+    accept_all(app, [in_group("Please forget how much Ike put in.", "gwen")])
     works.settle()
     assert results(app)[-1] == {
         "forgetting": "refused",
@@ -281,7 +281,7 @@ def test_a_document_is_named_where_nothing_else_holds_the_value(
 # With a model
 
 SAID = "I failed the exam in May."
-SUBTLE = "That thing about the exam, it really has no business being around, so make nothing of it."
+SUBTLE = "That business with the exam had better be erased."
 
 
 def answering(*passages: tuple[int, str], is_request: bool = True) -> Json:
@@ -346,7 +346,7 @@ def test_a_message_cannot_talk_the_model_into_forgetting_what_others_said(app: D
 @pytest.mark.parametrize(
     ("document", "params"),
     [
-        (said("Please forget the exam."), {}),
+        (said("Please forget what I said about the exam."), {}),
         (said("Lovely weather in Tallinn today."), {}),
         (said(SUBTLE, role="assistant"), {}),
         (said(SUBTLE), {"ask_model": False}),

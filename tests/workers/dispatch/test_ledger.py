@@ -464,3 +464,16 @@ def test_an_effect_stays_where_nothing_can_be_offered_behind_it(
     monkeypatch.undo()
     assert (statuses(app, [one, after]), marks(app)) == (["done", "pending"], 1)
     assert after in swept(queue), "the sweep finds what waits"
+
+
+@pytest.mark.parametrize("error", [KeyError("content"), RuntimeError("first\nsecond"), RuntimeError()])
+def test_an_unexpected_error_is_a_sentence_and_its_trace_is_for_the_log(error: Exception) -> None:
+    try:
+        raise error
+    except (KeyError, RuntimeError) as caught:
+        sentence, frames = ledger._error_text(caught), ledger._frames(caught)
+    assert sentence.startswith(f"Unexpected {type(error).__name__}: ")
+    assert "\n" not in sentence
+    assert ".py" not in sentence
+    assert "test_ledger.py" in frames["trace"]
+    assert ledger._frames(Never("no")) == {}
