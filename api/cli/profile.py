@@ -48,7 +48,7 @@ def _show(kind: str, name: str, *, fresh: bool, as_json: bool) -> None:
 def _entries(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Yield name and value of each line of a section; a statement has no name."""
     if isinstance(value, dict) and ("value" in value or "content" in value):
-        yield name, str(value.get("content") or value["value"])
+        yield name, f"{'not ' if value.get('negated') else ''}{value.get('content') or value['value']}"
     elif isinstance(value, dict):
         for key, inner in value.items():
             if isinstance(inner, dict | list):

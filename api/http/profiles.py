@@ -17,6 +17,8 @@ from api.ingress.large_json import Route
 from core.errors import NotFound
 from core.reflection import profile, profile_attributes
 from core.reflection.profile import Profile, ProfileOwner
+from core.sessions import known_owners
+from core.sessions.known_owners import Kind
 from core.tenancy.tenants import Caller
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
@@ -72,12 +74,18 @@ def get_group_profile(
 
 def _require_profile(deps: Dependencies, caller: Caller, owner: ProfileOwner, *, fresh: bool) -> Profile:
     found = profile.current(deps.db, caller.tenant_id, owner, author(caller), fresh=fresh, keep=caller.may("write"))
-    if found is None or not found.attributes:
+    if found is not None and found.attributes:
+        return found
+    kind: Kind = "user" if owner.group_id is None else "group"
+    with deps.db.tenant(caller.tenant_id) as tx:
+        held_of = known_owners.get(tx, kind, owner.user_id or owner.group_id or "")
+    if held_of is None or not held_of.memories.count:
         raise NotFound(
             f"Nothing is known of {owner.key} yet. Publish messages with POST /v1/events or store a memory, then "
             "ask again; `?fresh=true` does not wait for a rule to build it."
         )
-    return found
+    # Episodes and skills fill no line of a profile.
+    return found or Profile(0, {}, held_of.last_at, None)
 
 
 def _answer(owner: ProfileOwner, found: Profile, least: float, held: str | None) -> Response:

@@ -34,7 +34,7 @@ class Route(LazyRoute):
     def get_route_handler(self) -> Handler:
         handle, field = super().get_route_handler(), self.body_field
         if field is None:
-            return _refusing_unknown(handle, query_names(self)) if "GET" in self.methods else handle
+            return _refusing_unknown(handle, query_names(self)) if "GET" in (self.methods or ()) else handle
 
         def read(raw: bytes) -> Any:
             """Return the validated value for the endpoint, which takes it as it is."""

@@ -59,6 +59,8 @@ def _error_of_body(who: str, error: Mapping[str, Any]) -> Later | Never:
     detail = f"{who} answered 200 with an error: {str(error.get('message') or error)[:300]}"
     codes = [str(error.get(name)) for name in ("code", "status")]
     numbers = [int(code) for code in codes if code.isdecimal()]
+    if TOO_MANY_REQUESTS in numbers:
+        return RateLimited(detail, after=PAUSE)
     passes = any(number in RETRIABLE or number >= SERVER_ERROR for number in numbers)
     words = " ".join(str(error.get(name)) for name in ("code", "status", "type"))
     return Later(detail) if passes or (not numbers and _PASSING.search(words)) else Never(detail)

@@ -56,7 +56,7 @@ PAIRS: Final = """
 """
 """Each pair: the traditional character, then the simplified one."""
 
-SIMPLIFIED: Final = {ord(traditional): simplified for traditional, simplified in PAIRS.split()}
+SIMPLIFIED: Final = {ord(pair[0]): pair[1] for pair in PAIRS.split()}
 
 
 def simplified(text: str) -> str:

@@ -7,7 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from core.language.terms import has_han, terms
+from core.language import identification
+from core.language.terms import dictionary_count, has_han, terms
 
 WORDS: Final = 5
 """Words that say what a conversation was about."""
@@ -33,14 +34,27 @@ def topics(own: Sequence[str], others: Sequence[str], names: Iterable[str] = ())
 
 
 def _words(message: str) -> list[tuple[str, str]]:
-    """Return each word of a message that may say what it is about, with its stem."""
+    """Return each word of a message that may say what it is about, with its stem.
+
+    Of a language whose function words are not known here, only what stands in quotation marks.
+    """
     found = []
-    for run in _RUN.findall(message):
+    for run in _RUN.findall(message if is_known(message) else " ".join(_QUOTED.findall(message))):
         if has_han(run):
-            found += [(term, term) for term in terms(run) if len(term) > 1 and term not in _EVERYDAY]
+            found += [(term, term) for term in terms(run) if len(term) > 1 and _says_something(term)]
         elif len(run) >= SHORTEST and run.casefold() not in _EVERYDAY:
             found += [(run if run[0].isupper() else run.casefold(), stem) for stem in terms(run)[:1]]
     return found
+
+
+def is_known(message: str) -> bool:
+    """Return whether a message is in English or Chinese, as far as its script and its function words show."""
+    return not _OTHER_SCRIPT.search(message) and not identification.is_foreign(message)
+
+
+def _says_something(term: str) -> bool:
+    """Return whether a Chinese term is a word of its own, and not one of every conversation."""
+    return term not in _EVERYDAY and dictionary_count(term) > 0
 
 
 def _apart(words: Sequence[str]) -> list[str]:
@@ -66,6 +80,13 @@ _LETTER = rf"(?:(?![{IDEOGRAPHS}])[^\W_])"
 _RUN = re.compile(rf"[{IDEOGRAPHS}]+|(?!\d){_LETTER}+(?:['’-]{_LETTER}+)*")
 
 
+_OTHER_SCRIPT = re.compile("[\u0370-\u1fff\u3041-\u30ff\uac00-\ud7a3]")
+"""Letters of scripts from Greek to Khmer, of Japanese and of Korean."""
+
+
+_QUOTED = re.compile('[“„«「『"]([^“”„«»「」『』"]{2,60})[”“»」』"]')
+
+
 ASSISTANT: Final = "assistant"
 """Name of the assistant among the participants."""
 
@@ -83,6 +104,6 @@ _EVERYDAY: Final = frozenset(
     ask asked name idea way ways people guy guys man agreed agree deal sounds
     谢谢 好的 可以 没有 什么 怎么 一下 一个 一些 这个 那个 这样 那样 现在 今天 明天 昨天 知道 觉得 想要 需要 帮忙
     问题 时候 还是 不是 就是 但是 因为 所以 如果 已经 然后 真的 可能 应该 怎样 多少 为什么 你好 再见 不行 不能 不会 有点
-    最近 解决 帮我 要去 请问 感谢 多谢""".split()
+    一家 不做 最近 解决 帮我 要去 请问 感谢 多谢""".split()
 )
 """Words that are said in every conversation, and so do not say what one was about."""

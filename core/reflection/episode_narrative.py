@@ -30,11 +30,17 @@ SUCCESS: Final[Mapping[str, bool]] = {"succeeded": True, "resolved": True, "fail
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """Outcome of a conversation, with the message or event that stated it; `reward` if one was given."""
+    """Outcome of a conversation, with the message or the `report` that stated it; `reward` if one was given."""
 
     outcome: str
     message: Message | None = None
     reward: float | None = None
+    report: str = ""
+
+    @property
+    def words(self) -> str:
+        """Return in which words it was stated; empty: in none."""
+        return self.report or (self.message.content if self.message else "")
 
     @property
     def success(self) -> bool | None:
@@ -69,11 +75,14 @@ def type_of(ending: Ending, *, is_task: bool) -> EpisodeType:
 
 
 def ending_of(people: Sequence[Message]) -> Ending:
-    """Read the outcome from the last messages; the latest statement of one wins."""
+    """Read the outcome from the last messages; the latest statement of one wins.
+
+    Words of failure rule out success and say no more: "I gave up running" is no failure of the conversation.
+    """
     for message in reversed(people[-LATE:]):
         for outcome, pattern in _ENDINGS:
             if pattern.search(message.content):
-                return Ending(outcome, message)
+                return Ending("ended") if outcome == "failed" else Ending(outcome, message)
     if people and _ASKS.search(people[-1].content):
         return Ending("open", people[-1])
     return Ending("ended")
@@ -97,7 +106,7 @@ def _english(one: EpisodeFacts) -> list[str]:
         parts.append(f" {one.name} began: “{clip(one.opening)}”")
     parts += [f" {clip(action)}" for action in one.actions[:ACTIONS]]
     words = _ENDED_EN[one.ending.outcome]
-    quote = f": “{clip(one.ending.message.content)}”" if one.ending.message else "."
+    quote = f": “{clip(one.ending.words)}”" if one.ending.words else "."
     parts += [f" {words}{quote}"] if words else []
     return [*parts, f" Reward: {one.ending.reward:g}." if one.ending.reward is not None else ""]
 
@@ -112,7 +121,7 @@ def _chinese(one: EpisodeFacts) -> list[str]:
         parts.append(f"{one.name}先说：“{clip(one.opening)}”。")
     parts += [clip(action) for action in one.actions[:ACTIONS]]
     words = _ENDED_ZH[one.ending.outcome]
-    quote = f"：“{clip(one.ending.message.content)}”。" if one.ending.message else "。"
+    quote = f"：“{clip(one.ending.words)}”。" if one.ending.words else "。"
     parts += [f"{words}{quote}"] if words else []
     return [*parts, f"奖励：{one.ending.reward:g}。" if one.ending.reward is not None else ""]
 
@@ -175,6 +184,7 @@ _ENDED_EN: Final = {
     "resolved": "It was resolved",
     "agreed": "It ended in agreement",
     "open": "It was left open",
+    "reported": "Its outcome was reported",
     "ended": "",
 }
 
@@ -184,6 +194,7 @@ _ENDED_ZH: Final = {
     "resolved": "问题得到了解决",
     "agreed": "最后达成一致",
     "open": "最后没有定下来",
+    "reported": "报告的结果",
     "ended": "",
 }
 

@@ -48,6 +48,11 @@ QUOTES: Final = 8
 
 QUOTE_CHARACTERS: Final = 500
 
+REPORTED: Final = dict.fromkeys(("success", "succeeded", "completed", "done", "ok"), True) | dict.fromkeys(
+    ("failure", "failed", "error", "aborted"), False
+)
+"""Outcomes of a task by which it went well or did not; others are kept as they are put."""
+
 KEPT_ACTIONS: Final = 20
 """Actions that `structured` holds."""
 
@@ -90,6 +95,7 @@ class EpisodeDraft:
             "ended_at": one.ended_at.isoformat(),
             "actions": list(one.actions),
             "outcome": one.ending.outcome,
+            **({"report": one.ending.report} if one.ending.report else {}),
             "success": one.ending.success,
             "reward": one.ending.reward,
             "session_id": session_id,
@@ -204,7 +210,9 @@ def drafts_of(session_slice: SessionSlice) -> list[EpisodeDraft]:
         return []
     actions = spoken_actions.actions_of(session_slice.messages)
     drafts = [_draft(session_slice, user, name, people, actions) for user, name in people]
-    return [one for one in drafts if one.account.topics]
+    # A language that is not known shows no topics, however much it says.
+    is_known = all(topics.is_known(m.content) for m in session_slice.messages)
+    return [draft for draft in drafts if draft.account.topics or not is_known]
 
 
 def _people(session_slice: SessionSlice) -> dict[tuple[str, str], list[Message]]:
@@ -237,7 +245,8 @@ def _draft(
     ending = _reported_ending(session_slice.reports, user) or episode_narrative.ending_of(spoken)
     ending = replace(ending, reward=_reward(session_slice.reports, user))
     is_task = any(e.event_type == "task.completed" and e.user_id == user for e in session_slice.reports)
-    own_actions = [action for m in own for action in actions.get(m.id, ())]
+    own_actions = _reported_actions(session_slice.reports, user)
+    own_actions += [action for m in own for action in actions.get(m.id, ())]
     account = EpisodeFacts(
         name=name,
         others=others,
@@ -278,10 +287,31 @@ def _reported_ending(reports: Sequence[Event], user: str) -> Ending | None:
             continue
         if event.event_type in {"skill.succeeded", "skill.failed"}:
             return Ending("succeeded" if event.event_type == "skill.succeeded" else "failed")
-        success = event.payload.get("success")
-        if event.event_type == "task.completed" and isinstance(success, bool):
-            return Ending("succeeded" if success else "failed")
+        if event.event_type == "task.completed" and (ending := _task_ending(event.payload)):
+            return ending
     return None
+
+
+def _task_ending(payload: Json) -> Ending | None:
+    """Return the outcome that a completed task reports; None: it reports none."""
+    success, outcome = payload.get("success"), payload.get("outcome")
+    report = outcome.strip()[:QUOTE_CHARACTERS] if isinstance(outcome, str) else ""
+    if not isinstance(success, bool):
+        success = REPORTED.get(report.casefold())
+    if success is None:
+        return Ending("reported", report=report) if report else None
+    return Ending("succeeded" if success else "failed", report="" if report.casefold() in REPORTED else report)
+
+
+def _reported_actions(reports: Sequence[Event], user: str) -> list[str]:
+    """Return the actions that completed tasks of this user report: texts, or objects with an `action` or `name`."""
+    actions: list[str] = []
+    for event in reports:
+        listed = event.payload.get("actions")
+        if event.user_id == user and event.event_type == "task.completed" and isinstance(listed, list):
+            named = (one.get("action") or one.get("name") if isinstance(one, dict) else one for one in listed)
+            actions += [name.strip()[:QUOTE_CHARACTERS] for name in named if isinstance(name, str) and name.strip()]
+    return actions
 
 
 def _reward(reports: Sequence[Event], user: str) -> float | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from api.cli import profile
 from core.storage.db import Database
 from tests.commands import Imprint
 from tests.samples import accept, said
@@ -13,3 +14,8 @@ def test_a_profile_is_shown_of_a_user_and_of_a_group(imprint: Imprint, app: Data
     assert imprint("profile", "ada", "--json").json["attributes"]
     group = imprint("profile", "team", "--group", "--fresh")
     assert (group.code, group.out.startswith("team version")) == (0, True), group.err
+
+
+def test_what_is_denied_is_shown_as_denied() -> None:
+    lines = list(profile._entries({"does": [{"value": "driving buses", "negated": True}, {"value": "judo"}]}))
+    assert lines == [("does", "not driving buses"), ("does", "judo")]

@@ -132,3 +132,12 @@ def test_another_tenant_finds_nothing(door: Doors, app: Database) -> None:
     carry_out(app, lisbon())
     profile_of(door)
     assert door.ask("GET", "/v1/users/ada/profile", tenant=OTHER, params={"fresh": True}).status_code == 404
+
+
+def test_a_user_with_only_episodes_and_skills_has_an_empty_profile(door: Doors) -> None:
+    for category in ("episode", "skill"):
+        body = {"user_id": "sam", "content": f"Sam and the {category} of the harbour.", "category": category}
+        assert door.post("/v1/memories", body).is_success
+    answer = door.get("/v1/users/sam/profile", params={"fresh": True})
+    assert (answer.status_code, answer.json()["user_id"]) == (200, "sam")
+    assert door.get("/v1/users/nobody/profile").status_code == 404

@@ -34,3 +34,9 @@ def test_a_fault_of_the_service_is_tried_again(status: int) -> None:
 @pytest.mark.parametrize("status", [400, 401, 404, 422])
 def test_a_refused_request_is_given_up(status: int) -> None:
     assert isinstance(api_errors.failure("The model", refusal(status)), Never)
+
+
+def test_too_many_requests_in_the_body_of_an_answer_is_a_wait_too() -> None:
+    with pytest.raises(RateLimited) as raised:
+        api_errors.read_body("The model", b'{"error": {"code": 429, "message": "slow down"}}')
+    assert raised.value.after == api_errors.PAUSE

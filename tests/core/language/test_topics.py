@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,28 @@ def test_chinese_topics_are_words_and_none_is_part_of_another() -> None:
 
 def test_names_of_those_who_speak_are_no_topic() -> None:
     assert topics.topics(["Bob, look at the garden."], ["The garden, Ada!"], ["Ada", "Bob"]) == ["garden"]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Notre voiture est en panne et Elle ne démarre pas.",
+        "Ich habe gestern mit meiner Schwester über das Haus gesprochen.",
+        "新しい間取りを見に行きました。",
+        "저녁에 김치찌개를 먹었다.",
+        "Мы переехали в новый дом.",
+    ],
+)
+def test_words_of_a_language_that_is_not_known_are_no_topics(message: str) -> None:
+    assert topics.topics([message], []) == []
+
+
+def test_a_quoted_name_is_a_topic_in_any_language() -> None:
+    assert topics.topics(["Wir haben gestern das Buch „Momo“ gelesen und ich habe es geliebt."], []) == ["Momo"]
+
+
+def test_pairs_of_characters_that_are_no_word_are_no_topic() -> None:
+    assert "叫林" not in topics.topics(["我叫林小满，在杭州做美术。"], [])
 
 
 @given(st.lists(st.text(max_size=40), max_size=6), st.lists(st.text(max_size=40), max_size=6))

@@ -124,7 +124,7 @@ def test_when_the_conversation_goes_on_the_same_episode_is_brought_up_to_date(
     assert wrote(app, settings) == {"episodes": 1, "edited": 1}
     (after,) = stored(app)
     assert (after.id, after.version, changes_of(app, after.id)) == (before.id, 2, ["add", "edit"])
-    assert (after.structured["messages"], after.structured["success"]) == (5, False)
+    assert (after.structured["messages"], after.structured["success"]) == (5, None)
     assert "The hotel is still broken, it failed." in quotes(app, after)
 
 
@@ -201,6 +201,26 @@ def test_what_was_published_of_the_session_comes_before_what_the_words_say(
     assert (one.structured["outcome"], one.structured["success"], one.structured["reward"]) == (
         outcome, success, reward,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reported", "outcome", "success", "words"),
+    [
+        ("success", "succeeded", True, "It succeeded."),
+        ("failed", "failed", False, "It failed."),
+        ("Booked two nights.", "reported", None, "Its outcome was reported: “Booked two nights.”"),
+    ],
+)
+def test_actions_and_outcome_of_a_completed_task_reach_the_episode(
+    app: Database, settings: Settings, reported: str, outcome: str, success: bool | None, words: str
+) -> None:
+    payload = {"user_id": "ada", "session_id": "s1", "outcome": reported, "actions": ["searched", {"action": "booked"}]}
+    accept(app, *trip(), event("task.completed", payload))
+    wrote(app, settings)
+    (episode,) = stored(app)
+    assert (episode.structured["outcome"], episode.structured["success"]) == (outcome, success)
+    assert episode.structured["actions"][:2] == ["searched", "booked"]
+    assert words in episode.content
 
 
 def test_an_outcome_that_is_published_later_brings_the_episode_up_to_date(app: Database, settings: Settings) -> None:
@@ -360,7 +380,7 @@ def test_an_episode_can_be_edited_by_hand_and_stays_so_until_there_is_news(app: 
         ("Shall we go there?", None, "interaction"),
         ("Agreed, we go there.", None, "decision"),
         ("Thanks, that solved it!", None, "success"),
-        ("It failed, no luck.", None, "error"),
+        ("It failed, no luck.", None, "interaction"),
         ("It was nice.", ("task.completed", {}), "task_completion"),
         ("Thanks, that solved it!", ("task.completed", {"success": True}), "task_completion"),
         ("Thanks, that solved it!", ("task.completed", {"success": False}), "error"),
