@@ -517,7 +517,9 @@ def _candidates(group: list[_Assertion]) -> list[Candidate]:
     """Build one candidate for each attribute: the first as said, names and further ones in their own sentences."""
     first = group[0]
     base = _statement(group)
-    plainly = [_slot_sentence(base, slots, first) for slots in extraction_slots.by_attribute(first.introduces)]
+    # Who somebody is does not begin on the day of what else the sentence tells of them.
+    undated = _statement([replace(one, found=()) for one in group])
+    plainly = [_slot_sentence(undated, slots, first) for slots in extraction_slots.by_attribute(first.introduces)]
     filled = [
         _slot_sentence(base, slots, first)
         if position or slots[0].attribute.startswith("name.")
