@@ -14,6 +14,7 @@ ADAPTERS_VENV := .venv-adapters
 JS := sdk/js
 RECIPE := docs/examples/recipes/vercel-ai-sdk
 QUIETLY := --quiet --disable-pip-version-check
+APT := DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3
 # One more than cores: journeys and faults wait for processes most of their time.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)')
 # How tests are shared out: tests/shares.py. A worker that crashes is not replaced: its test fails, and so does the run.
@@ -121,7 +122,7 @@ $(BROWSER_VENV)/.ready: tests/browser/requirements.lock
 	@touch $@
 
 chromium:
-	command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium)
+	command -v chromium >/dev/null || ($(APT) update -qq && $(APT) install -y -qq --no-install-recommends chromium >/dev/null)
 
 browser: $(READY) $(BROWSER_VENV)/.ready chromium ## The console in a real browser (installs Debian's chromium; needs root)
 	$(BIN)/python -m pytest -m browser tests/browser

@@ -28,7 +28,7 @@ def event_json(event: Event, *, raw: bool = False) -> Json:
         "event_type": event.event_type,
         "source": event.source,
         "subject": event.subject,
-        "time": event.time,
+        "time": event.local_time,
         "payload": event.payload if raw else output.value(event.payload),
         "correlation_id": event.correlation_id,
         "causation_id": event.causation_id,

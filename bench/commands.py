@@ -15,8 +15,10 @@ HEAD: Final = """# Commands
 Every command has `--help` with its options. This page is made from the commands by
 `python -m bench.commands > docs/cli.md`.
 
-- **Where.** Commands talk to the stack of `IMPRINT_HOME` (`.imprint` in the current folder), or to the service at
-  `IMPRINT_URL` with the key in `IMPRINT_API_KEY`. `db`, `keys`, `mirror`, `bench`, `memory reembed`, `tenant limits`
+- **Where.** Commands talk to the stack of `IMPRINT_HOME` (by default the one that `imprint up` started in this folder),
+  or to the service at `IMPRINT_URL` with the key in `IMPRINT_API_KEY`. They read these from the environment and from
+  `~/.config/imprint/imprint.toml`, never from `.env` or `imprint.toml` of the folder, which may be somebody else's
+  repository ([settings.md](settings.md)). `db`, `keys`, `mirror`, `bench`, `memory reembed`, `tenant limits`
   and `tenant secrets reseal` need access to the database.
 - **Ids.** Lists print the last eight characters of an id. Every command takes those, as few as four of them, or the
   whole id; where several ids end alike, it lists them. Events are named by their place in the log, which `events tail`

@@ -168,17 +168,17 @@ def compared(conversation: Conversation, look: Look) -> list[tuple[Pair, Feature
     """All pairs that judgement would compare."""
     found = []
     for at, new in enumerate(conversation.told):
-        older = conversation.older(at)
-        place = {id(one): n for n, one in enumerate(older)}
-        related, shown = endings.pairs(new.candidate, older, look)
-        for row, old in enumerate(related):
-            if not endings.may_be_ended(new.candidate, old):
+        older = endings.ListedStatements(conversation.older(at), look)
+        places, shown = endings.pairs(new.candidate, older, look)
+        may_end = endings.may_be_ended(new.candidate, older.marks.take(places))
+        for row, (place, old) in enumerate(zip(places.tolist(), older.statements(places.tolist()), strict=True)):
+            if not may_end[row]:
                 continue
             rule = revision.revises(endings.rule_view(new.candidate), endings.rule_view(old)) is not None
             wanted = any(conversation.ends.get(fact) in new.facts for fact in old.facts)
             kinds = endings.of_categories(new.category, old.category) | {endings.RULE: float(rule)}
             features = {name: float(values[row]) for name, values in shown.items()}
-            found.append((Pair(place[id(old)], at, rule, wanted), features | kinds))
+            found.append((Pair(place, at, rule, wanted), features | kinds))
     return found
 
 

@@ -63,7 +63,7 @@ def message(session: str, user: str, number: int) -> dict[str, object]:
 
 def run(rounds: int = ROUNDS) -> dict[str, float]:
     """Lags in milliseconds, and their ratio."""
-    with stack() as stand, _client(stand, "quiet") as quiet, _client(stand, "noisy") as noisy:
+    with stack() as stand, client_of(stand, "quiet") as quiet, client_of(stand, "noisy") as noisy:
         for _ in range(3):
             lag(quiet)
         alone = percentiles([_paced(quiet) for _ in range(rounds)])
@@ -109,7 +109,8 @@ def _plan(session: str) -> dict[str, object]:
     return {"event_type": "plan.updated", "source": "bench", "payload": payload}
 
 
-def _client(stand: Stand, tenant: str) -> httpx.Client:
+def client_of(stand: Stand, tenant: str) -> httpx.Client:
+    """Return a client with an admin key of a tenant, which is created."""
     command = [
         sys.executable,
         "-m",

@@ -17,6 +17,12 @@ the top of the file) in the folder where the process starts. The environment ove
 `imprint.toml`. An empty value means the default and also hides the value of a weaker source. All processes of an
 installation need the same values.
 
+Commands that call the service (`search`, `publish`, `memory`, `hook`, `mcp`, …) read neither file of the folder: it may
+be a cloned repository, and whoever names the address receives the key. They read the environment, then
+`~/.config/imprint/imprint.toml` (or `$XDG_CONFIG_HOME/imprint/imprint.toml`), where `url = "https://memory.example.com"`
+may stand. Without a home there, they use the stack that `imprint up` has started in this folder, which
+`~/.config/imprint/homes.json` notes.
+
 A wrong value ends every command and process with one sentence: the setting, its value (unless it is secret), its
 source, and what is allowed. An unknown name causes a warning. To check before starting anything:
 

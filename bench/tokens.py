@@ -94,7 +94,8 @@ def hard(seed: int, strings: int) -> Iterator[str]:
     signs = [chr(code) for code in range(0x1F300, 0x1FAF0)] + ["\u200d", "\ufe0f"]
     alphabets: Sequence[Sequence[str]] = (
         string.printable, string.ascii_lowercase, string.ascii_uppercase, string.ascii_letters + string.digits,
-        string.punctuation + " \n\t", "0123456789abcdef", han, signs, [*han, *string.printable], words, [" ", *words],
+        string.punctuation + " \n\t", " \t\n|a1", "0123456789abcdef",
+        han, signs, [*han, *string.printable], words, [" ", *words],
     )  # fmt: skip
     for alphabet in alphabets:
         for _ in range(strings):

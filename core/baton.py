@@ -47,6 +47,11 @@ class Baton:
         finally:
             self._mine.is_carried = self._take(self._returning)
 
+    def give_way(self) -> None:
+        """Let a thread that waits compute first, as a long computation does from time to time."""
+        with self.passed_on():
+            pass
+
     @contextmanager
     def holding(self, lock: threading.Lock) -> Iterator[None]:
         """Hold a lock whose other holders pass the baton on: it is passed on as long as the lock is not free."""

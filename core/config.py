@@ -30,7 +30,8 @@ from pydantic_settings import (
 )
 
 from core.errors import Misconfigured
-from core.settings import faults, hosts
+from core.settings import faults, hosts, user_folder
+from core.settings.faults import Files
 from core.settings.limits import TenantLimits
 
 Positive = Annotated[float, Field(gt=0)]
@@ -108,7 +109,7 @@ class Settings(BaseSettings):
 
     batch_events: Count = Field(1000, description="Maximum events in one request.")
     request_bytes: Count = Field(
-        32 * 1024 * 1024,
+        8 * 1024 * 1024,
         description="Maximum size of a request to `POST /v1/events`, in bytes; for other routes see limits.md.",
     )
     event_bytes: Count = Field(256 * 1024, description="Maximum size of an event, in bytes.")
@@ -134,7 +135,7 @@ class Settings(BaseSettings):
         30, description="Lifetime of a worker's lease on a dispatch without renewal, in seconds."
     )
     worker_niceness: int = Field(
-        10,
+        5,
         ge=0,
         le=19,
         description="By how much workers, and the processes of the embedded PostgreSQL that work for them, give way to "
@@ -384,7 +385,11 @@ class Settings(BaseSettings):
         try:
             return handler({name: value for name, value in given.items() if value != ""})
         except ValidationError as error:
-            raise faults.of_validation(error, cls.model_fields) from None
+            raise faults.of_validation(error, cls.model_fields, cls._files()) from None
+
+    @classmethod
+    def _files(cls) -> Files:
+        return faults.PROJECT
 
     @cached_property
     def stack(self) -> dict[str, str]:
@@ -396,6 +401,31 @@ class Settings(BaseSettings):
             return {key: str(value) for key, value in json.loads(path.read_text()).items()}
         except (OSError, ValueError, AttributeError) as error:
             raise Misconfigured(f"{path} cannot be read: {error}. Stop `imprint up`, remove it, start again.") from None
+
+
+class ClientSettings(Settings):
+    """Settings of commands that call the service: the environment, then `imprint.toml` of the user's own folder."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - pydantic's signature
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - likewise
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - likewise
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        toml = InitSettingsSource(settings_cls, faults.toml(cls._files().toml))
+        return init_settings, _Environment(settings_cls), toml
+
+    @model_validator(mode="before")
+    @classmethod
+    def _own_home(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {**given, "home": user_folder.home(given.get("home"))}
+
+    @classmethod
+    def _files(cls) -> Files:
+        return Files(None, str(user_folder.folder() / faults.TOML_FILE))
 
 
 def unknown() -> list[str]:

@@ -90,6 +90,10 @@ class Later(ImprintError, kind="Unavailable"):
         super().__init__(detail)
 
 
+class RateLimited(Later, kind="Rate limited"):
+    """A service asked to be called later. Waiting for it is no failed attempt."""
+
+
 class Never(ImprintError, kind="Failed"):
     """A retry would fail in the same way. The dispatch is set aside with this reason until someone replays it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from enum import StrEnum
 from typing import Any, Final, Literal, get_args
 
@@ -17,6 +17,10 @@ SpendKey = Literal["rule", "agent", "user", "model", "prompt"]
 """Dimensions by which the cost of model calls is aggregated."""
 
 SPEND_KEYS: Final[tuple[SpendKey, ...]] = get_args(SpendKey)
+
+
+UTC_OFFSET: Final = "utc_offset"
+"""Extension that keeps the UTC offset of an event's time, minutes: the database keeps the moment alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,12 @@ class Event:
     root_seq: int = 0
     lineage: Sequence[str] = ()
     extensions: Json | None = None
+
+    @property
+    def local_time(self) -> datetime:
+        """Return the time with the UTC offset that it came with."""
+        minutes = (self.extensions or {}).get(UTC_OFFSET)
+        return self.time.astimezone(timezone(timedelta(minutes=minutes))) if minutes else self.time
 
 
 class Kind(StrEnum):
@@ -127,7 +137,10 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a conversation; `position` counts from 1 within its session, without gaps."""
+    """A message of a conversation; `position` counts from 1 within its session, without gaps.
+
+    `occurred_at` has the UTC offset of the speaker's clock, if that is known; else UTC.
+    """
 
     session_id: str
     id: str
@@ -189,6 +202,11 @@ class Candidate:
     expires_at: datetime | None = None
     half_life_days: float | None = None
     audience_labels: tuple[str, ...] = ()
+
+    @property
+    def begins_at(self) -> datetime | None:
+        """Return since when it is valid: the value of a slot, if the text does not say, since it was said."""
+        return self.valid_from or (self.occurred_at if self.attribute else None)
 
     @property
     def told_at(self) -> datetime:

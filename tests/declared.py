@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -79,12 +80,14 @@ def require(app: FastAPI, answer: Response) -> None:
 
 
 _BUILT: list[Declarations] = []
+_BUILDING = threading.Lock()
 
 
 def _declarations(app: FastAPI) -> Declarations:
     """Return the declarations of the first application: all have the same, and building the document takes long."""
-    if not _BUILT:
-        _BUILT.append(Declarations(app))
+    with _BUILDING:  # Some tests send their first requests at once.
+        if not _BUILT:
+            _BUILT.append(Declarations(app))
     return _BUILT[0]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from celery import Celery
-from kombu import Exchange, Queue
+from kombu import Exchange
 
 from core.config import Settings
+from workers.queues import ExistingQueue
 
 QUEUES = ("io", "cpu")
 """`io` waits for models and other services, `cpu` computes; neither delays the other."""
@@ -33,13 +34,14 @@ def create(settings: Settings, broker_url: str) -> Celery:
         task_reject_on_worker_lost=True,
         task_ignore_result=True,
         task_time_limit=settings.task_seconds + TIME_MARGIN_SECONDS,
-        task_queues=[Queue(name, Exchange("imprint.work", type="direct"), routing_key=name) for name in QUEUES],
+        task_queues=[_queue(name) for name in QUEUES],
         task_default_queue="io",
         task_default_exchange="imprint.work",
         task_default_exchange_type="direct",
         task_default_routing_key="io",
         task_create_missing_queues=False,
         worker_prefetch_multiplier=1,
+        worker_consumer="workers.consumer:Consumer",
         worker_soft_shutdown_timeout=SOFT_SHUTDOWN_SECONDS,
         worker_send_task_events=False,
         # Anyone with the broker's password could shut workers down by it; heartbeats show whether one is alive.
@@ -51,6 +53,10 @@ def create(settings: Settings, broker_url: str) -> Celery:
         broker_transport_options=_transport(settings, broker_url),
     )
     return app
+
+
+def _queue(name: str) -> ExistingQueue:
+    return ExistingQueue(name, Exchange("imprint.work", type="direct"), routing_key=name)  # type: ignore[no-untyped-call]
 
 
 def _transport(settings: Settings, broker_url: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from api.cli import ids, tables
-from api.cli.client import AsJson, finish_if_json, moment, open_client, read, short
+from api.cli.client import AsJson, Client, finish_if_json, moment, open_client, read, short
 from api.cli.tables import Column
 from api.terminal import err
 
@@ -38,7 +38,9 @@ def list_(rule: Rule = None, limit: Limit = 50, as_json: AsJson = False) -> None
     items = answer["items"]
     if not items:
         err.print("Nothing waits for approval.")
-    tables.rows(COLUMNS, map(_row, items))
+    with open_client() as client:
+        rows = [_row(item, _effect(client, item)) for item in items]
+    tables.rows(COLUMNS, rows)
 
 
 @commands.command("approve")
@@ -72,13 +74,32 @@ def show(dispatch_id: Id, as_json: AsJson = False) -> None:
     pairs = [(name, item[name]) for name in shown if item[name] is not None]
     because = f"{item['event_type']} {item['event_id']}"
     deciders = ", ".join(one["name"] or one["id"] for one in item.get("may_decide", ()))
-    tables.fields(
-        [*pairs, ("because of", because), ("would", _doing(item, 1_000)), ("may decide", deciders or "nobody")]
-    )
+    with open_client() as client:
+        would = _effect(client, item, 1_000)
+    tables.fields([*pairs, ("because of", because), ("would", would), ("may decide", deciders or "nobody")])
 
 
-def _row(item: dict[str, Any]) -> list[str]:
-    return [ids.short(item["id"]), item["rule"], moment(item["expires_at"])[:16], _doing(item)]
+def _row(item: dict[str, Any], would: str) -> list[str]:
+    return [ids.short(item["id"]), item["rule"], moment(item["expires_at"])[:16], would]
+
+
+def _effect(client: Client, item: dict[str, Any], words: int = WORDS) -> str:
+    """Describe what the action changes, where the service can tell; else the action."""
+    if item["action_type"] != "run_agent":
+        return _doing(item, words)
+    answer = client.get(f"/v1/dispatches/{item['id']}/effect")
+    kind, effect = answer["kind"], answer["effect"]
+    if kind == "feedback" and "after" in effect:
+        changes = (
+            f"{name}: {_word(effect['before'][name])} → {_word(value)}" for name, value in effect["after"].items()
+        )
+        return short(f"{effect['verdict']} {ids.short(effect['memory_id'])}: {'; '.join(changes)}", words)
+    if kind == "feedback":
+        return short(f"fail: {effect['refused']}", words)
+    if kind == "forgetting":
+        extent = f"{effect['messages']} messages and {effect['memories']} memories"
+        return f"forget {extent} (scope {effect['scope']}), asked for in session {effect['session_id']}"
+    return _doing(item, words)
 
 
 def _decide(dispatch_id: str, word: str, comment: str | None) -> Any:
@@ -99,6 +120,10 @@ def _doing(item: dict[str, Any], words: int = WORDS) -> str:
     if kind == "emit":
         return short(f"emit {given['event_type']} {_plain(given['payload'])}", words)
     return short(f"run {item['target']} {_plain(given)}", words)
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _plain(values: dict[str, Any] | None) -> str:

@@ -14,7 +14,7 @@ from api.cli.bench_parts import Figure, Part
 from api.cli.client import AsJson, Client, show_json
 from api.cli.tables import Column
 from api.terminal import err
-from core.config import Settings
+from core.config import ClientSettings, Settings
 
 COLUMNS: Final = (Column("part"), Column("figure"), Column("value", right=True), Column("unit"))
 
@@ -40,7 +40,7 @@ def bench(parts: Parts = None, seconds: Seconds = 3, as_json: AsJson = False) ->
     Example: imprint bench accept search --seconds 5
     """
     settings, wanted = Settings(), _parts(parts or bench_parts.PARTS)
-    with bench_tenant.opened(settings) as key, closing(Client(settings, key=key)) as client:
+    with bench_tenant.opened(settings) as key, closing(Client(ClientSettings(), key=key)) as client:
         stored, figures = _measure(client, wanted, seconds)
     if as_json:
         items = [{"part": f.part, "figure": f.name, "value": f.value, "unit": f.unit} for f in figures]

@@ -15,8 +15,9 @@ import typer
 
 from api.cli import failures
 from api.terminal import as_json
-from core.config import Settings
+from core.config import ClientSettings
 from core.errors import ImprintError, Misconfigured, Problem
+from core.settings import faults, user_folder
 
 TIMEOUT_SECONDS = 70
 """Longer than the longest settle."""
@@ -51,7 +52,7 @@ class Refused(ImprintError):
 class Client:
     """HTTP client for the server in the settings: IMPRINT_URL and IMPRINT_API_KEY, else the stack in this home."""
 
-    def __init__(self, settings: Settings, key: str | None = None, seconds: float = TIMEOUT_SECONDS) -> None:
+    def __init__(self, settings: ClientSettings, key: str | None = None, seconds: float = TIMEOUT_SECONDS) -> None:
         url = settings.url or settings.stack.get("http_url") or f"http://127.0.0.1:{settings.http_port}"
         self.key = _ascii(key or _key(settings))
         headers = {"Authorization": f"Bearer {self.key}"}
@@ -190,14 +191,15 @@ def _sent_events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
             fields[name] = value
         elif fields:
             if "id" in fields:  # Without a position it is no event: `stream.gap`, on what has left long ago.
-                yield fields["id"], json.loads(fields["data"]) if "data" in fields else None
+                data = json.loads(fields["data"])
+                yield fields["id"], data if "event_type" in data else None  # Else it is `stream.position`.
             fields = {}
 
 
 @contextmanager
 def open_client() -> Iterator[Client]:
     """Open a client for the configured server, for the duration of a command."""
-    client = Client(Settings())
+    client = Client(ClientSettings())
     try:
         yield client
     finally:
@@ -259,14 +261,15 @@ def _ascii(key: str) -> str:
     return key
 
 
-def _key(settings: Settings) -> str:
+def _key(settings: ClientSettings) -> str:
     if settings.api_key is not None:
         return settings.api_key.get_secret_value()
     path = settings.home / "run" / "api.key"
     if path.exists():
         return path.read_text().strip()
     raise Misconfigured(
-        "No key: set IMPRINT_API_KEY (`imprint keys create` creates one), or run `imprint up` in this home."
+        "No key: set IMPRINT_API_KEY (`imprint keys create` creates one), or run `imprint up` in this folder. Commands "
+        f"read the environment and {user_folder.folder() / faults.TOML_FILE}, no file of the working folder."
     )
 
 
@@ -276,11 +279,11 @@ def _refusal(answer: httpx.Response) -> Refused:
     path, missing = answer.request.url.path, answer.status_code == httpx.codes.NOT_FOUND
     try:
         problem = answer.json()
-        faults = [Problem(fault["pointer"], fault["detail"]) for fault in problem.get("errors", [])]
+        problems = [Problem(fault["pointer"], fault["detail"]) for fault in problem.get("errors", [])]
         said = str(problem["detail"])
-        said = "The request is invalid:" if faults else failures.in_commands(said, path, missing=missing)
+        said = "The request is invalid:" if problems else failures.in_commands(said, path, missing=missing)
     except (ValueError, KeyError, TypeError):
         said = f"{answer.url} answered {answer.status_code} {short(answer.text, 200)}".rstrip()
         said = f"{said}. Is it Imprint? Check IMPRINT_URL; `imprint doctor` looks at the service."
         return Refused(said, None, retry_after_s, answer.status_code)
-    return Refused(said, faults, retry_after_s, answer.status_code)
+    return Refused(said, problems, retry_after_s, answer.status_code)

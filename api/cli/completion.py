@@ -10,7 +10,7 @@ import typer
 from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
 from api.cli.client import Client
-from core.config import Settings
+from core.config import ClientSettings
 from core.errors import ImprintError
 
 SECONDS = 1.0
@@ -56,7 +56,7 @@ def one_of(values: Any) -> Callable[[str], list[str]]:
 
 def _names(path: str, field: str, incomplete: str) -> list[str]:
     try:
-        client = Client(Settings(), seconds=SECONDS)
+        client = Client(ClientSettings(), seconds=SECONDS)
         try:
             items = client.get(path)["items"]
         finally:

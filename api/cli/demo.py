@@ -20,7 +20,7 @@ from api.cli.local_stack import stack
 from api.demo import conversations
 from api.demo.conversations import DemoConversation, DemoQuestion
 from api.terminal import err
-from core.config import Settings
+from core.config import ClientSettings, Settings
 from core.types import Json
 
 TOP = 5
@@ -31,6 +31,9 @@ SETTLE_LIMIT_S = 600
 
 BORROWED = ("IMPRINT_LLM_", "IMPRINT_EMBEDDING")
 """Settings that the demo takes from the environment: model and embedding, never a database or broker."""
+
+EAGER = 0
+"""Niceness of the demo's workers: nobody searches until they have ended."""
 
 File = Annotated[Path | None, typer.Option(help="Your own conversation in LoCoMo format.")]
 Conversation = Annotated[str | None, typer.Option(help="Conversation in that file; default: the first.")]
@@ -58,7 +61,9 @@ def _on_own_stack(home: Path, talk: DemoConversation, view: DemoView) -> Json | 
     settings = _settings(home)
     done: list[Json] = []
     view.start(talk)
-    code = stack(settings, quiet=True, on_ready=lambda: done.append(_play(Client(settings), talk, view)))
+    code = stack(
+        settings, quiet=True, on_ready=lambda: done.append(_play(Client(ClientSettings(home=home)), talk, view))
+    )
     if code == 0 and not done:
         err.print("Interrupted; everything has ended.")
     return done[0] if code == 0 and done else None
@@ -135,7 +140,7 @@ def _settings(home: Path) -> Settings:
     for name in [n for n in os.environ if n.startswith("IMPRINT_") and not n.startswith(BORROWED)]:
         del os.environ[name]
     os.chdir(home)  # So that no `.env` or `imprint.toml` of the folder it was called in counts either.
-    return Settings(home=home, http_port=_free_port(), metrics_port=0)
+    return Settings(home=home, http_port=_free_port(), metrics_port=0, worker_niceness=EAGER)
 
 
 @contextmanager

@@ -28,8 +28,8 @@ QUOTES = 2
 
 QUOTE_LENGTH = 160
 
-LINE_SECONDS = 1.0
-"""Between two lines of progress where there is no terminal to draw a panel on."""
+LINE_SECONDS, LINE_GROWTH = 2.0, 0.5
+"""Between two lines of progress where there is no terminal to draw a panel on: that, or this share of the time."""
 
 
 class DemoView:
@@ -70,7 +70,7 @@ class DemoView:
         if self._live is not None:
             self._live.update(Panel(_counts(sent, self._total, counts), title=f"{seconds:.1f} s", title_align="right"))
         elif seconds >= self._next_line:
-            self._next_line = seconds + LINE_SECONDS
+            self._next_line = seconds + max(LINE_SECONDS, LINE_GROWTH * seconds)
             self._say(f"{seconds:5.1f} s  {_line(sent, counts)}")
 
     def show_result(self, counts: Json, seconds: float, memories: Sequence[Json]) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from api.cli.client import Client
 from api.terminal import as_json, err, escape
-from core.config import Settings
+from core.config import ClientSettings
 from core.errors import ImprintError
 
 SECONDS: Final = 3.0
@@ -52,7 +52,7 @@ def _report(text: str, user: str, agent: str, event: str | None, project: str | 
     if top is not None:
         payload["cwd"] = str(top)
     params = {"user_id": user, "agent": agent, "event": event, "project": project}
-    client = Client(Settings(), seconds=SECONDS)
+    client = Client(ClientSettings(), seconds=SECONDS)
     try:
         return client.post_text("/v1/hooks/claude-code", payload, **params)
     finally:

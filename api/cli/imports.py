@@ -16,7 +16,7 @@ from api.terminal import err, escape, out
 from core.errors import ImprintError
 from core.transfer import intake
 from core.transfer.intake import Owner
-from core.transfer.reading import FORMATS, Reading
+from core.transfer.reading import NAMES, Reading
 from core.transfer.records import Conversation, Note, Record, Statement
 from core.transfer.report import Report
 from core.types import Json
@@ -24,15 +24,18 @@ from core.types import Json
 BATCH = 500
 """Events sent in one request."""
 
-REASONS = 10
-"""Reasons for skipping that a report lists."""
+REASONS = 20
+"""Reasons for leaving out that a report lists."""
+
+PARTLY = 3
+"""Exit code where something is not as its format has it, and was left out."""
 
 Source = Annotated[Path, typer.Argument(help="File, folder or zip to import.")]
 User = Annotated[str, typer.Option(help="Whose memory it becomes.")]
 Group = Annotated[str | None, typer.Option(help="Group whose memory it becomes.")]
 Only = Annotated[
     str | None,
-    typer.Option(help=f"Import one format only: {', '.join(FORMATS)}.", autocompletion=completion.one_of(FORMATS)),
+    typer.Option(help=f"Import one format only: {', '.join(NAMES)}.", autocompletion=completion.one_of(NAMES)),
 ]
 Forbidden = Annotated[bool, typer.Option("--include-forbidden", help="Also what ChatGPT was told not to remember.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only report what would be imported.")]
@@ -60,12 +63,13 @@ def import_(
     """Import what another service exported: ChatGPT, Claude, Claude Code, mem0, Hindsight, LangGraph, LoCoMo, NDJSON.
 
     The format is recognised. First it is read as a whole and reported; a second import of the same changes nothing.
-    An archive of `imprint user export` is restored as it was, by the workers of the server.
+    An archive of `imprint user export` is restored as it was, by the workers of the server. The exit code is 3 where
+    parts were left out that are not as their format has them.
 
     Example: imprint import conversations.json --user ada --dry-run
     """
-    if only is not None and only not in FORMATS:
-        raise typer.BadParameter(f"There is no format {only!r}; use one of {', '.join(FORMATS)}.")
+    if only is not None and only not in NAMES:
+        raise typer.BadParameter(f"There is no format {only!r}; use one of {', '.join(NAMES)}.")
     is_archive = only in {None, "imprint"} and archives.is_archive(path)
     if is_archive and group is not None:
         raise typer.BadParameter(
@@ -77,6 +81,7 @@ def import_(
     if dry_run:
         if as_json:
             show_json(found.as_json())
+        _end(found)
         return
     if not yes:
         confirming.ask("Import this?", Unconfirmed())
@@ -96,6 +101,12 @@ def import_(
         _show_restored(sent, pending)
     else:
         _show_sent(sent, pending)
+    _end(found)
+
+
+def _end(found: Report) -> None:
+    if found.odd:
+        raise typer.Exit(PARTLY)
 
 
 def _show_restored(job: Json, pending: int | None) -> None:
@@ -159,4 +170,11 @@ def _show(found: Report) -> None:
     if found.first and found.last:
         out.print(f"From {found.first:%Y-%m-%d} to {found.last:%Y-%m-%d}", highlight=False)
     for reason, number in found.skipped.most_common(REASONS):
-        err.print(f"[dim]left out: {number} × {escape(reason)}[/]", highlight=False, soft_wrap=True)
+        where = ", ".join(found.examples[reason])
+        _say(f"left out: {number} × {reason} ({where}{', …' if number > len(found.examples[reason]) else ''})")
+    if len(found.skipped) > REASONS:
+        _say(f"left out for {len(found.skipped) - REASONS} more reasons; --json lists them all")
+
+
+def _say(line: str) -> None:
+    err.print(f"[dim]{escape(line)}[/]", highlight=False, soft_wrap=True)

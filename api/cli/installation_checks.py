@@ -15,7 +15,7 @@ from api.cli.findings import CheckResult, first_line, run_check
 from api.stack import run_files
 from api.stack.external import External
 from api.stack.up import is_running
-from core.config import Settings
+from core.config import ClientSettings, Settings
 from core.errors import Misconfigured, Unauthorized
 from core.events.doorbell import broker_url
 from core.inference import embedding_model
@@ -28,13 +28,13 @@ WAY_OUT = "Start it with `imprint up`, or name the folder it runs on with IMPRIN
 
 def findings(settings: Settings) -> Iterator[CheckResult]:
     """Check the running installation from the outside in; if nothing runs, that is a failure with advice."""
-    remote = settings.url is not None
+    remote = ClientSettings().url is not None
     servers = settings.database_url is not None or settings.database_app_url is not None
     if not remote and not servers and not is_running(settings.home):
         yield _port(settings)
         yield CheckResult("stack", "fail", f"nothing runs on {settings.home.absolute()}. {WAY_OUT}")
         return
-    api = _api(settings)
+    api = _api()
     yield api
     if api.state != "fail":
         yield run_check("key", partial(_key, settings))
@@ -61,9 +61,9 @@ def _port(settings: Settings) -> CheckResult:
     return CheckResult("port", "ok", f"{place} is free")
 
 
-def _api(settings: Settings) -> CheckResult:
+def _api() -> CheckResult:
     """Check that the API answers at the configured address and is ready."""
-    with closing(Client(settings, key="none")) as client:
+    with closing(Client(ClientSettings(), key="none")) as client:
         try:
             client.get("/readyz")
         except Refused as refused:
@@ -75,7 +75,7 @@ def _api(settings: Settings) -> CheckResult:
 
 def _key(settings: Settings) -> str:
     """Check that the commands' key is accepted, and its scopes if the database is reachable."""
-    with closing(Client(settings)) as client:
+    with closing(Client(ClientSettings())) as client:
         try:
             tenant = client.get("/v1/tenant")["id"]
         except Refused as refused:

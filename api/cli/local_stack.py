@@ -12,7 +12,9 @@ from api.cli.shared_modules import APP, LIBRARY_ENV, ROUTER, SHARED
 from api.cli.watching import WantedStack
 from api.stack.supervisor import Child
 from api.stack.up import METRICS_FOLDER, ListenAddress
+from api.terminal import err
 from core.config import Settings
+from core.settings import faults, user_folder
 
 IDLE_PROCESSES: Final = 0
 """Processes of each worker that stay while it has no work; each takes 18 MB of its own."""
@@ -28,7 +30,21 @@ def up(
 
     Example: IMPRINT_HOME=~/imprint IMPRINT_HTTP_PORT=8080 imprint up --small
     """
-    wanted(Settings(), quiet=quiet, small=small).become()
+    settings = Settings()
+    _register(settings)
+    wanted(settings, quiet=quiet, small=small).become()
+
+
+def _register(settings: Settings) -> None:
+    """Let commands in this folder use this stack: they read no settings of the working folder themselves."""
+    if settings.home.expanduser().is_absolute() and faults.origin("home") == faults.ENVIRONMENT:
+        return
+    try:
+        user_folder.register(settings.home)
+    except OSError as error:
+        reason = f"{user_folder.folder()} cannot be written ({error.strerror})"
+        advice = f"set IMPRINT_HOME={settings.home.absolute()} for other commands."
+        err.print(f"{reason}: {advice}", soft_wrap=True, highlight=False)
 
 
 def stack(settings: Settings, *, quiet: bool, on_ready: Callable[[], None]) -> int:
@@ -40,7 +56,7 @@ def wanted(settings: Settings, *, quiet: bool, small: bool = False) -> WantedSta
     """Return what runs by these settings."""
     metrics = settings.home.absolute() / "run" / "metrics"
     return WantedStack(
-        env={METRICS_FOLDER: str(metrics), **LIBRARY_ENV},
+        env={METRICS_FOLDER: str(metrics), "IMPRINT_WORKER_NICENESS": str(settings.worker_niceness), **LIBRARY_ENV},
         home=str(settings.home),
         http=ListenAddress(settings.http_host, settings.http_port),
         metrics=ListenAddress(

@@ -9,7 +9,7 @@ from typing import Any, Final
 from mcp.shared.inbound import encode_header_value
 
 from api.cli.client import Client, Refused
-from core.config import Settings
+from core.config import ClientSettings
 from core.errors import ImprintError
 from core.types import Json
 
@@ -32,7 +32,7 @@ def mcp() -> None:
 
     Example: claude mcp add imprint -- imprint mcp
     """
-    client, negotiated = Client(Settings()), ""
+    client, negotiated = Client(ClientSettings()), ""
     try:
         while line := sys.stdin.buffer.readline(LINE_BYTES + 1):
             if len(line) > LINE_BYTES:

@@ -56,6 +56,10 @@ Session = Annotated[str | None, typer.Option(help="Only memories that cite this 
 Of = Annotated[Category | None, typer.Option(help="Only memories of this category.")]
 Standing = Annotated[Status | None, typer.Option(help="Default: active.")]
 Containing = Annotated[str | None, typer.Option("--contains", help="Substring of the content; requires --user.")]
+Since = Annotated[str | None, typer.Option("--from", metavar="TIME", help="Happened or said then or later.")]
+Until = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Happened or said before.")]
+Structured = Annotated[str | None, typer.Option(metavar="JSON", help="Fields that `structured` has.")]
+Ordered = Annotated[str, typer.Option("--order", help="newest, oldest, said, importance, updated, strength, uses, …")]
 After = Annotated[str | None, typer.Option(help="Cursor shown with the previous page.")]
 Limit = Annotated[int, typer.Option(min=1, max=500, help="Memories per page.")]
 
@@ -81,6 +85,10 @@ def list_(
     category: Of = None,
     status: Standing = None,
     contains: Containing = None,
+    since: Since = None,
+    until: Until = None,
+    structured: Structured = None,
+    order: Ordered = "newest",
     after: After = None,
     limit: Limit = 50,
     as_json: AsJson = False,
@@ -89,7 +97,8 @@ def list_(
 
     Example: imprint memory list --user ada --category preference
     """
-    wanted = {"user_id": user, "group_id": group, "session_id": session, "q": contains, "after": after}
+    time = {"from": since, "to": until, "structured": structured, "order": order}
+    wanted = time | {"user_id": user, "group_id": group, "session_id": session, "q": contains, "after": after}
     answer = finish_if_json(as_json, read("/v1/memories", **wanted, category=category, status=status, limit=limit))
     tables.rows(COLUMNS, ([ids.short(one["id"]), *_about(one)] for one in answer["items"]))
     if not answer["items"]:

@@ -213,7 +213,7 @@ def history(name: Name, limit: int = 20, as_json: AsJson = False) -> None:
     items = answer["items"]
     for item in items:
         said = f": {item['comment']}" if item["comment"] else ""
-        line = f"[bold]v{item['version']}[/] {moment(item['at'])} {escape(item['author'])}{escape(said)}"
+        line = f"[bold]v{item['version']}[/] {moment(item['at'])} {escape(item['author_name'])}{escape(said)}"
         out.print(line, highlight=False, soft_wrap=True)
         _show_diff(item["diff"])
 

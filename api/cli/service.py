@@ -123,7 +123,7 @@ def keys_list(tenant: str = DEFAULT_TENANT, as_json: AsJson = False) -> None:
     if as_json:
         show_items([{n: getattr(key, n) for n in key.__slots__} for key in found])
         return
-    tables.rows(KEYS, map(_key_row, found))
+    tables.rows(KEYS, map(_key_row, found), headings=True)
 
 
 @key_commands.command("revoke")

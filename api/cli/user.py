@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar, Final
+from urllib.parse import quote
 
 import typer
 
 from api.cli import lazy, owner_data, profile
-from api.cli.client import AsJson
+from api.cli.client import AsJson, finish_if_json, open_client, read
 from api.cli.lazy import CommandTable, LazyGroup
 from api.cli.owner_data import Output, RawTexts, Scrub, Yes
+from api.terminal import out
+
+TimeZone = Annotated[str | None, typer.Option(metavar="ZONE", help="IANA name, such as Europe/Lisbon; UTC unsets it.")]
+UTC: Final = "UTC"
 
 
 class UserCommands(LazyGroup):
@@ -32,6 +37,22 @@ commands = typer.Typer(
 )
 
 commands.command("profile", help=profile.OF_USER)(profile.of_user)
+
+
+@commands.command("settings")
+def settings(user: str, time_zone: TimeZone = None, as_json: AsJson = False) -> None:
+    """Show the settings of a user, or set the time zone by which "today" and "yesterday" are understood.
+
+    Example: imprint user settings ada --time-zone Europe/Lisbon
+    """
+    path = f"/v1/users/{quote(user, safe='')}/settings"
+    if time_zone is None:
+        answer = read(path)
+    else:
+        with open_client() as client:
+            answer = client.put(path, {"time_zone": None if time_zone == UTC else time_zone})
+    finish_if_json(as_json, answer)
+    out.print(f"time zone: {answer['time_zone'] or UTC}", highlight=False)
 
 
 @commands.command("export")

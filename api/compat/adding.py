@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pydantic import ValidationError
@@ -11,20 +11,27 @@ from uuid_utils import uuid7
 
 from api.compat import annotated
 from api.compat.annotated import Annotation
-from api.compat.requests import AddRequest, ChatMessage
+from api.compat.requests import AddRequest
 from api.compat.scopes import EntityScope
 from api.compat.shapes import OWN_SESSION
 from api.http import events, memory_writes
 from api.http.memory_requests import StatementBatch, StatementRequest
-from api.ingress import dependencies
+from api.ingress import dependencies, messages
 from api.ingress.dependencies import Dependencies
-from core.errors import Invalid, Problem
+from api.ingress.error_responses import detail_of
+from api.ingress.messages import Numbered
+from core.errors import Problem
 from core.events import parsing
+from core.events.message_shapes import DESCRIBED, ClientMessage
+from core.events.parsing import Checked
 from core.tenancy.tenants import Caller
 from core.types import Json
 
 SOURCE: Final = "mem0"
 """Source of the events."""
+
+NO_STATEMENT: Final = "says nothing that could be kept: instructions of the system, or no words"
+"""Why a message is left out of memories that are kept as they are; mem0 does the same."""
 
 EVENTS: Final[Mapping[str, str]] = {"merge": "UPDATE", "replace": "UPDATE", "confirm": "NONE", "ignore": "NONE"}
 """Verdicts by their names in mem0; every other one is an ADD."""
@@ -42,54 +49,89 @@ def add(deps: Dependencies, caller: Caller, asked: AddRequest) -> Json:
 def _publish(deps: Dependencies, caller: Caller, asked: AddRequest) -> Json:
     """Accept the messages; without a `run_id` their session ends with them, so that nothing waits for more."""
     scope, annotation = asked.scope, _annotation(asked)
-    session = scope.run_id or f"{OWN_SESSION}{uuid7()}"
-    who = {"session_id": session, "user_id": scope.owner}
-    documents = [
-        {"event_type": "message.added", "payload": {**who, **_payload(message, scope, annotation)}}
-        for message in asked.messages
-    ]
-    if scope.run_id is None:
-        documents.append({"event_type": "session.ended", "payload": who})
+    who = {"session_id": scope.run_id or f"{OWN_SESSION}{uuid7()}", "user_id": scope.owner}
     at = annotated.moment_of(asked.timestamp)
     shared = {"source": SOURCE} | ({"time": at.isoformat()} if at else {})
-    body = json.dumps([shared | document for document in documents]).encode()
-    settings = deps.settings
-    try:
-        batch = parsing.parse(body, {}, batch=settings.batch_events, event_bytes=settings.event_bytes)
-    except Invalid as error:
-        raise Invalid([Problem(_pointer(one.pointer), one.detail) for one in error.problems]) from None
-    done = events.accept(deps, caller, batch)
+    taken, faults = messages.read(asked.messages, "user")
+    added = [
+        {**shared, "event_type": "message.added", "payload": {**who, **_payload(message, scope, annotation)}}
+        for _, message in taken
+    ]
+    checked = _checked(deps, added)
+    for problem in checked.problems:
+        position, pointer = _position(problem, taken)
+        faults.setdefault(position, Problem(pointer, problem.detail))
+    messages.require_some(checked.events, faults)
+    end = [] if scope.run_id else parsing.check([{**shared, "event_type": "session.ended", "payload": who}])
+    done = events.accept(deps, caller, [*checked.events, *end])
     return {
         "message": "The messages are stored; what they say is remembered in the background.",
         "status": "PENDING",
         "event_id": deps.settle_tokens.of(caller.tenant_id, done.last_seq),
+        "messages": messages.outcomes(len(asked.messages), {n: _reason(fault) for n, fault in faults.items()}),
     }
 
 
-def _payload(message: ChatMessage, scope: EntityScope, annotation: Annotation) -> Json:
-    given = {"speaker": message.name, "agent_id": scope.agent_id, "metadata": annotation.in_metadata}
+def _checked(deps: Dependencies, documents: Sequence[Json]) -> Checked:
+    settings, body = deps.settings, json.dumps(documents).encode()
+    return parsing.parse_each(body, {}, batch=settings.batch_events, event_bytes=settings.event_bytes)
+
+
+def _payload(message: ClientMessage, scope: EntityScope, annotation: Annotation) -> Json:
+    described: Json = {DESCRIBED: list(message.parts)} if message.parts else {}
+    given = {
+        "speaker": message.speaker,
+        "agent_id": scope.agent_id,
+        "tool_calls": list(message.tool_calls),
+        "tool_call_id": message.tool_call_id,
+        "tool_name": message.tool_name,
+        "metadata": {**described, **annotation.in_metadata},
+    }
     return {"role": message.role, "content": message.text, **{name: value for name, value in given.items() if value}}
 
 
 def _write(deps: Dependencies, caller: Caller, asked: AddRequest) -> Json:
-    """Keep each message as a memory; the judge may find that one is known."""
-    owner, annotation = asked.scope.owner, _annotation(asked)
-    statements = []
-    for n, message in enumerate(asked.messages):
+    """Keep each message that says something as a memory; the judge may find that one is known."""
+    taken, faults = messages.read(asked.messages, "user")
+    left_out = dict.fromkeys((n for n, _ in taken), NO_STATEMENT)
+    stated: list[StatementRequest] = []
+    for n, message in taken:
+        if message.is_blank or message.role == "system":
+            continue
         try:
-            stated = StatementRequest(
-                user_id=owner,
-                content=message.text,
-                structured=annotation.in_structured,
-                occurred_at=annotated.moment_of(asked.timestamp),
-                expires_at=annotated.end_of(asked.expiration_date),
-            )
+            stated.append(_statement(asked, message))
+            left_out.pop(n, None)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
-            raise Invalid([Problem(f"/messages/{n}/{first['loc'][-1]}", first["msg"])]) from None
-        statements.append(stated)
-    kept = memory_writes.post_memories(deps, caller, StatementBatch(memories=statements))["items"]
-    return {"results": [_result(one, message.text) for one, message in zip(kept, asked.messages, strict=True)]}
+            faults[n] = Problem(f"/{first['loc'][-1]}", detail_of(first))
+    messages.require_some([*stated, *(left_out.keys() - faults)], faults)
+    kept = memory_writes.post_memories(deps, caller, StatementBatch(memories=stated))["items"] if stated else []
+    left_out |= {n: _reason(fault) for n, fault in faults.items()}
+    return {
+        "results": [_result(one, request.content) for one, request in zip(kept, stated, strict=True)],
+        "messages": messages.outcomes(len(asked.messages), left_out),
+    }
+
+
+def _statement(asked: AddRequest, message: ClientMessage) -> StatementRequest:
+    """Return a message as a statement to keep. What an assistant or a tool says in the first person is not the user's.
+
+    ValidationError.
+    """
+    scope = asked.scope
+    speaker = None if message.role == "user" else message.speaker or message.tool_name or scope.agent_id or message.role
+    return StatementRequest(
+        user_id=scope.owner,
+        content=message.text,
+        subject=speaker,
+        structured=_annotation(asked).in_structured,
+        occurred_at=annotated.moment_of(asked.timestamp),
+        expires_at=annotated.end_of(asked.expiration_date),
+    )
+
+
+def _reason(fault: Problem) -> str:
+    return f"{fault.pointer}: {fault.detail}" if fault.pointer else fault.detail
 
 
 def _result(kept: Json, words: str) -> Json:
@@ -118,6 +160,7 @@ def _annotation(asked: AddRequest) -> Annotation:
     )
 
 
-def _pointer(pointer: str) -> str:
-    """Return where a fault of an event is in the request: /0/payload/content is /messages/0/content."""
-    return f"/messages{pointer.replace('/payload', '', 1)}" if pointer else pointer
+def _position(problem: Problem, taken: Sequence[Numbered]) -> tuple[int, str]:
+    """Return which message a fault of the events is in, and where: /0/payload/content is /content of the first."""
+    _, index, *path = problem.pointer.split("/")
+    return taken[int(index)][0], "".join(f"/{step}" for step in path if step != "payload")

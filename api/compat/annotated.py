@@ -5,12 +5,13 @@ A written memory has it in `structured`, a message in its metadata, from where t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
 from core.errors import Invalid, Problem
+from core.events.message_shapes import DESCRIBED
 from core.types import Json
 
 FIELD: Final = "mem0"
@@ -50,10 +51,31 @@ def of_memory(structured: Json, cited: Iterable[Json]) -> Annotation:
     metadata: Json = {}
     rest: Json = {}
     for one in cited:
-        metadata |= {name: value for name, value in one.items() if name != FIELD}
-        if isinstance(one.get(FIELD), dict):
-            rest |= one[FIELD]
+        metadata |= _own_metadata(one)
+        rest |= _rest_of(one)
     return _read({**rest, "metadata": metadata})
+
+
+def each_of(structured: Json, cited: Sequence[Json], stated: Sequence[Json]) -> list[Annotation]:
+    """Return the annotations under which a memory is found: that which is shown first, then that of each statement.
+
+    `cited`: metadata of the messages that the memory cites; `stated`: structured data of the statements written of it.
+    """
+    shown = of_memory(structured, cited)
+    each = [_read({**_rest_of(one), "metadata": _own_metadata(one)}) for one in cited]
+    each += [_read(one[FIELD]) for one in stated if isinstance(one.get(FIELD), dict)]
+    if structured.get(FIELD) is not None and shown not in each:
+        each = [replace(one, metadata=shown.metadata) for one in each]  # Its metadata was replaced by an update.
+    return [shown, *(one for position, one in enumerate(each) if one != shown and one not in each[:position])]
+
+
+def _rest_of(metadata: Json) -> Json:
+    rest = metadata.get(FIELD)
+    return rest if isinstance(rest, dict) else {}
+
+
+def _own_metadata(metadata: Json) -> Json:
+    return {name: value for name, value in metadata.items() if name not in {FIELD, DESCRIBED}}
 
 
 def require_free(metadata: Mapping[str, Any]) -> None:
@@ -72,6 +94,10 @@ def end_of(day: str | None) -> datetime | None:
         raise Invalid([Problem("/expiration_date", "must be a date such as 2027-01-31")]) from None
 
 
+MILLISECONDS: Final = 1e11
+"""Timestamps above are milliseconds: as seconds they would be in the year 5138."""
+
+
 def moment_of(given: float | str | None) -> datetime | None:
     """Return a Unix or ISO 8601 timestamp as a time. Invalid: it is neither."""
     try:
@@ -80,10 +106,11 @@ def moment_of(given: float | str | None) -> datetime | None:
         if isinstance(given, str) and not given.replace(".", "", 1).isdigit():
             at = datetime.fromisoformat(given)
             return at if at.tzinfo is not None else at.replace(tzinfo=UTC)
-        return datetime.fromtimestamp(float(given), UTC)
+        seconds = float(given)
+        return datetime.fromtimestamp(seconds / 1000 if seconds > MILLISECONDS else seconds, UTC)
     except (ValueError, OverflowError, OSError):
-        problem = Problem("/timestamp", "must be seconds since 1970, or a time such as 2027-01-31T09:00:00Z")
-        raise Invalid([problem]) from None
+        allowed = "seconds or milliseconds since 1970, or a time such as 2027-01-31T09:00:00Z"
+        raise Invalid([Problem("/timestamp", f"must be {allowed}")]) from None
 
 
 def _given(values: Json) -> Json:

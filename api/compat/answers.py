@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field
 
 from api.ingress.answers import Answer, optional
+from api.ingress.messages import MessageOutcome
 
 
 class Mem0Ping(Answer):
@@ -54,6 +55,7 @@ class Mem0Pending(Answer):
     message: str
     status: str = Field(description="`PENDING`")
     event_id: str
+    messages: list[MessageOutcome]
 
 
 class Mem0Added(Answer):
@@ -63,6 +65,7 @@ class Mem0Added(Answer):
     status: str = optional()
     event_id: str = optional("What `GET …/event/{event_id}/` tells of")
     results: list[Mem0Kept] = optional()
+    messages: list[MessageOutcome]
 
 
 class Mem0Attributes(Answer):

@@ -13,6 +13,7 @@ from api.compat.annotated import FIELD, Annotation
 from api.compat.requests import ListRequest, UpdateRequest
 from api.http import erasure, memory_writes
 from api.http.memory_requests import Patch
+from api.ingress import audience
 from api.ingress.dependencies import Dependencies
 from core.errors import Conflict, Invalid, Later, NotFound, Problem
 from core.memory import relations
@@ -45,6 +46,7 @@ class AnnotatedPatch(Patch):
 
 def update(deps: Dependencies, caller: Caller, memory_id: str, asked: UpdateRequest) -> Json:
     """Change words, metadata or dates. NotFound. Conflict: the memory is immutable. Invalid: nothing to change."""
+    audience.require_memories(deps, caller, [finding.id_of(memory_id)])
     patch = _patch(deps, caller, memory_id, asked)
     memory_writes.patch_memory(deps, caller, finding.id_of(memory_id), patch, Response(), None)
     return finding.one(deps, caller, memory_id)
@@ -52,6 +54,7 @@ def update(deps: Dependencies, caller: Caller, memory_id: str, asked: UpdateRequ
 
 def delete(deps: Dependencies, caller: Caller, memory_id: str, *, linked: bool = False) -> None:
     """Erase a memory; `linked`: also those that it superseded, and those that they did. NotFound."""
+    audience.require_memories(deps, caller, [finding.id_of(memory_id)])
     with deps.db.tenant(caller.tenant_id) as tx:
         row = finding.served_row(tx, memory_id)
         older = _superseded(tx, str(row.id)) if linked else []
@@ -79,7 +82,7 @@ def delete_each(deps: Dependencies, caller: Caller, ids: Sequence[str]) -> None:
 
 def require_all(deps: Dependencies, caller: Caller, ids: Sequence[str]) -> None:
     """Refuse a batch that names a memory which is not there, before anything is changed. NotFound."""
-    with deps.db.tenant(caller.tenant_id) as tx:
+    with audience.for_reader(deps, caller, None).db.tenant(caller.tenant_id) as tx:
         for one in ids:
             finding.served_row(tx, one)
 

@@ -13,6 +13,7 @@ from api.compat.requests import FindRequest, ListRequest
 from api.ingress.dependencies import Dependencies
 from core.consolidation.echo import Served
 from core.errors import NotFound
+from core.extraction import stated as stated_requests
 from core.memory import as_of, listing, memories, owners, relations
 from core.memory.listing import MemoryFilter
 from core.search import query
@@ -44,7 +45,7 @@ def page(deps: Dependencies, caller: Caller, asked: ListRequest) -> list[Json]:
         for owner in _listed_owners(tree):
             for rows in _pages(tx, owner, archived=asked.show_expired, most=left):
                 left -= len(rows)
-                found += [one for one in _shown(tx, rows) if _passes(one, tree, asked, now)]
+                found += _passing(_shown(tx, rows), tree, asked, now)
     found.sort(key=lambda one: str(one["id"]), reverse=True)
     return [shapes.only(one, asked.fields) for one in found]
 
@@ -67,16 +68,16 @@ def _best_of(deps: Dependencies, caller: Caller, asked: FindRequest, owner: str,
     tree, results = asked.tree, _results(deps, caller, asked, owner, now)
     with deps.db.tenant(caller.tenant_id) as tx:
         shown = _shown_with(tx, [one.memory for one in results], {one.memory.id: one.sources for one in results})
-    scored = [_scored(one, memory) for one, memory in zip(results, shown, strict=True)]
+    scored = [[_scored(one, memory) for memory in each] for one, each in zip(results, shown, strict=True)]
     least = asked.threshold or 0.0
-    return [one for one in scored if one["score"] >= least and _passes(one, tree, asked, now)][: asked.top_k]
+    return [one for one in _passing(scored, tree, asked, now) if one["score"] >= least][: asked.top_k]
 
 
 def one(deps: Dependencies, caller: Caller, memory_id: str) -> Json:
     """Return a memory. NotFound: there is none that this caller is served."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = served_row(tx, memory_id)
-        (memory,) = _shown(tx, [row])
+        ((memory, *_),) = _shown(tx, [row])
         if row.status == Status.SUPERSEDED:
             memory["replaced_by"] = _successor(tx, row.id)
     return memory
@@ -86,7 +87,7 @@ def history(deps: Dependencies, caller: Caller, memory_id: str) -> list[Json]:
     """Return the versions of a memory. NotFound: as for `one`."""
     with deps.db.tenant(caller.tenant_id) as tx:
         row = served_row(tx, memory_id)
-        (memory,) = _shown(tx, [row])
+        ((memory, *_),) = _shown(tx, [row])
         return shapes.history_json(memory, memories.history(tx, row.id))
 
 
@@ -101,8 +102,7 @@ def served_row(tx: Tx, memory_id: str) -> Any:
 def annotation_of(tx: Tx, row: Any) -> Annotation:
     """Return what a memory is annotated with: its own, or what the messages that it cites bring along."""
     evidence = as_of.evidence(tx, [row.id], None).get(row.id, [])
-    cited = {(one.session_id, one.message_id) for one in evidence if one.session_id}
-    return shapes.annotation_of(row, evidence, transcripts.metadata_of(tx, cited))
+    return shapes.annotations_of(row, evidence, *_notes(tx, evidence))[0]
 
 
 def id_of(memory_id: str) -> UUID:
@@ -134,18 +134,32 @@ def _pages(tx: Tx, owner: str | None, *, archived: bool, most: int) -> Iterator[
             return
 
 
-def _shown(tx: Tx, rows: Sequence[Any]) -> list[Json]:
+def _shown(tx: Tx, rows: Sequence[Any]) -> list[list[Json]]:
     return _shown_with(tx, rows, as_of.evidence(tx, [row.id for row in rows], None))
 
 
-def _shown_with(tx: Tx, rows: Sequence[Any], evidence: Mapping[UUID, Sequence[Evidence]]) -> list[Json]:
-    cited = {(e.session_id, e.message_id) for row in rows for e in evidence.get(row.id, ()) if e.session_id}
-    metadata = transcripts.metadata_of(tx, cited)
+def _shown_with(tx: Tx, rows: Sequence[Any], evidence: Mapping[UUID, Sequence[Evidence]]) -> list[list[Json]]:
+    """Return each memory in mem0's shape: as it is shown, then with the ids and metadata of each statement of it."""
+    metadata, stated = _notes(tx, [one for row in rows for one in evidence.get(row.id, ())])
     shown = []
     for row in rows:
         own = evidence.get(row.id, ())
-        shown.append(shapes.memory_json(row, own, shapes.annotation_of(row, own, metadata)))
+        each = shapes.annotations_of(row, own, metadata, stated)
+        shown.append([shapes.memory_json(row, own, annotation) for annotation in each])
     return shown
+
+
+def _notes(tx: Tx, evidence: Sequence[Evidence]) -> tuple[Mapping[tuple[str, str], Json], Mapping[str, Json]]:
+    """Return the metadata of cited messages by session and id, and the data of cited requests by their event."""
+    messages = {(one.session_id, one.message_id) for one in evidence if one.session_id}
+    requests = {one.event_id for one in evidence if not one.session_id}
+    return transcripts.metadata_of(tx, messages), stated_requests.structured_of(tx, requests)
+
+
+def _passing(memories_: Sequence[Sequence[Json]], tree: Json, asked: ListRequest, now: datetime) -> list[Json]:
+    """Return the memories that pass the filter, each with the first annotation that does."""
+    chosen = (next((one for one in each if _passes(one, tree, asked, now)), None) for each in memories_)
+    return [one for one in chosen if one is not None]
 
 
 def _passes(memory: Json, tree: Json, asked: ListRequest, now: datetime) -> bool:

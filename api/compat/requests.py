@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from api.compat import filters, scopes
 from api.compat.scopes import ENTITIES, EntityScope
 from api.http.memory_requests import STATEMENTS, Structured
+from api.ingress.messages import CONVERSATION
 from core.errors import Invalid, Problem
-from core.events.parsing import Content, Name
+from core.events.parsing import Content
 from core.types import Json
 
 PAGE: Final = 500
@@ -24,28 +25,6 @@ class CompatibleRequest(BaseModel):
     """Base of requests: fields that Imprint has no use for are ignored."""
 
     model_config = ConfigDict(extra="ignore")
-
-
-class TextPart(CompatibleRequest):
-    """A part of a message: text. Images and files have no text to remember."""
-
-    type: Literal["text"] = "text"
-    text: Content
-
-
-class ChatMessage(CompatibleRequest):
-    """A message of the conversation to learn from."""
-
-    role: Literal["user", "assistant", "system", "tool"] = "user"
-    content: Content | TextPart | Annotated[list[TextPart], Field(max_length=100)]
-    name: Name | None = None
-
-    @property
-    def text(self) -> str:
-        if isinstance(self.content, str):
-            return self.content
-        parts = self.content if isinstance(self.content, list) else [self.content]
-        return "\n".join(part.text for part in parts)
 
 
 class EntityRequest(CompatibleRequest):
@@ -78,13 +57,16 @@ class EntityRequest(CompatibleRequest):
 class AddRequest(EntityRequest):
     """Messages to learn from, or with `infer` false statements to keep as they are."""
 
-    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=STATEMENTS)]
+    messages: Annotated[list[Any], Field(min_length=1, max_length=STATEMENTS, description=CONVERSATION)]
     metadata: Structured | None = None
     infer: bool = True
     custom_categories: Annotated[
         list[Structured] | None, Field(max_length=50, description="Kept, not used to classify")
     ] = None
-    timestamp: Annotated[float | str | None, Field(description="When it was said: seconds since 1970")] = None
+    timestamp: Annotated[
+        float | str | None,
+        Field(description="When it was said: seconds or milliseconds since 1970, or an ISO 8601 time"),
+    ] = None
     expiration_date: Annotated[str | None, Field(max_length=10)] = None
     immutable: bool = False
 

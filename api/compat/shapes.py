@@ -21,10 +21,16 @@ EVENTS: Final[Mapping[str, str]] = {"add": "ADD", "archive": "DELETE"}
 """Kind of change by Imprint's; every other one is an UPDATE."""
 
 
-def annotation_of(row: Any, evidence: Sequence[Evidence], metadata: Mapping[tuple[str, str], Json]) -> Annotation:
-    """Return the annotation of a memory. `metadata`: of the messages that it cites, by session and id."""
-    cited = [metadata.get((one.session_id, one.message_id), {}) for one in evidence]
-    return annotated.of_memory(row.structured, [output.value(one) for one in cited])
+def annotations_of(
+    row: Any, evidence: Sequence[Evidence], metadata: Mapping[tuple[str, str], Json], stated: Mapping[str, Json]
+) -> list[Annotation]:
+    """Return the annotations of a memory, that which is shown first.
+
+    `metadata`: of the messages that it cites, by session and id; `stated`: data of the requests, by their event.
+    """
+    cited = [metadata.get((one.session_id, one.message_id), {}) for one in evidence if one.session_id]
+    requests = [stated[one.event_id] for one in evidence if one.event_id in stated]
+    return annotated.each_of(row.structured, output.value(cited), output.value(requests))
 
 
 def memory_json(row: Any, evidence: Sequence[Evidence], annotation: Annotation) -> Json:

@@ -31,14 +31,15 @@ _NONCE: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """An API key that a browser has shown, and the token that its requests must repeat."""
+    """An API key that a browser has shown, the token that its requests must repeat, and the id of its logout."""
 
     key: str
     csrf: str
+    id: str
 
 
 class Sealer:
-    """Seals and opens cookies. Nothing about a login is stored on the server."""
+    """Seals and opens cookies. Of a login, only its end is stored on the server."""
 
     def __init__(self, secret: bytes) -> None:
         """`secret`: 32 bytes, the same in every process of the installation."""
@@ -60,7 +61,11 @@ class Sealer:
             key, since = json.loads(self._cipher.decrypt(raw[:_NONCE], raw[_NONCE:], NAME.encode()))
         except (binascii.Error, ValueError, InvalidTag):
             return None
-        return Login(key, self._token(raw)) if time.time() - since < SECONDS else None
+        return (
+            Login(key, self._token(raw), f"logout@{hashlib.sha256(raw).hexdigest()[:32]}")
+            if time.time() - since < SECONDS
+            else None
+        )
 
     def _token(self, raw: bytes) -> str:
         return hmac.digest(self._secret, b"csrf " + raw, hashlib.sha256).hex()[:32]

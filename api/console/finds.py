@@ -53,8 +53,11 @@ def of_users(sessions: Iterable[Json], word: str) -> list[Find]:
 
 
 def of_events(events: Iterable[Json], word: str) -> list[Find]:
-    """Return recent events that have the word in their type, subject, id or text."""
-    return [of_event(event) for event in events if any(word in text.lower() for text in _texts(event))][:EACH]
+    """Return recent events that have the word in their type, subject, id or text; of those alike, the first."""
+    distinct: dict[tuple[str, str], Find] = {}
+    for find in (of_event(event) for event in events if any(word in text.lower() for text in _texts(event))):
+        distinct.setdefault((find.label, find.detail), find)
+    return list(distinct.values())[:EACH]
 
 
 def _texts(event: Json) -> Iterator[str]:

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlsplit
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from api.console import logins
 from api.console.cookie import NAME, PATH, Login, Sealer
 
 LOGIN: Final = f"{PATH}/login"
@@ -59,7 +60,7 @@ class Gate:
             await self._app(scope, receive, send)
             return
         login = self._login(headers)
-        if login is None:
+        if login is None or await logins.has_ended(scope["app"].state.deps, login):
             await _to_login(scope, headers)(scope, receive, send)
         elif scope["method"] not in SAFE and not _repeats(headers, login):
             await _refuse(scope, receive, send)

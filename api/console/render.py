@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -15,6 +17,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
+from starlette.types import Receive, Scope, Send
 
 from api.console.gate import OPENED
 from core.types import Json
@@ -49,6 +52,24 @@ NAVIGATION: Final = (
 """Areas in the order of the sidebar: the name of each in the catalogues (`nav.…`), and its first page."""
 
 
+class Page(HTMLResponse):
+    """A page that is computed when it is sent: in a thread, so that other requests continue, and one at a time."""
+
+    def __init__(self, render: Callable[[], str], status: int = 200) -> None:
+        super().__init__(status_code=status)
+        self._render = render
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Render and send it."""
+        text = await asyncio.get_running_loop().run_in_executor(_RENDERING, self._render)
+        self.body = self.render(text)
+        self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
+
+
+_RENDERING: Final = ThreadPoolExecutor(1, "console")
+
+
 @dataclass(frozen=True, slots=True)
 class Renderer:
     """Templates and catalogues, read once a process."""
@@ -57,7 +78,7 @@ class Renderer:
     catalogues: Mapping[str, Mapping[str, str]]
 
     def page(self, request: Request, template: str, status: int = 200, **content: Any) -> HTMLResponse:
-        """Render a template for the browser of a request."""
+        """Render a template for the browser of a request. A value that is a `partial` is called for it."""
         language, theme = language_of(request), request.cookies.get(THEME_COOKIE, "")
         shared: Json = {
             "t": partial(translate, self.catalogues[language]),
@@ -70,7 +91,11 @@ class Renderer:
             "here": request.url.path,
             "query": request.query_params,
         }
-        return HTMLResponse(self.templates.get_template(template).render(shared | content), status)
+        return Page(partial(self._render, template, shared, content), status)
+
+    def _render(self, template: str, shared: Json, content: Json) -> str:
+        values = {name: value() if isinstance(value, partial) else value for name, value in content.items()}
+        return self.templates.get_template(template).render(shared | values)
 
     def notice(self, request: Request, key: str, *, bad: bool = False, **values: Any) -> HTMLResponse:
         """Answer a request of a page with a line of the catalogue, shown beside the page."""

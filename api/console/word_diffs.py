@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
-MOST_WORDS: Final = 2_000
-"""Words above which a wording is shown whole: comparing takes the square of them."""
+MOST_WORDS: Final = 600
+"""Words, with the spaces between them, above which a wording is shown whole."""
+
+PAIRS: Final = 1_000_000
+"""Pairs of words compared for one page, 0.3 seconds at the most; wordings beyond are shown whole."""
 
 _WORD: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|\s+|[^\w\s]")
 
@@ -22,11 +25,23 @@ class Part:
     text: str
 
 
-def words(before: str, after: str) -> Sequence[Part]:
-    """Return the parts of both wordings in order."""
-    old, new = _WORD.findall(before), _WORD.findall(after)
-    if max(len(old), len(new)) > MOST_WORDS:
-        return [Part("gone", before), Part("new", after)]
+class Comparisons:
+    """The comparisons of one page, which have a bound together."""
+
+    def __init__(self) -> None:
+        self._pairs = PAIRS
+
+    def words(self, before: str, after: str) -> Sequence[Part]:
+        """Return the parts of both wordings in order."""
+        old, new = _WORD.findall(before), _WORD.findall(after)
+        pairs = len(old) * len(new)
+        if max(len(old), len(new)) > MOST_WORDS or pairs > self._pairs:
+            return [Part("gone", before), Part("new", after)]
+        self._pairs -= pairs
+        return _parts(old, new)
+
+
+def _parts(old: Sequence[str], new: Sequence[str]) -> Sequence[Part]:
     found: list[Part] = []
     for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if tag == "equal":

@@ -22,6 +22,8 @@ from core.events import dispatch_control, dispatch_queries, log
 from core.events.dispatch_control import SignedRemark, Verdict
 from core.events.dispatch_queries import DispatchFilter
 from core.events.parsing import Name
+from core.extraction import feedback
+from core.forgetting import forget
 from core.memory import memories
 from core.storage.db import Tx
 from core.types import Json
@@ -30,6 +32,9 @@ router = APIRouter(prefix="/v1/dispatches", tags=["dispatches"], route_class=Rou
 
 ROWS: Final = 200
 """Dispatches of one request."""
+
+_EXTENT: Final = ("scope", "messages", "memories", "session_id", "message_id")
+"""Fields of a request to forget that say how much it covers, and where it was made."""
 
 VERDICTS: Final[dict[str, Verdict]] = {"approve": "approved", "reject": "rejected"}
 
@@ -75,7 +80,7 @@ def get_effect(deps: Deps, caller: Reader, dispatch_id: UUID) -> Json:
     """
     with deps.db.tenant(caller.tenant_id) as tx:
         row = dispatch_queries.get(tx, dispatch_id)
-        kind, effect = _effect(tx, row)
+        kind, effect = _effect(tx, row, deps.settings.secrets)
     return {"kind": kind, "target": row.target, "effect": effect}
 
 
@@ -94,7 +99,7 @@ def _refused(dispatch_id: UUID, error: ImprintError) -> Json:
     return {"id": dispatch_id, "outcome": "refused", "detail": error.detail}
 
 
-def _effect(tx: Tx, row: Any) -> tuple[str, Json | None]:
+def _effect(tx: Tx, row: Any, secrets: str) -> tuple[str, Json | None]:
     """Return the kind of what a dispatch does, and what that is."""
     params = shown(row)["params"]
     if row.action_type == "webhook":
@@ -107,7 +112,20 @@ def _effect(tx: Tx, row: Any) -> tuple[str, Json | None]:
         return "event", {"event_type": params.get("event_type"), "payload": params.get("payload")}
     if row.action_type == "celery":
         return "task", {"task": params.get("task"), "queue": params.get("queue"), "kwargs": params.get("kwargs")}
-    return ("ruling", _ruling(tx, row)) if row.target == "conflict_resolver" else ("agent", None)
+    return _agent_effect(tx, row, secrets)
+
+
+def _agent_effect(tx: Tx, row: Any, secrets: str) -> tuple[str, Json | None]:
+    if row.target == "conflict_resolver":
+        return "ruling", _ruling(tx, row)
+    if row.event_seq is None:
+        return "agent", None
+    cause = log.at(tx, row.event_seq)
+    if row.target == "feedback_taker":
+        return "feedback", feedback.preview(tx, cause, secrets)
+    if cause.event_type == forget.REQUESTED:
+        return "forgetting", {name: cause.payload.get(name) for name in _EXTENT}
+    return "agent", None
 
 
 def _ruling(tx: Tx, row: Any) -> Json | None:

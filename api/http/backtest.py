@@ -16,7 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from api.http.answers.rules import BacktestResult
 from api.ingress.answers import answers
-from api.ingress.dependencies import Dependencies, Deps, Reader
+from api.ingress.dependencies import Dependencies, Reader, WholeDeps
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import ImprintError, Invalid
@@ -55,7 +55,7 @@ class BacktestTrial(BaseModel):
 
 @router.post("", operation_id="backtestRule", responses=RESULT)
 @with_bounds(Bounds(counted="backtests"))
-async def post_backtest(deps: Deps, caller: Reader, trial: BacktestTrial, request: Request) -> Response:
+async def post_backtest(deps: WholeDeps, caller: Reader, trial: BacktestTrial, request: Request) -> Response:
     """Backtest a draft rule against the stored log and the rules in force; nothing is written.
 
     Returns how often the rule would have acted, when and on which events; what held it back; which rules in force it

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from api.http import decisions, erasure, retrying
 from api.http.memory_requests import Content, Reason, Version
 from api.http.memory_writes import IdempotencyKey
-from api.ingress import error_responses
+from api.ingress import audience, error_responses
 from api.ingress.answers import refuses
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Writer, author
@@ -169,6 +169,7 @@ def post_bulk(deps: Deps, caller: Writer, asked: BulkRequest, idempotency_key: I
         return earlier
     run = _Run(deps, caller, asked)
     if asked.action == "merge":
+        audience.require_memories(deps, caller, asked.ids)
         _merge(run)
     else:
         _each(run, _ROW[asked.action])
@@ -185,6 +186,7 @@ def _each(run: _Run, one: Callable[[_Run, UUID], BulkRow]) -> None:
         if run.rows and time.monotonic() - began > SECONDS:
             return
         try:
+            audience.require_memories(run.deps, run.caller, [memory_id])
             run.rows.append(one(run, memory_id))
         except (NotFound, Conflict, Invalid) as error:
             run.rows.append(_refused(memory_id, error))

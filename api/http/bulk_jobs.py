@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final
 from uuid import UUID
 
@@ -26,6 +26,7 @@ from core.consolidation.manual_merge import MOST_MERGED
 from core.errors import ImprintError, Invalid, Problem
 from core.events import log, request_ids
 from core.events.parsing import Name
+from core.memory import memories
 from core.settings.limits import LimitReached
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
@@ -89,6 +90,15 @@ class BulkRunRequest(RequestBody):
     reason: Annotated[Reason | None, Field(description="Reason, stored in the history; default: of the preview")] = None
 
 
+def _require_readable(deps: Dependencies, reads: Dependencies, caller: Caller, ids: Sequence[UUID]) -> None:
+    """Refuse memories that the reader cannot read, as if they were not there. NotFound."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        present = memories.of_ids(tx, ids)
+    with reads.db.tenant(caller.tenant_id) as tx:
+        for memory_id in present.keys() - memories.of_ids(tx, ids).keys():
+            memories.get(tx, memory_id)
+
+
 @router.post("/jobs", operation_id="beginBulkJob", responses=BEGUN)
 def post_job(
     deps: Deps, caller: Writer, asked: BulkJobRequest, response: Response, idempotency_key: IdempotencyKey = None
@@ -102,6 +112,7 @@ def post_job(
     if problems := list(asked.problems()):
         raise Invalid(problems)
     reads = audience.for_reader(deps, caller, asked.filter.reader_labels if asked.filter else None)
+    _require_readable(deps, reads, caller, asked.ids or [])
     chosen: Json = {"ids": len(asked.ids)} if asked.ids else {}
     rows: list[ChosenRow] = [(one, None) for one in asked.ids or ()]
     if asked.filter is not None:

@@ -14,6 +14,7 @@ from pydantic import AwareDatetime, Field
 from api.http import decisions
 from api.http.answers.reviews import ConflictPage, ResolvedConflict, ShownConflict
 from api.http.memory_requests import Content, Version
+from api.ingress import audience
 from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
@@ -95,7 +96,10 @@ def get_conflict(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
 
 
 @router.post(
-    "/{memory_id}/resolve", operation_id="resolveConflict", responses=answers(ResolvedConflict, refusals=(409,))
+    "/{memory_id}/resolve",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="resolveConflict",
+    responses=answers(ResolvedConflict, refusals=(409,)),
 )
 def post_resolve(deps: Deps, caller: Writer, memory_id: UUID, asked: Resolution) -> Json:
     """Decide about the conflict of which a memory is part, as one change that one undo takes back.

@@ -12,11 +12,11 @@ from pydantic import Field
 
 from api.http.answers.memories import DecisionPage, MergedMemories, RelatedPage, UndoneChange
 from api.http.memory_requests import Content
-from api.ingress import paging
+from api.ingress import audience, paging
 from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, Writer, author
+from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, WholeDeps, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.paging import After
 from api.serializers import memory_json
@@ -73,7 +73,7 @@ class MergeRequest(RequestBody):
 
 @router.get("/decisions", operation_id="listDecisions", responses=answers(DecisionPage))
 def get_decisions(
-    deps: Deps,
+    deps: WholeDeps,
     caller: Reader,
     user_id: str | None = None,
     kind: Kind | None = None,
@@ -114,6 +114,7 @@ def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
 
     Objections of the judge do not prevent the merge; `warnings` lists them.
     """
+    audience.require_memories(deps, caller, asked.ids)
     joined = manual_merge.merge(
         deps.db,
         deps.embedder,
@@ -134,7 +135,12 @@ def post_merge(deps: Deps, caller: Writer, asked: MergeRequest) -> Json:
     }
 
 
-@router.post("/{memory_id}/undo", operation_id="undoLatestChange", responses=answers(UndoneChange, refusals=(409,)))
+@router.post(
+    "/{memory_id}/undo",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="undoLatestChange",
+    responses=answers(UndoneChange, refusals=(409,)),
+)
 def post_undo_latest(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[UndoLatestRequest | None, JsonBody()] = None
 ) -> Json:

@@ -76,8 +76,8 @@ def get_dispatches(
     """
     wanted = DispatchFilter(status, rule, target, hold, replay_id, fingerprint)
     with deps.db.tenant(caller.tenant_id) as tx:
-        rows = dispatch_queries.find(tx, wanted, after=after, limit=limit)
-    return {"items": [shown(r) for r in rows], "next": str(rows[-1].id) if len(rows) == limit else None}
+        rows, following = dispatch_queries.page(tx, wanted, after=after, limit=limit)
+    return {"items": [shown(r) for r in rows], "next": None if following is None else str(following)}
 
 
 @router.get("/dispatches/{dispatch_id}", operation_id="getDispatch", responses=answers(ShownDispatch))

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query
 
 from api.http import retrying
 from api.http.answers.erasure import ErasureRehearsal, GroupErasureRehearsal, ReceiptKey, SignedReceipt
+from api.ingress import audience
 from api.ingress.answers import answers
 from api.ingress.dependencies import Admin, Dependencies, Deps, Reader, Writer, author
 from api.ingress.large_json import Route
@@ -39,6 +40,7 @@ ERASED: Final = answers(SignedReceipt | ErasureRehearsal, refusals=(409,))
 
 @router.delete(
     "/memories/{memory_id}",
+    dependencies=audience.READABLE_MEMORY,
     operation_id="eraseMemory",
     responses=ERASED,
 )

@@ -8,7 +8,7 @@ from fastapi import APIRouter
 
 from api.http.answers.events import EventChain
 from api.ingress.answers import answers
-from api.ingress.dependencies import Deps, Reader
+from api.ingress.dependencies import Reader, WholeDeps
 from api.ingress.large_json import Route
 from api.serializers import dispatch_json, sent_to
 from core.events import chains, log
@@ -20,7 +20,7 @@ SHOWN = ("id", "rule", "rule_version", "action_type", "target", "status", "hold"
 
 
 @router.get("/events/{event_id}/chain", operation_id="getEventChain", responses=answers(EventChain))
-def get_chain(deps: Deps, caller: Reader, event_id: str) -> Json:
+def get_chain(deps: WholeDeps, caller: Reader, event_id: str) -> Json:
     """Return the actions that an event caused, the events that followed from it, their actions, and so on.
 
     At most 200 events and 500 actions, the nearest first; `truncated` says that there are more. Replays are left out.

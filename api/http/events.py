@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
@@ -15,15 +15,15 @@ from api.http.answers.events import AcceptedBatch, EventPage, EventTrace, Logged
 from api.ingress import dependencies
 from api.ingress import raw_access as unscreened
 from api.ingress.answers import answers
-from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, Reader
+from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, Reader, WholeDeps
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
 from api.ingress.route_bounds import Bounds, with_bounds
 from api.ingress.schemas import EVENTS_BODY
 from api.serializers import event_json
 from core import metrics
-from core.errors import Invalid
-from core.events import log, parsing
+from core.errors import Invalid, Problem
+from core.events import log, parsing, type_patterns
 from core.events.log import EventFilter
 from core.events.parsing import Incoming
 from core.sessions import ingest
@@ -35,6 +35,12 @@ from core.types import Json
 from rules.engine.similarity import Meanings
 
 router = APIRouter(prefix="/v1", tags=["events"], route_class=Route)
+
+OnError = Literal["refuse", "skip"]
+
+ON_ERROR = Query(
+    description="`refuse`: a faulty event refuses the batch. `skip`: the others are accepted, and `errors` lists it"
+)
 
 BACKLOG_SECONDS = 1.0
 """Seconds for which a count of waiting events is cached; longer where counting them takes long."""
@@ -49,27 +55,47 @@ BACKLOG_SECONDS = 1.0
     responses=answers(AcceptedBatch, 202),
 )
 @with_bounds(Bounds(body=attrgetter("request_bytes")))
-def post_events(deps: Deps, caller: Publisher, request: Request, raw: Body) -> Response:
+def post_events(
+    deps: Deps, caller: Publisher, request: Request, raw: Body, on_error: Annotated[OnError, ON_ERROR] = "refuse"
+) -> Response:
     """Accept an event, an array, NDJSON or CloudEvents 1.0; the answer follows the commit."""
-    settings = deps.settings
     try:
-        batch = parsing.parse(raw, request.headers, batch=settings.batch_events, event_bytes=settings.event_bytes)
+        batch, problems = _batch(deps, caller, request, raw, skip=on_error == "skip")
+        done = accept(deps, caller, batch)
     except Invalid:
         metrics.EVENTS_REFUSED.labels("http", "invalid").inc()
         raise
-    done = accept(deps, caller, batch)
-    answer = {
+    answer: Json = {
         "accepted": len(batch) - done.duplicates,
         "duplicates": done.duplicates,
         "events": [{"id": i, "duplicate": d} for i, d in done.ids],
         "settle_token": deps.settle_tokens.of(caller.tenant_id, done.last_seq),
     }
+    if on_error == "skip":
+        answer["errors"] = [{"pointer": problem.pointer, "detail": problem.detail} for problem in problems]
     # Not through the model: it would check a thousand rows we made.
     return dependencies.json_response(answer, status_code=202)
 
 
+def _batch(
+    deps: Dependencies, caller: Caller, request: Request, raw: bytes, *, skip: bool
+) -> tuple[Sequence[Incoming], list[Problem]]:
+    """Return the events of a request, and with `skip` what is wrong with the others. Invalid: nothing is right."""
+    limits = {"batch": deps.settings.batch_events, "event_bytes": deps.settings.event_bytes}
+    if not skip:
+        return parsing.parse(raw, request.headers, **limits), []
+    checked = parsing.parse_each(raw, request.headers, **limits)
+    batch, nameless = ingest.with_users(deps.db.as_reader(None), caller.tenant_id, checked.events)
+    problems = [*checked.problems, *(Problem(f"/{checked.positions[n]}", ingest.NAMELESS) for n in nameless)]
+    good = [event for n, event in enumerate(batch) if n not in set(nameless)]
+    if problems and not good:
+        raise Invalid(parsing.listed(problems))
+    return good, parsing.listed(problems)
+
+
 def accept(deps: Dependencies, caller: Caller, batch: Sequence[Incoming]) -> Accepted:
     """Accept checked events, and count them. LimitReached: too many are waiting."""
+    parsing.require_held_labels(batch, caller.labels)
     _refuse_if_overloaded(deps, caller)
     # As the service: a message that the key cannot read is a duplicate all the same.
     done = ingest.accept(deps.db.as_reader(None), caller.tenant_id, batch)
@@ -108,6 +134,8 @@ def get_events(
 
     A page looks through 10,000 events for a type, so that it may be short or empty and yet have a `next`.
     """
+    if type is not None and (fault := type_patterns.fault(type)):
+        raise Invalid([Problem("/type", f"`{type}` {fault}")])
     if raw:
         unscreened.allow(deps, caller, "events", session_id=session_id, user_id=user_id)
     with deps.db.tenant(caller.tenant_id) as tx:
@@ -126,7 +154,7 @@ def get_event(deps: Deps, caller: Reader, event_id: str, raw: Raw = False) -> Js
 
 
 @router.get("/events/{event_id}/trace", operation_id="traceEvent", responses=answers(EventTrace))
-def get_trace(deps: Deps, caller: Reader, event_id: str) -> Json:
+def get_trace(deps: WholeDeps, caller: Reader, event_id: str) -> Json:
     """Trace the effects of an event: rules with their condition trees, dispatches, changes, and subsequent events."""
     return trace.of(deps.db, caller.tenant_id, event_id, Meanings(deps.embedder))
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, ValidationError
 
-from api.http.memory_requests import Content, Time
-from api.ingress import dependencies
+from api.http.memory_requests import CHARACTERS as STATEMENT_CHARACTERS
+from api.http.memory_requests import Time
+from api.ingress import dependencies, messages
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader
+from api.ingress.error_responses import detail_of
 from api.ingress.large_json import Route
+from api.ingress.messages import CONVERSATION, MessageOutcome
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import Invalid, Misconfigured, Problem
-from core.events.parsing import Name, Who
+from core.events.message_shapes import ClientMessage
+from core.events.parsing import Content, Name, Who
 from core.extraction import extractor_setting, preview
 from core.extraction.preview import Bench, Preview, Verdict
 from core.extraction.session import FailedWindow, PostponedWindow
@@ -39,13 +43,12 @@ CHARACTERS: Final = 50_000
 SESSION: Final = "preview"
 
 
-class PreviewMessage(RequestBody):
-    """A message that nobody has sent."""
+class PreviewFields(BaseModel):
+    """Fields of a message that are checked."""
 
-    role: Literal["user", "assistant", "system", "tool"] = "user"
-    content: Content
+    content: Annotated[Content, Field(max_length=STATEMENT_CHARACTERS)]
     speaker: Name | None = None
-    occurred_at: Annotated[Time | None, Field(description="Default: now")] = None
+    occurred_at: Time | None = None
 
 
 class PreviewRequest(RequestBody):
@@ -53,7 +56,14 @@ class PreviewRequest(RequestBody):
 
     user_id: Who
     group_id: Who | None = None
-    messages: Annotated[list[PreviewMessage], Field(min_length=1, max_length=MESSAGES)]
+    messages: Annotated[
+        list[Any],
+        Field(
+            min_length=1,
+            max_length=MESSAGES,
+            description=f"{CONVERSATION}. Each may have `speaker` and `occurred_at` (default: now)",
+        ),
+    ]
     extractor: Annotated[
         Literal["auto", "offline", "llm", "both"] | None,
         Field(description="Default: that of the installation; `llm` and `both` ask its model"),
@@ -141,6 +151,7 @@ class ExtractionPreview(BaseModel):
     """Result of a dry run. `rules`: which of the rules in force would have such a conversation read, and by whom."""
 
     extractor: str
+    messages: list[MessageOutcome]
     items: list[PreviewedStatement]
     screened: list[ScreenedMessage]
     left_out: LeftOutWindows
@@ -156,45 +167,63 @@ def post_preview(deps: Deps, caller: Reader, asked: PreviewRequest) -> Extractio
     Nothing is stored, and no event is written. A model, if the extractor asks one, is paid for: the key then also needs
     the scope `write`.
     """
-    if sum(len(one.content) for one in asked.messages) > CHARACTERS:
+    taken, positions, faults = _read(asked, datetime.now(UTC))
+    if sum(len(message.content) for message in taken) > CHARACTERS:
         raise Invalid(
             [Problem("/messages", f"have more than {CHARACTERS:,} characters together; paste a part of them")]
         )
     bench, now = Bench(deps.db, deps.embedder, deps.settings, deps.model), datetime.now(UTC)
     if preview.chosen(bench, asked.extractor) != extractor_setting.BY_RULES:
         dependencies.require_scope(caller, "write")
-    messages = list(_messages(asked, now))
     try:
-        found = preview.of(bench, caller.tenant_id, messages, asked.extractor)
+        found = preview.of(bench, caller.tenant_id, taken, asked.extractor)
     except Misconfigured as error:
         raise Invalid([Problem("/extractor", str(error))]) from None
     meanings = Meanings(deps.embedder)
     with deps.db.tenant(caller.tenant_id) as tx:
-        conversation = extraction_rules.read(tx, caller.tenant_id, _payload(messages[-1]), len(messages), now)
+        conversation = extraction_rules.read(tx, caller.tenant_id, _payload(taken[-1]), len(taken), now)
     return ExtractionPreview(
         extractor=found.extractor,
-        items=[_shown(verdict) for verdict in found.verdicts],
-        screened=list(_screened(messages)),
-        left_out=_left_out(found),
+        messages=[MessageOutcome(**one) for one in messages.outcomes(len(asked.messages), faults)],
+        items=[_shown(verdict, positions) for verdict in found.verdicts],
+        screened=list(_screened(taken, positions)),
+        left_out=_left_out(found, positions),
         rules=extraction_rules.explain(conversation, meanings),
         model=_model_use(found.calls),
     )
 
 
-def _messages(asked: PreviewRequest, now: datetime) -> Iterator[Message]:
-    for place, one in enumerate(asked.messages):
-        yield Message(
-            session_id=SESSION,
-            id=str(place),
-            position=place + 1,
-            event_id=f"{SESSION}-{place}",
-            user_id=asked.user_id,
-            role=one.role,
-            content=one.content,
-            occurred_at=one.occurred_at or now,
-            speaker=one.speaker,
-            group_id=asked.group_id,
-        )
+def _read(asked: PreviewRequest, now: datetime) -> tuple[list[Message], list[int], dict[int, str]]:
+    """Return the messages, the position of each in the request, and why others were left out. Invalid: all were."""
+    numbered, faults = messages.read(asked.messages, "user")
+    taken: list[Message] = []
+    positions: list[int] = []
+    for position, message in numbered:
+        try:
+            taken.append(_message(asked, message, len(taken), now))
+            positions.append(position)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            faults[position] = Problem("".join(f"/{step}" for step in first["loc"]), detail_of(first))
+    messages.require_some(taken, faults)
+    return taken, positions, {n: fault.detail for n, fault in faults.items()}
+
+
+def _message(asked: PreviewRequest, message: ClientMessage, number: int, now: datetime) -> Message:
+    """Return a message as it would be stored. ValidationError: it is too long, or its time or speaker is none."""
+    checked = PreviewFields.model_validate({**message.extra, "content": message.text})
+    return Message(
+        session_id=SESSION,
+        id=str(number),
+        position=number + 1,
+        event_id=f"{SESSION}-{number}",
+        user_id=asked.user_id,
+        role=message.role,
+        content=checked.content,
+        occurred_at=checked.occurred_at or now,
+        speaker=checked.speaker or message.speaker,
+        group_id=asked.group_id,
+    )
 
 
 def _payload(message: Message) -> Json:
@@ -202,10 +231,11 @@ def _payload(message: Message) -> Json:
     return {name: getattr(message, name) for name in fields if getattr(message, name) is not None}
 
 
-def _shown(verdict: Verdict) -> PreviewedStatement:
+def _shown(verdict: Verdict, positions: Sequence[int]) -> PreviewedStatement:
     """Return a verdict without secrets: a refused statement still holds its own."""
     candidate = verdict.candidate
     fields: Json = {name: getattr(candidate, name) for name in Statement.model_fields}
+    fields["valid_from"] = candidate.begins_at
     clean: Json = output.value({name: fields[name] for name in ("content", "subject", "value", "tags")})
     return PreviewedStatement(
         verdict=verdict.verdict,
@@ -214,34 +244,37 @@ def _shown(verdict: Verdict) -> PreviewedStatement:
         user_id=verdict.owner.user_id,
         group_id=verdict.owner.group_id,
         statement=Statement(**fields | clean),
-        evidence=[Quote(message=int(e.message_id), quote=output.evidence(e).quote) for e in candidate.evidence],
+        evidence=[
+            Quote(message=positions[int(e.message_id)], quote=output.evidence(e).quote) for e in candidate.evidence
+        ],
         against=[
             KnownStatement(id=known.id, content=known.content, similarity=known.similarity) for known in verdict.against
         ],
     )
 
 
-def _screened(messages: Sequence[Message]) -> Iterator[ScreenedMessage]:
-    for place, one in enumerate(messages):
+def _screened(taken: Sequence[Message], positions: Sequence[int]) -> Iterator[ScreenedMessage]:
+    for place, one in zip(positions, taken, strict=True):
         for found in screen.screen(one.content).findings:
             hostile = found.kind in screen.HOSTILE
             yield ScreenedMessage(message=place, kind=found.kind, detail=found.detail, hostile=hostile)
 
 
-def _left_out(found: Preview) -> LeftOutWindows:
+def _left_out(found: Preview, positions: Sequence[int]) -> LeftOutWindows:
     read = found.read
     return LeftOutWindows(
         windows=read.windows,
         skipped=dict(read.skipped),
         refused=read.refused,
-        failed=list(map(_why, read.failed)),
-        postponed=list(map(_why, read.postponed)),
+        failed=[_why(window, positions) for window in read.failed],
+        postponed=[_why(window, positions) for window in read.postponed],
     )
 
 
-def _why(window: FailedWindow | PostponedWindow) -> str:
+def _why(window: FailedWindow | PostponedWindow, positions: Sequence[int]) -> str:
     reason = window.reason if isinstance(window, FailedWindow) else window.cause.detail
-    return f"Messages {window.where.first - 1} to {window.where.last - 1}: {reason}"
+    first, last = positions[window.where.first - 1], positions[window.where.last - 1]
+    return f"Messages {first} to {last}: {reason}"
 
 
 def _model_use(calls: Sequence[Call]) -> ModelUse:

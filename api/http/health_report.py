@@ -11,7 +11,7 @@ from fastapi import APIRouter
 
 from api.http.answers.health import Health
 from api.ingress.answers import answers
-from api.ingress.dependencies import Dependencies, Deps, Reader
+from api.ingress.dependencies import Dependencies, Reader, WholeDeps
 from api.ingress.large_json import Route
 from core.events.doorbell import BROKER_ERRORS
 from core.inference import embedding_model
@@ -30,7 +30,7 @@ LOCAL: Final = frozenset({embedding_model.HASH, *MODELS})
 
 
 @router.get("/health", operation_id="getHealth", responses=answers(Health))
-def get_health(deps: Deps, caller: Reader) -> Json:
+def get_health(deps: WholeDeps, caller: Reader) -> Json:
     """Show the processes, and the tenant's own queues and schedules.
 
     `installation` is for whoever operates it, which is an `admin` key of the tenant `default`; null for all others:

@@ -135,7 +135,8 @@ async def _within_deadline(deps: Dependencies, caller: Caller, report: HookRepor
         query=report.payload.prompt[-builder.LONGEST_QUESTION :] or OPENING,
         limit=LIMIT_TOKENS,
         budget=SHARES,
-        audience="private" if group_id is None else "group",
+        audience="private",
+        at_work=group_id is not None,
         format="text",
     )
     building = asyncio.ensure_future(run_in_threadpool(_context, deps, caller, asked))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import tempfile
+import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 
 from api.http import documents, events
 from api.ingress.answers import answers
 from api.ingress.dependencies import Body, Dependencies, Deps, Publisher, author
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
+from core.baton import REQUESTS
 from core.errors import Forbidden, Invalid, Problem
 from core.events import parsing
 from core.events.parsing import Who
@@ -27,16 +29,24 @@ from core.transfer import archive_reader, imports, intake
 from core.transfer.archive_reader import ArchiveReader
 from core.transfer.imports import PART_BYTES
 from core.transfer.intake import Owner
-from core.transfer.opened import Unreadable
-from core.transfer.reading import Reading
+from core.transfer.opened import Allowance, Unreadable
+from core.transfer.reading import NAMES, Reading
 from core.transfer.records import Conversation, Record, Skipped, Statement
 from core.transfer.report import Report
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["transfer"], route_class=Route)
 
-LARGEST: Final = 32 * 1024 * 1024
+LARGEST: Final = 16 * 1024 * 1024
 """Bytes of an upload; `imprint import` reads larger exports where they lie."""
+
+UNPACKED_BYTES: Final = 256 * 1024 * 1024
+"""Bytes that a zip may unpack to."""
+
+SECONDS: Final = 120.0
+"""Longest time for reading an upload and accepting what is in it."""
+
+ADVICE: Final = "Split it, or use `imprint import`, which reads it where it lies."
 
 BATCH: Final = 500
 """Events accepted in one transaction."""
@@ -45,7 +55,14 @@ INTERRUPTED: Final = Problem("", "was interrupted; send it again, and only what 
 
 Status = Literal["pending", "done", "failed"]
 
-Format = Literal["imprint", "chatgpt", "claude", "claude-code", "mem0", "hindsight", "langgraph", "locomo", "messages"]
+
+def _a_format(name: str) -> str:
+    if name not in NAMES:
+        raise ValueError(f"must be one of {', '.join(NAMES)}")
+    return name
+
+
+Format = Annotated[str, AfterValidator(_a_format)]
 
 UPLOAD: Final[Json] = {
     "requestBody": {
@@ -60,7 +77,11 @@ UPLOAD: Final[Json] = {
 
 
 class Imported(BaseModel):
-    """Counts of what was found and accepted, or the job `id` that restores it; a dry run accepts nothing."""
+    """Counts of what was found and accepted, or the job `id` that restores it; a dry run accepts nothing.
+
+    `skipped`: what is left out, by reason; `examples`: where some of it stands; `odd`: how much of it is not as its
+    format has it.
+    """
 
     formats: list[str]
     conversations: int
@@ -68,6 +89,8 @@ class Imported(BaseModel):
     statements: int
     documents: int
     skipped: dict[str, int]
+    examples: dict[str, list[str]]
+    odd: int
     first: str | None
     last: str | None
     accepted: int = 0
@@ -84,7 +107,7 @@ class Imported(BaseModel):
     responses=answers(Imported, description="The report, and what was accepted")
     | answers(Imported, 202, "An archive of Imprint, which workers restore"),
 )
-@with_bounds(Bounds(body=lambda _settings: LARGEST))
+@with_bounds(Bounds(body=lambda _settings: LARGEST, counted="imports"))
 def post_import(
     deps: Deps,
     caller: Publisher,
@@ -92,36 +115,48 @@ def post_import(
     response: Response,
     user_id: Annotated[Who, Query(description="Whose memory it becomes")],
     group_id: Annotated[Who | None, Query(description="Group whose memory it becomes")] = None,
-    only: Annotated[Format | None, Query(description="Import one format only")] = None,
+    only: Annotated[
+        Format | None, Query(description="Import one format only", json_schema_extra={"enum": [*NAMES]})
+    ] = None,
     include_forbidden: Annotated[bool, Query(description="Also what ChatGPT was told not to remember")] = False,
     dry_run: Annotated[bool, Query(description="Only report what would be imported")] = True,
 ) -> Imported:
-    """Import an export, a file or zip of up to 32 MiB, whose format is recognised.
+    """Import an export, a file or zip of up to 16 MiB (unpacked 256), whose format is recognised.
 
     By default it is only read and reported. Sent again, or after an interruption, it adds only what was missing. An
     archive of Imprint is restored by workers (202): `GET /v1/imports/{id}` says how far they are.
     """
+    ends_at = time.monotonic() + SECONDS
     if only in {None, "imprint"} and archive_reader.is_archive(io.BytesIO(raw)):
-        answer = _restore(deps, caller, raw, user_id, dry_run=dry_run)
+        answer = _restore(deps, caller, raw, user_id, ends_at, dry_run=dry_run)
         response.status_code = 200 if dry_run else 202
         return answer
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, REQUESTS.carried():
         path = Path(folder) / "upload"
         path.write_bytes(raw)
+
+        def reading() -> Reading:
+            return Reading(path, only, include_forbidden, allowance=_allowance(ends_at))
+
         try:
-            found = Report.of(Reading(path, only, include_forbidden))
-            answer = Imported.model_validate(found.as_json())
+            answer = Imported.model_validate(Report.of(reading()).as_json())
             if not dry_run:
-                _import(deps, caller, Reading(path, only, include_forbidden), Owner(user_id, group_id), answer)
+                _import(deps, caller, reading(), Owner(user_id, group_id), answer)
         except Unreadable as error:
             raise Invalid([Problem("", str(error).replace(f"{path}", "the upload"))]) from None
     return answer
 
 
-def _restore(deps: Dependencies, caller: Caller, raw: bytes, user_id: str, *, dry_run: bool) -> Imported:
+def _allowance(ends_at: float) -> Allowance:
+    return Allowance(UNPACKED_BYTES, ends_at, ADVICE)
+
+
+def _restore(
+    deps: Dependencies, caller: Caller, raw: bytes, user_id: str, ends_at: float, *, dry_run: bool
+) -> Imported:
     """Check an archive, and have it restored. Forbidden: the key may publish, but not write."""
     try:
-        reader = ArchiveReader(io.BytesIO(raw), "the upload")
+        reader = ArchiveReader(io.BytesIO(raw), "the upload", _allowance(ends_at))
         answer = Imported.model_validate(Report.of_archive(reader).as_json())
     except Unreadable as error:
         raise Invalid([Problem("", str(error))]) from None

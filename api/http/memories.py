@@ -19,7 +19,7 @@ from api.ingress import audience, paging
 from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps, ReaderLabels
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Dependencies, Deps, Reader, Writer, author
+from api.ingress.dependencies import Dependencies, Deps, Reader, WholeDeps, Writer, author
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from api.serializers import curve_json, memory_json
@@ -60,7 +60,15 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(name)
 
 
+def _is_object(text: str) -> str:
+    if not text.startswith("{"):
+        raise ValueError('is no JSON object; send {"project": "atlas"}')
+    return text
+
+
 JsonText = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(_normal_json)]
+
+JsonObjectText = Annotated[JsonText, AfterValidator(_is_object)]
 
 FETCHED: Final = 200
 """Memories that one request may name."""
@@ -92,6 +100,11 @@ class MemorySelection(RequestBody):
     value_max: Annotated[float | None, Field(allow_inf_nan=False, description="Highest number or rating")] = None
     value_is: Annotated[JsonText | None, Field(description='Exact typed value as JSON: 4, true, "tea"')] = None
     value_has: Annotated[JsonText | None, Field(description='What a list contains, as JSON: "tea"')] = None
+    since: Annotated[AwareDatetime | None, Field(alias="from", description="Happened or said then or later")] = None
+    until: Annotated[AwareDatetime | None, Field(alias="to", description="Happened or said before")] = None
+    structured: Annotated[
+        JsonObjectText | None, Field(description='Fields that `structured` has, as JSON: {"project": "atlas"}')
+    ] = None
     q: Annotated[
         Content | None, Field(min_length=1, max_length=200, description="Substring of the content, case-insensitive")
     ] = None
@@ -184,7 +197,12 @@ def get_memory(
     return memory_json(row, evidence, known_at) | {"unit_ids": unit_ids, "curve": curve_json(row)}
 
 
-@router.post("/memories/{memory_id}/restore", operation_id="restoreMemory", responses=answers(Memory, refusals=(409,)))
+@router.post(
+    "/memories/{memory_id}/restore",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="restoreMemory",
+    responses=answers(Memory, refusals=(409,)),
+)
 def post_restore(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[RestoreRequest | None, JsonBody()] = None
 ) -> Json:
@@ -195,7 +213,12 @@ def post_restore(
     return current_memory_json(deps, caller, memory_id)
 
 
-@router.post("/memories/{memory_id}/pin", operation_id="pinMemory", responses=answers(Memory, refusals=(409,)))
+@router.post(
+    "/memories/{memory_id}/pin",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="pinMemory",
+    responses=answers(Memory, refusals=(409,)),
+)
 def post_pin(
     deps: Deps, caller: Writer, memory_id: UUID, asked: Annotated[PinRequest | None, JsonBody()] = None
 ) -> Json:
@@ -218,7 +241,7 @@ def get_history(
 
 
 @router.get("/memories/{memory_id}/why", operation_id="explainMemory", responses=answers(MemoryOrigin))
-def get_why(deps: Deps, caller: Reader, memory_id: UUID) -> Json:
+def get_why(deps: WholeDeps, caller: Reader, memory_id: UUID) -> Json:
     """Explain why a memory exists: event → rule and version → dispatch → model calls → evidence."""
     with deps.db.tenant(caller.tenant_id) as tx:
         return provenance.of(tx, memory_id)
@@ -245,6 +268,8 @@ def filter_problems(wanted: MemorySelection) -> Iterator[Problem]:
     """Yield fields that lack another one."""
     if wanted.q is not None and wanted.user_id is None and wanted.group_id is None:
         yield Problem("/q", "say whose memories to list: `user_id`, `group_id` or both")
+    if wanted.since is not None and wanted.until is not None and wanted.until <= wanted.since:
+        yield Problem("/to", "must come after `from`")
     if wanted.message_id is not None and wanted.session_id is None:
         yield Problem("/message_id", "say which session it belongs to: `session_id`")
 

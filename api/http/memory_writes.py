@@ -32,6 +32,7 @@ from core.extraction.edits import UNSERVED
 from core.extraction.stated import ATTEMPTS, RequestedStatement, StatementOutcome
 from core.memory import by_hand, memories
 from core.memory.changes import Edit, Owner
+from core.sessions import speaker_clocks
 from core.storage.db import Tx, recordset
 from core.tenancy.tenants import Caller
 from core.types import Evidence, Json, Trust
@@ -97,7 +98,12 @@ def post_memories(at: Deps, who: Writer, batch: StatementBatch, idempotency_key:
     return {"items": _remember_all(at, who, statements), "next": None}
 
 
-@router.patch("/memories/{memory_id}", operation_id="editMemory", responses=answers(Memory, refusals=(409,)))
+@router.patch(
+    "/memories/{memory_id}",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="editMemory",
+    responses=answers(Memory, refusals=(409,)),
+)
 def patch_memory(
     at: Deps, who: Writer, memory_id: UUID, patch: Patch, response: Response, if_match: IfMatch = None
 ) -> Json:
@@ -115,7 +121,12 @@ def patch_memory(
     return answer
 
 
-@router.post("/memories/{memory_id}/review", operation_id="reviewMemory", responses=answers(Memory, refusals=(409,)))
+@router.post(
+    "/memories/{memory_id}/review",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="reviewMemory",
+    responses=answers(Memory, refusals=(409,)),
+)
 def post_review(at: Deps, who: Writer, memory_id: UUID, review: Review) -> Json:
     """Review a memory: decide about a quarantined, disputed or rejected one, or confirm a candidate."""
     wanted = REVIEWED[review.verdict]
@@ -152,12 +163,13 @@ def _statements(
     now = datetime.now(UTC)
     with at.db.tenant(who.tenant_id) as tx:
         spoken = _cited_messages(tx, asked)
+        clocks = {user_id: speaker_clocks.local(tx, user_id, now) for user_id in {stated.user_id for stated in asked}}
     for stated, place in zip(asked, places, strict=True):
         audience.require_held(who, f"{place}/audience_labels", stated.audience_labels)
     problems, statements = list(_one_group_each(asked, places)), []
     for n, (stated, place) in enumerate(zip(asked, places, strict=True)):
         try:
-            statements.append(_statement(stated, spoken, requests, n, now))
+            statements.append(_statement(stated, spoken, requests, n, clocks[stated.user_id]))
         except Invalid as error:
             problems += [Problem(place + problem.pointer, problem.detail) for problem in error.problems]
     if problems:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from api.ingress.dependencies import Deps, Reader
+from api.ingress.dependencies import Reader, WholeDeps
 from api.ingress.large_json import Route
 from core.maintenance import glance
 from core.maintenance.glance import Glance
@@ -13,7 +13,7 @@ router = APIRouter(prefix="/v1", tags=["service"], route_class=Route)
 
 
 @router.get("/now", operation_id="getNow")
-def get_now(deps: Deps, caller: Reader) -> Glance:
+def get_now(deps: WholeDeps, caller: Reader) -> Glance:
     """Show lag, work under way, freshness, processes, and what needs a person.
 
     Counts end at 1,000 (`more`), so that the answer takes as long on any installation. `GET /v1/stats` counts all.

@@ -6,21 +6,22 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from api.http.answers.sessions import GroupPage, GroupRow, MemberList, UserPage, UserRow
+from api.http.answers.sessions import GroupPage, GroupRow, MemberList, UserPage, UserRow, UserSettingsInForce
 from api.ingress import paging
 from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Dependencies, Deps, Reader
+from api.ingress.dependencies import Dependencies, Deps, Reader, Writer
 from api.ingress.large_json import Route
 from core.errors import Invalid, NotFound, Problem
-from core.events.parsing import Name
-from core.sessions import known_owners
+from core.events.parsing import Name, Who
+from core.sessions import known_owners, speaker_clocks
 from core.sessions.known_owners import Kind, KnownOwner, OwnerFilter
 from core.tenancy.tenants import Caller
 from core.types import Json
+from rules.document.fields import Zone
 
 router = APIRouter(prefix="/v1", tags=["memory"], route_class=Route)
 
@@ -49,6 +50,30 @@ def get_users(deps: Deps, caller: Reader, asked: Annotated[OwnerListRequest, Que
 def get_groups(deps: Deps, caller: Reader, asked: Annotated[OwnerListRequest, Query()]) -> Json:
     """List the groups of which something is held, with their sessions and active memories, each counted up to 200."""
     return _page(deps, caller, "group", asked)
+
+
+class UserSettings(RequestBody):
+    """Settings of a user."""
+
+    time_zone: Annotated[
+        Zone | None,
+        Field(description="Zone of the user's clock, such as `Europe/Lisbon`, for times that come in UTC; null: UTC"),
+    ]
+
+
+@router.get("/users/{user_id:path}/settings", operation_id="getUserSettings", responses=answers(UserSettingsInForce))
+def get_user_settings(deps: Deps, caller: Reader, user_id: str) -> Json:
+    """Return the time zone that was set for a user; null: none was."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        return {"user_id": user_id, "time_zone": speaker_clocks.get(tx, user_id)}
+
+
+@router.put("/users/{user_id:path}/settings", operation_id="putUserSettings", responses=answers(UserSettingsInForce))
+def put_user_settings(deps: Deps, caller: Writer, user_id: Annotated[Who, Path()], settings: UserSettings) -> Json:
+    """Set a user's time zone: "yesterday" in a message whose time came in UTC is then the day before on that clock."""
+    with deps.db.tenant(caller.tenant_id) as tx:
+        speaker_clocks.put(tx, caller.tenant_id, user_id, settings.time_zone)
+    return {"user_id": user_id, "time_zone": settings.time_zone}
 
 
 @router.get(

@@ -14,6 +14,7 @@ from api.http.answers.reviews import QuarantinePage, ReviewedRows
 from api.http.conflicts import cited_json
 from api.http.memory_requests import Review
 from api.http.memory_writes import post_review
+from api.ingress import audience
 from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Limit, Reader, Writer
@@ -78,13 +79,14 @@ def post_reviews(deps: Deps, caller: Writer, asked: ReviewOfMany) -> Json:
         raise Invalid([Problem("/ids", "give either `ids` or a `cause`")])
     more, ids = False, list(dict.fromkeys(asked.ids or ()))
     if asked.cause is not None:
-        with deps.db.tenant(caller.tenant_id) as tx:
+        with audience.for_reader(deps, caller, None).db.tenant(caller.tenant_id) as tx:
             found = quarantine.find(tx, cause=asked.cause, limit=ROWS + 1)
         ids, more = [row.id for row in found[:ROWS]], len(found) > ROWS
     review = Review(verdict=asked.verdict, reason=asked.reason)
     items = []
     for memory_id in ids:
         try:
+            audience.require_memories(deps, caller, [memory_id])
             post_review(deps, caller, memory_id, review)
             with deps.db.tenant(caller.tenant_id) as tx:
                 change = undo.last_of(tx, memory_id)

@@ -13,7 +13,7 @@ from pydantic import Field
 from api.http import retrying
 from api.http.answers.memories import RelationPage, WrittenRelation
 from api.http.memory_requests import Reason
-from api.ingress import paging
+from api.ingress import audience, paging
 from api.ingress.answers import answers, refuses
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Deps, Reader, Writer, author
@@ -54,10 +54,20 @@ def _name(one: StoredRelation) -> str:
 
 
 @router.put(
-    "/{memory_id}/relations", operation_id="relateMemories", responses=answers(WrittenRelation, refusals=(409,))
+    "/{memory_id}/relations",
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="relateMemories",
+    responses=answers(WrittenRelation, refusals=(409,)),
 )
-def put_relation(deps: Deps, caller: Writer, memory_id: UUID, asked: RelationRequest) -> Json:
+def put_relation(
+    deps: Deps,
+    caller: Writer,
+    memory_id: UUID,
+    asked: RelationRequest,
+    reader_labels: audience.QueryLabels = None,
+) -> Json:
     """Relate the memory to another one, or change the strength of their relation."""
+    audience.require_memories(deps, caller, [asked.to], reader_labels)
     link = Link(memory_id, asked.relation, asked.to, strength=asked.strength)
 
     def work(tx: Tx) -> Mapping[str, object]:
@@ -68,7 +78,13 @@ def put_relation(deps: Deps, caller: Writer, memory_id: UUID, asked: RelationReq
     return dict(written)
 
 
-@router.delete("/{memory_id}/relations", status_code=204, operation_id="unrelateMemories", responses=refuses(409))
+@router.delete(
+    "/{memory_id}/relations",
+    status_code=204,
+    dependencies=audience.READABLE_MEMORY,
+    operation_id="unrelateMemories",
+    responses=refuses(409),
+)
 def delete_relation(
     deps: Deps,
     caller: Writer,

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from fastapi import APIRouter, Header, Response
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
 from api.http.answers.replays import EventReplay, ReplayPage, ReplayPlan
 from api.ingress import dependencies
@@ -17,7 +17,7 @@ from api.ingress.dependencies import Dependencies, Deps, Limit, Reader, RuleEdit
 from api.ingress.large_json import Route
 from api.ingress.route_bounds import Bounds, with_bounds
 from core.errors import Invalid, Problem
-from core.events import log, replays, request_ids
+from core.events import log, replays, request_ids, type_patterns
 from core.events.parsing import Name
 from core.events.replays import NewReplay, Standing
 from core.screening import output
@@ -50,7 +50,18 @@ REPLAY: Final = answers(
     refusals=(409,),
 ) | answers(EventReplay, 202, "The replay, which workers carry out")
 
-TypePattern = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_*.-]+$")]
+
+def _type_pattern(pattern: str) -> str:
+    if fault := type_patterns.fault(pattern):
+        raise ValueError(fault)
+    return pattern
+
+
+TypePattern = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9_*.-]+$"),
+    AfterValidator(_type_pattern),
+]
 
 IdempotencyKey = Annotated[
     Name | None, Header(description="Identifies the request: repeated, it begins nothing and gets the same replay")

@@ -12,7 +12,7 @@ from api.http.answers.rules import RuleComparison
 from api.http.memory_requests import Time
 from api.ingress.answers import answers
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Deps, Reader
+from api.ingress.dependencies import Reader, WholeDeps
 from api.ingress.large_json import Route
 from core.errors import Invalid, Problem
 from core.types import Json
@@ -41,7 +41,7 @@ class ComparisonRequest(RequestBody):
 
 @router.get("/{name}/beside/{other}", operation_id="compareRules", responses=answers(RuleComparison, refusals=(404,)))
 def get_comparison(
-    deps: Deps,
+    deps: WholeDeps,
     caller: Reader,
     name: str,
     other: Annotated[str, Path(description="The rule that it is compared with")],

@@ -26,7 +26,7 @@ from api.http.answers.rules import (
 from api.ingress import paging
 from api.ingress.answers import answers, refuses
 from api.ingress.bodies import RequestBody
-from api.ingress.dependencies import Body, Dependencies, Deps, Limit, Reader, RuleEditor, author
+from api.ingress.dependencies import Body, Dependencies, Deps, Limit, Reader, RuleEditor, WholeDeps, author
 from api.ingress.large_json import Route
 from api.ingress.paging import After, WholeLimit
 from api.ingress.route_bounds import Bounds, with_bounds
@@ -36,6 +36,7 @@ from core.events import parsing
 from core.events.parsing import Incoming
 from core.sessions import sessions
 from core.storage.db import Tx
+from core.tenancy import tenants
 from core.tenancy.tenants import Caller
 from core.types import Event, Json
 from rules.document import masking, schema
@@ -164,7 +165,7 @@ def post_validate(deps: Deps, caller: Reader, raw: Body) -> Json:
 
 
 @router.post("/test", operation_id="testRules", responses=answers(RuleTest | list[RuleTest], refusals=(404,)))
-def post_test(deps: Deps, caller: Reader, given: RuleTrial) -> Any:
+def post_test(deps: WholeDeps, caller: Reader, given: RuleTrial) -> Any:
     """Test rules on an event without executing anything; returns every condition with its actual value.
 
     The event is treated as happening now, and looked-up fields have their current values. For a single rule the answer
@@ -249,13 +250,15 @@ def delete_rule(
 def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None, limit: Limit = 50) -> Json:
     """List the versions of a rule, newest first, each with its diff; `rule` is null if the version is a deletion."""
     with deps.db.tenant(caller.tenant_id) as tx:
-        found = store.versions(tx, name, before=after, limit=limit)
+        found, following = store.page_of_versions(tx, name, before=after, limit=limit)
+        names = tenants.author_names(tx, {version.author for version in found})
     if not found and after is None:
         raise NotFound(f"There is no rule {name!r}, and there never was; `GET /v1/rules` lists those in force.")
     items = [
         {
             "version": v.version,
             "author": v.author,
+            "author_name": names.get(v.author, v.author),
             "comment": v.comment,
             "at": v.at,
             "rule": None if v.document is None else masking.document(v.document),
@@ -263,7 +266,7 @@ def get_versions(deps: Deps, caller: Reader, name: str, after: int | None = None
         }
         for v in found
     ]
-    return {"items": items, "next": str(found[-1].version) if len(found) == limit else None}
+    return {"items": items, "next": None if following is None else str(following)}
 
 
 @router.post("/{name}/rollback", operation_id="rollBackRule", responses=answers(SavedRule, refusals=(409,)))

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import accumulate
 
 from fastapi import APIRouter, Response
 
@@ -31,6 +32,7 @@ from core.search.pagination import Cursor
 from core.search.query import Question, SearchResult
 from core.search.recall_log import Asker
 from core.search.recipes import RECIPES, Recipe
+from core.storage.bounded_rows import PAGE_BYTES
 from core.types import Json
 
 router = APIRouter(prefix="/v1", tags=["search"], route_class=Route)
@@ -192,7 +194,14 @@ def _page(answer: _Answer, asked: SearchRequest, cursor: Cursor | None, limit: i
         found = pagination.cap_per_key(found, shown.KEYS[asked.group_by], asked.per_group or PER_GROUP)
     if _is_whole(asked):
         found = found[pagination.page_start([one.ranked for one in found], cursor.place if cursor else None) :]
-    return found[:limit], len(found) > limit
+    shown_here = found[: min(limit, _fitting(found))]
+    return shown_here, len(found) > len(shown_here)
+
+
+def _fitting(results: Sequence[SearchResult]) -> int:
+    """Return how many results a page has room for; the first always fits."""
+    ends = accumulate(len(_as_served(result).text) for result in results)
+    return 1 + sum(end < PAGE_BYTES for end in ends)
 
 
 def _as_served(found: SearchResult) -> Served:

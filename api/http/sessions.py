@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from api.http import retrying
 from api.http.answers.sessions import (
@@ -21,7 +21,7 @@ from api.http.answers.sessions import (
     WorkingPage,
     WorkingValue,
 )
-from api.ingress import paging
+from api.ingress import audience, paging
 from api.ingress import raw_access as unscreened
 from api.ingress.answers import answers
 from api.ingress.audience import ReaderDeps
@@ -47,6 +47,9 @@ router = APIRouter(prefix="/v1", tags=["sessions"], route_class=Route)
 Around = Annotated[
     Name | None, Query(description="Return the messages before and after this one, `limit` in all, instead of a page")
 ]
+
+Since = Annotated[AwareDatetime | None, Query(alias="from", description="Messages said then or later")]
+Until = Annotated[AwareDatetime | None, Query(alias="to", description="Messages said before")]
 
 Keys = Annotated[int, Query(ge=1, le=working_memory.KEYS)]
 
@@ -115,6 +118,8 @@ def get_messages(
     ] = False,
     raw: Raw = False,
     around: Around = None,
+    since: Since = None,
+    until: Until = None,
 ) -> Json:
     """List the messages of a session in order, each with its tokens and hidden flag; `after` is a position."""
     if raw:
@@ -128,8 +133,8 @@ def get_messages(
             if around is not None:
                 middle = sessions.message(tx, session_id, around).position
                 after = max(0, middle - 1 - limit // 2)
-            found = sessions.transcript(tx, session_id, after=after, limit=limit)
-            following = str(found[-1].position) if len(found) == limit else None
+            found, position = transcripts.page(tx, session_id, after=after, limit=limit, time=(since, until))
+            following = None if position is None else str(position)
         ids_of = drawn.memories_of(tx, session_id, [m.id for m in found]) if memories else {}
     items = [_message_json(m, hidden=m.id in hidden, raw=raw) for m in found]
     if memories:
@@ -139,6 +144,7 @@ def get_messages(
 
 @router.post(
     "/sessions/{session_id:path}/messages/{message_id:path}/hide",
+    dependencies=audience.READABLE_MESSAGE,
     operation_id="hideMessage",
     responses=answers(FullMessage),
 )
@@ -161,6 +167,7 @@ def post_hide(
 
 @router.post(
     "/sessions/{session_id:path}/messages/{message_id:path}/restore",
+    dependencies=audience.READABLE_MESSAGE,
     operation_id="restoreMessage",
     responses=answers(FullMessage),
 )
@@ -196,8 +203,8 @@ def get_all_working(
     """List the working memory of the session by key."""
     with deps.db.tenant(caller.tenant_id) as tx:
         sessions.get(tx, session_id)
-        kept = working_memory.of_session(tx, session_id, after=after, limit=limit)
-    return {"items": [asdict(one) for one in kept], "next": kept[-1].key if len(kept) == limit else None}
+        kept, following = working_memory.of_session(tx, session_id, after=after, limit=limit)
+    return {"items": [asdict(one) for one in kept], "next": following}
 
 
 @router.put(

@@ -10,13 +10,15 @@ from api.http import sessions
 from api.http.answers.sessions import ErasedSession, MessagePage, SessionInfo, WorkingPage, WorkingValue
 from api.http.sessions import Around, Keys, Put
 from api.ingress.answers import answers, refuses
+from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Deps, Limit, Reader, Writer
+from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
 from core.events.parsing import Name
 from core.sessions import working_memory
 from core.types import Json
 
-router = APIRouter(prefix="/v1/session", tags=["sessions"])
+router = APIRouter(prefix="/v1/session", tags=["sessions"], route_class=Route)
 
 SessionId = Annotated[Name, Query(description="Session id; may contain any characters")]
 Key = Annotated[Name, Query(description="Key in the working memory")]
@@ -36,7 +38,7 @@ def delete_session(deps: Deps, caller: Writer, session_id: SessionId) -> Json:
 
 @router.get("/messages", operation_id="listMessagesByQuery", responses=answers(MessagePage, refusals=(404,)))
 def get_messages(
-    deps: Deps,
+    deps: ReaderDeps,
     caller: Reader,
     session_id: SessionId,
     after: int = 0,

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query
 
 from api.http.answers.service import Stats
 from api.ingress.answers import answers
-from api.ingress.dependencies import Deps, Reader
+from api.ingress.dependencies import Reader, WholeDeps
 from api.ingress.large_json import Route
 from core.events import expiries
 from core.events.parsing import Name
@@ -22,7 +22,7 @@ UserId = Annotated[Name | None, Query(description="Count only the events and mem
 
 
 @router.get("/stats", operation_id="getStats", responses=answers(Stats))
-def get_stats(deps: Deps, caller: Reader, user_id: UserId = None) -> Json:
+def get_stats(deps: WholeDeps, caller: Reader, user_id: UserId = None) -> Json:
     """Count events by type, decisions by rule and verdict, dispatches by status and target, and memories by category.
 
     `removed`: what has left by the tenant's retention, by kind, and is counted no longer. `memory` describes the state

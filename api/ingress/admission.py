@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 import structlog
@@ -12,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from api.ingress import audience, bodies, dependencies, error_responses
 from api.ingress.bodies import Headers
 from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
-from api.ingress.fair_share import Turns
+from api.ingress.fair_share import LARGE_BYTES, LargeBodies, Turns
 from api.ingress.in_flight import InFlight
 from api.ingress.route_bounds import RouteAccess, RouteTable
 from api.ingress.shared_counts import ProcessCounts
@@ -41,14 +42,14 @@ class AdmissionControl:
         self._deps = deps
         self._table = table
         self._in_flight = InFlight(counts)
-        self._turns = Turns(deps.settings.database_pool)
+        self._turns, self._large = Turns(deps.settings.database_pool), LargeBodies()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         size = bodies.announced_size(scope["headers"])
-        unread, admission = size != 0, _Admission(self._in_flight, self._turns)
+        unread, admission = size != 0, _Admission(self._in_flight, self._turns, self._large)
         try:
             access, caller = await self._admit(scope, size)
             most = access.body_bytes(self._deps.settings)
@@ -94,10 +95,12 @@ class AdmissionControl:
 class _Admission:
     """The share of a tenant's limits and of the process's turns that a request holds, released once."""
 
-    __slots__ = ("_access", "_caller", "_held", "_in_flight", "_turn", "_turns")
+    __slots__ = ("_access", "_began", "_caller", "_held", "_in_flight", "_large", "_line", "_turn", "_turns")
 
-    def __init__(self, in_flight: InFlight, turns: Turns) -> None:
-        self._in_flight, self._turns = in_flight, turns
+    def __init__(self, in_flight: InFlight, turns: Turns, large: LargeBodies) -> None:
+        self._in_flight, self._turns, self._large = in_flight, turns, large
+        self._line: asyncio.Lock | None = None
+        self._began = 0.0
         self._caller: Caller | None = None
         self._access: RouteAccess | None = None
         self._held, self._turn = 0, False
@@ -114,6 +117,10 @@ class _Admission:
     async def wait(self) -> None:
         """Wait for a turn. What only waits for others needs none: it holds nothing."""
         if self._caller is not None and self._access is not None and self._access.counted not in WAITING:
+            self._large.note(self._caller.tenant_id)
+            if self._held >= LARGE_BYTES:
+                self._line = await self._large.take(self._caller.tenant_id, self._access.counted)
+                self._began = asyncio.get_running_loop().time()
             await self._turns.take(self._caller.tenant_id)
             self._turn = True
 
@@ -137,6 +144,10 @@ class _Admission:
             self._caller = None
 
     def _end_turn(self) -> None:
+        if self._line is not None and self._caller is not None:
+            took = asyncio.get_running_loop().time() - self._began
+            self._large.give_back(self._caller.tenant_id, self._line, took)
+            self._line = None
         if self._turn and self._caller is not None:
             self._turn = False
             self._turns.give_back(self._caller.tenant_id)

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from core.events.parsing import PAYLOADS, SERVICE, NativeEvent
+from core.events.parsing import PAYLOADS, NativeEvent
+from core.events.reserved import EMITTED, SERVICE
 from core.types import Json
-from rules.document.targets import EMITTED, TARGETS
+from rules.document.targets import TARGETS
 
 VERSION: Final = "3.0.0"
 """Version of AsyncAPI, not of the service."""

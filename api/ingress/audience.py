@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Annotated, Final, Literal
+from uuid import UUID
 
 from fastapi import Depends, Query
 from pydantic import Field
@@ -13,6 +14,8 @@ from api.ingress.dependencies import Dependencies, Deps, any_caller
 from core import errors
 from core.errors import Invalid, Problem
 from core.events.parsing import Label
+from core.memory import memories
+from core.sessions import sessions
 from core.tenancy.tenants import MOST_LABELS, Caller
 
 ALL: Final = "*"
@@ -104,13 +107,59 @@ def require_held(caller: Caller, pointer: str, labels: Collection[str]) -> None:
         raise Invalid([Problem(pointer, f"this key lacks {', '.join(missing)}; use a label that it has")])
 
 
+def require_memories(
+    deps: Dependencies, caller: Caller, ids: Collection[UUID], asked: Collection[str] | None = None
+) -> None:
+    """Refuse to change memories that the reader with these labels cannot read, as if they were not there. NotFound."""
+    with for_reader(deps, caller, asked).db.tenant(caller.tenant_id) as tx:
+        for memory_id in ids:
+            memories.get(tx, memory_id)
+
+
+def require_message(
+    deps: Dependencies, caller: Caller, session_id: str, message_id: str, asked: Collection[str] | None = None
+) -> None:
+    """Refuse to change a message that the reader with these labels cannot read. NotFound."""
+    with for_reader(deps, caller, asked).db.tenant(caller.tenant_id) as tx:
+        sessions.message(tx, session_id, message_id)
+
+
+QueryLabels = Annotated[LabelList | None, Query(description=READER_LABELS)]
+
+
 def _query_reader(
     deps: Deps,
     caller: Annotated[Caller, Depends(any_caller)],
-    reader_labels: Annotated[LabelList | None, Query(description=READER_LABELS)] = None,
+    reader_labels: QueryLabels = None,
 ) -> Dependencies:
     return for_reader(deps, caller, reader_labels)
 
 
 ReaderDeps = Annotated[Dependencies, Depends(_query_reader)]
 """Dependencies for the reader that the query string names with `reader_labels`."""
+
+
+def _readable_memory(
+    deps: Deps,
+    caller: Annotated[Caller, Depends(any_caller)],
+    memory_id: UUID,
+    reader_labels: QueryLabels = None,
+) -> None:
+    require_memories(deps, caller, [memory_id], reader_labels)
+
+
+def _readable_message(
+    deps: Deps,
+    caller: Annotated[Caller, Depends(any_caller)],
+    session_id: str,
+    message_id: str,
+    reader_labels: QueryLabels = None,
+) -> None:
+    require_message(deps, caller, session_id, message_id, reader_labels)
+
+
+READABLE_MEMORY: Final = [Depends(_readable_memory)]
+"""Dependencies of a route that changes the memory in its path: 404 for a reader who cannot read it."""
+
+READABLE_MESSAGE: Final = [Depends(_readable_message)]
+"""The same for the message in its path."""

@@ -100,10 +100,22 @@ class Dependencies:
 
 
 async def dependencies(request: Request) -> Dependencies:
-    """Return the dependencies for the caller of the request. Async, because a thread would cost more than it does."""
-    found: Dependencies = request.app.state.deps
+    """Return the dependencies for the caller of the request. Async, because a thread would cost more than it does.
+
+    A route that reads shows a key without labels nothing that has labels, unless it takes `ReaderDeps` or `WholeDeps`.
+    """
+    deps: Dependencies = request.app.state.deps
     admitted: Admitted | None = request.scope.get(ADMITTED)
-    return found if admitted is None else found.of(admitted.caller)
+    if admitted is None:
+        return deps
+    own = deps.of(admitted.caller)
+    return replace(own, db=own.db.as_reader(admitted.caller.labels or ())) if admitted.scope == "read" else own
+
+
+async def _whole(request: Request) -> Dependencies:
+    deps: Dependencies = request.app.state.deps
+    admitted: Admitted = request.scope[ADMITTED]
+    return deps.of(admitted.caller)
 
 
 ADMITTED: Final = "imprint.admitted"
@@ -192,6 +204,9 @@ def author(caller: Caller) -> Author:
 
 
 Deps = Annotated[Dependencies, Depends(dependencies)]
+WholeDeps = Annotated[Dependencies, Depends(_whole)]
+"""Dependencies of a route that shows a key without labels everything: the log, decisions, figures, trials of rules."""
+
 Body = Annotated[bytes, Depends(body)]
 Publisher = Annotated[Caller, Depends(scope("publish"))]
 Reader = Annotated[Caller, Depends(scope("read"))]

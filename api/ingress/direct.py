@@ -2,7 +2,8 @@
 
 The framework's layers between admission control and an endpoint (routing, parsing, dependencies, threads, answers) took
 the event loop a millisecond for each request. Only what is usual is called directly: a small, valid JSON body for an
-endpoint of the table. All else takes the framework's way, so there is one place for each refusal.
+endpoint of the table, without a query string. All else takes the framework's way, so there is one place for each
+refusal.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class DirectCalls:
             return
         model = self._table[endpoint]
         is_usual = bodies.announced_size(scope["headers"]) != 0 if model is None else _is_small_json(scope)
-        if not is_usual:
+        if not is_usual or scope["query_string"]:
             await self._app(scope, receive, send)
             return
         message = await receive()  # Admission control has read the whole body.

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core import errors, logs, metrics
-from core.events.parsing import PROBLEMS
+from core.events.parsing import NAIVE_TIME, PROBLEMS
 from core.settings.limits import LimitReached, QuotaReached
 from core.types import Json
 
@@ -87,8 +87,17 @@ def _limit(error: errors.ImprintError) -> Json | None:
 
 def _on_shape(error: RequestValidationError) -> Response:
     told = error.errors()[:PROBLEMS]
-    faults = [errors.Problem("/" + "/".join(str(p) for p in e["loc"][1:]), e["msg"]) for e in told]
+    faults = [errors.Problem("/" + "/".join(str(p) for p in e["loc"][1:]), detail_of(e)) for e in told]
     return problem(422, "Invalid", "; ".join(f"{f.pointer}: {f.detail}" for f in faults), faults)
+
+
+def detail_of(fault: Mapping[str, Any]) -> str:
+    """Return what is wrong, in the words of the validation, or what to do about it where those do not say."""
+    if fault["type"] == "timezone_aware":
+        return NAIVE_TIME
+    if fault["type"] == "extra_forbidden":
+        return f"`{fault['loc'][-1]}` is not known here; leave it out, or see /docs for what there is"
+    return str(fault["msg"]).removeprefix("Value error, ")
 
 
 def _on_http(error: HTTPException) -> Response:

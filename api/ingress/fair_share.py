@@ -11,11 +11,65 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from typing import Final
+from weakref import WeakValueDictionary
 
 from core.errors import Later
 
 WAIT_SECONDS: Final = 30.0
 """Longest wait for a turn."""
+
+
+LARGE_BYTES: Final = 64 * 1024
+"""Bytes of a body from which parsing and checking it may hold up other requests."""
+
+COMPANY_SECONDS: Final = 5.0
+"""Time after its last request for which a tenant counts as company of the others."""
+
+MOST_REST_SECONDS: Final = 2.0
+
+LATEST: Final = 2
+"""Tenants whose last request is remembered: enough to know whether one of them is alone."""
+
+
+class LargeBodies:
+    """Requests with large bodies: one at a time of each tenant, with a rest between them while others are there.
+
+    Parsing holds the interpreter for tens of milliseconds. Beside other tenants the rest is as long as the request
+    took, so that a tenant's large requests take half of a process at most.
+    """
+
+    def __init__(self) -> None:
+        self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._seen: dict[str, float] = {}
+
+    def note(self, tenant_id: str) -> None:
+        """Note that a tenant sends a request."""
+        self._seen.pop(tenant_id, None)
+        self._seen[tenant_id] = asyncio.get_running_loop().time()
+        if len(self._seen) > LATEST:
+            del self._seen[next(iter(self._seen))]
+
+    async def take(self, tenant_id: str, kind: str = "requests") -> asyncio.Lock:
+        """Wait until no other large request of the tenant and of that kind is worked on. Later: that took too long."""
+        line = self._lines.setdefault(f"{tenant_id}/{kind}", asyncio.Lock())
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await line.acquire()
+        except TimeoutError:
+            raise Later(_BUSY) from None
+        return line
+
+    def give_back(self, tenant_id: str, line: asyncio.Lock, seconds: float) -> None:
+        """End a large request that took so long."""
+        loop = asyncio.get_running_loop()
+        since = loop.time() - COMPANY_SECONDS
+        if any(tenant != tenant_id and at > since for tenant, at in self._seen.items()):
+            loop.call_later(min(seconds, MOST_REST_SECONDS), line.release)
+        else:
+            line.release()
+
+
+_BUSY: Final = "All concurrent requests of this tenant take long. Send the request again."
 
 
 class Turns:
@@ -41,7 +95,7 @@ class Turns:
         except BaseException as error:
             self._forget(tenant_id, turn)
             if isinstance(error, TimeoutError):
-                raise Later("All concurrent requests of this tenant take long. Send the request again.") from None
+                raise Later(_BUSY) from None
             raise
 
     def give_back(self, tenant_id: str) -> None:

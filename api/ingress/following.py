@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final
+from itertools import accumulate, islice
+from typing import Final, TypeVar
+from weakref import WeakValueDictionary
 
 import structlog
 from fastapi.concurrency import run_in_threadpool
@@ -18,7 +19,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.serializers import event_json
-from core.events import feed
+from core.events import feed, type_patterns
 from core.events.doorbell import DoorbellListener
 from core.events.feed import Gap, Page, Position
 from core.storage.db import Database
@@ -26,10 +27,21 @@ from core.types import Event, Json
 
 log = structlog.get_logger()
 
+Read = TypeVar("Read")
+
 PAGE: Final = 500
+
+PAGE_BYTES: Final = 256 * 1024
+"""Bytes after which a page ends. A follower that does not read holds one, and a tenant may have hundreds."""
+
+READING: Final = 2
+"""Followers of a tenant that read from the database at the same time, in one process; the others wait."""
 
 KEPT: Final = 2_000
 """Events of a tenant that are held for its followers; who is further behind reads from the database."""
+
+KEPT_BYTES: Final = 4 * 1024 * 1024
+"""Bytes of their frames."""
 
 KEPT_SECONDS: Final = 2.0
 """Seconds for which an event is held, so that an erased one is not sent for longer."""
@@ -41,24 +53,30 @@ BACKOFF_FACTOR: Final = 1.5
 
 ANSWER: Final = TypeAdapter(Json)
 
+POSITION: Final = "stream.position"
+"""Name of the frame that says how far the feed is, after silence and at the end."""
+
 GAP: Final = "stream.gap"
 """Name of the frame that says that events have left which the follower had not been sent."""
 
 HEARTBEAT_SECONDS: Final = 15.0
 """Silence after which a follower is sent a comment, and for which a key is trusted."""
 
+CHECKED: Final = 2 / 3
+"""Share of it after which the key is checked again: what is known of a key may itself be five seconds old."""
+
 
 @dataclass(frozen=True, slots=True)
 class Filter:
     """Filter of a follower: types by pattern, a session, a user; an empty one does not restrict."""
 
-    types: Sequence[re.Pattern[str]] = ()
+    types: Sequence[str] = ()
     session_id: str | None = None
     user_id: str | None = None
 
     def accepts(self, event: Event) -> bool:
         return (
-            (not self.types or any(one.fullmatch(event.event_type) for one in self.types))
+            (not self.types or any(type_patterns.matches(pattern, event.event_type) for pattern in self.types))
             and (self.session_id is None or event.session_id == self.session_id)
             and (self.user_id is None or event.user_id == self.user_id)
         )
@@ -94,20 +112,33 @@ class _Tail:
     look_at: float = 0.0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def since(self, position: Position) -> list[Entry]:
-        return self.entries[bisect_right(self.entries, position, key=lambda entry: entry.position) :]
+    def since(self, position: Position) -> tuple[list[Entry], Position]:
+        """Return the next entries behind a position, up to `PAGE_BYTES`, and the position behind them."""
+        begin = bisect_right(self.entries, position, key=lambda entry: entry.position)
+        size, entries = 0, list[Entry]()
+        for entry in islice(self.entries, begin, None):
+            if size > PAGE_BYTES:
+                return entries, entries[-1].position
+            entries.append(entry)
+            size += len(entry.frame)
+        return entries, max(position, self.ends)
 
     def add(self, entries: Sequence[Entry], ends: Position, now: float) -> None:
         self.entries += entries
         self.ends = ends
-        kept = bisect_right(self.entries, now - KEPT_SECONDS, key=lambda entry: entry.read_at)
-        kept = max(kept, len(self.entries) - KEPT)
-        if kept:
-            self.begins = self.entries[kept - 1].position
-            del self.entries[:kept]
+        left = bisect_right(self.entries, now - KEPT_SECONDS, key=lambda entry: entry.read_at)
+        left = max(left, len(self.entries) - KEPT, self._beyond_bytes())
+        if left:
+            self.begins = self.entries[left - 1].position
+            del self.entries[:left]
         if entries:
             self.changed.set()
             self.changed = asyncio.Event()
+
+    def _beyond_bytes(self) -> int:
+        """Return how many of the oldest entries have no room in `KEPT_BYTES`."""
+        ends = accumulate(len(entry.frame) for entry in reversed(self.entries))
+        return sum(end > KEPT_BYTES for end in ends)
 
 
 class Followers:
@@ -117,6 +148,7 @@ class Followers:
         self._db = db
         self._broker_url = broker_url
         self._tails: dict[str, _Tail] = {}
+        self._readers: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._listener: DoorbellListener | None = None
         self._reading: asyncio.Task[None] | None = None
         self._rung = asyncio.Event()
@@ -124,49 +156,49 @@ class Followers:
 
     async def begin(self, tenant_id: str, after: Position | None) -> Beginning:
         """Return where to begin after a position; None: from now on. Invalid: it is from another database."""
-        return await run_in_threadpool(self._begin, tenant_id, after)
+        return await self._read(tenant_id, self._begin, after)
 
-    async def read_stored(self, tenant_id: str, begin: Beginning, wanted: Filter) -> AsyncIterator[bytes]:
-        """Yield what is in the log now, as frames, and end."""
+    async def read_stored(self, tenant_id: str, begin: Beginning, wanted: Filter) -> AsyncIterator[list[bytes]]:
+        """Yield what is in the log now, as pages of frames, and end."""
         position, is_last = begin.position, False
         if begin.gap is not None:
-            yield notice(position, begin.gap)
+            yield [notice(position, begin.gap)]
         while not is_last and not self._closed:
-            frames, position, is_last = await run_in_threadpool(self._stored, tenant_id, position, wanted)
-            for frame in frames:
-                yield frame
-        yield mark(position)
+            frames, position, is_last = await self._read(tenant_id, self._stored, position, wanted)
+            yield frames
+        yield [mark(position)]
 
     async def follow(
         self, tenant_id: str, begin: Beginning, wanted: Filter, is_allowed: Callable[[], Awaitable[bool]]
-    ) -> AsyncIterator[bytes]:
-        """Yield frames of the events after a position, and of those to come, until the key is no longer allowed."""
+    ) -> AsyncIterator[list[bytes]]:
+        """Yield pages of frames: events after a position, and those to come, until the key is no longer allowed."""
         tail = await self._join(tenant_id)
         position, checked = begin.position, time.monotonic()
         try:
             if begin.gap is not None:
-                yield notice(position, begin.gap)
-            yield mark(position)
+                yield [notice(position, begin.gap)]
+            yield [mark(position)]
             while not self._closed:
-                if time.monotonic() - checked > HEARTBEAT_SECONDS:
+                if time.monotonic() - checked >= HEARTBEAT_SECONDS * CHECKED:
                     if not await is_allowed():
                         return
                     checked = time.monotonic()
                 changed = tail.changed
                 if position < tail.begins:
-                    frames, position, _ = await run_in_threadpool(self._stored, tenant_id, position, wanted)
+                    frames, position, _ = await self._read(tenant_id, self._stored, position, wanted)
                 else:
-                    frames = [entry.frame for entry in tail.since(position) if wanted.accepts(entry.event)]
-                    position = max(position, tail.ends)
-                for frame in frames:
-                    yield frame
+                    entries, position = tail.since(position)
+                    frames = [entry.frame for entry in entries if wanted.accepts(entry.event)]
+                if frames:
+                    yield frames
                 if frames or position < tail.ends:
+                    await asyncio.sleep(0)
                     continue
                 try:
-                    async with asyncio.timeout(HEARTBEAT_SECONDS):
+                    async with asyncio.timeout(max(0, checked + HEARTBEAT_SECONDS * CHECKED - time.monotonic())):
                         await changed.wait()
                 except TimeoutError:
-                    yield mark(position)
+                    yield [mark(position)]
         finally:
             self._leave(tenant_id, tail)
 
@@ -237,9 +269,15 @@ class Followers:
             feed.require_within(tx, after)
             return Beginning(after, feed.gap(tx, after))
 
+    async def _read(self, tenant_id: str, read: Callable[..., Read], *arguments: object) -> Read:
+        """Read from the database in a thread, as one of few readers of a tenant."""
+        readers = self._readers.setdefault(tenant_id, asyncio.Semaphore(READING))
+        async with readers:
+            return await run_in_threadpool(read, tenant_id, *arguments)
+
     def _page(self, tenant_id: str, after: Position) -> Page:
         with self._db.tenant(tenant_id) as tx:
-            return feed.read(tx, after, PAGE)
+            return feed.read(tx, after, PAGE, PAGE_BYTES)
 
     def _fresh(self, tenant_id: str, after: Position) -> tuple[list[Entry], Position, bool]:
         page, now = self._page(tenant_id, after), time.monotonic()
@@ -265,8 +303,12 @@ def frame_of(position: Position, event: Event) -> bytes:
 
 
 def mark(position: Position) -> bytes:
-    """Return a frame without an event: a client that reconnects resumes here, however rare its events are."""
-    return b"id: %s\n: \n\n" % str(position).encode()
+    """Return a frame that only says how far the feed is: a client resumes there, however rare its events are.
+
+    It has data, because usual clients ignore an id without, or make an empty message of it.
+    """
+    place = str(position).encode()
+    return b'id: %s\nevent: %s\ndata: {"position": "%s"}\n\n' % (place, POSITION.encode(), place)
 
 
 def notice(after: Position, gap: Gap) -> bytes:

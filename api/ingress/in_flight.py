@@ -17,7 +17,7 @@ from core.tenancy.tenants import Caller
 SOON_SECONDS: Final = 1
 """Retry-After of a limit whose requests end within about a second."""
 
-RETRY_SECONDS: Final = {"settles": 5, "streams": 5, "backtests": 10}
+RETRY_SECONDS: Final = {"settles": 5, "streams": 5, "backtests": 10, "imports": 10}
 """Retry-After of a limit whose requests take longer."""
 
 
@@ -69,9 +69,12 @@ class InFlight:
 
 
 def _places(caller: Caller, counted: Counted) -> tuple[tuple[str, str], ...]:
-    """Return the counters of a request. What only waits uses nothing that others need, so it has its own limit."""
+    """Return the counters of a request. What only waits uses nothing that others need, so it has its own limit.
+
+    So has a page, whose own requests are counted besides.
+    """
     if counted == "pages":
-        return ()
+        return ((caller.tenant_id, "pages"),)
     key = f"{caller.tenant_id}.{caller.key_id}"
     if counted == "settles":
         return ((caller.tenant_id, "settles"),)

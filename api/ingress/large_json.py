@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, Final
 
 from fastapi import Request, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel
 
 from api.ingress.lazy_routes import LazyRoute
 from core.errors import Invalid, Problem
@@ -23,12 +26,15 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class Route(LazyRoute):
-    """A route whose body, if large, is parsed and validated in a thread before the endpoint's own turn."""
+    """A route that refuses unknown query parameters of a GET.
+
+    A large body is parsed and validated in a thread before the endpoint's own turn.
+    """
 
     def get_route_handler(self) -> Handler:
         handle, field = super().get_route_handler(), self.body_field
         if field is None:
-            return handle
+            return _refusing_unknown(handle, query_names(self)) if "GET" in self.methods else handle
 
         def read(raw: bytes) -> Any:
             """Return the validated value for the endpoint, which takes it as it is."""
@@ -44,6 +50,37 @@ class Route(LazyRoute):
             return await handle(request)
 
         return handler
+
+
+def query_names(route: APIRoute) -> list[str] | None:
+    """Return the names of a route's query parameters; None: a model reads them, and refuses others by itself."""
+    parameters = list(_query_params(route.dependant))
+    kinds = [parameter.field_info.annotation for parameter in parameters]
+    if any(isinstance(kind, type) and issubclass(kind, BaseModel) for kind in kinds):
+        return None
+    return [parameter.alias for parameter in parameters]
+
+
+def _query_params(dependant: Dependant) -> Iterator[Any]:
+    yield from dependant.query_params
+    for dependency in dependant.dependencies:
+        yield from _query_params(dependency)
+
+
+def _refusing_unknown(handle: Handler, names: Sequence[str] | None) -> Handler:
+    if names is None:
+        return handle
+    allowed = frozenset(names)
+    hint = f"there are: {', '.join(names)}" if names else "there are none here"
+
+    async def handler(request: Request) -> Response:
+        unknown = request.query_params.keys() - allowed
+        if unknown:
+            words = f"is no parameter; {hint}"
+            raise RequestValidationError([{"loc": ("query", name), "msg": words} for name in sorted(unknown)])
+        return await handle(request)
+
+    return handler
 
 
 def _parse(raw: bytes) -> Any:

@@ -27,8 +27,8 @@ BODY_BYTES: Final = 1024 * 1024
 PREFIX: Final = 2
 """Segments of a path by which routes are looked up: all routes of one resource share them."""
 
-Counted = Literal["requests", "settles", "streams", "backtests", "pages"]
-"""The limit of a tenant that a request counts towards; a page counts the requests that it makes in its turn."""
+Counted = Literal["requests", "settles", "streams", "backtests", "imports", "pages"]
+"""The limit of a tenant that a request counts towards; the requests of a page count besides."""
 
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from pydantic_core import ErrorDetails
 
 from api.ingress.dependencies import ANSWER, Dependencies, dependencies, require_scope
 from api.ingress.error_responses import refusal
+from api.mcp.arguments import validated
 from api.mcp.tool_schemas import LISTED, SCHEMAS
 from api.mcp.tools import TOOLS, Tool
 from core import metrics
@@ -34,6 +36,13 @@ from core.types import Json
 
 FAULTS: Final = 20
 """Maximum faults reported for one call, because a model reads all of them."""
+
+EXAMPLES: Final[Mapping[str, str]] = {
+    "list_type": 'must be a list, such as ["travel", "food"]',
+    "dict_type": 'must be an object, such as {"name": "value"}',
+    "model_type": 'must be an object, such as {"name": "value"}',
+}
+"""What to send instead of a text that is neither a list nor an object, by the ending of the type of the fault."""
 
 Context = ServerRequestContext[dict[str, Any], Request]
 
@@ -70,7 +79,7 @@ async def call(context: Context, asked: CallToolRequestParams) -> CallToolResult
 def _answer(tool: Tool, deps: Dependencies, caller: Caller, arguments: Json) -> bytes:
     """Return the endpoint's answer as JSON. RequestValidationError: invalid arguments."""
     try:
-        asked = tool.takes.model_validate(arguments)
+        asked = validated(tool.takes, SCHEMAS[tool.name], arguments)
     except ValidationError as error:
         raise RequestValidationError([_fault(tool, fault) for fault in error.errors()[:FAULTS]]) from None
     answer = tool.answer(deps, caller, asked)
@@ -82,6 +91,7 @@ def _fault(tool: Tool, fault: ErrorDetails) -> Json:
     place, words = fault["loc"], fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden" and len(place) == 1:
         words = f"is no argument of {tool.name}; there are: {', '.join(SCHEMAS[tool.name]['properties'])}"
+    words = next((example for kind, example in EXAMPLES.items() if fault["type"].endswith(kind)), words)
     return {"type": fault["type"], "loc": ("arguments", *place), "msg": words}
 
 

@@ -8,15 +8,16 @@ from typing import Annotated, Any, Final
 from uuid import UUID
 
 from fastapi import Request, Response
-from pydantic import BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, Field
 
 from api.http import context, decisions, erasure, events, forgettings, memories, memory_writes, search, sessions
 from api.http.context import ContextRequest
 from api.http.decisions import UndoLatestRequest
-from api.http.memories import MemoryListRequest
+from api.http.memories import JsonObjectText, MemoryListRequest
 from api.http.memory_requests import Patch, StatementRequest
 from api.http.search_request import SearchRequest
 from api.http.sessions import HideRequest
+from api.ingress import audience
 from api.ingress.audience import ReaderLabels
 from api.ingress.bodies import RequestBody
 from api.ingress.dependencies import Dependencies
@@ -69,7 +70,12 @@ class Listing(RequestBody):
     group_id: Name | None = None
     category: Category | None = None
     q: Annotated[Content | None, Field(min_length=1, max_length=200, description="Part of the content")] = None
-    order: Annotated[Order, Field(description="What comes first")] = "newest"
+    since: Annotated[AwareDatetime | None, Field(alias="from", description="Happened or said then or later")] = None
+    until: Annotated[AwareDatetime | None, Field(alias="to", description="Happened or said before")] = None
+    structured: Annotated[
+        JsonObjectText | None, Field(description='Fields that `structured` has, as JSON: {"project": "atlas"}')
+    ] = None
+    order: Annotated[Order, Field(description="What comes first; `said`: what was said or happened last")] = "newest"
     after: Annotated[str | None, Field(max_length=100, description="`next` of the previous page")] = None
     limit: Annotated[int, Field(ge=1, le=100)] = 20
     reader_labels: ReaderLabels = None
@@ -127,11 +133,13 @@ def _add(deps: Dependencies, caller: Caller, asked: Adding) -> Json:
 
 
 def _update(deps: Dependencies, caller: Caller, asked: Updating) -> Json:
+    audience.require_memories(deps, caller, [asked.memory_id])
     patch = Patch.model_validate(asked.model_dump(exclude={"memory_id"}, exclude_unset=True))
     return memory_writes.patch_memory(deps, caller, asked.memory_id, patch, Response())
 
 
 def _forget(deps: Dependencies, caller: Caller, asked: Forgetting) -> Json:
+    audience.require_memories(deps, caller, [asked.memory_id])
     return erasure.delete_memory(deps, caller, asked.memory_id, asked.evidence)
 
 
@@ -147,10 +155,13 @@ def _unforget(deps: Dependencies, caller: Caller, asked: Unforgetting) -> Json:
 def _list(deps: Dependencies, caller: Caller, asked: Listing) -> Json:
     if asked.user_id is None and asked.group_id is None:
         raise Invalid([Problem("/user_id", "say whose memories to list: `user_id`, `group_id` or both")])
-    return memories.get_memories(deps, caller, MemoryListRequest.model_validate(asked.model_dump(exclude_none=True)))
+    return memories.get_memories(
+        deps, caller, MemoryListRequest.model_validate(asked.model_dump(exclude_none=True, by_alias=True))
+    )
 
 
 def _undo(deps: Dependencies, caller: Caller, asked: Undoing) -> Json:
+    audience.require_memories(deps, caller, [asked.memory_id])
     wanted = UndoLatestRequest.model_validate(asked.model_dump(exclude={"memory_id"}))
     return decisions.post_undo_latest(deps, caller, asked.memory_id, wanted)
 
@@ -160,10 +171,12 @@ def _why(deps: Dependencies, caller: Caller, asked: Asking) -> Json:
 
 
 def _hide(deps: Dependencies, caller: Caller, asked: Hiding) -> Json:
+    audience.require_message(deps, caller, asked.session_id, asked.message_id)
     return sessions.post_hide(deps, caller, asked.session_id, asked.message_id, HideRequest(reason=asked.reason))
 
 
 def _restore(deps: Dependencies, caller: Caller, asked: Showing) -> Json:
+    audience.require_message(deps, caller, asked.session_id, asked.message_id)
     return sessions.post_restore(deps, caller, asked.session_id, asked.message_id)
 
 

@@ -31,6 +31,7 @@ class DrawnScreen:
         """Print the table of processes, and the locations of the API, data and logs."""
         self._out.print(table(watched, http_url, home))
         self.say(f"Imprint is ready at {http_url}; data and logs are in {home}.")
+        self.say(f"The console is at {http_url}/console; log in with the key in {home / 'run' / 'api.key'}.")
         self.say("Ctrl-C ends all of it; the data stays.")
 
 

@@ -96,6 +96,7 @@ def decide(
     explicit: bool = False,
 ) -> list[Change]:
     """Decide the changes of a merged batch, in order. `explicit`: someone asked to store it."""
+    candidates = _with_fitting_slots(candidates, neighbours)
     replaced_at = _replaced_within(candidates)
     batch = _Batch(thresholds, vectors.copy())
     for index, candidate in enumerate(candidates):
@@ -115,6 +116,15 @@ def decide(
             reason = "True until something later in the same batch."
             batch.adds[index] = Add(candidate, reason, vectors[index], past=until)
     return batch.changes()
+
+
+def _with_fitting_slots(
+    candidates: Sequence[Candidate], neighbours: Sequence[Sequence[KnownMemory]]
+) -> list[Candidate]:
+    fitting: list[Candidate] = []
+    for candidate, near in zip(candidates, neighbours, strict=True):
+        fitting.append(judge.fitting_slot(candidate, KnownSet.of(near), fitting))
+    return fitting
 
 
 def unclear(

@@ -14,9 +14,9 @@ import numpy as np
 from core.memoize import memo_scope, memoized_in_scope
 from core.memory.identity import KnownMemory, Revised, content_keys
 from core.memory.known_set import Flags, KnownSet, Numbers, Places, slot_code
-from core.statements import comparison, endings, revision, succession
+from core.statements import comparison, endings, succession
 from core.statements.comparison import Wording, may_be_alike, outline, read
-from core.statements.succession import folded, gathered_list, normal_value, slot_name
+from core.statements.succession import Statement, folded, gathered_list, normal_value, slot_name
 from core.types import Candidate, Category
 
 
@@ -138,8 +138,7 @@ def find_ended(candidate: Candidate, neighbours: Sequence[KnownMemory]) -> list[
     known = KnownSet.of(neighbours)
     earlier = known.taken(~_told_later(candidate, known))
     return [
-        Revised(one, f"Said later of the same: {why}." if why else _LIKELY_ENDED.format(likely=likely))
-        for one, likely, why in endings.ended_statements(candidate, earlier)
+        Revised(one, _reason_of_end(likely, why)) for one, likely, why in endings.ended_statements(candidate, earlier)
     ]
 
 
@@ -209,6 +208,17 @@ def normalized_slot(candidate: Candidate) -> Candidate:
     if candidate.valid_to is None and succession.is_past(candidate):
         return replace(candidate, attribute=None, value=None)
     return replace(candidate, attribute=slot_name(candidate.attribute))
+
+
+def fitting_slot(candidate: Candidate, known: KnownSet, earlier: Sequence[Candidate]) -> Candidate:
+    """Return the candidate without its slot if another value holds it, and both values may be true."""
+    if candidate.attribute is None or candidate.category in WITH_OWN_SLOT:
+        return candidate
+    places = np.flatnonzero(known.about(candidate.subject) & (known.rows["slot"] == slot_code(candidate.attribute)))
+    slot = candidate.subject, candidate.attribute
+    same: list[Statement] = [*known.at(places), *(one for one in earlier if (one.subject, one.attribute) == slot)]
+    beside = any(succession.stands_beside(candidate, one) for one in same)
+    return replace(candidate, attribute=None, value=None) if beside else candidate
 
 
 def _said_before(candidate: Candidate, known: KnownSet, among: Places) -> Verdict | None:
@@ -318,9 +328,27 @@ def _revision_verdict(candidate: Candidate, neighbours: KnownSet) -> Verdict | N
         return Verdict(Kind.SUPERSEDE, *found[0])
     later = neighbours.taken(_told_later(candidate, neighbours))
     for known in later.at(endings.nearest(candidate.content, later)):
-        if why := revision.revises(endings.rule_view(known), endings.rule_view(candidate)):
-            return Verdict(Kind.PREDATES, known, f"Something later is known of the same: {why}.")
+        for _, likely, why in endings.ended_statements(known, [_as_older(candidate, known)]):
+            return Verdict(Kind.PREDATES, known, _reason_of_end(likely, why))
     return None
+
+
+def _as_older(candidate: Candidate, known: KnownMemory) -> KnownMemory:
+    """Return a candidate as a statement that a known memory may end."""
+    return replace(
+        known,
+        content=candidate.content,
+        subject=candidate.subject,
+        attribute=candidate.attribute,
+        value=candidate.value,
+        category=candidate.category,
+        occurred_at=candidate.occurred_at,
+        said_at=candidate.told_at,
+    )
+
+
+def _reason_of_end(likely: float, why: str | None) -> str:
+    return f"Said later of the same: {why}." if why else _LIKELY_ENDED.format(likely=likely)
 
 
 def _told_later(candidate: Candidate, known: KnownSet) -> Flags:

@@ -230,7 +230,7 @@ def _as_results(packer: Packer, sources: ContextMaterial) -> list[ScoredPiece]:
         denied = [one for one in found.values() if key in one.conflicts]
         if key not in found and denied:
             best, conflicts = max(one.score for one in denied), frozenset(one.piece.key for one in denied)
-            found[key] = ScoredPiece(rendering.of_memory(row), best, row.occurred_at, conflicts)
+            found[key] = ScoredPiece(rendering.of_memory(row, packer.listener), best, row.occurred_at, conflicts)
     for name, answer in sources.outside:
         piece = rendering.of_outside(name, answer.source, answer.text)
         found.setdefault(piece.key, ScoredPiece(piece, answer.score))
@@ -244,7 +244,9 @@ def _as_result(packer: Packer, sources: ContextMaterial, result: Result) -> Scor
     score = max(0.0, result.ranked.score)
     if result.memory is not None:
         row = result.memory
-        return ScoredPiece(rendering.of_memory(row), score, row.occurred_at, _contradictions(sources, row.id))
+        return ScoredPiece(
+            rendering.of_memory(row, packer.listener), score, row.occurred_at, _contradictions(sources, row.id)
+        )
     if result.message is not None:
         quote = rendering.of_quote(result.message, superseded=result.superseded)
         short = _quotable(quote.text, packer.counter)

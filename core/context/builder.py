@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from uuid import UUID
 
 from core.config import Settings
-from core.context import assembly, formats, guidance, pinned_texts, profile_lines, stable_selection
+from core.context import assembly, formats, guidance, pinned_texts, profile_lines, projects, stable_selection
 from core.context import reader as context_reader
 from core.context import retrievers as context_retrievers
 from core.context.adaptive_depth import Depth, depth
@@ -26,6 +26,7 @@ from core.context.token_cache import cached_counter
 from core.inference.embedders import Embedder
 from core.inference.token_counting import Counter
 from core.memory import memories
+from core.memory.as_of import EARLIEST_CLOCK
 from core.plans.tree import OPEN
 from core.reflection import profile
 from core.reflection.profile import ProfileOwner
@@ -43,6 +44,9 @@ Audience = Literal["group", "private"]
 
 READ: Final = 3
 """Factor of results read over results shown: some repeat each other, or are shown elsewhere already."""
+
+OF_ALL_PROJECTS: Final = 3
+"""Factor of results read where those that belong to other projects are left out."""
 
 USUAL_K: Final = 10
 """Memories at most, and as many passages, unless the query decides."""
@@ -72,7 +76,8 @@ class ContextQuery:
     `audience`: who reads the answer; for a `group` only its own memory is shown, and None means the group of a group's
     session. `listener`: the user whose conversation it is, where the memory shown is the group's. `raw`: secrets in
     quotes are not masked. `units`: units of other conversations are searched, too. `guidance`: the model is told how to
-    use what is remembered. `labels`: audience labels of the reader, as the database knows them.
+    use what is remembered. `labels`: audience labels of the reader, as the database knows them. `at_work`: the user
+    alone works on the project that the group is, and is shown nothing that belongs to other projects.
     """
 
     user_id: str | None
@@ -90,6 +95,7 @@ class ContextQuery:
     units: bool = False
     guidance: bool = False
     labels: str = UNLABELLED
+    at_work: bool = False
 
     @property
     def owner(self) -> ProfileOwner:
@@ -155,6 +161,7 @@ def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
         sources.query,
         chosen_depth.k,
         accept_unconfirmed,
+        request.listener,
     )
     assembled, rendered, tokens = _render_within(packer, sources, request)
     if assembled.chosen is not None and request.session_id is not None and assembled.chosen != sources.earlier:
@@ -184,7 +191,8 @@ def _read(
         deps.recent.renew(deps.db, tenant_id, request.session_id, cached, newest)
     question = request.query if request.query is not None else _last_words(sources.material.conversation)
     chosen_depth = depth(question) if request.adaptive else Depth(USUAL_K, ())
-    results = _search(deps, tenant_id, request, question, chosen_depth.k * READ)
+    read = chosen_depth.k * READ * (OF_ALL_PROJECTS if request.at_work else 1)
+    results = _search(deps, tenant_id, request, question, read)
     step = _current_step(sources.material.conversation)
     results = _with_step(results, _search(deps, tenant_id, request, step, STEP_RESULTS, among=STEP_TYPES))
     results = results if request.raw else _screen(results)
@@ -224,6 +232,9 @@ def _read_material(
     reader = ContextReader(request.user_id, request.group_id, request.listener)
     wishes = settings.instructions != "none"
     material = context_reader.material(tx, reader, request.session_id, window, instructions=wishes)
+    if request.at_work:
+        own = [row for row in material.instructions if projects.is_shown(row, request.group_id)]
+        material = replace(material, instructions=own)
     before = stable_selection.get(tx, request.session_id, request.reader) if request.session_id else None
     profile_ids = profile_lines.names(attributes)
     ids = [*before.memory_ids, *(one for one in map(UUID, before.profile) if one not in profile_ids)] if before else []
@@ -237,8 +248,16 @@ def _read_material(
         passages.passages(tx, [one.split("@")[0] for one in before.passages]) if before else {},
         {},
         {},
-        inactive=context_reader.inactive_ids(tx, list(profile_ids)),
+        inactive=context_reader.inactive_ids(tx, list(profile_ids)) | _of_other_projects(tx, request, profile_ids),
     )
+
+
+def _of_other_projects(tx: Tx, request: ContextQuery, profile_ids: AbstractSet[UUID]) -> frozenset[str]:
+    """Return the memories of a profile that are not shown at work on this project."""
+    if not request.at_work:
+        return frozenset()
+    rows = context_reader.active_memories(tx, request.user_id, request.group_id, list(profile_ids))
+    return frozenset(str(key) for key, row in rows.items() if not projects.is_shown(row, request.group_id))
 
 
 def _filter_results(db: Database, tenant_id: str, request: ContextQuery, sources: ContextMaterial) -> ContextMaterial:
@@ -249,12 +268,13 @@ def _filter_results(db: Database, tenant_id: str, request: ContextQuery, sources
     rows = [*(one.memory for one in results if one.memory is not None), *sources.standing.values()]
     disputed = [row.id for row in rows if row.trust == Trust.DISPUTED]
     if not disputed and not places:
-        return replace(sources, results=_to_show(results, frozenset(), session_id))
+        return replace(sources, results=_to_show(results, frozenset(), session_id, sources.query, request))
     with db.tenant(tenant_id) as tx:
         disputes = context_reader.disputes(tx, disputed)
         denied = sorted({one for ones in disputes.values() for one in ones})
         others = context_reader.active_memories(tx, request.user_id, request.group_id, denied)
-        shown = _to_show(results, context_reader.hidden_among(tx, places), session_id)
+        hidden = context_reader.hidden_among(tx, places)
+        shown = _to_show(results, hidden, session_id, sources.query, request)
     return replace(sources, results=shown, disputes=disputes, others=others)
 
 
@@ -318,21 +338,36 @@ def _last_words(conversation: context_reader.SessionSlice | None) -> str:
 
 
 def _to_show(
-    results: Sequence[query.SearchResult], hidden: AbstractSet[tuple[str, str]], session_id: str | None
+    results: Sequence[query.SearchResult],
+    hidden: AbstractSet[tuple[str, str]],
+    session_id: str | None,
+    question: str,
+    request: ContextQuery,
 ) -> list[query.SearchResult]:
-    """Drop what is hidden or not valid now, and units of the session itself, which is shown as it was said."""
+    """Drop what is hidden, not valid now, of another project or the question itself, and units of the session."""
     now = memories.now()
+    if request.at_work:
+        results = [one for one in results if _is_of_project(one, request.group_id)]
     return [
         one
         for one in results
         if (one.memory is None or _holds(one.memory, now))
         and (one.message is None or (one.message.session_id, one.message.id) not in hidden)
+        and (one.message is None or not projects.repeats(one.message, question))
         and (one.unit is None or not (one.unit.hidden or one.unit.session_id == session_id))
     ]
 
 
+def _is_of_project(result: query.SearchResult, group_id: str | None) -> bool:
+    if result.memory is not None:
+        return projects.is_shown(result.memory, group_id)
+    return result.message is None or projects.is_heard(result.message, group_id)
+
+
 def _holds(row: Any, now: datetime) -> bool:
-    return (row.valid_from is None or row.valid_from <= now) and (row.valid_to is None or row.valid_to > now)
+    return (row.valid_from is None or row.valid_from <= now + EARLIEST_CLOCK) and (
+        row.valid_to is None or row.valid_to > now
+    )
 
 
 def _render_within(packer: Packer, sources: ContextMaterial, request: ContextQuery) -> tuple[Assembled, Json, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -12,7 +13,6 @@ from core.context.reader import SessionSlice
 from core.context.sections import Section, SectionName, SectionPiece
 from core.context.selection import LeftOut
 from core.context.tool_results import shorten
-from core.context.window import TokenWindow
 from core.inference.token_counting import Counter, cut
 from core.plans import tracker
 from core.screening import output
@@ -53,9 +53,7 @@ def recent(rendered: RenderedMessages | None, allowed: int, since: int = 0) -> S
         if message.id not in conversation.hidden and message.content.strip()
     ]
     late = [message for message in seen if message.position >= since]
-    ends = rendered.ends()
-    block = max(1, packer.allowance.short_term // window.BLOCKS)
-    shown = window.fit_window(late, [ends[m.id] for m in late], TokenWindow(allowed, block), rendered.cost)
+    shown = window.fit_window(late, lambda: rendered.ends(late), allowed, rendered.cost)
     pieces = [rendering.of_message(message, rendered(message)) for message in shown]
     if not pieces and seen:
         pieces = _cut_last_message(packer, seen[-1], rendered(seen[-1]), allowed)
@@ -89,14 +87,11 @@ class RenderedMessages:
     def cost(self, message: Message) -> int:
         return self.packer.cost(self(message)) + MESSAGE_TOKENS + _mark(message.role)
 
-    def ends(self) -> dict[str, int]:
-        """Tokens up to and with each message; tool results with their rendered size at most."""
-        ends, total, before = {}, 0, None
-        for message, end in zip(self.conversation.messages, self.conversation.ends, strict=True):
-            size = end - before if before is not None else 0
-            total += min(size, self._most) if message.role == "tool" else size
-            ends[message.id], before = total, end
-        return ends
+    def ends(self, messages: Sequence[Message]) -> list[int]:
+        """Return the tokens up to and with each of these messages, as they are shown: all that were read count."""
+        totals = accumulate(self.cost(message) for message in self.conversation.messages)
+        ends = {message.id: total for message, total in zip(self.conversation.messages, totals, strict=True)}
+        return [ends[message.id] for message in messages]
 
     def _write(self, message: Message) -> str:
         if message.role == "tool":

@@ -112,7 +112,10 @@ def _news(
 
 
 def _instruction_pieces(packer: Packer, instructions: Sequence[Any]) -> list[SectionPiece]:
-    return [rendering.of_instruction(row, accept_unconfirmed=packer.accept_unconfirmed) for row in instructions]
+    return [
+        rendering.of_instruction(row, packer.listener, accept_unconfirmed=packer.accept_unconfirmed)
+        for row in instructions
+    ]
 
 
 def _most(packer: Packer) -> int:

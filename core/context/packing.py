@@ -35,7 +35,8 @@ class ScoredPiece:
 class Packer:
     """Fills sections: counter, allowance and query.
 
-    `accept_unconfirmed`: unconfirmed wishes from conversations speak with the voice of the system.
+    `accept_unconfirmed`: unconfirmed wishes from conversations speak with the voice of the system. `listener`: the user
+    who asks, from whom other members of a group are told apart.
     """
 
     counter: Counter
@@ -43,6 +44,7 @@ class Packer:
     query: str
     k: int
     accept_unconfirmed: bool = False
+    listener: str | None = None
 
     @cached_property
     def _known(self) -> dict[str, int]:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from sqlalchemy import text
 
+from core.memory.as_of import EARLIEST_CLOCK_SQL
 from core.memory.memories import ACTIVE_SQL
 from core.plans import tracker
 from core.plans.tracker import SessionPlan
@@ -25,11 +26,10 @@ INSTRUCTIONS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class SessionSlice:
-    """A session as its context needs it. `ends`: cumulative tokens up to and with each message."""
+    """A session as its context needs it."""
 
     session_id: str
     messages: Sequence[Message]
-    ends: Sequence[int]
     hidden: frozenset[str]
     summary: Summary | None
     plans: Sequence[SessionPlan]
@@ -51,17 +51,22 @@ class OwnerMaterial:
         """Return the newest message and the pinned texts alone, for a context without room for more."""
         newest = self.conversation
         if newest is not None:
-            newest = replace(newest, messages=newest.messages[-1:], ends=newest.ends[-1:], summary=None, plans=())
+            newest = replace(newest, messages=newest.messages[-1:], summary=None, plans=())
         return OwnerMaterial((), newest, self.pinned, self.guidance)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextReader:
-    """Owner of the memory read, and listener of the session: in a group, members hear what its memory lacks."""
+    """Owner of the memory read, and listener of the session, whose own words a context for the group leaves out."""
 
     user_id: str | None
     group_id: str | None
     listener: str | None
+
+    @property
+    def hears(self) -> Mapping[str, object]:
+        """Who could hear a message that is shown: of a context for a group, everybody in it."""
+        return {"user": None if self.user_id is None and self.group_id else self.listener, "group": self.group_id}
 
 
 def material(
@@ -76,7 +81,7 @@ def material(
 
     Without `instructions` only pinned memories are read.
     """
-    hears = {"user": reader.listener, "group": reader.group_id}
+    hears = reader.hears
     conversation = _session_slice(tx, session_id, window, hears) if session_id is not None and window.messages else None
     values = {"user": reader.user_id, "group": reader.group_id, "most": INSTRUCTIONS, "instructions": instructions}
     orders = tx.execute(_INSTRUCTIONS, values).all()
@@ -121,18 +126,14 @@ def _session_slice(
     missed = (
         set(tx.execute(_UNHEARD, {**parameters, "first": others[0], "last": others[-1]}).scalars()) if others else ()
     )
-    heard_indexes = [index for index, message in enumerate(window.messages) if message.id not in missed]
-    if not heard_indexes:
+    messages = [message for message in window.messages if message.id not in missed]
+    if not messages:
         return None
     summary = rolling.latest(tx, session_id)
     if summary is not None and tx.execute(_UNHEARD, {**parameters, "first": 1, "last": summary.to_position}).first():
         summary = None  # It tells some of what this reader has not heard.
     own = [plan for plan in tracker.current(tx, session_id) if _is_of(plan, reader)]
-    messages, ends = (
-        [window.messages[index] for index in heard_indexes],
-        [window.ends[index] for index in heard_indexes],
-    )
-    return SessionSlice(session_id, messages, ends, hidden_messages.hidden_ids(tx, session_id), summary, own)
+    return SessionSlice(session_id, messages, hidden_messages.hidden_ids(tx, session_id), summary, own)
 
 
 def _pinned(tx: Tx, session_id: str, reader: Mapping[str, object], *, heard: bool) -> Pinned:
@@ -148,8 +149,7 @@ def _without(conversation: SessionSlice | None, message_id: str | None) -> Sessi
     """Return the session without the message that is shown as the system prompt."""
     if conversation is None or message_id is None:
         return conversation
-    kept = [(m, end) for m, end in zip(conversation.messages, conversation.ends, strict=True) if m.id != message_id]
-    return replace(conversation, messages=[m for m, _ in kept], ends=[end for _, end in kept])
+    return replace(conversation, messages=[m for m in conversation.messages if m.id != message_id])
 
 
 def _is_mine(message: Message, reader: Mapping[str, object]) -> bool:
@@ -181,7 +181,10 @@ _HIDDEN = text("""
     WHERE (session_id, message_id) IN (SELECT * FROM unnest(cast(:sessions AS text[]), cast(:ids AS text[])))
 """)
 
-_HOLDS = "(m.valid_from IS NULL OR m.valid_from <= now()) AND (m.valid_to IS NULL OR m.valid_to > now())"
+_HOLDS = f"""
+    (m.valid_from IS NULL OR m.valid_from <= now() + {EARLIEST_CLOCK_SQL})
+    AND (m.valid_to IS NULL OR m.valid_to > now())
+"""
 
 _INSTRUCTIONS = text(f"""
     SELECT m.* FROM memories m

@@ -42,29 +42,51 @@ ABOUT: Final = TITLES[SectionName.PROFILE]
 WISHES: Final = "Wishes of the User"
 """Heading of unconfirmed standing instructions: what was said, not what the operator wants."""
 
-ORDER: Final = (*dict.fromkeys(HEADINGS.values()), WISHES, ABOUT, QUOTED, KEYS)
+OF_OTHERS: Final[Mapping[str, str]] = {
+    "User Preferences": "Preferences of Other Members",
+    "User Patterns": "Patterns of Other Members",
+    WISHES: "Wishes of Other Members",
+}
+"""Headings for what other members of a group said, where that of the user would claim it for them."""
+
+ORDER: Final = (*dict.fromkeys(HEADINGS.values()), WISHES, *OF_OTHERS.values(), ABOUT, QUOTED, KEYS)
 
 
-def of_memory(row: Any) -> SectionPiece:
-    """Render a memory with its date; mark it as disputed where another contradicts it."""
+def of_memory(row: Any, listener: str | None = None) -> SectionPiece:
+    """Render a memory with its date; mark it as disputed where another contradicts it.
+
+    In a group, what another member than the `listener` said stands under that member's id.
+    """
+    member, heading = _member(row, listener), HEADINGS[Category(row.category)]
     disputed = "disputed: " if row.trust == Trust.DISPUTED else ""
     since = "since " if row.attribute and row.valid_from else ""
-    text = f"- {disputed}{one_line(row.content)} ({since}{_day(row.valid_from or row.occurred_at)})"
+    who = f"{one_line(member)}: " if member else ""
+    text = f"- {disputed}{who}{one_line(row.content)} ({since}{_day(row.valid_from or row.occurred_at)})"
     source = {"type": "memory", "id": str(row.id), "version": row.version}
-    return SectionPiece(f"memory:{row.id}", text, source, HEADINGS[Category(row.category)], content=row.content)
+    heading = OF_OTHERS.get(heading, heading) if member else heading
+    return SectionPiece(f"memory:{row.id}", text, source, heading, content=row.content)
 
 
-def of_instruction(row: Any, *, accept_unconfirmed: bool = False) -> SectionPiece:
+def _member(row: Any, listener: str | None) -> str:
+    """Return the id of the other member of the group who said it; empty for the listener and outside of groups."""
+    return str(row.user_id or "") if row.group_id is not None and row.user_id != listener else ""
+
+
+def of_instruction(row: Any, listener: str | None = None, *, accept_unconfirmed: bool = False) -> SectionPiece:
     """Write a standing instruction or a pinned memory: the words alone, which hold whenever they were said.
 
     Wishes that nobody has confirmed are quoted, under a heading of their own, unless `accept_unconfirmed` lets them
     speak with the system's voice.
     """
     source = {"type": "memory", "id": str(row.id), "version": row.version, "pinned": row.pinned}
-    line = one_line(row.content)
+    line, member = one_line(row.content), one_line(_member(row, listener))
     if accept_unconfirmed or row.pinned or row.trust == Trust.CONFIRMED:
-        return SectionPiece(f"memory:{row.id}", f"- {line}", source, content=row.content)
-    return SectionPiece(f"memory:{row.id}", f"- {_day(row.occurred_at)}: “{line}”", source, WISHES, content=row.content)
+        return SectionPiece(
+            f"memory:{row.id}", f"- {f'{member}: ' if member else ''}{line}", source, content=row.content
+        )
+    text = f"- {f'{member}, ' if member else ''}{_day(row.occurred_at)}: “{line}”"
+    heading = OF_OTHERS[WISHES] if member else WISHES
+    return SectionPiece(f"memory:{row.id}", text, source, heading, content=row.content)
 
 
 SUPERSEDED = " (no longer true)"
@@ -79,15 +101,23 @@ def of_pinned(part: SectionName, text: str, source: Json) -> SectionPiece:
 def of_quote(message: Message, *, superseded: bool = False) -> SectionPiece:
     """Render a message of another conversation, or from long ago; mark it if `superseded`."""
     who = f"{one_line(message.speaker or message.role)}{SUPERSEDED if superseded else ''}"
-    text = f"- {_day(message.occurred_at)}, {who}: {one_line(message.content[:QUOTED_CHARACTERS])}"
+    who = f"result of {who}" if message.role == "tool" else who
+    text = f"- {_day(message.occurred_at)}, {who}: {_in_quotes(message.content)}"
     return SectionPiece(message_ref(message), text, message_source(message), QUOTED, content=message.content)
+
+
+def _in_quotes(text: str) -> str:
+    """Quote on one line, so that the text cannot pass for the system's own words."""
+    return f"“{one_line(text[:QUOTED_CHARACTERS]).translate(_INNER)}”"
+
+
+_INNER: Final = str.maketrans("“”„", '"""')
 
 
 def of_unit(unit: Any) -> SectionPiece:
     """Render what a part of another conversation was about."""
-    summary = one_line(unit.summary[:QUOTED_CHARACTERS])
     source = {"type": "unit", "id": str(unit.id), "session_id": unit.session_id, "position": unit.from_position}
-    text = f"- {_day(unit.started_at)}, a conversation: {summary}"
+    text = f"- {_day(unit.started_at)}, a conversation: {_in_quotes(unit.summary)}"
     return SectionPiece(f"unit:{unit.id}", text, source, QUOTED, content=unit.summary)
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from core.errors import NotFound
 from core.events.dispatches import DECIDERS
+from core.storage import bounded_rows
 from core.storage.db import Tx
 from core.types import Event
 
@@ -50,6 +51,14 @@ def find(tx: Tx, wanted: DispatchFilter, *, after: UUID | None = None, limit: in
     return tx.execute(_LIST, asdict(wanted) | {"after": after, "limit": limit}).all()
 
 
+def page(
+    tx: Tx, wanted: DispatchFilter, *, after: UUID | None = None, limit: int = 50
+) -> tuple[Sequence[Any], UUID | None]:
+    """Return as many of the same as a page has room for, and the id that the next begins after; None: there is none."""
+    rows, is_cut = bounded_rows.read(tx, _LIST, asdict(wanted) | {"after": after, "limit": limit})
+    return rows, rows[-1].id if is_cut or len(rows) == limit else None
+
+
 def get(tx: Tx, dispatch_id: UUID) -> Any:
     """Return a dispatch with the id and type of its event, or raise NotFound."""
     row = find_one(tx, dispatch_id)
@@ -77,8 +86,8 @@ def deliveries(
     Filters look through `SEARCHED` rows at a time, so that a page may be short and yet not be the last.
     """
     values = {"rule": rule, "status": status, "after": after, "limit": limit, "searched": SEARCHED}
-    rows = tx.execute(_DELIVERIES, values).all()
-    if len(rows) == limit:
+    rows, is_cut = bounded_rows.read(tx, _DELIVERIES, values)
+    if is_cut or len(rows) == limit:
         return rows, rows[-1].id
     bounds = tx.execute(_SEARCHED_TO, {"after": after, "searched": SEARCHED}).one()
     return rows, bounds.last if bounds.seen == SEARCHED else None

@@ -18,6 +18,7 @@ from sqlalchemy import text
 
 from core.errors import Invalid, Problem
 from core.events import log
+from core.storage import bounded_rows
 from core.storage.db import Tx
 from core.types import Event
 
@@ -69,11 +70,12 @@ def end(tx: Tx) -> Position:
     return Position(tx.execute(_HORIZON).scalar_one(), 0)
 
 
-def read(tx: Tx, after: Position, limit: int) -> Page:
-    """Return the next events after a position, at most `limit`."""
-    rows = tx.execute(_PAGE, {"transaction": after.transaction, "seq": after.seq, "limit": limit}).all()
+def read(tx: Tx, after: Position, limit: int, most: int = bounded_rows.PAGE_BYTES) -> Page:
+    """Return the next events after a position, at most `limit`, and no more once they hold `most` bytes."""
+    values = {"transaction": after.transaction, "seq": after.seq, "limit": limit}
+    rows, is_cut = bounded_rows.read(tx, _PAGE, values, most)
     events = [(Position(row[1], row[2]), log.event_of(row[2:])) for row in rows if row[1] is not None]
-    if len(events) == limit:
+    if is_cut or len(events) == limit:
         return Page(events, events[-1][0], is_last=False)
     return Page(events, max(after, Position(rows[0][0], 0)), is_last=True)
 

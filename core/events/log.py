@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +12,10 @@ from sqlalchemy import text
 from uuid_utils import uuid7
 
 from core.errors import NotFound
-from core.events.parsing import NAME_CHARACTERS, SERVICE, Incoming
+from core.events import type_patterns
+from core.events.parsing import NAME_CHARACTERS, Incoming
+from core.events.reserved import SERVICE
+from core.storage import bounded_rows
 from core.storage.db import Tx, json_texts, run_together, text_array
 from core.storage.multiquery import BoundStatement
 from core.types import Event, Json
@@ -160,12 +162,12 @@ def page(tx: Tx, wanted: EventFilter, limit: int) -> EventPage:
     A type is looked for among `SEARCHED` events at a time, of the session, the user or the log: such a page may be
     short or empty and yet not be the last.
     """
-    typed = wanted.event_type
-    like = re.sub(r"([\\%_])", r"\\\1", typed).replace("*", "%") if typed else None
+    like = type_patterns.like(wanted.event_type) if wanted.event_type else None
     within: Json = {"session": wanted.session_id, "user": wanted.user_id, "before": wanted.before}
     within |= {"searched": SEARCHED}
-    found = [event_of(row) for row in tx.execute(_FIND, within | {"type": like, "limit": limit})]
-    if len(found) == limit:
+    rows, is_cut = bounded_rows.read(tx, _FIND, within | {"type": like, "limit": limit})
+    found = [event_of(row) for row in rows]
+    if is_cut or len(found) == limit:
         return EventPage(found, found[-1].seq)
     if like is None:
         return EventPage(found, None)

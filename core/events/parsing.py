@@ -5,13 +5,12 @@ from __future__ import annotations
 import difflib
 import json
 import re
-import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, TypeGuard, TypeVar
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -24,15 +23,26 @@ from pydantic import (
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    WithJsonSchema,
     field_validator,
     model_validator,
 )
 from pydantic_core import ErrorDetails, to_json
 from uuid_utils import uuid7
 
+from core.baton import REQUESTS
 from core.errors import Invalid, Problem
-from core.events import identifiers
-from core.types import LABEL, Json
+from core.events import identifiers, message_shapes, reserved
+from core.events.message_shapes import UnreadableMessage
+from core.types import LABEL, UTC_OFFSET, Json
+
+AT_A_TIME: Final = 20
+"""Events after which other requests may compute: some milliseconds of the largest."""
+
+WHOLE_BYTES: Final = 256 * 1024
+"""Bytes up to which a body is parsed at once."""
+
+Item = TypeVar("Item")
 
 NAME_CHARACTERS = 200
 """Longest name, characters: two of them, in any script, fit into one index entry."""
@@ -87,13 +97,20 @@ NESTING = 100
 YEARS = range(1900, 3000)
 """Years in which a time may lie: far from the ends of the calendar, so that it can be converted to any zone."""
 
+NAIVE_TIME = "needs a time zone, such as 2026-11-21T10:00:00Z"
+"""What to do about a time without one."""
+
 PROBLEMS = 100
 """Faults listed for one batch; with more than that, one of them repeats."""
 
 EXTENSIONS = ("traceparent", "tracestate", "partitionkey")
 
-SERVICE = "imprint"
-"""Source of the service's own events. Nobody else may use it, in any spelling that looks the same."""
+
+_CONTENT: Json = {
+    "title": "Content",
+    "anyOf": [{"type": "string"}, {"type": "null"}, {"type": "object"}, {"type": "array", "items": {}}],
+    "description": "A text, or what clients of models send: null, or parts such as {type, text}",
+}
 
 
 class Payload(BaseModel):
@@ -102,10 +119,19 @@ class Payload(BaseModel):
     model_config = ConfigDict(extra="allow")
 
 
-class SessionPayload(Payload):
+class OfSession(Payload):
     session_id: Place
-    user_id: Who
     group_id: Who | None = None
+
+
+class SessionPayload(OfSession):
+    user_id: Who
+
+
+class LaterPayload(OfSession):
+    """Payload of an event that follows the messages of its session."""
+
+    user_id: Annotated[Who | None, Field(description="Default: the user of the session's messages")] = None
 
 
 class PinnedTexts(BaseModel):
@@ -132,13 +158,16 @@ class SessionStarted(SessionPayload):
     keep_days: KeepDays | None = None
 
 
-class SessionEnded(SessionPayload):
+class SessionEnded(LaterPayload):
     message_count: int | None = Field(None, ge=0)
 
 
 class MessageAdded(SessionPayload):
-    role: Literal["user", "assistant", "system", "tool"]
-    content: Content
+    role: Annotated[
+        Literal["user", "assistant", "system", "tool"],
+        Field(description="Also by the names of other clients, such as human, ai, model, developer, function"),
+    ]
+    content: Annotated[Content, WithJsonSchema(_CONTENT)]
     message_id: Place | None = None
     speaker: Name | None = None
     agent_id: Name | None = None
@@ -153,8 +182,8 @@ class MessageAdded(SessionPayload):
     metadata: Json | None = None
 
 
-class ToolResultAdded(SessionPayload):
-    content: Content
+class ToolResultAdded(LaterPayload):
+    content: Annotated[Content, WithJsonSchema(_CONTENT)]
     message_id: Place | None = None
     agent_id: Name | None = None
     tool_name: Name | None = None
@@ -164,7 +193,7 @@ class ToolResultAdded(SessionPayload):
     metadata: Json | None = None
 
 
-class PlanUpdated(SessionPayload):
+class PlanUpdated(LaterPayload):
     plan: Json | list[Any] | str
 
 
@@ -228,6 +257,17 @@ PAYLOADS: Mapping[str, type[Payload]] = {
 }
 """Event types whose payload is checked. Others are accepted with any JSON object."""
 
+SHAPES: Mapping[str, Callable[[Json], Json]] = {
+    "message.added": message_shapes.normalized,
+    "tool.result.added": message_shapes.normalized_result,
+}
+"""How the payload of a message is brought into the service's own form, by event type."""
+
+OF_SESSIONS: frozenset[str] = frozenset(kind for kind, model in PAYLOADS.items() if issubclass(model, OfSession))
+"""Event types whose `subject` may name the session, as `session:ID`."""
+
+_OF_SESSION = "session:"
+
 
 class NativeEvent(BaseModel):
     """An event as a client sends it."""
@@ -269,18 +309,33 @@ class Incoming:
     extensions: Json = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The events of a batch that can be accepted, with their positions in it, and what is wrong with the others."""
+
+    events: list[Incoming]
+    positions: Sequence[int]
+    problems: list[Problem] = field(default_factory=list)
+
+
 def parse(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: int) -> list[Incoming]:
     """Parse every event in a request or bus message; Invalid names each fault with the event's index.
 
     `headers` decides the form: `application/x-ndjson`, `application/cloudevents+json`,
-    `application/cloudevents-batch+json`, binary CloudEvents (`ce-*` headers), else JSON (one or an array).
+    `application/cloudevents-batch+json`, binary CloudEvents (headers of HTTP, Kafka or AMQP), else JSON (one or an
+    array).
     """
+    return _all_of(parse_each(body, headers, batch=batch, event_bytes=event_bytes))
+
+
+def parse_each(body: bytes, headers: Mapping[str, str], *, batch: int, event_bytes: int) -> Checked:
+    """Parse as `parse` does, but return the good events beside the faults of the others. Invalid: it is no batch."""
     documents = _documents(body, headers)
     if len(documents) > batch:
         raise Invalid([Problem("", f"{len(documents)} events in one batch; send at most {batch}")])
     if len(body) > event_bytes:
-        _refuse_large(documents, event_bytes)
-    return check(documents)
+        documents = [_bounded(document, event_bytes) for part in _parts(documents) for document in part]
+    return check_each(documents)
 
 
 def check_one(document: object, event_bytes: int) -> Incoming:
@@ -289,8 +344,7 @@ def check_one(document: object, event_bytes: int) -> Incoming:
     The pointers of Invalid lead into the event itself.
     """
     try:
-        _refuse_large([document], event_bytes)
-        return check([document], may_be_own=True)[0]
+        return check([_bounded(document, event_bytes)], may_be_own=True)[0]
     except Invalid as error:
         raise Invalid([Problem(p.pointer.removeprefix("/0"), p.detail) for p in error.problems]) from None
 
@@ -300,11 +354,70 @@ def check(documents: Sequence[object], *, may_be_own: bool = False) -> list[Inco
 
     `may_be_own`: the events are only inspected, so that they may also be the service's own.
     """
-    events = _check_together(documents, may_be_own=may_be_own)
-    if events is None:
-        events = _check_each(documents, may_be_own=may_be_own)
-    _refuse_unstorable(events)
+    return _all_of(check_each(documents, may_be_own=may_be_own))
+
+
+def check_each(documents: Sequence[object], *, may_be_own: bool = False) -> Checked:
+    """Turn parsed documents into events, and list what is wrong with the others; an Invalid among them is a fault."""
+    events = _check_in_parts(documents, may_be_own=may_be_own)
+    if events is not None:
+        return Checked(events, range(len(events)))
+    checked = Checked([], positions := [])
+    for index, document in enumerate(document for part in _parts(documents) for document in part):
+        try:
+            checked.events.append(_event(document, may_be_own=may_be_own))
+            positions.append(index)
+        except Invalid as error:
+            checked.problems.extend(error.below(f"/{index}").problems[: PROBLEMS + 1])
+    return checked
+
+
+def _all_of(checked: Checked) -> list[Incoming]:
+    """Return the events of a batch without faults. Invalid: it has some."""
+    if checked.problems:
+        raise Invalid(listed(checked.problems))
+    return checked.events
+
+
+def listed(problems: list[Problem]) -> list[Problem]:
+    """Return problems as they are listed in an answer: not more than can be read."""
+    if len(problems) <= PROBLEMS:
+        return problems
+    return [*problems[:PROBLEMS], Problem("", f"more than {PROBLEMS} problems; the rest is not listed")]
+
+
+def _check_in_parts(documents: Sequence[object], *, may_be_own: bool) -> list[Incoming] | None:
+    """Return the events if nothing is wrong with any of them; other requests compute between the parts."""
+    events: list[Incoming] = []
+    for part in _parts(documents):
+        checked = _check_together(part, may_be_own=may_be_own)
+        if checked is None:
+            return None
+        events += checked
     return events
+
+
+def _parts(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Yield a few at a time, and give way to other requests in between."""
+    for begin in range(0, len(items), AT_A_TIME):
+        if begin:
+            REQUESTS.give_way()
+        yield items[begin : begin + AT_A_TIME]
+
+
+def require_held_labels(batch: Sequence[Incoming], held: Collection[str] | None) -> None:
+    """Refuse events with audience labels that a key with labels lacks; None: the key is not limited. Invalid."""
+    if held is None:
+        return
+    problems = []
+    for index, event in enumerate(batch):
+        labels = event.payload.get("audience_labels")
+        missing = sorted({str(label) for label in labels} - set(held)) if isinstance(labels, list) else []
+        if missing:
+            detail = f"this key lacks {', '.join(missing)}; use a label that it has"
+            problems.append(Problem(f"/{index}/payload/audience_labels", detail))
+    if problems:
+        raise Invalid(problems)
 
 
 def _check_together(documents: Sequence[object], *, may_be_own: bool) -> list[Incoming] | None:
@@ -317,9 +430,13 @@ def _check_together(documents: Sequence[object], *, may_be_own: bool) -> list[In
                 payloads[PAYLOADS[native.event_type]].append(native.payload)
         for model, some in payloads.items():
             _list_of(model).validate_python(some, strict=True)
-    except (ValidationError, Invalid):
+    except (ValidationError, Invalid, UnreadableMessage):
         return None
-    if not may_be_own and any(map(is_of_service, {native.source for native in natives})):
+    if not may_be_own and any(map(reserved.is_of_service, {native.source for native in natives})):
+        return None
+    if not may_be_own and any(map(reserved.is_own_type, {native.event_type for native in natives})):
+        return None
+    if _fault_of([native.payload for native in natives], depth=len(natives)) is not None:
         return None
     return [_incoming(native) for native in natives]
 
@@ -329,35 +446,83 @@ def _list_of(model: type[BaseModel]) -> TypeAdapter[list[Any]]:
     return TypeAdapter(list[model])  # type: ignore[valid-type]
 
 
-def _check_each(documents: Sequence[object], *, may_be_own: bool) -> list[Incoming]:
-    problems: list[Problem] = []
-    events: list[Incoming] = []
-    for index, document in enumerate(documents):
-        try:
-            events.append(_event(document, may_be_own=may_be_own))
-        except ValidationError as error:
-            problems += [Problem(f"/{index}{_pointer(e)}", _advice(e)) for e in error.errors(include_url=False)]
-        except Invalid as error:
-            problems += [Problem(f"/{index}{p.pointer}", p.detail) for p in error.problems]
-        if len(problems) > PROBLEMS:
-            raise Invalid([*problems[:PROBLEMS], Problem("", f"more than {PROBLEMS} problems; the rest is not listed")])
-    if problems:
-        raise Invalid(problems)
-    return events
-
-
 def _event(document: object, *, may_be_own: bool) -> Incoming:
-    native = NativeEvent.model_validate(_as_native(document))
-    if not may_be_own and is_of_service(native.source):
-        raise Invalid([Problem("/source", f"`{SERVICE}` is reserved for the service; use your own name")])
-    checked = PAYLOADS.get(native.event_type)
-    if checked is not None:
-        _check_payload(checked, native.payload)
+    """Turn one document into an event. Invalid: it has faults; their pointers lead into what was sent."""
+    try:
+        return _native_event(document, may_be_own=may_be_own)
+    except Invalid as error:
+        if not _is_cloud(document):
+            raise
+        raise Invalid([Problem(_cloud_pointer(p.pointer), p.detail) for p in error.problems]) from None
+
+
+def _native_event(document: object, *, may_be_own: bool) -> Incoming:
+    try:
+        shaped, unreadable = _as_native(document), None
+    except UnreadableMessage as error:
+        shaped, unreadable = _as_envelope(document), error
+    try:
+        native = NativeEvent.model_validate(shaped)
+    except ValidationError as error:
+        raise Invalid(_problems(error)) from None
+    if not may_be_own:
+        _refuse_own(native)
+    if native.event_type in PAYLOADS:
+        _check_payload(PAYLOADS[native.event_type], native.payload, unreadable)
+    fault = unstorable(native.payload)
+    if fault is not None:
+        raise Invalid([Problem("/payload", fault)])
     return _incoming(native)
 
 
+def _refuse_own(native: NativeEvent) -> None:
+    """Invalid: only the service publishes under this source, or announces this type."""
+    if reserved.is_of_service(native.source):
+        raise Invalid([Problem("/source", f"`{reserved.SERVICE}` is reserved for the service; use your own name")])
+    if reserved.is_own_type(native.event_type):
+        raise Invalid([Problem("/event_type", reserved.refusal(native.event_type))])
+
+
+def _problems(error: ValidationError, above: str = "") -> list[Problem]:
+    return [Problem(f"{above}{_pointer(e)}", _advice(e)) for e in error.errors(include_url=False)]
+
+
 def _as_native(document: object) -> object:
-    return _from_cloud(document) if isinstance(document, dict) and "specversion" in document else document
+    """Return a document as a native event, whose payload is in the service's own form. Invalid, UnreadableMessage."""
+    document = _as_envelope(document)
+    if not isinstance(document, dict) or not isinstance(payload := document.get("payload"), dict):
+        return document
+    kind = document.get("event_type")
+    if type(kind) is not str or kind not in OF_SESSIONS:
+        return document
+    shape = SHAPES.get(kind)
+    own = payload if shape is None else shape(payload)
+    if own.get("session_id") is None and isinstance(subject := document.get("subject"), str):
+        own = _of_subject(own, subject)
+    return document if own is payload else {**document, "payload": own}
+
+
+def _of_subject(payload: Json, subject: str) -> Json:
+    """Return a payload with the session that its event's subject names, if it names one."""
+    session = subject.removeprefix(_OF_SESSION)
+    return {**payload, "session_id": session} if session and session != subject else payload
+
+
+def _as_envelope(document: object) -> object:
+    """Return a document with the names of a native event. Invalid: its line is no JSON, or it is too large."""
+    if isinstance(document, Invalid):
+        raise document
+    return _from_cloud(document) if _is_cloud(document) else document
+
+
+def _is_cloud(document: object) -> TypeGuard[Json]:
+    return isinstance(document, dict) and "specversion" in document
+
+
+def _cloud_pointer(pointer: str) -> str:
+    """Return a pointer into a native event as one into the CloudEvent that it was."""
+    first, slash, rest = pointer.removeprefix("/").partition("/")
+    return f"/{NATIVE_NAMES.get(first, first)}{slash}{rest}" if pointer else pointer
 
 
 def _incoming(native: NativeEvent) -> Incoming:
@@ -365,6 +530,8 @@ def _incoming(native: NativeEvent) -> Incoming:
     extensions: Json = {}
     if not native.model_fields_set.isdisjoint(EXTENSIONS):
         extensions = {name: value for name in EXTENSIONS if (value := getattr(native, name)) is not None}
+    if native.time is not None and (minutes := offset_minutes(native.time)):
+        extensions[UTC_OFFSET] = minutes
     return Incoming(
         id=event_id,
         source=native.source,
@@ -378,38 +545,26 @@ def _incoming(native: NativeEvent) -> Incoming:
     )
 
 
-def is_of_service(source: str) -> bool:
-    """Return whether a source looks like the service's: in any case, full width, with spaces or invisible signs."""
-    if source.isascii() and source.isprintable():  # Of those, a space alone shows nothing.
-        return source.replace(" ", "").casefold() == SERVICE
-    visible = (sign for sign in unicodedata.normalize("NFKC", source) if unicodedata.category(sign) not in UNSEEN)
-    return "".join(visible).casefold() == SERVICE
+def offset_minutes(time: datetime) -> int:
+    """Return the UTC offset of a time; 0 says nothing about the clock of whoever sent it."""
+    return int((time.utcoffset() or timedelta()).total_seconds()) // 60
 
 
-UNSEEN = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
-"""Invisible Unicode categories: controls, format characters, spaces and separators."""
-
-
-def _check_payload(model: type[Payload], payload: Json) -> None:
+def _check_payload(model: type[Payload], payload: Json, unreadable: UnreadableMessage | None) -> None:
+    """Refuse a payload with a fault; `unreadable`: what is already known to be wrong with its message. Invalid."""
+    problems = [] if unreadable is None else [Problem(f"/payload{unreadable.pointer}", unreadable.reason)]
     try:
         model.model_validate(payload, strict=True)
     except ValidationError as error:
-        problems = [Problem(f"/payload{_pointer(e)}", _advice(e)) for e in error.errors(include_url=False)]
-        raise Invalid(problems) from None
+        # Of a message that cannot be read, role and content are still those of the client.
+        unshaped = () if unreadable is None else ("/payload/role", "/payload/content")
+        problems = [*(p for p in _problems(error, "/payload") if not p.pointer.startswith(unshaped)), *problems]
+    if problems:
+        raise Invalid(problems)
 
 
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
-
-
-def _refuse_unstorable(events: Sequence[Incoming]) -> None:
-    """Refuse what PostgreSQL cannot store. All payloads are checked together first, because nearly all are fine."""
-    if _fault_of([event.payload for event in events], depth=len(events)) is None:
-        return
-    faults = ((index, unstorable(event.payload)) for index, event in enumerate(events))
-    problems = [Problem(f"/{index}/payload", fault) for index, fault in faults if fault is not None]
-    if problems:
-        raise Invalid(problems)
 
 
 def unstorable(value: object) -> str | None:
@@ -467,6 +622,12 @@ CLOUD_NAMES = {
 }
 
 
+NATIVE_NAMES = {native: name for name, native in CLOUD_NAMES.items()}
+
+HEADER_PREFIXES = ("ce-", "ce_", "cloudevents:", "cloudevents_")
+"""Beginnings of the headers of binary CloudEvents, in lower case: over HTTP, Kafka and AMQP (two spellings)."""
+
+
 def _from_cloud(document: Json) -> Json:
     """Map CloudEvents 1.0 attributes to native names; unknown extensions are dropped, as that standard allows."""
     if document["specversion"] != "1.0":
@@ -474,30 +635,68 @@ def _from_cloud(document: Json) -> Json:
     if "data_base64" in document:
         raise Invalid([Problem("/data_base64", "send the payload as a JSON object in `data`")])
     known = {"id", "source", "subject", "time", *CLOUD_NAMES, *EXTENSIONS}
-    return {CLOUD_NAMES.get(name, name): value for name, value in document.items() if name in known}
+    native = {CLOUD_NAMES.get(name, name): value for name, value in document.items() if name in known}
+    if native.get("payload", ...) is None:
+        del native["payload"]  # `data` may be null, which says no more than its absence.
+    return native
 
 
 def _documents(body: bytes, headers: Mapping[str, str]) -> list[object]:
     kind = headers.get("content-type", "").split(";")[0].strip().lower()
-    if "ce-specversion" in headers:
-        return [_binary(body, headers)]
+    prefix = next((prefix for prefix in HEADER_PREFIXES if f"{prefix}specversion" in headers), None)
+    if prefix is not None:
+        return [_binary(body, headers, prefix)]
     if kind == "application/x-ndjson":
-        return list(_lines(body))
+        return [_line(line) for line in body.splitlines() if line.strip()]
+    if len(body) > WHOLE_BYTES and (items := _items(body)) is not None:
+        return items
     parsed = _json(body, "")
     if isinstance(parsed, list):
         return parsed
     return [parsed]
 
 
-def _binary(body: bytes, headers: Mapping[str, str]) -> Json:
-    """Parse binary mode: attributes in `ce-` headers, the payload in the body."""
-    attributes = {name[3:]: unquote(value) for name, value in headers.items() if name.startswith("ce-")}
-    return {**attributes, "data": _json(body, "/payload") if body else {}}
+def _binary(body: bytes, headers: Mapping[str, str], prefix: str) -> Json:
+    """Parse binary mode: attributes in the headers, the payload in the body. Only HTTP percent-encodes headers."""
+    decode = unquote if prefix == "ce-" else str
+    attributes = {name[len(prefix) :]: decode(value) for name, value in headers.items() if name.startswith(prefix)}
+    return {**attributes, "data": _json(body, "/0/data") if body else None}
 
 
-def _lines(body: bytes) -> Iterable[object]:
-    for index, line in enumerate(line for line in body.splitlines() if line.strip()):
-        yield _json(line, f"/{index}")
+def _items(body: bytes) -> list[object] | None:
+    """Return the items of a list, each parsed alone, so that other requests compute in between.
+
+    None: it is no list that can be read so; what is wrong with it shows as a whole.
+    """
+    try:
+        text = body.decode()
+        position, items = _after_spaces(text, 0), list[object]()
+        if text[position] != "[":
+            return None
+        while text[position] != "]":
+            item, position = _DECODER.raw_decode(text, _after_spaces(text, position + 1))
+            position = _after_spaces(text, position)
+            if text[position] not in ",]":
+                return None
+            items.append(item)
+            if not len(items) % AT_A_TIME:
+                REQUESTS.give_way()
+        return items if _after_spaces(text, position + 1) == len(text) else None
+    except (ValueError, IndexError, RecursionError):
+        return None
+
+
+def _after_spaces(text: str, position: int) -> int:
+    spaces = _SPACES.match(text, position)
+    return spaces.end() if spaces else position
+
+
+def _line(line: bytes) -> object:
+    """Parse a line of NDJSON; a fault takes the place of its event."""
+    try:
+        return _json(line, "")
+    except Invalid as error:
+        return error
 
 
 def _json(raw: bytes, pointer: str) -> Any:
@@ -515,20 +714,22 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number; use null")
 
 
-def _refuse_large(documents: Sequence[object], event_bytes: int) -> None:
-    sizes = ((i, _size(i, d)) for i, d in enumerate(documents))
-    problems = [
-        Problem(f"/{i}", f"{n} bytes; an event may have at most {event_bytes}") for i, n in sizes if n > event_bytes
-    ]
-    if problems:
-        raise Invalid(problems)
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_constant)
+
+_SPACES: Final = re.compile(r"[ \t\n\r]*")
 
 
-def _size(index: int, document: object) -> int:
+def _bounded(document: object, event_bytes: int) -> object:
+    """Return a document, or the fault that it is too large."""
     try:
-        return len(json.dumps(document, ensure_ascii=False).encode(errors="surrogatepass"))
+        size = len(json.dumps(document, ensure_ascii=False).encode(errors="surrogatepass"))
     except RecursionError:
-        raise Invalid([Problem(f"/{index}", _NESTED)]) from None
+        return Invalid([Problem("", _NESTED)])
+    except TypeError:
+        return document  # A line that is no JSON.
+    if size > event_bytes:
+        return Invalid([Problem("", f"{size} bytes; an event may have at most {event_bytes}")])
+    return document
 
 
 def _pointer(error: ErrorDetails) -> str:
@@ -540,7 +741,7 @@ def _advice(error: ErrorDetails) -> str:
         return _unknown_field(str(error["loc"][-1]))
     advice = {
         "missing": "is required",
-        "timezone_aware": "needs a time zone, such as 2026-11-21T10:00:00Z",
+        "timezone_aware": NAIVE_TIME,
         "model_type": "must be a JSON object",
         "model_attributes_type": "must be a JSON object",
     }

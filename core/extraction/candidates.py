@@ -24,7 +24,7 @@ def category_cue(words: str, tables: Tables) -> CategoryCue | None:
 
 def is_ahead(found: Sequence[dates.DateMention], message: Message) -> bool:
     """Return whether all dates lie after the message, and there is one."""
-    return bool(found) and all(one.when > message.occurred_at for one in found)
+    return bool(found) and all(one.when > dates.wall_clock(message.occurred_at) for one in found)
 
 
 def without_slot(

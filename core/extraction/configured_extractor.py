@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
 from core import plugins
 from core.config import Settings
 from core.errors import Misconfigured
@@ -9,6 +12,7 @@ from core.extraction import extractor_setting, rule_extractor
 from core.extraction.llm_extractor import ModelExtractor
 from core.extraction.protocol import Extractor, Open, Reading, Window
 from core.inference.client import ChatClient, OnCall
+from core.types import Candidate
 
 
 class RuleExtractor:
@@ -20,8 +24,18 @@ class RuleExtractor:
     def read(self, window: Window, _on_call: OnCall) -> Reading:
         """Return the statements of the fresh messages; those before them show who speaks to whom and what was asked."""
         fresh = {message.id for message in window.fresh}
-        found = rule_extractor.extract([*window.before, *window.fresh], window.known)
-        return Reading([one for one in found if {e.message_id for e in one.evidence} <= fresh])
+        read = rule_extractor.extract([*window.before, *window.fresh], window.known)
+        return Reading([one for candidate in read if (one := _of_fresh(candidate, fresh))])
+
+
+def _of_fresh(candidate: Candidate, fresh: Collection[str]) -> Candidate | None:
+    """Return the candidate with its evidence in fresh messages; None without.
+
+    If the other message was read before, the candidate corrects what was learnt of that.
+    """
+    kept = tuple(one for one in candidate.evidence if one.message_id in fresh)
+    corrects = candidate.corrects or len(kept) < len(candidate.evidence)
+    return replace(candidate, evidence=kept, corrects=corrects) if kept else None
 
 
 def load_extractor(settings: Settings, model: ChatClient | None, name: str | None = None) -> Extractor:

@@ -69,19 +69,39 @@ def read(tx: Tx, event: Event) -> Any:
     return row
 
 
+def preview(tx: Tx, event: Event, secrets: str) -> Json:
+    """Return what feedback would change, each field before and after; `refused` says why it would change nothing."""
+    try:
+        row = read(tx, event)
+        fields = _changes(row, event, secrets)
+    except Never as error:
+        return {"verdict": event.payload.get("verdict"), "refused": error.detail}
+    return {
+        "verdict": event.payload["verdict"],
+        "memory_id": str(row.id),
+        "content": row.content,
+        "before": {name: getattr(row, name) for name in fields},
+        "after": fields,
+    }
+
+
 def decide(row: Any, event: Event, embed: Callable[[str], Vector], secrets: str) -> PendingFeedback | None:
     """Return what the feedback changes; None: nothing. Never: the correction holds a secret."""
-    verdict, told = str(event.payload["verdict"]), str(event.payload.get("comment") or "").strip()
-    if verdict == "correct":
-        fields = _corrected(row, str(event.payload["content"]).strip(), secrets)
-    else:
-        fields = _confirmed(row) if verdict == "confirm" else _weakened(row)
+    verdict, comment = str(event.payload["verdict"]), str(event.payload.get("comment") or "").strip()
+    fields = _changes(row, event, secrets)
     if not fields:
         return None
-    reason = f"Feedback: {verdict}. {told}".strip()[:2_000]
+    reason = f"Feedback: {verdict}. {comment}".strip()[:2_000]
     vector = embed(fields["content"]) if "content" in fields else None
     edit = Edit(row.id, row.version, fields, reason, vector)
     return PendingFeedback(row.tenant_id, Owner(row.user_id, row.group_id), edit, verdict == "confirm")
+
+
+def _changes(row: Any, event: Event, secrets: str) -> Json:
+    """Return the fields that the feedback sets. Never: the correction holds a secret."""
+    if event.payload["verdict"] == "correct":
+        return _corrected(row, str(event.payload["content"]).strip(), secrets)
+    return _confirmed(row) if event.payload["verdict"] == "confirm" else _weakened(row)
 
 
 def _confirmed(row: Any) -> Json:

@@ -87,13 +87,18 @@ class Wish(BaseModel):
         return self
 
 
-def read_request(event: Event) -> tuple[Owner, Candidate]:
-    """Return the owner and the candidate of a `memory.requested` event. Never: its payload is invalid."""
+def read_request(event: Event, requested_at: datetime | None = None) -> tuple[Owner, Candidate]:
+    """Return the owner and the candidate of a `memory.requested` event. Never: its payload is invalid.
+
+    `requested_at`: its time on the user's clock; default: as it came.
+    """
     try:
         wish = Wish.model_validate_json(json.dumps(event.payload), strict=True)
         if not event.user_id:
             raise Invalid([Problem("/user_id", "is required")])
-        return Owner(event.user_id, wish.group_id), statement(wish, event.user_id, event.id, event.time)
+        return Owner(event.user_id, wish.group_id), statement(
+            wish, event.user_id, event.id, requested_at or event.local_time
+        )
     except ValidationError as error:
         raise Never(
             _refusal(

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.extraction import candidates, durability, quoting, salience, short_answers
+from core.extraction import candidates, durability, quoting, salience, self_corrections, short_answers
 from core.extraction import slots as extraction_slots
 from core.extraction.chinese.candidates import ChineseReader
 from core.extraction.english import corrections, patterns, pretence
@@ -23,6 +23,7 @@ from core.extraction.pattern_types import Slot
 from core.extraction.quoting import ReadMessage, RuleStatement
 from core.language import dates, third_person
 from core.language import sentences as language_sentences
+from core.screening import names as screening_names
 from core.types import Candidate, Category, Message, Topic
 
 ASSISTANT_NAMES = frozenset({"assistant", "ai", "bot", "agent", "chatgpt", "claude", "gemini", "copilot", "system"})
@@ -76,16 +77,22 @@ def extract(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NO
     `acquaintances`: who was spoken of by name before, by the user who did so. Among people, whose talk is mostly of the
     moment, nothing is quoted.
     """
+    messages, corrected = self_corrections.apply(messages)
     return [
-        one
+        self_corrections.with_sources(candidate, corrected)
         for reading in read(messages, acquaintances)
-        for one in (reading.rule_candidates() if reading.among_people else quoting.keep_or_quote(reading))
+        for candidate in (reading.rule_candidates() if reading.among_people else quoting.keep_or_quote(reading))
     ]
 
 
 def statements_of_rules(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY) -> list[Candidate]:
     """Return all statements of the rules, certain or not, without quotations."""
-    return [one for reading in read(messages, acquaintances) for one in reading.rule_candidates()]
+    messages, corrected = self_corrections.apply(messages)
+    return [
+        self_corrections.with_sources(candidate, corrected)
+        for reading in read(messages, acquaintances)
+        for candidate in reading.rule_candidates()
+    ]
 
 
 def read(messages: Sequence[Message], acquaintances: AcquaintancesByUser = NOBODY) -> list[ReadMessage]:
@@ -153,7 +160,7 @@ def _read_chinese(chinese: ChineseReader, context: _MessageContext, texts: Seque
 def speaker_of(message: Message) -> str | None:
     """Return the person whose statements `message` holds; None for an assistant, a tool or a system."""
     if message.role == "user":
-        return message.speaker or message.user_id
+        return message.speaker if message.speaker and screening_names.is_name(message.speaker) else message.user_id
     if message.role == "assistant" and message.speaker and message.speaker.lower() not in ASSISTANT_NAMES:
         return message.speaker
     return None

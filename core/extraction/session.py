@@ -23,7 +23,7 @@ from core.extraction.windows import USUAL, Sizes
 from core.inference.client import OnCall
 from core.memory import writer
 from core.memory.changes import Change, Confirm, Owner
-from core.sessions import hidden_messages, sessions
+from core.sessions import hidden_messages, sessions, speaker_clocks
 from core.statements import redaction
 from core.storage.db import Tx
 from core.types import Candidate, Json, Message
@@ -238,8 +238,9 @@ def preview(
 
     Later: the extractor cannot answer now.
     """
-    fresh = [replace(m, content=redaction.without_marks(m.content)) for m in messages]
     with consolidation.db.tenant(tenant_id) as tx:
+        messages = speaker_clocks.of_messages(tx, messages)
+        fresh = [replace(m, content=redaction.without_marks(m.content)) for m in messages]
         known_people = recalled_people.acquaintances(tx, fresh) if reader.by_rules else {}
     return _decide(consolidation, tenant_id, reader, _Told((), fresh, known_people, {}), link=False)
 
@@ -367,7 +368,8 @@ def _transcript(
 ) -> tuple[list[Message], list[Message], list[Message]]:
     """Return the messages up to a position, the visible ones after it, and the hidden ones, which are not read."""
     earlier = max(after - overlap, 0)
-    transcript = sessions.transcript(tx, session_id, after=earlier, limit=limit + after - earlier)
+    stored = sessions.transcript(tx, session_id, after=earlier, limit=limit + after - earlier)
+    transcript = speaker_clocks.of_messages(tx, stored)
     messages = [replace(m, content=redaction.without_marks(m.content)) for m in transcript]
     fresh = [message for message in messages if message.position > after][:limit]
     away = hidden_messages.hidden_ids(tx, session_id)

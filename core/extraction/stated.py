@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -12,6 +15,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core import metrics
+from core.baton import REQUESTS
 from core.consolidation.pipeline import Consolidation
 from core.errors import Conflict
 from core.events import log
@@ -27,7 +31,13 @@ STATED: Final = "memory.stated"
 """Type of the event that records a request to remember something."""
 
 ATTEMPTS: Final = 5
-"""Attempts to judge a request while others write about the same."""
+"""Least number of attempts to judge a request while others write about the same."""
+
+PATIENCE_S: Final = 20.0
+"""Seconds for which a request is judged again after that: of all that write about the same, one succeeds each time."""
+
+_TURNS: Final = tuple(threading.Lock() for _ in range(64))
+"""Locks by which the requests of this process about one user take turns, once they were in each other's way."""
 
 CandidateChange = Add | Confirm | Merge | Replace | Ignore
 """Changes that carry a candidate."""
@@ -80,7 +90,19 @@ def remember_all(
 
     Conflict: others kept writing about the same concurrently, or the id of a request was used for another one.
     """
-    attempts = 0
+    with ExitStack() as turn:
+        return _remember_in_turn(consolidation, tenant_id, author, statements, turn)
+
+
+def _remember_in_turn(
+    consolidation: Consolidation,
+    tenant_id: str,
+    author: Author,
+    statements: Sequence[RequestedStatement],
+    turn: ExitStack,
+) -> list[StatementOutcome]:
+    """Do what `remember_all` does; from the first conflict on in `turn`, which is then taken."""
+    attempts, until = 0, time.monotonic() + PATIENCE_S
     while True:
         with consolidation.db.tenant(tenant_id) as tx:
             earlier = _earlier_outcomes(tx, statements)
@@ -93,11 +115,20 @@ def remember_all(
                 _announce(tx, tenant_id, statements, outcomes)
         except Conflict:
             attempts += 1
-            if attempts == ATTEMPTS:
+            if attempts >= ATTEMPTS and time.monotonic() > until:
                 raise
+            if attempts == 1:
+                owner = statements[0].owner  # One lock, so that batches with several owners cannot block each other.
+                turn.enter_context(REQUESTS.holding(_TURNS[hash((tenant_id, owner)) % len(_TURNS)]))
         else:
             count_changes(counts)
             return [outcome for outcome, _ in outcomes]
+
+
+def structured_of(tx: Tx, event_ids: Collection[str]) -> dict[str, Json]:
+    """Return the structured data of requests, as they were made, by the id of their event; few have any."""
+    rows = tx.execute(_STRUCTURED, {"ids": list(event_ids), "type": STATED, "source": log.SOURCE}) if event_ids else ()
+    return {row.id: row.structured for row in rows}
 
 
 def _decide(
@@ -243,6 +274,12 @@ _STATED = text(f"""
 """)
 """No event of that source comes from outside, and the id of a request cannot be guessed. An erasure removes the
 fingerprint, too: an erased request matches any request with its id."""
+
+_STRUCTURED = text("""
+    SELECT id, payload -> 'structured' AS structured FROM events
+    WHERE id = ANY(:ids) AND source = :source AND event_type = :type
+          AND jsonb_typeof(payload -> 'structured') = 'object'
+""")
 
 _REASONS = text("""
     SELECT id, reason FROM verdicts WHERE id = ANY(:ids)

@@ -10,8 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
+from core.language import han_variants, inflection
 from core.language.terms import STOPWORDS, dictionary_count, has_han, term_id, terms
 
 K1 = 1.2  # where a repeated term saturates; rec@10 is flat from 0.6 to 2
@@ -21,30 +24,65 @@ NEAR = 0.5  # what a term counts that was said one message away
 FURTHER = 0.25  # and two away; a third and a fourth bring nothing once the vectors are there
 NEIGHBOUR_TERMS = 20  # the most terms a neighbour counts for, spread over all of its own: a long answer drowns no one
 EVERYDAY = 20_000  # finds of a character in the dictionary's texts; rec@10 is the same from 5,000 to 50,000
+READ = 2_000  # characters of a query whose words are looked for
+TERMS = 256  # of these words the first, each of which costs a pass over the index
 MOST_TERMS = 4000  # entries of one vector: pgvector stores 16,000, and what is rarer in so long a text tells little
+
+
+def index_terms(text: str) -> list[str]:
+    """Return the terms of a stored text: its words, Chinese ones in simplified characters, and its stems."""
+    return terms(han_variants.simplified(text)) + inflection.of_text(text)
 
 
 def message_terms(content: str, speaker: str | None = None) -> list[str]:
     """Return the terms of a message: its content and the name of its speaker."""
-    return terms(content) + terms(speaker or "")
+    return index_terms(content) + terms(han_variants.simplified(speaker or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerms:
+    """Terms of a query. `variants`: other forms of its words, which say nothing where they occur nowhere."""
+
+    words: Sequence[str] = ()
+    variants: Sequence[str] = ()
+
+    @property
+    def all(self) -> list[str]:
+        return [*self.words, *self.variants]
+
+    def occurring(self, df: Mapping[int, int]) -> list[str]:
+        """Return its words, and the variants that occur."""
+        return [*self.words, *(term for term in self.variants if df.get(term_id(term)))]
+
+
+NOTHING: Final = QueryTerms()
+
+
+def query_terms(question: str) -> QueryTerms:
+    """Return the terms of a query, and the other forms by which its words may be stored."""
+    simple = han_variants.simplified(question)
+    words = asked_terms(simple)
+    # Rows that were indexed by traditional characters are not written again.
+    as_written = set(terms(question)) - set(words) if simple != question else set()
+    return QueryTerms(words, [*inflection.of_question(question), *sorted(as_written)])
 
 
 def asked_terms(question: str) -> list[str]:
-    """Return the terms of a query; in Chinese without words that only mark a question.
+    """Return the words of a query; in Chinese without words that only mark a question.
 
     Chinese adds forms that another wording would use: the characters of its words alone (房租, 租了个一居室), and
     words of characters that its own segmentation separates (受了什么伤, 受伤). So no row of the index is rewritten.
     """
-    found = terms(question)
+    found = terms(question[:READ])[:TERMS]
     if not has_han(question):
         return found
-    query_terms = [term for term in found if term not in _ASKING]
-    alone = [sign for term in query_terms if len(term) > 1 and has_han(term) for sign in term if _tells(sign)]
-    signs = [term for term in query_terms if len(term) == 1]
+    kept = [term for term in found if term not in _ASKING]
+    alone = [sign for term in kept if len(term) > 1 and has_han(term) for sign in term if _tells(sign)]
+    signs = [term for term in kept if len(term) == 1]
     joined = [first + second for first, second in pairwise(signs) if dictionary_count(first + second)]
-    there = frozenset(query_terms)  # A question may be pages long.
+    there = frozenset(kept)  # A question may be pages long.
     more = dict.fromkeys(term for term in [*alone, *joined] if term not in there)
-    return [*query_terms, *more] or found
+    return [*kept, *more] or found
 
 
 def _tells(sign: str) -> bool:
@@ -70,13 +108,13 @@ def document_weights(
     return {term_id(term): count * (K1 + 1) / (count + norm) for term, count in ranked}
 
 
-def query_weights(query_terms: Sequence[str], df: Mapping[int, int], n_docs: int) -> dict[int, float]:
+def query_weights(words: Sequence[str], df: Mapping[int, int], n_docs: int) -> dict[int, float]:
     """Return the sparse vector of a query: term id to IDF times how often it is asked.
 
     `df`: by term id, in how many of the user's `n_docs` messages a term occurs *itself* (neighbours not counted);
     the inner product with `document_weights` is the BM25 score. The IDF is the one that cannot be negative.
     """
-    return {term: count * _idf(df.get(term, 0), n_docs) for term, count in Counter(map(term_id, query_terms)).items()}
+    return {term: count * _idf(df.get(term, 0), n_docs) for term, count in Counter(map(term_id, words)).items()}
 
 
 def _idf(having: int, n_docs: int) -> float:

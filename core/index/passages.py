@@ -9,9 +9,8 @@ from functools import cache
 from uuid import UUID
 
 from core.index import removal, search_index
-from core.index.bm25 import document_weights
+from core.index.bm25 import document_weights, index_terms
 from core.index.search_index import Row
-from core.language.terms import terms
 from core.storage.db import Tx
 
 
@@ -29,10 +28,10 @@ def plan(
     user_id: str | None, group_id: str | None, occurred_at: datetime, passages: Sequence[IndexedPassage]
 ) -> list[Row]:
     """Plan the index rows of passages. Title and headings count half, as a message's neighbours do."""
-    rows, read = [], cache(terms)  # What many passages stand under is read once.
+    rows, read = [], cache(index_terms)  # What many passages stand under is read once.
     for one in passages:
         weights = document_weights(
-            terms(one.content), [read(text) for text in dict.fromkeys((one.title, *one.headings))]
+            index_terms(one.content), [read(text) for text in dict.fromkeys((one.title, *one.headings))]
         )
         row = Row(
             type="document",

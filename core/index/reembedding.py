@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Final
 
+import numpy as np
+import structlog
 from sqlalchemy import text
 
+from core import logs
 from core.config import Settings
 from core.index import search_index
-from core.inference.embedders import Embedder
+from core.index.search_index import Unembedded
+from core.inference.embedders import BrokenVectors, Embedder, Floats
 from core.inference.embedding_model import identity
 from core.storage import db
 from core.storage.db import Database
 from core.storage.vector_spaces import FIRST, SCHEMAS, EmbeddingModel, of
+
+log = structlog.get_logger()
 
 PAGE: Final = 256
 """Rows embedded at once."""
@@ -47,6 +53,8 @@ def fill(
 ) -> int:
     """Embed the rows of a tenant that lack a vector in the vector space of `database`; return how many.
 
+    One whose vector is broken stays without it, and is found by its words.
+
     `report_progress` is called with the size of each page. Rows written concurrently are in the next page. No page
     begins after so many `seconds`.
     """
@@ -56,13 +64,23 @@ def fill(
             rows = search_index.rows_without_vector(tx, after, PAGE)
         if not rows:
             return made
-        vectors = embedder.embed([row.text for row in rows])
+        sound, vectors = _embedded(embedder, rows)
         with database.tenant(tenant_id) as tx:
-            search_index.put_vectors(tx, rows, vectors)
+            search_index.put_vectors(tx, sound, vectors)
         after = (rows[-1].type, rows[-1].session_id, rows[-1].ref)
-        made += len(rows)
-        report_progress(len(rows))
+        made += len(sound)
+        report_progress(len(sound))
     return made
+
+
+def _embedded(embedder: Embedder, rows: Sequence[Unembedded]) -> tuple[Sequence[Unembedded], Floats]:
+    """Return rows with their vectors, without those whose vector is broken."""
+    try:
+        return rows, embedder.embed([row.text for row in rows])
+    except BrokenVectors as broken:
+        log.warning("reembedding.broken", **logs.fault(broken))
+        sound = [row for row in rows if row.text in broken.good]
+        return sound, np.array([broken.good[row.text] for row in sound], dtype=np.float32)
 
 
 def clear(database: Database, tenant_id: str, seconds: float = inf) -> int:

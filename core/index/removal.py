@@ -40,7 +40,8 @@ def put_again(tx: Tx, tenant_id: str, changed: Sequence[Place]) -> None:
         first = max(0, min(positions) - REACH - 1)
         messages = sessions.transcript(tx, session_id, after=first, limit=max(positions) + REACH - first)
         planned = search_index.plan(replace(session, indexed_to=0), messages)
-        rows += [row for row in planned if row.position in positions and row.position <= session.indexed_to]
+        again = (row for row in planned if row.position in positions and not row.is_blank)
+        rows += [row for row in again if row.position <= session.indexed_to]
     search_index.put(tx, tenant_id, rows)
     search_index.count_up(tx, tenant_id, search_index.count_terms(rows))
 

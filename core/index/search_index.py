@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core.index.answer_cues import count_names, count_stated_terms, has_question, tells_time
-from core.index.bm25 import document_weights, message_terms
+from core.index.bm25 import document_weights, index_terms, message_terms
 from core.index.vector_notation import vector_literal, vector_of
-from core.language.terms import TERM_IDS, term_id, terms
+from core.language.terms import TERM_IDS, term_id
 from core.sessions import sessions
 from core.sessions.sessions import Session
 from core.storage.db import Tx, recordset, run_together
@@ -69,6 +69,8 @@ class Row:
     asks: bool = False
     names: int = 0
     vector: NDArray[np.float32] | None = None
+    is_blank: bool = False
+    """Whether it is a message without words, such as a picture: it is planned for its position, and not written."""
 
 
 PlannedSession = tuple[Session, Sequence[Row]]
@@ -100,7 +102,7 @@ def putting_memories(
     """Return the statement by which `put_memories` does it, to be run together with others; None: there are none."""
     rows = []
     for entry in entries:
-        words = terms(entry.content)
+        words = index_terms(entry.content)
         own = sorted({term_id(word) for word in words})
         weights = document_weights(words)
         rows.append(
@@ -134,7 +136,7 @@ def put_messages(tx: Tx, tenant_id: str, planned: Sequence[PlannedSession]) -> l
     moves = [(session.id, session.indexed_to, rows[-1].position) for session, rows in planned]
     moved = sessions.move_index_cursors(tx, moves)
     written = [(session, rows) for session, rows in planned if session.id in moved]
-    new = [row for session, rows in written for row in rows if row.position > session.indexed_to]
+    new = [row for session, rows in written for row in rows if row.position > session.indexed_to and not row.is_blank]
     put(tx, tenant_id, [row for _, rows in written for row in rows])
     count_up(tx, tenant_id, count_terms(new))
     return written
@@ -221,9 +223,8 @@ def put(tx: Tx, tenant_id: str, rows: Sequence[Row]) -> None:
 
 
 def _putting(tenant_id: str, rows: Sequence[Row]) -> BoundStatement | None:
-    if not rows:
-        return None
-    return _PUT, {"tenant": tenant_id, "rows": recordset([_as_json(row) for row in rows])}
+    written = [_as_json(row) for row in rows if not row.is_blank]
+    return (_PUT, {"tenant": tenant_id, "rows": recordset(written)}) if written else None
 
 
 def _message_row(message: Message, spoken: Sequence[Sequence[str]], position: int) -> Row:
@@ -242,6 +243,7 @@ def _message_row(message: Message, spoken: Sequence[Sequence[str]], position: in
         timed=tells_time(message.content),
         asks=has_question(message.content),
         names=min(count_names(message.content), _MOST_NAMES),
+        is_blank=not message.content.strip(),
     )
 
 

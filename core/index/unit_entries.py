@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.index import search_index
-from core.index.bm25 import document_weights
+from core.index.bm25 import document_weights, index_terms
 from core.index.search_index import Row
-from core.language.terms import terms
 from core.storage.db import Tx
 
 TYPE: Final = "unit"
@@ -59,7 +58,7 @@ def _row(entry: UnitEntry) -> Row:
         user_id=entry.user_id,
         group_id=entry.group_id,
         occurred_at=entry.occurred_at,
-        weights=document_weights(terms(entry.text)),
+        weights=document_weights(index_terms(entry.text)),
         own_terms=(),
         vector=entry.vector,
     )

@@ -6,7 +6,7 @@ import copy
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from core import metrics
 from core.baton import REQUESTS
+from core.errors import Never
 from core.inference import embedding_model
 from core.inference.local_models.catalog import DIMENSION
 from core.memoize import DigestCache, digest
@@ -43,6 +44,18 @@ class Embedder(Protocol):
 
     def embed_queries(self, texts: Sequence[str]) -> Floats:
         """Return the same for questions, which some models tell from the texts that answer them."""
+
+
+class BrokenVectors(Never):
+    """Some vectors of an answer cannot be stored.
+
+    `good`: the vectors of the other texts; `reasons`: what is wrong with the rest, both by text.
+    """
+
+    def __init__(self, who: str, good: Mapping[str, Floats], reasons: Mapping[str, str]) -> None:
+        self.who, self.good, self.reasons = who, good, reasons
+        first = next(iter(reasons.values()))
+        super().__init__(f"{who} returned {len(reasons)} of {len(good) + len(reasons)} vectors broken: {first}")
 
 
 class Symmetric(ABC):
@@ -110,8 +123,14 @@ class CachedEmbedder:
             metrics.VECTORS.labels("made").inc(len(missing))
             metrics.VECTORS.labels("cached").inc(len(texts) - len(missing))
         if missing:
-            with REQUESTS.passed_on():
-                fresh = dict(zip(missing, embed(list(missing.values())), strict=True))
+            try:
+                with REQUESTS.passed_on():
+                    fresh = dict(zip(missing, embed(list(missing.values())), strict=True))
+            except BrokenVectors as broken:
+                for text, row in broken.good.items():
+                    self._kept.put(digest(self._tenant_id, kind, text), row.copy())
+                cached = {text: found[key] for key, text in zip(keys, texts, strict=True) if key in found}
+                raise BrokenVectors(broken.who, {**cached, **broken.good}, broken.reasons) from broken
             for key, row in fresh.items():
                 self._kept.put(key, row.copy())
             found |= fresh

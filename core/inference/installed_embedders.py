@@ -12,7 +12,7 @@ from core.inference.configured_embedder import embedder
 from core.inference.embedders import CachedEmbedder, Embedder
 from core.inference.embedding_model import identity
 from core.inference.local_embedder import LocalEmbedder
-from core.inference.local_models.catalog import DEFAULT, MODELS
+from core.inference.local_models.catalog import DEFAULT, MODELS, LocalModel
 from core.storage.vector_spaces import EmbeddingModel
 
 
@@ -37,11 +37,13 @@ class InstalledEmbedders:
         """Return the embedder of a model; None: that of the installation. Misconfigured: it is not offered."""
         if model is None or model == (self.default.name, self.default.dimension):
             return self.default
-        local = next((one for one in MODELS.values() if (one.name, one.dimension) == model), None)
+        local = next((one for one in MODELS.values() if _is_by(model, one)), None)
         if local is None:
             raise Misconfigured(
                 f"A tenant has vectors by {model}, which this process cannot make: set IMPRINT_EMBEDDING to that model."
             )
+        if local.name == self.default.name:
+            return self.default
         with self._lock:
             if local.name not in self._others:
                 self._others[local.name] = CachedEmbedder(
@@ -51,6 +53,11 @@ class InstalledEmbedders:
 
     def _opened(self, one: Embedder, *, local: bool) -> Embedder:
         return self._wrap(one) if local else one
+
+
+def _is_by(model: EmbeddingModel, local: LocalModel) -> bool:
+    """Return whether a local model makes vectors that can be compared with those of a stored name."""
+    return model.name in {local.name, *local.earlier} and model.dimension == local.dimension
 
 
 def offered(settings: Settings) -> dict[str, EmbeddingModel]:

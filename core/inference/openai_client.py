@@ -14,7 +14,7 @@ from openai.types.chat import ChatCompletionMessageParam
 from pydantic import ValidationError
 
 from core import metrics
-from core.errors import Later, Never
+from core.errors import Later, Never, RateLimited
 from core.inference import api_errors, structured_output
 from core.inference.answer_limits import AnswerBounds, AnswerLimits
 from core.inference.client import Answer, Call, OnCall
@@ -185,7 +185,10 @@ class OpenAIClient:
         """Count the refusal for the breaker; if that opens, the work waits without losing an attempt."""
         after = min(error.after, LONGEST_BREAK) if isinstance(error, Later) and error.after else None
         alone = self._meter.refused(self._grant_of(), after) if self._meter else None
-        return Later(error.detail, after) if alone is None else BreakerOpen(error.detail, max(alone, after or alone))
+        if alone is not None:
+            return BreakerOpen(error.detail, max(alone, after or alone))
+        kind = RateLimited if isinstance(error, RateLimited) else Later
+        return kind(error.detail, after)
 
     def _tell(
         self,

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import openai
 
 from core.errors import Never
-from core.inference.api_errors import failure
-from core.inference.embedders import Floats, Symmetric, unit_rows
+from core.inference.api_errors import failure, read_body
+from core.inference.embedders import BrokenVectors, Floats, Symmetric, unit_rows
+
+_WHO: Final = "The embedding endpoint"
+
+_LARGEST: Final = 1e18
+"""Largest number in a vector: its square must be a float32."""
 
 _REQUEST_TEXTS = 256  # texts sent to an endpoint at once: far below the 2,048 that OpenAI allows
 
@@ -25,16 +31,26 @@ class OpenAIEmbedder(Symmetric):
         self._client = openai.OpenAI(base_url=base_url, api_key=api_key or "none", timeout=timeout_s, max_retries=0)
 
     def embed(self, texts: Sequence[str]) -> Floats:
-        """Return one row for each text. Raises Later on 429, 5xx and a lost connection, Never on any other refusal."""
-        rows = np.empty((len(texts), self.dimension), dtype=np.float32)
+        """Return one row for each text.
+
+        Raises Later on 429, 5xx, a lost connection and an answer that is not JSON, BrokenVectors if some rows cannot be
+        stored, Never on any other refusal.
+        """
+        rows, broken = np.zeros((len(texts), self.dimension), dtype=np.float32), dict[int, str]()
         for start in range(0, len(texts), _REQUEST_TEXTS):
             part = [text if text.strip() else "-" for text in texts[start : start + _REQUEST_TEXTS]]
-            rows[start : start + len(part)] = self._checked(self._ask(part), len(part))
+            found, faults = self._checked(self._ask(part), len(part))
+            rows[start : start + len(part)] = found
+            broken |= {start + position: fault for position, fault in faults.items()}
+        if broken:
+            good = {text: rows[position] for position, text in enumerate(texts) if position not in broken}
+            raise BrokenVectors(self.name, good, {texts[position]: fault for position, fault in broken.items()})
         return rows
 
-    def _ask(self, texts: list[str]) -> list[list[float]]:
+    def _ask(self, texts: list[str]) -> object:
+        """Return the answer's `data`."""
         try:
-            answer = self._client.embeddings.create(
+            answer = self._client.embeddings.with_raw_response.create(
                 input=texts,
                 model=self.name,
                 dimensions=self.dimension if self._asks_dimension else openai.omit,
@@ -44,16 +60,43 @@ class OpenAIEmbedder(Symmetric):
             if self._asks_dimension and "dimension" in str(refusal).lower():
                 self._asks_dimension = False  # older endpoints refuse the parameter and have one length only
                 return self._ask(texts)
-            raise failure("The embedding endpoint", refusal) from refusal
+            raise failure(_WHO, refusal) from refusal
         except openai.APIError as refusal:
-            raise failure("The embedding endpoint", refusal) from refusal
-        return [item.embedding for item in sorted(answer.data, key=lambda item: item.index)]
+            raise failure(_WHO, refusal) from refusal
+        body = read_body(_WHO, answer.http_response.content)
+        if not isinstance(body.get("data"), list):
+            raise Never(f"{_WHO} sent an answer without `data`; IMPRINT_EMBEDDING_BASE_URL may name another service.")
+        return body["data"]
 
-    def _checked(self, rows: list[list[float]], count: int) -> Floats:
-        lengths = {len(row) for row in rows}
-        if len(rows) != count or lengths != {self.dimension}:
+    def _checked(self, data: object, count: int) -> tuple[Floats, dict[int, str]]:
+        """Return the rows of an answer, and by position what is wrong with one. Never: none has the right length."""
+        rows, vectors = np.zeros((count, self.dimension), dtype=np.float32), _by_index(data)
+        faults = {n: fault for n in range(count) if (fault := _fault(vectors.get(n), self.dimension))}
+        if len(faults) == count:
+            lengths = sorted({len(row) for row in vectors.values() if isinstance(row, list)})
             raise Never(
-                f"{self.name} returned {len(rows)} vectors of length {sorted(lengths)} for {count} texts; "
-                f"IMPRINT_EMBEDDING_DIMENSION says {self.dimension}."
+                f"{self.name} returned {len(vectors)} vectors of length {lengths} for {count} texts "
+                f"({faults[0]}); IMPRINT_EMBEDDING_DIMENSION says {self.dimension}."
             )
-        return unit_rows(np.array(rows, dtype=np.float32))
+        sound = [n for n in range(count) if n not in faults]
+        rows[sound] = unit_rows(np.array([vectors[n] for n in sound], dtype=np.float32))
+        return rows, faults
+
+
+def _by_index(data: object) -> dict[int, object]:
+    """Return vectors by the position of their text; items without one stand in the order of the texts."""
+    items = [item if isinstance(item, dict) else {} for item in data] if isinstance(data, list) else []
+    return {
+        item["index"] if type(item.get("index")) is int else n: item.get("embedding") for n, item in enumerate(items)
+    }
+
+
+def _fault(vector: object, dimension: int) -> str | None:
+    """Return why a vector cannot be stored; None if it can."""
+    if not isinstance(vector, list):
+        return "no vector for a text"
+    if len(vector) != dimension:
+        return f"{len(vector)} numbers, not {dimension}"
+    if not all(type(number) in {int, float} and abs(number) <= _LARGEST for number in vector):
+        return "something that is no finite number"
+    return None if any(vector) else "only zeros"

@@ -38,6 +38,7 @@ class ModelAnswer(BaseModel):
 _DECODER = json.JSONDecoder()
 _FENCE = re.compile(r"```[a-zA-Z]*\s*\n(.*?)```", re.DOTALL)
 _THOUGHT = re.compile(r"^.*</think(?:ing)?>", re.DOTALL)
+_OPEN_THOUGHT = re.compile(r"<think(?:ing)?>")
 
 
 def schema(shape: type[BaseModel]) -> dict[str, Any]:
@@ -108,10 +109,17 @@ def _strict(node: Any) -> Any:
     return found
 
 
+def _without_thoughts(raw: str) -> str:
+    """Return a text without what a model thought; a thought that has no end is a draft of everything behind it."""
+    answer = _THOUGHT.sub("", raw)
+    draft = _OPEN_THOUGHT.search(answer)
+    return answer if draft is None else answer[: draft.start()]
+
+
 def _within(raw: str) -> Iterator[str]:
     """Return the outermost JSON objects in a text: in fences and in prose."""
-    said, tries = _THOUGHT.sub("", raw), 0
-    for text in (*_FENCE.findall(said), said):
+    answer, tries = _without_thoughts(raw), 0
+    for text in (*_FENCE.findall(answer), answer):
         place = text.find("{")
         while place >= 0 and (tries := tries + 1) <= MOST_ATTEMPTS:
             try:

@@ -33,7 +33,7 @@ _PIECE: Final = re.compile(
     r"| ?(?:[A-Z]?[a-z]+|[A-Z]+(?![a-z]))"  # a word, or a part of one likeThis
     r"| ?[!-/:-@\[-`{-~]+"
     r"|[0-9]+"
-    r"| +(?= \S)"  # indentation, but for the last space, which stands alone or belongs to what follows
+    r"| +(?= \S)|\t+(?=\t\S)"  # indentation, but for its last sign, which stands alone or belongs to what follows
     r"| +|\t+|\n+"
     r"|[\s\S]"
 )

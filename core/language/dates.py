@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 import dateparser
@@ -117,6 +117,18 @@ _STANDS_AHEAD = lazy_regex(
     r"\b(?:is|are|have|has|starts?|begins?|leaves?|fly|flies|arrives?|opens?|ends?|returns?|needs?)\b", re.IGNORECASE
 )
 """Verbs that with a day of the week, and in the present, speak of the coming one ("my exam is on Monday")."""
+_PRESENT = lazy_regex(
+    r"\b(?:is|are|am|starts|begins|leaves|moves|flies|opens|ends)\b|"
+    r"\b(?:I|we|they|and) (?:start|begin|leave|move|fly|open|end|get the keys)\b|"
+    r"\b(?:job|role|position|offer|lease|contract|course|term) (?:starting|beginning|from)\b",
+    re.IGNORECASE,
+)
+"""Verbs in the present, which with a date speak of one to come, whatever happened before ("I got it, I start on …")."""
+_FUTURE_AFTER = lazy_regex(
+    r"^,? (?:the |my |our )?(?!and\b|but\b|so\b|then\b|or\b)\w+(?:['’]ll| will| (?:am|is|are) going to)\b",
+    re.IGNORECASE,
+)
+"""A clause in the future that opens with the date: "from 2 March I'll be …"."""
 _RECURS = lazy_regex(
     r"\b(?:birthday|anniversary|name day)(?: always)? (?:is|falls|comes)(?: always)?(?: on| in)?$|"
     r"\bbirthday[,:]$|"
@@ -137,13 +149,18 @@ JUST_PAST = timedelta(days=14)
 
 def find(text: str, said_at: datetime, *, chinese: bool = False) -> list[DateMention]:
     """Return the dates in the first LONGEST_READ characters of `text`, in order, without overlaps."""
-    text = text[:LONGEST_READ]
-    found = sorted(_chinese(text, said_at) if chinese else _english(text, said_at), key=lambda f: (f.start, -f.end))
+    text, base = text[:LONGEST_READ], wall_clock(said_at)
+    found = sorted(_chinese(text, base) if chinese else _english(text, base), key=lambda f: (f.start, -f.end))
     kept: list[DateMention] = []
     for one in found:
         if not kept or one.start >= kept[-1].end:
             kept.append(one)
     return kept
+
+
+def wall_clock(moment: datetime) -> datetime:
+    """Return what the clock of a moment's time zone shows, as a time in UTC: a day is stored as its midnight in UTC."""
+    return moment.replace(tzinfo=UTC)
 
 
 def day(when: datetime, language: str) -> str:
@@ -341,6 +358,8 @@ def _looks_ahead(match: re.Match[str]) -> bool:
     if re.match(r"(?:since|back in)\b", match["lead"] or "", re.IGNORECASE):
         return False
     text, at = match.string, match.start()
+    if _FUTURE_AFTER.match(text[match.end() :]):
+        return True
     start = max((m.end() for m in _CLAUSE_END.finditer(text, 0, at)), default=0)
     end = _CLAUSE_END.search(text, match.end())
     signs = (_sign(text[start : end.start() if end else None], at - start), _sign(text, at))
@@ -349,7 +368,7 @@ def _looks_ahead(match: re.Match[str]) -> bool:
 
 def _sign(said: str, at: int) -> bool | None:
     """Return whether the last sign before `at`, or else the first after it, points ahead; None without a sign."""
-    regexes = ((_PAST_HINT, False), (_FUTURE_HINT, True), (_ARRANGED, True))
+    regexes = ((_PAST_HINT, False), (_FUTURE_HINT, True), (_ARRANGED, True), (_PRESENT, True))
     signs = [(found.end(), ahead) for regex, ahead in regexes for found in regex.finditer(said)]
     before = [sign for sign in signs if sign[0] <= at]
     return max(before)[1] if before else min(signs)[1] if signs else None

@@ -22,7 +22,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u31f0-\u31ff" 
 _ACCENTS = re.compile("[\u0300-\u036f]+")
 _PARTS = re.compile(r"['.,:/@_+#&-]+")
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
-_LONGEST = 64  # characters of a term: what is longer is no word, and its beginning tells it apart
+LONGEST = 64  # characters of a term: what is longer is no word, and its beginning tells it apart
 
 STOPWORDS = frozenset(
     """a an the and or but if of to in on at by for with from as into about than then so
@@ -41,7 +41,7 @@ def terms(text: str) -> list[str]:
     found: list[str] = []
     for match in _word().finditer(_normal(text)):
         found.extend(_SPLIT[match.lastgroup or "word"](match.group()))
-    return [term[:_LONGEST] for term in found]
+    return [term[:LONGEST] for term in found]
 
 
 def term_id(term: str) -> int:
@@ -52,7 +52,7 @@ def term_id(term: str) -> int:
 def stem(word: str) -> str:
     """Return the term of one English word in small letters, as `terms` finds it."""
     found: str = _OWN.stemmer.stemWord(word)
-    return found[:_LONGEST]
+    return found[:LONGEST]
 
 
 def token_estimate(text: str) -> int:

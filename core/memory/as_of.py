@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -59,6 +59,11 @@ class Moment:
 
 
 NOW: Final = Moment()
+
+EARLIEST_CLOCK: Final = timedelta(hours=14)
+"""How far the earliest clock is ahead of UTC: a day is stored as its midnight in UTC, and begins there before that."""
+
+EARLIEST_CLOCK_SQL: Final = f"interval '{EARLIEST_CLOCK}'"
 
 
 def get(tx: Tx, memory_id: UUID, moment: Moment) -> MemoryRow:

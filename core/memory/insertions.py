@@ -141,7 +141,7 @@ def _row(
         "status": Status.ACTIVE,
         "occurred_at": c.occurred_at,
         "said_at": c.told_at,
-        "valid_from": c.valid_from or (c.occurred_at if c.attribute else None),
+        "valid_from": c.begins_at,
         "valid_to": c.valid_to,
         "expires_at": c.expires_at,
         "half_life_days": c.half_life_days,

@@ -13,6 +13,7 @@ from sqlalchemy import TextClause, text
 from core.errors import Invalid, Problem
 from core.memory import as_of, retention
 from core.memory.as_of import NOW, Moment
+from core.storage import bounded_rows
 from core.storage.db import Tx
 from core.types import Status
 
@@ -25,7 +26,7 @@ SEARCHED_AT_ONCE: Final = 1_000_000
 SEARCHED_RECORDED: Final = 5_000
 """Likewise as of a time: the version of each is looked up."""
 
-Order = Literal["newest", "oldest", "importance", "updated", "strength", "uses", "reward", "value"]
+Order = Literal["newest", "oldest", "said", "importance", "updated", "strength", "uses", "reward", "value"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class MemoryFilter:
     """Filter of memories; None: any. `q`: consecutive characters of the content, in any case.
 
     `message_id`: a message of `session_id`. `episode_type`, `success`: of episodes alone. `value_type`, `value_min`,
-    `value_max`, `value_is`, `value_has`: of typed values; the last two are JSON.
+    `value_max`, `value_is`, `value_has`: of typed values; the last two are JSON. `since`, `until`: when it happened or
+    was said. `structured`: a JSON object whose fields and values it has.
     """
 
     trusts: Sequence[str]
@@ -57,6 +59,9 @@ class MemoryFilter:
     value_max: float | None = None
     value_is: str | None = None
     value_has: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    structured: str | None = None
     q: str | None = None
     status: Status | None = None
     include_archived: bool = False
@@ -100,14 +105,15 @@ def page(
         "searched": SEARCHED_RECORDED if recorded else SEARCHED,
         "from_id": None if ORDERS[order] else start.after,
     }
-    rows = tx.execute((_PAGES_RECORDED if recorded else _PAGES)[order], values).all()
-    if len(rows) == limit and ORDERS[order] is None:
+    rows, is_cut = bounded_rows.read(tx, (_PAGES_RECORDED if recorded else _PAGES)[order], values)
+    is_full = is_cut or len(rows) == limit
+    if is_full and ORDERS[order] is None:
         return MemoryPage(rows, str(rows[-1].id), start.now)
     seen = tx.execute(_SEARCHED_TO[order], values).one()
     cut = seen.rows == values["searched"]
     if ORDERS[order] is None:
         return MemoryPage(rows, str(seen.last) if cut else None, start.now)
-    following = _cursor(rows[-1], order, start.now) if len(rows) == limit else None
+    following = _cursor(rows[-1], order, start.now) if is_full else None
     return MemoryPage(rows, following, start.now, seen.rows if cut else None)
 
 
@@ -123,7 +129,8 @@ def _values(wanted: MemoryFilter) -> dict[str, Any]:
         statuses = [wanted.status, *([Status.ARCHIVED] if wanted.include_archived else [])]
     plain = (
         "user_id group_id session_id message_id kind category topic tag subject attribute pinned min_importance "
-        "min_strength episode_type success value_type value_min value_max value_is value_has q"
+        "min_strength episode_type success value_type value_min value_max value_is value_has since until "
+        "structured q"
     )
     return {
         **{name: getattr(wanted, name) for name in plain.split()},
@@ -209,6 +216,7 @@ _STRENGTH: Final = retention.strength_sql("m", ":now")
 ORDERS: Final[Mapping[Order, Sorting | None]] = {
     "newest": None,
     "oldest": None,
+    "said": Sorting("m.occurred_at", "timestamptz"),
     "importance": Sorting("m.importance"),
     "updated": Sorting("m.updated_at", "timestamptz"),
     "strength": Sorting(_STRENGTH, moving=True),
@@ -238,6 +246,9 @@ _MATCHES = f"""
     AND (cast(:value_is AS text) IS NULL OR {_VALUE} = cast(:value_is AS jsonb))
     AND (cast(:value_has AS text) IS NULL
          OR jsonb_typeof({_VALUE}) = 'array' AND {_VALUE} @> cast(:value_has AS jsonb))
+    AND (cast(:since AS timestamptz) IS NULL OR m.occurred_at >= :since)
+    AND (cast(:until AS timestamptz) IS NULL OR m.occurred_at < :until)
+    AND (cast(:structured AS text) IS NULL OR m.structured @> cast(:structured AS jsonb))
     AND (cast(:q AS text) IS NULL OR strpos(lower(m.content), lower(:q)) > 0)
     AND m.trust = ANY(:trusts) AND m.status = ANY(:statuses)
     AND (:expired OR m.status <> 'active' OR {as_of.UNEXPIRED}) AND {as_of.TRUE}

@@ -81,6 +81,11 @@ def refuse_collisions(tx: Tx, ids: Sequence[UUID]) -> None:
         )
 
 
+def slots_taken(tx: Tx, ids: Sequence[UUID]) -> set[UUID]:
+    """Return those of these memories whose slot another active memory fills."""
+    return set(tx.execute(_SLOTS_TAKEN, {"ids": list(ids)}).scalars()) if ids else set()
+
+
 def _restore(tx: Tx, restores: Sequence[Restore], author: Author) -> list[Emission]:
     rows = _change_all(tx, _RESTORE, restores)
     refuse_collisions(tx, [row.id for row in rows])
@@ -209,14 +214,18 @@ _RESTORE = text(f"""
 
 _PIN = text(f"UPDATE memories m SET pinned = c.pinned, {_CHANGING} AND m.status = 'active' RETURNING m.*")
 
-_TAKEN = text(f"""
-    SELECT FROM memories t
+_OTHERS = f"""
+    FROM memories t
     JOIN memories m ON m.user_id = t.user_id AND m.group_id IS NOT DISTINCT FROM t.group_id AND m.id <> t.id
-         AND m.audience_labels = t.audience_labels
-         AND {memories.ACTIVE_SQL}
-         AND (m.statement_key = t.statement_key OR (m.subject = t.subject AND m.attribute = t.attribute))
-    WHERE t.id = ANY(:ids) LIMIT 1
+         AND m.audience_labels = t.audience_labels AND {memories.ACTIVE_SQL}
+"""
+_SAME_SLOT = "m.subject = t.subject AND m.attribute = t.attribute"
+
+_TAKEN = text(f"""
+    SELECT {_OTHERS} AND (m.statement_key = t.statement_key OR ({_SAME_SLOT})) WHERE t.id = ANY(:ids) LIMIT 1
 """)
+
+_SLOTS_TAKEN = text(f"SELECT DISTINCT t.id {_OTHERS} AND {_SAME_SLOT} WHERE t.id = ANY(:ids)")
 
 _USE = text("""
     UPDATE memories SET uses = uses + 1, last_used_at = clock_timestamp()

@@ -33,7 +33,7 @@ from core.memory.changes import Owner
 from core.reflection import episode_narrative
 from core.reflection.episode_narrative import Ending, EpisodeFacts
 from core.screening import output
-from core.sessions import sessions
+from core.sessions import sessions, speaker_clocks
 from core.storage.db import Database, Tx
 from core.types import Candidate, Category, Event, Evidence, Json, Kind, Message, Topic
 
@@ -182,7 +182,7 @@ def read(db: Database, tenant_id: str, session_id: str) -> SessionSlice:
     with db.tenant(tenant_id) as tx:
         session_row = sessions.get(tx, session_id)
         after = max(0, session_row.message_count - READ)
-        found = sessions.transcript(tx, session_id, after=after, limit=READ)
+        found = speaker_clocks.of_messages(tx, sessions.transcript(tx, session_id, after=after, limit=READ))
         names = list(tx.execute(_LISTENERS, {"session": session_id}).scalars())
         listeners = list(tx.execute(_USERS, {"names": names}).scalars()) if names else []
         reports = [log.event_of(row) for row in tx.execute(_REPORTS, {"session": session_id})]

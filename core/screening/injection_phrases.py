@@ -116,6 +116,9 @@ your( (<own>))? <guard> (is|are|was|were|has been|have been)( now| hereby)? (dis
     <guard>
 ignorier(e|en sie)?( bitte)? alle (bisherigen|vorherigen|vorigen|obigen|fruheren|vorangegangenen)
     (anweisungen|regeln)
+(vergiss|missachte|ignoriere|ubergehe|verwirf)( bitte)?( ab sofort| jetzt)?( alle| all| die| diese| deine){0,3}
+    (bisherigen|vorherigen|vorigen|fruheren|obigen|alle|samtliche|deine) (anweisungen|regeln|vorgaben|instruktionen|
+    richtlinien|befehle)
 ignore[zr]?( toutes)?( les| tes| vos)? (instructions|consignes|regles) (precedentes|anterieures|ci dessus)
 (ignora|ignore|olvida|olvide|desconsidere|esqueca)( todas)?( las| as)? (instrucciones|reglas|instrucoes|
     regras) (anteriores|previas|acima)
@@ -164,6 +167,8 @@ jailbreak (yourself|you)
 (reveal|leak|disclose|expose|divulge|dump|exfiltrate)( to me)?( all| of| the| full| entire| contents){0,4}
     (system prompt|hidden (prompt|instructions)|developer message|system instructions|initial instructions|
     preprompt)
+(gib|zeig|zeige|nenn|nenne|verrate)( mir| uns)?( bitte)? (deinen|deine|den|die)( ganzen| vollstandigen| geheimen|
+     internen)? (systemprompt|system prompt|systemanweisungen|anweisungen im wortlaut)
 what( exactly)? your( (<own>)){1,2} (prompt|instructions|message|rules|guidelines) (say|says|is|are)
 (print|output|repeat|write out|copy|recite|translate|encode)( <word>){0,3} (words|text|instructions|prompt|
     message|everything) above( <word>){0,3} (verbatim|starting with|word for word)

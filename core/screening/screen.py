@@ -110,9 +110,17 @@ def _phrase_findings(words: bytes, form: str) -> Iterator[ScreenFinding]:
                 break
 
 
+_PRAISE = re.compile(
+    r"you(?: are|re) now(?: officially| truly)? (?:my|our)(?: new)?(?: (?:favou?rite|best|trusted|beloved|dear|dearest|"
+    r"preferred|top|number one|go to)){1,2} (?:ai|bot|chatbot|chat bot|assistant)"
+)
+"""Praise that ends where it could name a role without rules."""
+
+
 def _is_reported(words: bytes, match: Any) -> bool:
     """Return whether the phrase is warned of or reported, rather than addressed to the reader."""
-    return words[max(0, match.start() - 12) : match.start()].endswith((*NEGATED, *TOLD))
+    before = words[max(0, match.start() - 12) : match.start()]
+    return before.endswith((*NEGATED, *TOLD)) or _PRAISE.fullmatch(match[0].decode().strip()) is not None
 
 
 def _in_chinese(han: str) -> Iterator[ScreenFinding]:

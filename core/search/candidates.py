@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -11,6 +11,12 @@ import numpy as np
 
 from core.index.resident.arrays import Flags, Numbers, Places, Texts, texts
 from core.index.resident.encoding import ROLES, message_of_key
+
+NEGLIGIBLE: Final = 1e-9
+"""A score by words that is none."""
+
+COLUMNS: Final = "keys memory lexical cosine sessions position told timed asks names at role speaker retired".split()
+"""Arrays with one value for each candidate."""
 
 Type = Literal["memory", "message", "document", "unit"]
 
@@ -70,6 +76,18 @@ class Candidates:
 
     def __len__(self) -> int:
         return len(self.keys)
+
+    def with_words(self) -> Candidates:
+        """Return those that have a word of the question, and memories that cite one of these."""
+        matched = self.lexical > NEGLIGIBLE
+        citing, cited = self.citations.T
+        matched[citing[matched[cited]]] = True
+        return self if matched.all() else self._only(matched)
+
+    def _only(self, wanted: Flags) -> Candidates:
+        places = np.cumsum(wanted) - 1
+        citations = places[self.citations[wanted[self.citations].all(axis=1)]]
+        return replace(self, **{name: getattr(self, name)[wanted] for name in COLUMNS}, citations=citations)
 
     def hit(self, index: int) -> Hit:
         """Return one of them."""

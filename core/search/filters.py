@@ -132,8 +132,7 @@ def merge_unindexed(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candi
     if not fresh:
         return found
     more = candidates.of(fresh, found.session_ids, found.speakers)
-    names = "keys memory lexical cosine sessions position told timed asks names at role speaker retired".split()
-    both = {name: np.concatenate([getattr(found, name), getattr(more, name)]) for name in names}
+    both = {name: np.concatenate([getattr(found, name), getattr(more, name)]) for name in candidates.COLUMNS}
     return replace(found, **both, session_ids=more.session_ids, speakers=more.speakers)
 
 

@@ -129,7 +129,7 @@ _SCORED = " UNION ALL ".join(
 
 _HITS = text(f"""
     WITH scored AS MATERIALIZED ({_SCORED})
-    (SELECT * FROM scored ORDER BY lexical DESC, session_id, position LIMIT :arm)
+    (SELECT * FROM scored WHERE lexical > 0 ORDER BY lexical DESC, session_id, position LIMIT :arm)
     UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC, session_id, position LIMIT :arm)
 """)
 

@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import text
 
 from core import metrics
-from core.index.bm25 import asked_terms, document_weights, query_weights
+from core.index.bm25 import NOTHING, QueryTerms, document_weights, index_terms, query_terms, query_weights
 from core.index.resident import cache
 from core.index.resident import filling as cache_filling
 from core.index.resident.arrays import Floats, Places
@@ -25,7 +25,6 @@ from core.index.search_index import DOCUMENTS, sparse_literal
 from core.index.vector_notation import vector_literal
 from core.inference.embedders import Embedder
 from core.inference.local_models.catalog import cosine_weight
-from core.language.terms import terms
 from core.memory import as_of, memories
 from core.memory.as_of import NOW, Moment
 from core.search import (
@@ -188,14 +187,13 @@ def _ranked(
     ):
         opening_reads = _opening_reads(question, opening, answers)
         asked = _Asked(db, tenant_id, question, embedder, vector, cached)
-        rows = _rows(tx, asked, opening, opening_reads.own, [one[0] for one in answers[2:]])
+        rows = _rows(tx, asked, opening, opening_reads, [one[0] for one in answers[2:]])
         took.lap("index")
         filtered = _select_candidates(tx, question, opening_reads, rows, question_filter, took)
         passages = _passages(tx, question, opening_reads.passages, vector)
         took.lap("documents")
-        ideal = sum(opening_reads.own.values())
         ranking_query = ranking.RankingQuery(
-            filtered.analysis, ideal, question.recipe, now.timestamp(), cosine_weight(embedder.name)
+            filtered.analysis, opening_reads.ideal, question.recipe, now.timestamp(), cosine_weight(embedder.name)
         )
         scores = _scores(tx, question, filtered.found, ranking_query, now)
         units = _units(tx, question, opening_reads.own, vector)
@@ -233,11 +231,13 @@ def _vector(embedder: Embedder, question: Question) -> Floats | None:
 class _OpeningReads:
     """Results of the first round trip. Query terms are weighted by their rarity among the messages of this user.
 
+    `ideal`: score of a short text with all words; other forms of them count where they occur.
     `passages`: weights for passages, by rarity there; None: there are none, or none are requested. `waiting`: messages
     not indexed yet, read before the index: one that moves into it is seen twice, not missed.
     """
 
     own: Mapping[int, float]
+    ideal: float
     passages: Mapping[int, float] | None
     waiting: Sequence[Hit]
 
@@ -246,7 +246,7 @@ class _OpeningReads:
 class _OpeningQueries:
     """Statements sent with the opening of the transaction: word counts, unindexed messages, changed rows."""
 
-    words: Sequence[str]
+    words: QueryTerms
     owner_cache: OwnerCache
     check: Validation
     statements: Sequence[BoundStatement]
@@ -256,10 +256,10 @@ def _opening_queries(
     resident_cache: ResidentCache, tenant_id: str, question: Question, embedder: Embedder, sight: Sight = INTERNAL
 ) -> _OpeningQueries:
     user_id, group_id = question.user_id, question.group_id
-    words = [] if question.method == "vector" else asked_terms(question.query)
+    words = NOTHING if question.method == "vector" else query_terms(question.query)
     owner_cache = resident_cache.owner(tenant_id, user_id, group_id, sight)
     check = owner_cache.check(embedder.dimension)
-    counting = search_passages.counts_query(user_id, group_id, words)
+    counting = search_passages.counts_query(user_id, group_id, words.all)
     waiting, changed = unindexed.unindexed_query(question.parameters), (cache.CHANGED, check.values)
     sized = () if check.usable else (uncached.size_query(owner_cache.rows),)
     return _OpeningQueries(words, owner_cache, check, (counting, waiting, changed, *sized))
@@ -269,14 +269,15 @@ def _opening_reads(question: Question, opening: _OpeningQueries, answers: Sequen
     counted_rows, waiting, *_ = answers
     counted = search_passages.counts_by_owner(question.user_id, question.group_id, counted_rows)
     count = next(iter(counted.values()))
-    own = query_weights(opening.words, count, count.get(DOCUMENTS, 0)) if opening.words else {}
+    own = query_weights(opening.words.all, count, count.get(DOCUMENTS, 0))
+    ideal = sum(query_weights(opening.words.occurring(count), count, count.get(DOCUMENTS, 0)).values())
     # Passages belong to no session.
     with_passages = "documents" in question.filters.include and question.filters.session_id is None
     total = search_passages.sum_counts(counted) if with_passages else None
-    passages = None if total is None else query_weights(opening.words, total, total[DOCUMENTS])
+    passages = None if total is None else query_weights(opening.words.all, total, total[DOCUMENTS])
     # Unindexed messages have no vector, so none is similar enough.
     seen = "messages" in question.filters.include and question.filters.min_similarity is None
-    return _OpeningReads(own, passages, unindexed.hits(waiting, own) if seen else [])
+    return _OpeningReads(own, ideal, passages, unindexed.hits(waiting, own) if seen else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,9 +300,7 @@ class _RowsRead:
     considered: Mapping[str, int] | None = None
 
 
-def _rows(
-    tx: Tx, asked: _Asked, opening: _OpeningQueries, own: Mapping[int, float], standing: Sequence[Any]
-) -> _RowsRead:
+def _rows(tx: Tx, asked: _Asked, opening: _OpeningQueries, reads: _OpeningReads, standing: Sequence[Any]) -> _RowsRead:
     """Return the owner's rows from the cache, or those for this question while the cache is filled behind it.
 
     `standing`: what has changed since they were cached, and how many there are if they never were.
@@ -315,8 +314,8 @@ def _rows(
     if size > READ_ALL and not asked.cached and question.filters.moment.known_at is None:
         entry.discard(check.state)
         cache_filling.FILLER.later(asked.db, asked.tenant_id, entry, asked.embedder.dimension)
-        weights = ranking.picking_weights(question.recipe, sum(own.values()), cosine_weight(asked.embedder.name))
-        arms = _arms(question, own, asked.vector)
+        weights = ranking.picking_weights(question.recipe, reads.ideal, cosine_weight(asked.embedder.name))
+        arms = _arms(question, reads.own, asked.vector)
         each = question.limit if question.each else 0
         some = uncached.read(
             tx, entry.rows, question.filters, arms, weights, asked.embedder.dimension, asked.db.reader, each
@@ -396,7 +395,7 @@ def _select_candidates(
     took.lap("lexical")
     for key, words in worded.items():
         if (index := view.place(key)) is not None:
-            lexical[index] = unindexed.lexical(own, document_weights(terms(words)))
+            lexical[index] = unindexed.lexical(own, document_weights(index_terms(words)))
     passing = thought.filtered.places
     new = [hit for hit in opening_reads.waiting if view.place(hit.key) is None]
     considered = rows.considered
@@ -405,6 +404,8 @@ def _select_candidates(
         considered = {"memory": remembered, "message": len(passing) - remembered}
     considered = {**considered, "message": considered["message"] + len(new)}
     found = search_filters.merge_unindexed(search_filters.select(thought.filtered, lexical), new)
+    if question.method == "keyword" and question.query.strip():
+        found = found.with_words()
     return _Selection(
         found, considered, view, question_filter.analysis_for(found.speakers) if new else thought.analysis
     )

@@ -32,7 +32,7 @@ import numpy as np
 from core.index.resident.arrays import Flags, Numbers, Places
 from core.index.resident.encoding import ROLES
 from core.search import time_spans
-from core.search.candidates import Candidates
+from core.search.candidates import NEGLIGIBLE, Candidates
 from core.search.question_analysis import PLAIN, Analysis
 from core.search.recipes import DAY_SECONDS, DEFAULT, Recipe
 
@@ -55,7 +55,6 @@ BROAD_SESSION = 1.5  # of a question as broad as can be, the best session counts
 BROAD_SPEAKER = 2.0
 HIGHEST = 2.2  # of a document's weights: what a term counts that is said over and over
 DIGITS = 6  # of a score: what differs behind them comes from the order in which rows were read
-NEGLIGIBLE = 1e-9  # a score by words that is none
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from math import inf
 from queue import Empty, Full, Queue
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import structlog
@@ -31,6 +31,8 @@ from core.storage.db import Database, Tx
 from core.types import Json
 
 log = structlog.get_logger()
+
+RECALLED: Final = "memory.recalled"
 
 GATHER_SECONDS = 0.5
 """Recalls of one user within this time become one event."""
@@ -265,7 +267,7 @@ def _announcement(asker: Asker, ids: list[str], searches: int) -> Announcement:
     names = {"user_id": asker.user_id, "group_id": asker.group_id}
     payload: Json = {"memory_ids": ids, "searches": searches}
     payload |= {name: value for name, value in names.items() if value is not None}
-    return Announcement(str(uuid7()), "memory.recalled", datetime.now(UTC), payload)
+    return Announcement(str(uuid7()), RECALLED, datetime.now(UTC), payload)
 
 
 def _note(tx: Tx, tenant_id: str, taken: Sequence[Recall]) -> None:

@@ -111,7 +111,8 @@ def _find_spans(text: str, now: datetime, readers: Sequence[_Reader], *, chinese
     for found in dates.find(text, now, chinese=chinese):
         lead = _LEAD.match(text, found.start, found.end)
         yearly = bool(_YEARLESS.match(text[found.start : found.end]))
-        since = _last(found.when, now) if yearly else found.when
+        when = found.when.replace(tzinfo=now.tzinfo)
+        since = _last(when, now) if yearly else when
         span = TimeSpan(since, since + _LENGTH[found.precision] * _DAY, yearly=yearly)
         yield _NamedSpan(lead.end() if lead else found.start, found.end, span)
 

@@ -76,7 +76,7 @@ _SCORED = " UNION ALL ".join(
 
 _HITS = text(f"""
     WITH scored AS MATERIALIZED ({_SCORED})
-    (SELECT * FROM scored ORDER BY lexical DESC, ref LIMIT :arm)
+    (SELECT * FROM scored WHERE lexical > 0 ORDER BY lexical DESC, ref LIMIT :arm)
     UNION (SELECT * FROM scored WHERE cosine IS NOT NULL ORDER BY cosine DESC, ref LIMIT :arm)
 """)
 

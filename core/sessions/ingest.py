@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
+from core.errors import Invalid, Problem
 from core.events import log
-from core.events.parsing import Incoming
+from core.events.parsing import OF_SESSIONS, Incoming
 from core.sessions import sessions
 from core.sessions.message_rows import Drafts
 from core.storage.db import Database
+from core.types import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +30,13 @@ class Accepted:
 def accept(database: Database, tenant_id: str, batch: Sequence[Incoming]) -> Accepted:
     """Append a batch to the log and project its messages, in one transaction and two round trips.
 
-    A repeat of `source` + `id` changes nothing. The sessions are locked before the log assigns positions, so that
+    A repeat of `source` + `id` changes nothing. Invalid: an event names no user, and neither does its session. The
+    sessions are locked before the log assigns positions, so that
     within one session the order of the log is the order of commit.
     """
+    batch, nameless = with_users(database, tenant_id, batch)
+    if nameless:
+        raise Invalid([Problem(f"/{position}", NAMELESS) for position in nameless])
     drafts = Drafts(tenant_id, batch)
     # One round trip, but executed one after the other.
     asked = sessions.opening(tenant_id, batch), log.appending(tenant_id, batch)
@@ -40,6 +47,41 @@ def accept(database: Database, tenant_id: str, batch: Sequence[Incoming]) -> Acc
         last_seq = max(inserted.values()) if inserted else log.last_seq(tx)
         sessions.project(tx, fresh, opened, drafts)
     return Accepted(ids, last_seq)
+
+
+NAMELESS: Final = "needs `user_id` in its payload: nothing that is stored of its session names the user"
+
+
+def with_users(
+    database: Database, tenant_id: str, batch: Sequence[Incoming]
+) -> tuple[Sequence[Incoming], Sequence[int]]:
+    """Return a batch in which events of sessions have the user of the session's messages, if they name none.
+
+    With it, the positions of events whose session names no user either.
+    """
+    open_ones = [n for n, event in enumerate(batch) if event.event_type in OF_SESSIONS and not _user(event)]
+    if not open_ones:
+        return batch, ()
+    owners = {event.payload["session_id"]: _owner(event) for event in reversed(batch) if _user(event)}
+    unknown = {batch[n].payload["session_id"] for n in open_ones} - owners.keys()
+    if unknown:
+        with database.tenant(tenant_id) as tx:
+            owners |= sessions.owners(tx, sorted(unknown))
+    completed = list(batch)
+    for n in open_ones:
+        payload = batch[n].payload
+        completed[n] = replace(batch[n], payload={**payload, **owners.get(payload["session_id"], {})})
+    return completed, [n for n in open_ones if not _user(completed[n])]
+
+
+def _user(event: Incoming) -> str | None:
+    """Return the user whom an event of a session names."""
+    return event.payload.get("user_id") if event.event_type in OF_SESSIONS else None
+
+
+def _owner(event: Incoming) -> Json:
+    """Return the user, and the group if there is one, whom an event names."""
+    return {name: event.payload[name] for name in ("user_id", "group_id") if event.payload.get(name)}
 
 
 def _first_of_each(

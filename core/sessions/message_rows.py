@@ -9,8 +9,9 @@ from typing import Any, Final
 from sqlalchemy import text
 from uuid_utils import uuid7
 
-from core.events.parsing import Incoming
+from core.events.parsing import Incoming, offset_minutes
 from core.language.terms import token_estimate
+from core.screening import names
 from core.sessions import known_owners
 from core.sessions.known_owners import Seen
 from core.storage.db import json_texts, text_array
@@ -92,6 +93,11 @@ def _is(one: Draft, other: Draft) -> bool:
     return one is other
 
 
+def _name(speaker: str | None) -> str | None:
+    """Return the name of a speaker; None where it is none: what follows it would be read as theirs, or as an order."""
+    return speaker if speaker is not None and names.is_name(speaker) else None
+
+
 def _draft(event: Incoming) -> Draft:
     payload = event.payload
     audience = payload.get("audience")
@@ -108,10 +114,11 @@ def _draft(event: Incoming) -> Draft:
         "group_id": payload.get("group_id") if audience in (None, "group") else None,
         "agent_id": payload.get("agent_id"),
         "role": TOOL if is_tool else payload["role"],
-        "speaker": payload.get("tool_name" if is_tool else "speaker"),
+        "speaker": _name(payload.get("tool_name" if is_tool else "speaker")),
         "content": payload["content"],
         "token_count": token_estimate(payload["content"]),
         "occurred_at": event.time,
+        "utc_offset": offset_minutes(event.time) or None,
         "importance": None if is_tool else payload.get("importance"),
         "extras": extras or None,
         "audience_labels": sorted(set(payload.get("audience_labels") or ())),
@@ -141,6 +148,7 @@ _KINDS: Final = {
     "speaker": "text",
     "content": "text",
     "occurred_at": "timestamptz",
+    "utc_offset": "int",
     "importance": "float8",
     "extras": "jsonb",
     "audience_labels": "text",

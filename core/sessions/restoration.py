@@ -17,7 +17,8 @@ from uuid_utils import uuid7
 
 from core.events import log
 from core.events.log import Cause
-from core.events.parsing import SERVICE, Incoming
+from core.events.parsing import Incoming, offset_minutes
+from core.events.reserved import SERVICE
 from core.language.terms import token_estimate
 from core.sessions import known_owners, message_rows
 from core.storage.db import Tx, recordset, run_together
@@ -199,6 +200,7 @@ def _row(user_id: str, message: RestoredMessage, session: _Growing, event_id: st
         "event_seq": seq,
         "event_id": event_id,
         "user_id": user_id,
+        "utc_offset": offset_minutes(message.occurred_at) or None,
         "token_count": session.tokens,
         "audience_labels": sorted(set(message.audience_labels)),
     }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from operator import attrgetter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from sqlalchemy import text
 
@@ -146,6 +146,12 @@ def get(tx: Tx, session_id: str) -> Session:
     return session_of(row)
 
 
+def owners(tx: Tx, session_ids: Sequence[str]) -> dict[str, Json]:
+    """Return the user of each of these sessions, and its group, as an event names them."""
+    rows = tx.execute(_OWNERS, {"ids": list(session_ids)})
+    return {row.id: {"user_id": row.user_id} | ({"group_id": row.group_id} if row.group_id else {}) for row in rows}
+
+
 def keep(tx: Tx, session_id: str, days: int | None) -> None:
     """Set how many days after its end a conversation is kept; None: as long as its tenant keeps any. NotFound."""
     if tx.execute(_KEEP, {"id": session_id, "days": days}).rowcount == 0:
@@ -160,7 +166,7 @@ def find_unindexed(tx: Tx, session_ids: Sequence[str]) -> list[Session]:
 
 def transcript(tx: Tx, session_id: str, *, after: int = 0, limit: int = 100) -> list[Message]:
     """Return messages in order, after the position `after`."""
-    rows = tx.execute(_TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
+    rows = tx.execute(TRANSCRIPT, {"session": session_id, "after": after, "limit": limit})
     return [message_of(row) for row in rows]
 
 
@@ -192,8 +198,13 @@ _FIELDS_OF_MESSAGE: Final = attrgetter(*Message.__slots__)
 
 
 def message_of(row: Any) -> Message:
-    """Convert a row of `messages`."""
-    return Message(*_FIELDS_OF_MESSAGE(row))
+    """Convert a row of `messages`, with the time on the speaker's clock."""
+    message = Message(*_FIELDS_OF_MESSAGE(row))
+    return message if row.utc_offset is None else replace(message, occurred_at=_offset(row))
+
+
+def _offset(row: Any) -> datetime:
+    return cast(datetime, row.occurred_at).astimezone(timezone(timedelta(minutes=row.utc_offset)))
 
 
 def session_of(row: Any) -> Session:
@@ -307,6 +318,11 @@ _FILL_IN = text("""
 """)
 """After the insert, because a repeated message must not be counted."""
 
+_OWNERS = text("""
+    SELECT id, user_id, group_id FROM sessions WHERE id = ANY(:ids) AND user_id IS NOT NULL
+""")
+"""Of the first event that a session had."""
+
 _COUNT = text("SELECT message_count FROM sessions WHERE id = :id")
 
 _KEEP = text("UPDATE sessions SET keep_days = :days WHERE id = :id")
@@ -315,8 +331,16 @@ _UNMAKE = text("DELETE FROM sessions WHERE id = ANY(:ids)")
 
 _UNINDEXED = text('SELECT * FROM sessions WHERE id = ANY(:ids) AND indexed_to < message_count ORDER BY id COLLATE "C"')
 
-_TRANSCRIPT = text("""
+TRANSCRIPT = text("""
     SELECT * FROM messages WHERE session_id = :session AND position > :after ORDER BY position LIMIT :limit
+""")
+
+SAID_WITHIN = text("""
+    SELECT * FROM messages
+    WHERE session_id = :session AND position > :after
+      AND (cast(:since AS timestamptz) IS NULL OR occurred_at >= :since)
+      AND (cast(:until AS timestamptz) IS NULL OR occurred_at < :until)
+    ORDER BY position LIMIT :limit
 """)
 
 _MESSAGE = text("SELECT * FROM messages WHERE session_id = :session AND id = :message")

@@ -11,6 +11,7 @@ from sqlalchemy import text
 
 from core.sessions import sessions
 from core.sessions.sessions import Session
+from core.storage import bounded_rows
 from core.storage.db import Tx, recordset
 from core.types import Json, Message
 
@@ -49,9 +50,31 @@ def find(tx: Tx, filters: SessionFilter) -> list[Session]:
     return [sessions.session_of(row) for row in tx.execute(statement, values)]
 
 
+def page(
+    tx: Tx,
+    session_id: str,
+    *,
+    after: int,
+    limit: int,
+    time: tuple[datetime | None, datetime | None] = (None, None),
+) -> tuple[list[Message], int | None]:
+    """Return a page of messages in order, after the position `after`, and the position that the next begins after.
+
+    `time`: messages said then or later, and before.
+    """
+    values = {"session": session_id, "after": after, "limit": limit}
+    if any(time):
+        rows, is_cut = bounded_rows.read(tx, sessions.SAID_WITHIN, values | {"since": time[0], "until": time[1]})
+    else:
+        rows, is_cut = bounded_rows.read(tx, sessions.TRANSCRIPT, values)
+    messages = [sessions.message_of(row) for row in rows]
+    return messages, messages[-1].position if is_cut or len(messages) == limit else None
+
+
 def latest(tx: Tx, session_id: str, count: int) -> list[Message]:
-    """Return the newest messages of a session, oldest first."""
-    return [sessions.message_of(row) for row in tx.execute(_LATEST, {"session": session_id, "count": count})]
+    """Return the newest messages of a session, oldest first; fewer if they are large."""
+    rows, _ = bounded_rows.read(tx, _LATEST, {"session": session_id, "count": count})
+    return [sessions.message_of(row) for row in reversed(rows)]
 
 
 def extras(tx: Tx, session_id: str, message_id: str) -> Json:
@@ -93,9 +116,7 @@ _FIND: Final = text(f"""
 """Open and ended sessions have an index each by the time of their last message."""
 
 _LATEST = text("""
-    SELECT * FROM (
-        SELECT * FROM messages WHERE session_id = :session ORDER BY position DESC LIMIT :count
-    ) AS newest ORDER BY position
+    SELECT * FROM messages WHERE session_id = :session ORDER BY position DESC LIMIT :count
 """)
 
 _EXTRAS = text("SELECT extras FROM messages WHERE session_id = :session AND id = :message")

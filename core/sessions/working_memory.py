@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from core.errors import Conflict, Invalid, NotFound, Problem
 from core.events import parsing
+from core.storage import bounded_rows
 from core.storage.db import Tx
 
 VALUE_BYTES: Final = 64 * 1024
@@ -54,9 +55,10 @@ def get(tx: Tx, session_id: str, key: str) -> StoredValue:
     return _stored_value(row)
 
 
-def of_session(tx: Tx, session_id: str, *, after: str = "", limit: int = KEYS) -> list[StoredValue]:
-    """Return the values of a session by key, after the key `after`."""
-    return [_stored_value(row) for row in tx.execute(_ALL, {"session": session_id, "after": after, "limit": limit})]
+def of_session(tx: Tx, session_id: str, *, after: str = "", limit: int = KEYS) -> tuple[list[StoredValue], str | None]:
+    """Return a page of a session's values by key, after the key `after`, and the last key if others follow."""
+    rows, is_cut = bounded_rows.read(tx, _ALL, {"session": session_id, "after": after, "limit": limit})
+    return [_stored_value(row) for row in rows], rows[-1].key if is_cut or len(rows) == limit else None
 
 
 def drop(tx: Tx, session_id: str, key: str) -> bool:

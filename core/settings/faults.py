@@ -8,6 +8,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ from core.errors import Misconfigured
 PREFIX: Final = "IMPRINT_"
 ENV_FILE: Final = ".env"
 TOML_FILE: Final = "imprint.toml"
+ENVIRONMENT: Final = "the environment"
 
 COMPOSE_NAMES: Final = frozenset(
     f"{PREFIX}{name}_PASSWORD" for name in ("POSTGRES", "APP", "ROUTER", "BROKER", "GRAFANA")
@@ -32,6 +34,18 @@ HIDDEN: Final = frozenset({"notify_channels"})
 
 URL_LOGIN: Final = re.compile(r"(?<=://)[^\s/@]*@")
 """User and password in a URL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files with settings."""
+
+    env: str | None
+    toml: str
+
+
+PROJECT: Final = Files(ENV_FILE, TOML_FILE)
+"""Files of the working folder."""
 
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?(\w+)\s*=")
 
@@ -51,7 +65,7 @@ def toml(path: str = TOML_FILE) -> dict[str, Any]:
     """Return the content of a TOML file, empty if there is none. Misconfigured: it cannot be read."""
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except tomllib.TOMLDecodeError as error:
         raise Misconfigured(f"{path} is not valid TOML: {error}.") from None
@@ -61,23 +75,23 @@ def toml(path: str = TOML_FILE) -> dict[str, Any]:
         raise Misconfigured(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def origin(name: str) -> str | None:
+def origin(name: str, files: Files = PROJECT) -> str | None:
     """Return the source of a setting's value, in order of precedence; None if it is the default."""
     variable = f"{PREFIX}{name}".upper()
     if any(known.upper() == variable for known in os.environ):
-        return "the environment"
-    lines = [number for number, found in _env_lines() if found.upper() == variable]
+        return ENVIRONMENT
+    lines = [number for number, found in _env_lines(files) if found.upper() == variable]
     if lines:
-        return f"{ENV_FILE}, line {lines[-1]}"
-    if name in toml():
-        return f"{TOML_FILE}, line {_toml_line(name)}"
+        return f"{files.env}, line {lines[-1]}"
+    if name in toml(files.toml):
+        return f"{files.toml}, line {_toml_line(name, files)}"
     return None
 
 
-def of_validation(error: ValidationError, fields: Fields) -> Misconfigured:
+def of_validation(error: ValidationError, fields: Fields, files: Files = PROJECT) -> Misconfigured:
     """Build the error with one sentence for each wrong value."""
     said = dict.fromkeys(
-        wrong(str(one["loc"][0]), fields, one["input"], _allowed_phrase(one["msg"]))
+        wrong(str(one["loc"][0]), fields, one["input"], _allowed_phrase(one["msg"]), files)
         for one in error.errors()
         if one["loc"]
     )
@@ -90,9 +104,9 @@ def of_json(name: str, fields: Fields, given: str) -> Misconfigured:
     return Misconfigured(wrong(name, fields, given, f"should be JSON such as {example}"))
 
 
-def wrong(name: str, fields: Fields, given: object, allowed: str) -> str:
+def wrong(name: str, fields: Fields, given: object, allowed: str, files: Files = PROJECT) -> str:
     """Return the sentence about one wrong value; secret values are left out."""
-    where = origin(name)
+    where = origin(name, files)
     place = f" in {where}" if where else ""
     variable = f"{PREFIX}{name.upper()}"
     if is_secret(name, fields):
@@ -103,8 +117,8 @@ def wrong(name: str, fields: Fields, given: object, allowed: str) -> str:
 def unknown(fields: Fields) -> list[str]:
     """Return a sentence for each name in the environment, `.env` and `imprint.toml` that is no setting."""
     known = {f"{PREFIX}{name.upper()}" for name in fields} | COMPOSE_NAMES
-    variables = [(name, "the environment") for name in sorted(os.environ)]
-    variables += [(name, f"{ENV_FILE}, line {number}") for number, name in _env_lines()]
+    variables = [(name, ENVIRONMENT) for name in sorted(os.environ)]
+    variables += [(name, f"{ENV_FILE}, line {number}") for number, name in _env_lines(PROJECT)]
     found = [
         f"{name} in {where} is no setting{_plain_term(name.upper(), known) or '.'}"
         for name, where in variables
@@ -116,7 +130,7 @@ def unknown(fields: Fields) -> list[str]:
         kind = "table" if isinstance(value, dict) else "key"
         hint = _plain_term(key.lower().removeprefix(PREFIX.lower()), fields)
         hint = hint or ("; settings stand at the top of the file, in no table." if kind == "table" else ".")
-        found.append(f"The {kind} {key!r} in {TOML_FILE}, line {_toml_line(key)}, is no setting{hint}")
+        found.append(f"The {kind} {key!r} in {TOML_FILE}, line {_toml_line(key, PROJECT)}, is no setting{hint}")
     return found
 
 
@@ -145,10 +159,12 @@ def _plain_term(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def _env_lines() -> Iterator[tuple[int, str]]:
+def _env_lines(files: Files) -> Iterator[tuple[int, str]]:
     """Yield line and name of each assignment in `.env`."""
+    if files.env is None:
+        return
     try:
-        lines = Path(ENV_FILE).read_text(encoding="utf-8").splitlines()
+        lines = Path(files.env).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return
     for number, line in enumerate(lines, 1):
@@ -156,7 +172,7 @@ def _env_lines() -> Iterator[tuple[int, str]]:
             yield number, found[1]
 
 
-def _toml_line(key: str) -> int:
+def _toml_line(key: str, files: Files) -> int:
     assigned = re.compile(rf"""\s*(?:\[+\s*)?["']?{re.escape(key)}["']?\s*(?:[=\].])""")
-    lines = Path(TOML_FILE).read_text(encoding="utf-8").splitlines()
+    lines = Path(files.toml).read_text(encoding="utf-8").splitlines()
     return next((number for number, line in enumerate(lines, 1) if assigned.match(line)), 1)

@@ -18,13 +18,17 @@ class TenantLimits(BaseModel):
 
     requests: Count = Field(24, description="Concurrent HTTP and MCP requests.")
     requests_per_key: Count = Field(16, description="Concurrent HTTP and MCP requests per key.")
-    body_bytes: Count = Field(64 * 1024**2, description="Bytes of request bodies in memory.")
+    body_bytes: Count = Field(16 * 1024**2, description="Bytes of request bodies in memory.")
     settles: Count = Field(32, description="Concurrent callers of `GET /v1/settle`.")
     streams: Count = Field(200, description="Concurrent followers of `GET /v1/stream`.")
     streams_per_key: Count = Field(100, description="Concurrent followers of `GET /v1/stream` per key.")
+    pages: Count = Field(16, description="Concurrent pages of the console.")
     backtests: Count = Field(1, description="Concurrent backtests, plans of replays and dry runs of extraction.")
     rebuilds: Count = Field(2, description="Concurrent rebuilds of users' memories.")
-    imports: Count = Field(4, description="Archives that are uploaded or restored at the same time.")
+    imports: Count = Field(
+        4,
+        description="Concurrent requests to `POST /v1/import`; also archives that are uploaded or restored at once.",
+    )
     import_bytes: Count = Field(
         2 * 1024**3, description="Total bytes of uploads that are kept until they are restored."
     )

@@ -31,10 +31,8 @@ from core.statements import quotation, revision
 from core.statements.succession import Statement
 from core.types import Category
 
-LEAST: Final = 0.2
-"""Probability from which a statement counts as ended: three of four of those have ended (`bench.ending`)."""
-LEAST_OF_FEW: Final = 0.4
-"""The same if fewer than `NEAREST` older statements are known: being the nearest of a few says little."""
+LEAST: Final = 0.6
+"""Probability from which a statement counts as ended: more than nine of ten of those have ended (`bench.ending`)."""
 SLIGHTEST: Final = -1.0
 """Log-odds of ending anything below which a statement is compared with nothing."""
 NEAREST: Final = 10
@@ -223,43 +221,49 @@ def ended_statements(new: NewerStatement, older: OlderStatements[K] | list[K]) -
         return []
     columns: OlderStatements[K] = ListedStatements(older) if isinstance(older, list) else older
     compared = columns.taken(_comparable(new.content, columns))
-    least = LEAST if len(compared) >= NEAREST else LEAST_OF_FEW
     places, shown = pairs(new, compared)
     if not len(places):
         return []
     logits = log_odds(shown | _category_columns(new, compared.marks["category"][places]))
     # The rules, which cost most, and the texts are asked only where they can decide.
-    may_reach = logits + _most_by_rule() >= ngrams.logit(least) - _SLACK
+    may_reach = logits + _most_by_rule() >= ngrams.logit(LEAST) - _SLACK
     open_ones = may_be_ended(new, compared.marks.take(places)) & may_reach
     found = [
         (one, *rated)
         for one, logit in zip(compared.statements(places[open_ones].tolist()), logits[open_ones].tolist(), strict=True)
-        if (rated := _rate(new, one, logit, least)) is not None
+        if (rated := _rate(new, one, logit)) is not None
     ]
     return sorted(found, key=lambda one: -one[1])
 
 
 def may_be_ended(new: NewerStatement, marks: Places) -> Places:
-    """Return which older ones differ, are not of one slot (that decides by itself), and neither is an episode."""
+    """Return which older ones are of the same subject and differ, are not of one slot, and neither is an episode.
+
+    A slot decides by itself. What happens to one person or thing ends nothing that is true of another.
+    """
     if new.category is Category.EPISODE:
         return np.zeros(len(marks), dtype=np.bool_)
     allowed = (marks["content"] != code_of(new.content)) & (marks["category"] != CATEGORIES.index(Category.EPISODE))
+    allowed &= marks["subject"] == code_of(new.subject)
     if new.attribute:
-        allowed &= (marks["attribute"] != code_of(new.attribute)) | (marks["subject"] != code_of(new.subject))
+        allowed &= marks["attribute"] != code_of(new.attribute)
     return np.asarray(allowed)
 
 
-def _rate(new: NewerStatement, old: OlderStatement, logit: float, least: float) -> tuple[float, str | None] | None:
-    """Return the probability that a statement ends another, and the reason of a rule; None if it is below `least`.
+def _rate(new: NewerStatement, old: OlderStatement, logit: float) -> tuple[float, str | None] | None:
+    """Return the probability that a statement ends another, and the reason of a rule; None if it does not.
 
-    `logit`: the log-odds without a rule.
+    `logit`: the log-odds without a rule. What is of another day has happened whatever follows: only a rule ends it.
     """
-    by_rule, view = _weights().weights.get(RULE, 0.0), rule_view(new)
+    if not _relatives(new.content) <= _relatives(old.content):
+        return None
+    may_by_words = old.category is not Category.EVENT and not _of_other_days(new.content, old.content)
+    by_rule = _weights().weights.get(RULE, 0.0)
     why = None
-    if ngrams.logistic(logit + max(by_rule, 0.0)) >= least:
-        why = _revises(view, rule_view(old))
+    if ngrams.logistic(logit + max(by_rule, 0.0)) >= LEAST:
+        why = _revises(rule_view(new), rule_view(old))
     likely = ngrams.logistic(logit + by_rule * (why is not None))
-    return (likely, why) if likely >= least else None
+    return (likely, why) if likely >= LEAST and (why or may_by_words) else None
 
 
 def _most_by_rule() -> float:
@@ -620,10 +624,29 @@ def words_of(content: str, language: str, speaker: str) -> frozenset[str]:
 
 def _people(content: str, language: str) -> frozenset[str]:
     """Return the people in a statement, by name or as a relative."""
-    if language == "zh":
-        return frozenset(_KIN_ZH.findall(content))
     names = {one for one in _NAME.findall(content) if one.lower().removesuffix("s") not in CALENDAR}
-    return frozenset([*names, *(one.lower() for one in _KIN_EN.findall(content))])
+    kin = _kin(content, language)
+    return kin if language == "zh" else kin | names
+
+
+def _kin(content: str, language: str) -> frozenset[str]:
+    return frozenset(map(str.lower, (_KIN_ZH if language == "zh" else _KIN_EN).findall(content)))
+
+
+def _of_other_days(one: str, other: str) -> bool:
+    """Return whether two statements name different days or months."""
+    values, other_values = sketch(one).traits.values, sketch(other).traits.values
+    return any(
+        values[sort] and other_values[sort] and values[sort].isdisjoint(other_values[sort])
+        for sort in ("weekday", "month", "day")
+    )
+
+
+@memoized_in_scope
+def _relatives(content: str) -> frozenset[str]:
+    """Return the relatives, animals and colleagues of whom the words of a statement speak, without its frame."""
+    seen = sketch(content)
+    return _kin(seen.said, seen.language)
 
 
 def file_of(what: str, language: str) -> Path:

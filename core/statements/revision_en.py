@@ -144,29 +144,17 @@ def revises(new: Statement, old: Statement) -> str | None:
     """Return why `new`, said later, ends `old`; None if both may hold."""
     if new.content == old.content or (new.attribute and new.attribute == old.attribute) or not may_revise(new):
         return None
+    if normal_value(new.subject) != normal_value(old.subject):
+        return None
     new_frame, old_frame = _frame(new), _frame(old)
-    same = normal_value(new.subject) == normal_value(old.subject)
-    found = (
-        (_another_value(new_frame, old_frame, _aspects(new), _aspects(old)) or _next_stage(new_frame, old_frame))
-        if same
-        else None
-    )
-    if found or _INSTRUCTION in old.content:
-        return found
-    corrects = bool(getattr(new, "corrects", False))
-    changed = _changed_value(new_frame, old_frame, corrects=corrects) if _of_one(new, old) else None
-    if same:
-        changed = changed or _new_one(new_frame, old_frame) or _instead(new_frame, old_frame)
-    return changed or _end_reason(new, old, new_frame, old_frame)
-
-
-def _of_one(new: Statement, old: Statement) -> bool:
-    """Return whether two statements may be about one thing: the same subject, or one of them about a thing."""
-    subjects = normal_value(new.subject), normal_value(old.subject)
+    reason = _another_value(new_frame, old_frame, _aspects(new), _aspects(old)) or _next_stage(new_frame, old_frame)
+    if reason or _INSTRUCTION in old.content:
+        return reason
     return (
-        subjects[0] == subjects[1]
-        or subjects[0] in normal_value(old.content)
-        or subjects[1] in normal_value(new.content)
+        _changed_value(new_frame, old_frame, corrects=bool(getattr(new, "corrects", False)))
+        or _new_one(new_frame, old_frame)
+        or _instead(new_frame, old_frame)
+        or _end_reason(new, new_frame, old_frame)
     )
 
 
@@ -200,15 +188,22 @@ def _same_goal(new: EnglishStatement, old: EnglishStatement, value: str, old_val
 
 
 def _next_stage(new: EnglishStatement, old: EnglishStatement) -> str | None:
-    for after, before, needs in STAGES:
+    for after, before in STAGES:
         if (
-            (found := after.search(new.content))
+            (match := after.search(new.content))
             and (was := before.search(old.content))
             and not before.search(new.content)
-            and (not needs or _shared_words(new, old))
+            and _names_all(match, old)
+            and _names_all(was, new)
         ):
-            return f"{was.group()} → {found.group()}"
+            return f"{was.group()} → {match.group()}"
     return None
+
+
+def _names_all(match: re.Match[str], other: EnglishStatement) -> bool:
+    """Return whether the other statement holds every word of what a match names; one that names nothing does."""
+    phrase = next(filter(None, match.groups()), "")
+    return set(_stems(phrase)) - _OF_TIME <= other.every
 
 
 def _changed_value(new: EnglishStatement, old: EnglishStatement, *, corrects: bool) -> str | None:
@@ -250,10 +245,11 @@ def _speaks_of(topic: Sequence[str], old: EnglishStatement) -> bool:
 
 def _instead(new: EnglishStatement, old: EnglishStatement) -> str | None:
     """Return the reason of "Lisbon instead of Rome", if both statements otherwise say the same of the two."""
-    if old.past or not new.stems & old.stems:
+    if old.past:
         return None
     for found in _INSTEAD.finditer(new.content):
-        if set(_stems(found["name"])) & old.names:
+        name = set(_stems(found["name"]))
+        if name & old.names and (new.stems & old.stems) - GENERIC - name:
             return f"not {found['name']} any more"
     return None
 
@@ -263,10 +259,14 @@ def _new_one(new: EnglishStatement, old: EnglishStatement) -> str | None:
     found = NEW_ONE.search(new.content)
     if not found or new.beside or old.past or re.search(r"\bnew\b", old.content):
         return None
-    return f"a new {found['thing']}" if re.search(rf"['’]s {found['thing']}\b", old.content, re.IGNORECASE) else None
+    return (
+        f"a new {found['thing']}"
+        if re.search(rf"['’]s {found['thing']}(?: [a-z]*s\b|,)", old.content, re.IGNORECASE)
+        else None
+    )
 
 
-def _end_reason(new: Statement, old: Statement, new_frame: EnglishStatement, old_frame: EnglishStatement) -> str | None:
+def _end_reason(new: Statement, new_frame: EnglishStatement, old_frame: EnglishStatement) -> str | None:
     """Return the reason if a statement says that a thing of the older one is sold, quit, finished, dead or over."""
     if (
         (old_frame.past and not STARTS.search(old_frame.content))
@@ -274,29 +274,24 @@ def _end_reason(new: Statement, old: Statement, new_frame: EnglishStatement, old
         or QUIT.search(old_frame.content)
     ):
         return None
-    same = normal_value(new.subject) == normal_value(old.subject)
     for name, way, needs in _ENDINGS:
-        if not same and (
-            name not in _OF_OTHERS
-            or (name == "is overtaken" and normal_value(old.subject) not in normal_value(new.content))
-        ):
-            continue
         if needs and not needs.search(old_frame.content):
             continue
-        for found in way.finditer(new_frame.content):
-            if name in _DONE and not _is_subjects(new_frame.content[: found.start()], new.subject):
+        for match in way.finditer(new_frame.content):
+            if name in _DONE and not _is_subjects(new_frame.content[: match.start()], new.subject):
                 continue
-            phrase = next(group for group in found.groups() if group)
-            cut = _TO if name == "is given away" else _CUT
-            if what := _ended_thing(
-                cut.split(phrase, maxsplit=1)[0].strip(), new_frame, old_frame, by_name=name in _NAMED
-            ):
+            phrase = next(group for group in match.groups() if group)
+            cut = (_TO if name == "is given away" else _CUT).search(phrase)
+            thing, rest = (phrase[: cut.start()].strip(), phrase[cut.start() :]) if cut else (phrase.strip(), "")
+            if name == "is given up" and _RESTRICTS.match(rest):
+                continue
+            if what := _ended_thing(thing, new_frame, old_frame, by_name=name in _NAMED):
                 return f"{what} {name}"
     return None
 
 
 def _ended_thing(phrase: str, new_frame: EnglishStatement, old_frame: EnglishStatement, *, by_name: bool) -> str | None:
-    """Return the thing that is over, if the older statement speaks of it: by its name, or its last noun.
+    """Return the thing that is over, if the older statement speaks of it: by its names, or its last noun.
 
     `by_name`: it may be the subject itself.
     """
@@ -307,10 +302,24 @@ def _ended_thing(phrase: str, new_frame: EnglishStatement, old_frame: EnglishSta
     stems = [one for one in every if one not in GENERIC and (by_name or one not in new_frame.own)]
     names = {one for one in stems if one in new_frame.names}
     if names:
-        return phrase if names & old_frame.every else None
+        return phrase if names <= old_frame.names | old_frame.own else None
     if stems:
-        return phrase if stems[-1] in old_frame.stems else None
+        return phrase if _is_done(stems[-1], old_frame.content) else None
     return phrase if every and ("count", every[-1]) in old_frame.aspects else None
+
+
+def _is_done(stemmed: str, content: str) -> bool:
+    """Return whether a word stands for itself in a statement: "goes running", not "is running the team".
+
+    What it is when more follows ("on the board of a charity") or when it is taught or sold, nothing tells.
+    """
+    words = re.findall(r"[\w][\w'’-]*|[^\w\s]", content)
+    return any(
+        _normal_form(word) == stemmed
+        and (not after[0].isalnum() or bool(_ALONE.fullmatch(after)))
+        and not _OF_OTHERS.fullmatch(before)
+        for before, word, after in zip(["", *words], words, [*words[1:], "."], strict=False)
+    )
 
 
 def _is_subjects(before: str, subject: str) -> bool:
@@ -438,5 +447,19 @@ _ENDINGS: tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...] = (
 _DONE = frozenset({"is given away", "is given up", "is done"})
 """Endings caused by a person, who must be the subject of the older statement."""
 _NAMED = frozenset({"is dead or gone", "has moved out"})
-_OF_OTHERS = frozenset({"is overtaken", "is over", "is dead or gone", "has moved out"})
-"""Endings of things that are subjects, if the older statement has another subject."""
+_ALONE = lazy_regex(
+    r"in|on|at|for|with|and|or|but|every|each|most|once|twice|again|now|since|until|till|when|because|along|from|by|"
+    r"called|named|class|classes|course|courses|lessons|club|too|also|as|before|after|while|so|if|\w+ly|\w+day\w*",
+    re.IGNORECASE,
+)
+"""Words that may follow an activity or a thing which stands for itself."""
+_OF_OTHERS = lazy_regex(r"teach\w*|coach\w*|sell\w*|manag\w*|organi[sz]\w*|stud(?:y|ies|ying)|of|about", re.IGNORECASE)
+"""Words after which an activity is a subject of work, not what somebody does."""
+_RESTRICTS = lazy_regex(
+    r"\s(?:in|on|at|with|for|by)\s(?!good\b|ever\b|now\b|health|a while|"
+    r"(?:the )?(?:new year|spring|summer|autumn|fall|winter|end|start|moment|time)|\d|last|this|"
+    rf"{'|'.join(sorted(CALENDAR))})",
+    re.IGNORECASE,
+)
+"""What narrows what is given up: "oat milk in porridge", "running with Tom"."""
+_OF_TIME = frozenset(stem(word) for word in "now any more again completely".split())

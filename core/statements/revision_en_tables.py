@@ -59,7 +59,7 @@ ASPECTS: Final = (
     ),
     _row(
         "amount",
-        r"\b(?P<key>rent|salary|pay|wage|mortgage|tuition|deposit|budget|pension|allowance|fee)\b[^.;]{0,25}? "
+        r"\b(?P<key>rent|salary|pay|wage|mortgage|pension)\b[^.;]{0,25}? "
         r"(?P<v>[$€£]?\d[\d,.]*k?)\b",
         r"\b(?P<v>\d[\d.]*) ?(?:mg|mcg|ml|units|iu) (?:of )?(?P<key>[a-z]+)\b",
     ),
@@ -136,7 +136,7 @@ BY_ATTRIBUTE: Final = {
 }
 """Slots that represent an aspect; `preference.…` and `number.…` the aspect with that key."""
 
-NEEDS_CHANGE: Final = frozenset({"role", "unit of work", "home", "employer"})
+NEEDS_CHANGE: Final = frozenset({"role", "unit of work", "home", "employer", "number"})
 """Aspects of which one may have two: the newer statement must mention a change."""
 
 CHANGED: Final = lazy_regex(
@@ -240,56 +240,52 @@ PETS: Final = lazy_regex(
 )
 
 STAGES: Final = tuple(
-    (lazy_regex(new, re.IGNORECASE), lazy_regex(old, re.IGNORECASE), needs)
-    for new, old, needs in (
+    (lazy_regex(new, re.IGNORECASE), lazy_regex(old, re.IGNORECASE))
+    for new, old in (
         (
             r"\bhad (?:(?:an?|the|her|their) )?(?:[\w-]+ )?(?:baby|girl|boy|son|daughter|twins)\b|\bgave birth\b",
             r"\bpregnant\b|\bexpecting\b|\bbaby (?:is )?due\b",
-            False,
         ),
         (
             r"\b(?:went|been|flew|travell?ed|drove|back) (?:to|from)\b|\bfirst (?:time|trip|visit)\b|\bvisited\b",
-            r"\bnever (?:been|gone|travell?ed) to\b|\bnever (?:visited|seen|set foot)\b",
-            True,
+            rf"\bnever (?:been to|gone to|travell?ed to|visited|seen|set foot in) (?:the )?(?P<what>{NAME})",
         ),
         (
-            r"\b(?:drinks?|eats?|smokes?|runs?|plays?|does|takes?|[a-z]+ing)\b.* again\b|\bback (?:to|on)\b",
+            (
+                r"\b(?:drinks?|eats?|smokes?|runs?|plays?|does|takes?|[a-z]+ing) (?P<what>[^,.;]{2,30}?) again\b|"
+                r"\bback on (?P<thing>[^,.;]{2,30})"
+            ),
             r"\b(?:given up|gave up|quit|stopped|no longer|not (?:eat|drink|smoke)|not\b.* any ?more)\b",
-            True,
-        ),
-        (
-            r"\b(?:given up|gave up|quit|stopped)\b",
-            rf"\b(?:drinks?|eats?|smokes?)\b|\bis (?:on|at) (?:about |around )?(?:{NUMBER}|[\w ]{{2,40}} team)\b",
-            True,
         ),
         (
             r"\b(?:got|is|are)(?: now)? (?:engaged|married|divorced)\b|\b(?:broke|split) up\b",
             r"\bis (?:single|engaged to|dating|seeing|married to)\b",
-            False,
         ),
         (
-            r"\bnot (?:actually |really )?(?:allergic|intolerant)\b",
+            r"\bnot (?:actually |really )?(?:allergic|intolerant) to (?P<what>[^,.;]{2,40}?)(?= after all|[,.;]|$)",
             r"(?<!not )(?<!actually )\b(?:allergic|intolerant)\b",
-            True,
         ),
         (
             r"\b(?:eats?|eating) (?:meat|chicken|fish)\b.* again\b|\bstarted eating (?:meat|fish)\b",
             r"\bis (?:an? )?(?:vegetarian|vegan)\b",
-            False,
         ),
         (
             r"\bpassed (?:the|my|his|her|their|\S+) (?:driving|theory|road) test\b|\bgot \S+ licen[cs]e\b",
             r"\blearning to drive\b|\bdriving lessons\b|\bcannot drive\b",
-            False,
         ),
         (
-            r"\b(?:forget|drop|lift|scrap|ignore)\b.* (?:rule|ban)\b|\bfine again\b|\b(?:can|may)\b.* again\b",
+            (
+                r"\b(?:forget|drop|lift|scrap|ignore) (?:the |my |that )?"
+                r"(?P<what>(?!the\b|my\b|that\b)[\w -]{2,40}?) (?:rule|ban)\b|"
+                r"\b(?:forget|drop|lift|scrap|ignore) (?:the |my |that )?(?:rule|ban) (?:about|on|against) "
+                r"(?P<thing>[^,.;]{2,60})|\b(?:can|may) (?P<deed>[^,.;]{2,40}?) again\b|"
+                r"\binstruction: (?P<subject>[^,.;]{2,40}?) (?:is|are) fine again\b"
+            ),
             r"\binstruction: (?!.*\bagain\b).*\b(?:never|no|not|don['’]t|always|please|keep|use|avoid|from now on)\b",
-            True,
         ),
     )
 )
-"""Successive stages: the later one ends the earlier; the last field says whether both must be about one thing."""
+"""Successive stages: the later one ends the earlier. A group is what both must name, with all its words."""
 
 ALIKE: Final = {
     stem(word): stem(group.split()[0])

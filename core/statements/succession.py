@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from core.language.lazy_regex import lazy_regex
 from core.language.lexicon import CALENDAR, NUMBER_WORDS
 from core.language.spelling import american
 from core.memoize import memoized_in_scope
@@ -14,6 +15,10 @@ from core.statements.comparison import read
 
 OPPOSITE: Final = {"likes": "dislikes", "dislikes": "likes"}
 """Pairs of lists that deny each other."""
+
+
+OPEN_SLOTS: Final = ("number.", "date.", "place.", "have.", "count.", "item.", "habit.", "plan.", "id.", "year.")
+"""Slots of things of which one may have several: a second value replaces the first only where a change is announced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +108,13 @@ def denies(new_list: Gathered | None, old_list: Gathered | None) -> str | None:
 
 
 def number_change(new: str, old: str) -> str | None:
-    """Return the two numbers if both statements give one number of one thing ("my room is 204"); None: they do not.
+    """Return the two numbers if a statement gives another number of a thing ("my room is 204 now"); None: it does not.
 
-    Only a bare number with its unit counts, because a thing may have several dates, times and places.
+    Only a bare number with its unit counts, because a thing may have several dates, times and places; and, but for an
+    age, only where a change is announced, because one may have several rooms.
     """
-    if (new_number := _numbered_thing(new)) is None:
+    new_number = _numbered_thing(new)
+    if new_number is None or not (announces_change(new) or new_number[0].endswith(("/years old", "/岁"))):
         return None
     old_number = _numbered_thing(old)
     if old_number is None or new_number[0] != old_number[0] or new_number[1] == old_number[1]:
@@ -118,6 +125,19 @@ def number_change(new: str, old: str) -> str | None:
 def has_number(content: str) -> bool:
     """Return whether a statement gives one number of one thing."""
     return _numbered_thing(content) is not None
+
+
+def announces_change(content: str) -> bool:
+    """Return whether a statement says that something is not as it was ("now", "moved to", "改成")."""
+    return bool(_CHANGE.search(content))
+
+
+def stands_beside(new: Statement, old: Statement) -> bool:
+    """Return whether two values of one slot may both hold: of two lockers, or of a town and a district."""
+    if new.attribute is None or announces_change(new.content) or getattr(new, "corrects", False):
+        return False
+    is_part = new.attribute == "home.city" and bool(_DISTRICT.search(new.value or ""))
+    return is_part or (new.attribute.startswith(OPEN_SLOTS) and normal_value(new.value) != normal_value(old.value))
 
 
 def is_past(statement: Statement) -> bool:
@@ -163,6 +183,15 @@ _WORD = re.compile(r"[a-z]+")
 _american = memoized_in_scope(american)
 
 _CLAUSE = re.compile(r"[,;.!?，；。！？]|\b(?:but|and) (?:now|then|today|since)\b|\bbut\b|现在|后来", re.IGNORECASE)
+
+_CHANGE = lazy_regex(
+    r"\b(?:now|these days|new|instead|no longer|any ?more|rather than|chang(?:ed|ing)|mov(?:ed|ing)|switched|swapped|"
+    r"replaced|rescheduled|postponed|delayed|pushed|brought forward|put (?:back|off)|up to|down to|back to|raised|"
+    r"cut to|sold|gave (?:up|back)|given up|handed in|returned|turned in|cancell?ed|called off|stopped|quit|gone)\b|"
+    r"现在|如今|目前|改|换|新|变|不再|不用|搬|调|升|推迟|提前|延期|挪|取消|更正|其实|不是|退|卖|没有了|去世|走了|停",
+    re.IGNORECASE,
+)
+_DISTRICT = re.compile(r"(?:区|路|街|镇|乡|小区|新村|巷|弄|花园|公寓)$")
 
 _PAST = re.compile(
     r"\bused to\b|\bformerly\b|\bpreviously\b|\bin the past\b|\bback then\b|\bat (?:the|that) time\b"

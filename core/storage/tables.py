@@ -339,6 +339,7 @@ messages = _tenant_table(
     Column("content", Text, nullable=False),
     Column("token_count", Integer, comment="Tokens of the session up to and with this message."),
     _time("occurred_at", null=False),
+    Column("utc_offset", SmallInteger, comment="Minutes of the speaker's clock ahead of UTC; null: not known."),
     _number("importance"),
     _json("extras"),
     _texts("audience_labels", comment="A reader must hold all of them."),
@@ -359,6 +360,7 @@ owners = _tenant_table(
     Column("id", Text(collation="C"), primary_key=True),
     _time("known_at", now=True, comment="Since when something is held of it."),
     _time("last_at", null=False, comment="When something of it was said or sent last, to within a minute."),
+    Column("time_zone", Text, comment="IANA name of the zone of a user's clock; null: not set."),
     Index("owners_by_last", "tenant_id", "kind", "last_at", "id"),
     comment="Users and groups of whom something is or was held, until they are erased.",
 )

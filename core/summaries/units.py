@@ -27,7 +27,7 @@ from core.index import search_index, unit_entries
 from core.index.search_index import Unembedded
 from core.index.unit_entries import UnitEntry
 from core.inference.embedders import Embedder
-from core.sessions import sessions
+from core.sessions import sessions, speaker_clocks
 from core.storage.db import Tx, recordset
 from core.summaries import segmentation, unit_llm_text, unit_rule_text
 from core.summaries.segmentation import Boundary
@@ -151,8 +151,9 @@ def read(tx: Tx, session_id: str, *, limit: int = READ, extracted_units: Sequenc
     session = sessions.get(tx, session_id)
     fresh: defaultdict[Audience, list[Message]] = defaultdict(list)
     rows = tx.execute(_FRESH, {"session": session_id, "limit": limit}).all()
-    for row in rows:
-        fresh[_audience(row)].append(sessions.message_of(row))
+    messages = speaker_clocks.of_messages(tx, [sessions.message_of(row) for row in rows])
+    for row, message in zip(rows, messages, strict=True):
+        fresh[_audience(row)].append(message)
     last = {_audience(row): _unit(row) for row in tx.execute(_LAST, {"session": session_id})} if fresh else {}
     parameters = {
         "session": session_id,
@@ -240,8 +241,9 @@ def forget_messages(tx: Tx, places: Sequence[tuple[str, str]]) -> int:
 def _within(tx: Tx, ids: Sequence[UUID]) -> Mapping[UUID, list[Message]]:
     """Read the messages of units."""
     found: defaultdict[UUID, list[Message]] = defaultdict(list)
-    for row in tx.execute(_WITHIN, {"ids": list(ids)}) if ids else ():
-        found[row.unit_id].append(sessions.message_of(row))
+    rows = tx.execute(_WITHIN, {"ids": list(ids)}).all() if ids else ()
+    for row, message in zip(rows, speaker_clocks.of_messages(tx, list(map(sessions.message_of, rows))), strict=True):
+        found[row.unit_id].append(message)
     return found
 
 

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -134,6 +134,13 @@ def create_key(
     return key_id, f"imp.{tenant_id}.{key_id}.{secret}"
 
 
+def author_names(tx: Tx, authors: Iterable[str]) -> dict[str, str]:
+    """Return the names of the keys among these authors, by author; keys without a name are left out."""
+    ids = [author.removeprefix("key:") for author in authors if author.startswith("key:")]
+    rows = tx.execute(_NAMES, {"ids": ids}) if ids else ()
+    return {f"key:{row.id}": row.name for row in rows}
+
+
 def keys(tx: Tx, *, before: str | None = None, limit: int | None = None) -> list[ApiKey]:
     """Return keys without their secrets, newest first; `before`: the last id of the page before."""
     rows = tx.execute(_KEYS, {"before": before, "limit": limit})
@@ -186,6 +193,8 @@ def caller(db: Database, key: str, default: TenantLimits = UNCHANGED) -> Caller:
     labels = None if row.labels is None else frozenset(row.labels)
     return Caller(tenant_id, key_id, frozenset(row.scopes), limits, labels, own)
 
+
+_NAMES = text("SELECT id, name FROM api_keys WHERE id = ANY(:ids) AND name <> ''")
 
 _KEYS = text("""
     SELECT * FROM api_keys WHERE cast(:before AS text) IS NULL OR id < :before ORDER BY id DESC LIMIT :limit

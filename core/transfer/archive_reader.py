@@ -14,11 +14,14 @@ from core.errors import Invalid, Problem
 from core.transfer import archive_lines, opened
 from core.transfer.archive import FILES, FORMAT, GROUP_FORMAT, MANIFEST, VERSION
 from core.transfer.archive_lines import LINE_BYTES, Manifest
-from core.transfer.opened import Unreadable
+from core.transfer.opened import Allowance, Unreadable
 from core.types import Json
 
 PROBLEMS: Final = 20
 """Faults of an archive that are listed."""
+
+LINES: Final = 50
+"""Lines after which other requests may compute."""
 
 BROKEN: Final = (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, EOFError, RuntimeError)
 """Errors of zipfile for a zip that is broken, or only looks like one."""
@@ -37,13 +40,14 @@ class ReadLine:
 class ArchiveReader:
     """An archive that is open for reading. Unreadable: it is none, or breaks a bound."""
 
-    def __init__(self, file: IO[bytes], name: str) -> None:
+    def __init__(self, file: IO[bytes], name: str, allowance: Allowance | None = None) -> None:
         self._name = name
+        self._allowance = allowance or Allowance()
         with _as_unreadable(name):
             self._zip = zipfile.ZipFile(file)
         entries = [one for one in self._zip.infolist() if not one.is_dir()]
         opened.require_few(len(entries), name)
-        opened.require_bounded(entries, name)
+        self._allowance.unpack(entries, name)
         self._entries = {one.filename: one for one in entries}
         if len(self._entries) != len(entries):
             raise Unreadable(f"{name} has two files of one name; export it again.")
@@ -109,6 +113,8 @@ class ArchiveReader:
             number = 0
             while raw := packed.readline(LINE_BYTES + 1):
                 number += 1
+                if not number % LINES:
+                    self._allowance.go_on()
                 if len(raw) > LINE_BYTES:
                     raise Unreadable(f"{file}.jsonl:{number} has over {LINE_BYTES} bytes.")
                 yield number, raw

@@ -11,6 +11,7 @@ from typing import Final
 
 from core.events import identifiers
 from core.events.parsing import NAME_CHARACTERS
+from core.language import unnamed_user
 from core.transfer.records import Conversation, Note, Statement, Turn
 from core.types import Json
 
@@ -42,18 +43,18 @@ class Owner:
 
 def events(records: Iterable[Conversation | Statement], owner: Owner) -> Iterator[Json]:
     """Yield the events of conversations and statements; a session ends behind its last message."""
-    open_one: tuple[Conversation, Turn] | None = None
+    last: tuple[Conversation, Turn] | None = None
     for record in records:
         if isinstance(record, Statement):
             yield _requested(record, owner)
             continue
-        if open_one is not None and open_one[0].id != record.id:
-            yield _ended(*open_one, owner)
+        if last is not None and last[0].id != record.id:
+            yield _ended(*last, owner)
         for turn in record.turns:
             yield from _messages(record, turn, owner)
-        open_one = record, record.turns[-1]
-    if open_one is not None:
-        yield _ended(*open_one, owner)
+        last = record, record.turns[-1]
+    if last is not None:
+        yield _ended(*last, owner)
 
 
 def document(note: Note, owner: Owner) -> Json:
@@ -73,11 +74,12 @@ def as_note(record: Statement | Note) -> Note:
     return Note(record.id, record.content[:80], record.content, record.at)
 
 
-def session_id(known: str) -> str:
+def session_id(conversation: str) -> str:
     """Return the id of a conversation as one of a session, or its digest if it cannot be one."""
-    if len(known) <= NAME_CHARACTERS and identifiers.fault_of_place(known) is None and known.isprintable():
-        return known
-    return f"import/{_digest(known)}"
+    is_short = len(conversation) <= NAME_CHARACTERS
+    if is_short and conversation.isprintable() and identifiers.fault_of_place(conversation) is None:
+        return conversation
+    return f"import/{_digest(conversation)}"
 
 
 def _messages(conversation: Conversation, turn: Turn, owner: Owner) -> Iterator[Json]:
@@ -92,8 +94,8 @@ def _messages(conversation: Conversation, turn: Turn, owner: Owner) -> Iterator[
             "content": content,
             "tags": ["imported"],
         }
-        if turn.speaker:
-            payload["speaker"] = turn.speaker[:NAME_CHARACTERS]
+        if speaker := " ".join((turn.speaker or "").split())[:NAME_CHARACTERS].strip():
+            payload["speaker"] = speaker
         if turn.metadata:
             payload["metadata"] = dict(turn.metadata)
         yield _event("message.added", identity, turn.at, payload)
@@ -115,7 +117,8 @@ def _requested(statement: Statement, owner: Owner) -> Json:
     kept = {name: value for name, value in statement.metadata.items() if name in FIELDS}
     other = {name: value for name, value in statement.metadata.items() if name not in FIELDS}
     tags = [*statement.tags, "imported", *([] if statement.trusted else ["unreviewed"])]
-    payload = {**owner.fields(), **kept, "content": statement.content, "tags": list(dict.fromkeys(tags))}
+    content = statement.content if "subject" in kept else unnamed_user.about(statement.content, owner.user_id)
+    payload = {**owner.fields(), **kept, "content": content, "tags": list(dict.fromkeys(tags))}
     if other:
         payload["structured"] = {**kept.get("structured", {}), "imported": other}
     if statement.at is not None:

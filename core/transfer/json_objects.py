@@ -83,6 +83,8 @@ class _Text:
                 place = self._before + error.pos
                 if not self._fill():
                     raise Unreadable(f"{self.name} is not JSON at character {place}: {error.msg}.") from None
+            except ValueError:
+                raise Unreadable(f"{self.name} has a number with too many digits behind character {self.at}.") from None
             else:
                 if end == len(self._buffer) and isinstance(found, int | float) and self._fill():
                     continue  # A number may go on.

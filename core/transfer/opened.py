@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import io
+import math
 import tempfile
+import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Final
+from typing import IO, Final, cast
 
+from core.baton import REQUESTS
 from core.errors import ImprintError
 
 SUFFIXES: Final = frozenset({".json", ".jsonl", ".ndjson", ".md"})
@@ -57,54 +60,102 @@ class Opened:
         return PurePosixPath(self.name).suffix.lower()
 
 
-def files(path: Path) -> Iterator[Opened]:
+@dataclass(slots=True)
+class Allowance:
+    """Bytes that zips may unpack to together, and the time of `time.monotonic` at which reading has to have ended.
+
+    `advice`: what to do where that is not enough.
+    """
+
+    unpacked: int = UNPACKED_BYTES
+    ends_at: float = math.inf
+    advice: str = "Split it."
+
+    def unpack(self, entries: list[zipfile.ZipInfo], name: str) -> None:
+        """Refuse a zip by the sizes that it declares; no entry can be read beyond its own. Unreadable."""
+        size = sum(entry.file_size for entry in entries)
+        if size > self.unpacked:
+            raise Unreadable(f"{name} would unpack to more than {self.unpacked // 1024**2} MiB. {self.advice}")
+        self.unpacked -= size
+        require_known(entries, name)
+
+    def go_on(self) -> None:
+        """Give way to other requests. Unreadable: the time is over."""
+        REQUESTS.give_way()
+        if time.monotonic() > self.ends_at:
+            raise Unreadable(f"Reading takes too long. {self.advice}")
+
+
+class _Watched(io.RawIOBase):
+    """A file that is read within an allowance."""
+
+    def __init__(self, file: IO[bytes], allowance: Allowance) -> None:
+        self._file, self._allowance = file, allowance
+
+    def read(self, size: int = -1) -> bytes:
+        self._allowance.go_on()
+        return self._file.read(size)
+
+
+def files(path: Path, allowance: Allowance | None = None) -> Iterator[Opened]:
     """Yield the files of a path in the order of their names. Unreadable: it is not there, or breaks a bound."""
+    allowance = allowance or Allowance()
+    for name, file in _files(path, allowance):
+        yield Opened(name, cast("IO[bytes]", _Watched(file, allowance)))
+
+
+Named = tuple[str, IO[bytes]]
+
+
+def _files(path: Path, allowance: Allowance) -> Iterator[Named]:
     if path.is_dir():
         found = sorted(one for one in path.rglob("*") if one.is_file() and not one.is_symlink())
         require_few(len(found), path.name)
         for one in found:
             if one.suffix.lower() in SUFFIXES | {".zip"}:
-                yield from _file(one, str(one.relative_to(path)))
+                yield from _file(one, str(one.relative_to(path)), allowance)
     elif path.is_file():
-        yield from _file(path, path.name)
+        yield from _file(path, path.name, allowance)
     else:
         raise Unreadable(f"There is no file or folder {path}.")
 
 
-def _file(path: Path, name: str) -> Iterator[Opened]:
+def _file(path: Path, name: str, allowance: Allowance) -> Iterator[Named]:
     try:
         with path.open("rb") as file:
             if path.suffix.lower() == ".zip" or zipfile.is_zipfile(file):
-                yield from _zipped(file, name, 1)
+                yield from _zipped(file, name, 1, allowance)
             else:
                 file.seek(0)
-                yield Opened(name, file)
+                yield name, file
     except OSError as error:
         raise Unreadable(f"{name} cannot be read: {error.strerror or error}.") from None
 
 
-def _zipped(file: IO[bytes], name: str, depth: int) -> Iterator[Opened]:
+def _zipped(file: IO[bytes], name: str, depth: int, allowance: Allowance) -> Iterator[Named]:
     try:
         with zipfile.ZipFile(file) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             require_few(len(entries), name)
-            require_bounded(entries, name)
+            allowance.unpack(entries, name)
             for entry in sorted(entries, key=lambda one: one.filename):
-                yield from _entry(archive, entry, f"{name}/{entry.filename}", depth)
+                yield from _entry(archive, entry, f"{name}/{entry.filename}", depth, allowance)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, RuntimeError) as error:
         raise Unreadable(f"{name} is not a zip that can be read: {error}.") from None
 
 
-def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, depth: int) -> Iterator[Opened]:
+def _entry(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, depth: int, allowance: Allowance
+) -> Iterator[Named]:
     suffix = PurePosixPath(entry.filename).suffix.lower()
     if suffix in SUFFIXES:
         with archive.open(entry) as packed:
-            yield Opened(name, packed)
+            yield name, packed
     elif suffix == ".zip":
         if depth == DEPTH:
             raise Unreadable(f"{name} is a zip {DEPTH} levels deep; unpack it first.")
         with _spooled(archive, entry) as inner:
-            yield from _zipped(inner, name, depth + 1)
+            yield from _zipped(inner, name, depth + 1, allowance)
 
 
 @contextmanager
@@ -123,10 +174,8 @@ def require_few(number: int, name: str) -> None:
         raise Unreadable(f"{name} has {number} files; at most {FILES} are read.")
 
 
-def require_bounded(entries: list[zipfile.ZipInfo], name: str) -> None:
-    """Refuse a zip by the sizes that it declares; no entry can be read beyond its own. Unreadable."""
-    if sum(entry.file_size for entry in entries) > UNPACKED_BYTES:
-        raise Unreadable(f"{name} would unpack to more than {UNPACKED_BYTES // 1024**3} GiB.")
+def require_known(entries: list[zipfile.ZipInfo], name: str) -> None:
+    """Refuse a zip with an entry that packs too well to be text, or cannot be unpacked. Unreadable."""
     for entry in entries:
         if entry.file_size > max(PACKED_ALLOWANCE, RATIO * entry.compress_size):
             raise Unreadable(f"{name}/{entry.filename} would unpack to over {RATIO} times its size.")

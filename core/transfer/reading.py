@@ -1,18 +1,18 @@
-"""Recognises the format of each file by its objects, and yields their records."""
+"""Recognises the format of each file by its entries, and yields their records. FORMATS is the table of all formats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 from core.transfer import json_objects, opened
-from core.transfer.formats import chatgpt, claude_ai, claude_code, imprint, messages, stores
-from core.transfer.formats.fields import Object
-from core.transfer.opened import Opened, Unreadable
-from core.transfer.records import Conversation, Note, Record, Skipped, Turn
+from core.transfer.formats import chatgpt, claude_ai, claude_code, codex, gemini, imprint, messages, stores, trees
+from core.transfer.formats.fields import Object, Read, each
+from core.transfer.opened import Allowance, Opened, Unreadable
+from core.transfer.records import Conversation, Entry, Line, Note, Record, Skipped, Turn
 
 PART: Final = 500
 """Turns of a conversation that are held at a time where a file has a line for each."""
@@ -20,128 +20,132 @@ PART: Final = 500
 NOTE_CHARACTERS: Final = 1_000_000
 """Longest Markdown file."""
 
+UNKNOWN: Final = "a file of no known format"
+NO_OBJECT: Final = "an entry that is no JSON object"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format that can be imported. A file is of it if any of its entries is; `read` takes all entries of the file."""
+
+    name: str
+    recognises: Callable[[Object], bool]
+    read: Read
+
+
 FORMATS: Final = (
-    "imprint",
-    "chatgpt",
-    "claude",
-    "claude-code",
-    "mem0",
-    "hindsight",
-    "langgraph",
-    "locomo",
-    "messages",
-    "markdown",
+    Format("imprint", imprint.is_part, imprint.refuse),
+    Format("chatgpt", chatgpt.recognises, each(chatgpt.read)),
+    Format("claude", claude_ai.recognises, each(claude_ai.read)),
+    Format("claude-code", claude_code.recognises, each(claude_code.read)),
+    Format("codex", codex.recognises, codex.read),
+    Format("gemini", gemini.recognises, gemini.read),
+    Format("open-webui", trees.is_open_webui, each(trees.open_webui)),
+    Format("librechat", trees.is_librechat, each(trees.librechat)),
+    Format("hindsight", stores.is_hindsight, each(stores.hindsight)),
+    Format("mem0", stores.is_mem0, each(stores.mem0)),
+    Format("langgraph", stores.is_langgraph, each(stores.langgraph)),
+    Format("locomo", messages.is_locomo, each(messages.locomo)),
+    Format("messages", messages.recognises, messages.read),
 )
+"""All formats of JSON; the first that recognises an entry reads it."""
+
+MARKDOWN: Final = "markdown"
+
+NAMES: Final = (*(form.name for form in FORMATS), MARKDOWN)
+"""Names of all formats."""
 
 
 @dataclass(slots=True)
 class Reading:
-    """A path that is read, the only format that is wanted of it, and the formats that were found."""
+    """A path that is read, the only format that is taken of it, and the formats that were recognised."""
 
     path: Path
     only: str | None = None
-    forbidden: bool = False
-    found: set[str] = field(default_factory=set)
+    include_forbidden: bool = False
+    recognised: set[str] = field(default_factory=set)
+    allowance: Allowance = field(default_factory=Allowance)
 
     def records(self) -> Iterator[Record]:
-        """Yield all records. Unreadable: a file is broken, or nothing in it is known."""
-        known = False
-        for one in opened.files(self.path):
-            for record in self._file(one):
-                known = True
-                yield record
-        if not known:
-            raise Unreadable(f"Nothing in {self.path} is of a known format ({', '.join(FORMATS)}).")
+        """Yield all records. Unreadable: a file is broken, or nothing is of a known format."""
+        for file in opened.files(self.path, self.allowance):
+            yield from self._file(file)
+        if not self.recognised:
+            raise Unreadable(f"Nothing in {self.path} is of a known format ({', '.join(NAMES)}).")
 
-    def _file(self, one: Opened) -> Iterator[Record]:
-        if one.suffix == ".md":
-            if PurePosixPath(one.name).name.endswith("MEMORY.md") or self.only == "markdown":
-                yield from self._wanted("markdown", _markdown(one))
+    def _file(self, file: Opened) -> Iterator[Record]:
+        if file.suffix == ".md":
+            if PurePosixPath(file.name).name.endswith("MEMORY.md") or self.only == MARKDOWN:
+                yield from self._taken(MARKDOWN, _markdown(file))
             return
-        values = json_objects.read(one.file, one.name)
-        first = next((value for value in values if isinstance(value, dict)), None)
-        if first is None:
+        own = _format_of_file(file)
+        if own is None:
+            yield Skipped(file.name, UNKNOWN)
             return
-        rest = chain((first,), (value for value in values if isinstance(value, dict)))
-        if imprint.is_part(first):
-            raise Unreadable(f"{one.name} {imprint.UNPACKED}.")
-        name = _format_of(first)
-        if name is None:
-            yield Skipped(one.name, "not of a known format")
-        else:
-            yield from self._wanted(name, self._read(name, one.name, rest))
+        file.file.seek(0)
+        others = list[str]()
+        for form, entries in groupby(self._entries(file, others), lambda entry: _format_of_entry(entry, own)):
+            yield from self._taken(form.name, joined(form.read(entries)))
+        if others:
+            yield Skipped(others[0], NO_OBJECT, odd=True, number=len(others))
 
-    def _wanted(self, name: str, records: Iterator[Record]) -> Iterator[Record]:
+    def _entries(self, file: Opened, others: list[str]) -> Iterator[Entry]:
+        """Yield the objects of a file; where something else stands is added to `others`."""
+        for number, value in enumerate(_values(file)):
+            where = f"{file.name}#/{number}"
+            if isinstance(value, dict):
+                yield Entry(where, value, self.include_forbidden)
+            else:
+                others.append(where if not others else "")
+
+    def _taken(self, name: str, records: Iterator[Record]) -> Iterator[Record]:
         if self.only in (None, name):
-            self.found.add(name)
+            self.recognised.add(name)
             yield from records
 
-    def _read(self, name: str, where: str, values: Iterator[Object]) -> Iterator[Record]:
-        if name == "claude-code":
-            return _by_line(values, lambda one, _: (claude_code.session_of(one), claude_code.turn(one)))
-        if name == "messages":
-            return _by_line(values, lambda one, n: (messages.session_of(one, where), messages.turn(one, n)))
-        return chain.from_iterable(self._object(name, one, f"{where}#{number}") for number, one in enumerate(values))
 
-    def _object(self, name: str, one: Object, where: str) -> Iterator[Record]:
-        if name == "chatgpt":
-            if chatgpt.is_saved_list(one):
-                return chatgpt.saved_list(one)
-            return chatgpt.conversation(one, where, forbidden=self.forbidden)
-        if name == "claude":
-            if claude_ai.is_memory(one):
-                return claude_ai.memory(one)
-            return claude_ai.project(one) if claude_ai.is_project(one) else claude_ai.conversation(one, where)
-        if name == "mem0":
-            page = one.get("results") if stores.is_page(one) else [one]
-            return chain.from_iterable(stores.mem0(item, where) for item in page or ())
-        return _READERS[name](one, where)
-
-
-_READERS: Final[dict[str, Callable[[Object, str], Iterator[Record]]]] = {
-    "hindsight": stores.hindsight,
-    "langgraph": stores.langgraph,
-    "locomo": messages.locomo,
-}
-
-
-def _format_of(one: Object) -> str | None:
-    """Return the format of a file by its first object."""
-    return next((name for name, tests in _SIGNS if any(test(one) for test in tests)), None)
-
-
-_SIGNS: Final[tuple[tuple[str, tuple[Callable[[Any], bool], ...]], ...]] = (
-    ("chatgpt", (chatgpt.is_conversation, chatgpt.is_saved_list)),
-    ("claude", (claude_ai.is_conversation, claude_ai.is_memory, claude_ai.is_project)),
-    ("claude-code", (claude_code.is_line,)),
-    ("hindsight", (stores.is_hindsight,)),
-    ("mem0", (stores.is_mem0, stores.is_page)),
-    ("langgraph", (stores.is_langgraph,)),
-    ("locomo", (messages.is_locomo,)),
-    ("messages", (messages.is_event, messages.is_message)),
-)
-"""Fields that tell the formats apart; the first that fits decides."""
-
-
-def _by_line(values: Iterator[Object], read: Callable[[Object, int], tuple[str, Turn | None]]) -> Iterator[Record]:
-    """Join lines of one session into conversations, of which a long one comes in parts."""
-    current, turns, group = "", list[Turn](), None
-    for number, one in enumerate(values):
-        session, turn = read(one, number)
-        if turns and (session != current or len(turns) == PART):
-            yield Conversation(current, turns, group=group)
+def joined(records: Iterable[Record | Line]) -> Iterator[Record]:
+    """Join the lines of one conversation in a row; a long one comes in parts."""
+    turns = list[Turn]()
+    current: tuple[str, str | None] = "", None
+    for record in records:
+        if not isinstance(record, Line):
+            yield record
+            continue
+        if turns and ((record.conversation, record.group) != current or len(turns) == PART):
+            yield Conversation(current[0], turns, group=current[1])
             turns = []
-        if turn is not None:
-            current, group = session, claude_code.group_of(one)
-            turns.append(turn)
+        current = record.conversation, record.group
+        turns.append(record.turn)
     if turns:
-        yield Conversation(current, turns, group=group)
+        yield Conversation(current[0], turns, group=current[1])
 
 
-def _markdown(one: Opened) -> Iterator[Record]:
-    raw = one.file.read(4 * NOTE_CHARACTERS + 1)
+def _values(file: Opened) -> Iterator[object]:
+    """Yield the values of a file; a list of objects is read like an object that holds it as its messages."""
+    for value in json_objects.read(file.file, file.name):
+        yield {"messages": value} if isinstance(value, list) else value
+
+
+def _format_of_file(file: Opened) -> Format | None:
+    """Return the format of the first entry that is of a known one."""
+    known = (_format_of(value) for value in _values(file) if isinstance(value, dict))
+    return next((form for form in known if form is not None), None)
+
+
+def _format_of_entry(entry: Entry, own: Format) -> Format:
+    """Return by which format an entry is read: its own, else that of its file."""
+    return own if own.recognises(entry.value) else _format_of(entry.value) or own
+
+
+def _format_of(value: Object) -> Format | None:
+    return next((form for form in FORMATS if form.recognises(value)), None)
+
+
+def _markdown(file: Opened) -> Iterator[Record]:
+    raw = file.file.read(4 * NOTE_CHARACTERS + 1)
     text = raw.decode("utf-8", "replace").replace("\x00", "")
     if len(text) > NOTE_CHARACTERS:
-        yield Skipped(one.name, f"a text of over {NOTE_CHARACTERS} characters")
+        yield Skipped(file.name, f"a text of over {NOTE_CHARACTERS} characters")
     elif text.strip():
-        yield Note(f"markdown/{one.name}", PurePosixPath(one.name).name, text)
+        yield Note(f"markdown/{file.name}", PurePosixPath(file.name).name, text)

@@ -34,6 +34,15 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """One message of a file that has an entry for each; those of one conversation in a row are joined."""
+
+    conversation: str
+    turn: Turn
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A statement that the source already holds as a memory: one sentence or a short note."""
 
@@ -63,6 +72,20 @@ class Skipped:
 
     where: str
     reason: str
+    odd: bool = False
+    """Whether it is not as its format has it. Otherwise it is left out on purpose, as a tool's call is."""
+    number: int = 1
+    """How many such things there are."""
 
 
 Record = Conversation | Statement | Note | Skipped
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An object of a file, by the file's name and its number in it."""
+
+    where: str
+    value: Mapping[str, Any]
+    include_forbidden: bool = False
+    """Whether what its user told the source not to remember is imported, too."""

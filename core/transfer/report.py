@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
 from core.transfer.archive_reader import ArchiveReader
 from core.transfer.reading import Reading
 from core.transfer.records import Conversation, Record, Skipped, Statement
 from core.types import Json
 
+EXAMPLES: Final = 3
+"""Places that are named for each reason."""
+
+REASONS: Final = 100
+"""Reasons that are told apart: some name what only a file knows."""
+
+OTHER: Final = "something else"
+
 
 @dataclass(slots=True)
 class Report:
-    """Result of a reading."""
+    """Result of a reading. `odd`: how much of what is left out is not as its format has it."""
 
     formats: list[str] = field(default_factory=list)
     conversations: set[str] = field(default_factory=set)
@@ -23,12 +32,14 @@ class Report:
     statements: int = 0
     documents: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+    odd: int = 0
     first: datetime | None = None
     last: datetime | None = None
 
     def count(self, record: Record) -> None:
         if isinstance(record, Skipped):
-            self.skipped[record.reason] += 1
+            self._skip(record)
             return
         if isinstance(record, Conversation):
             self.conversations.add(record.id)
@@ -42,6 +53,14 @@ class Report:
             self.documents += 1
         self._date(record.at)
 
+    def _skip(self, record: Skipped) -> None:
+        reason = record.reason if record.reason in self.skipped or len(self.skipped) < REASONS else OTHER
+        self.skipped[reason] += record.number
+        self.odd += record.odd * record.number
+        examples = self.examples.setdefault(reason, [])
+        if len(examples) < EXAMPLES:
+            examples.append(record.where)
+
     def _date(self, at: datetime | None) -> None:
         if at is not None:
             self.first = at if self.first is None else min(self.first, at)
@@ -53,7 +72,7 @@ class Report:
         found = cls()
         for record in reading.records():
             found.count(record)
-        found.formats = sorted(reading.found)
+        found.formats = sorted(reading.recognised)
         return found
 
     @classmethod
@@ -78,6 +97,8 @@ class Report:
             "statements": self.statements,
             "documents": self.documents,
             "skipped": dict(self.skipped.most_common()),
+            "examples": self.examples,
+            "odd": self.odd,
             "first": self.first and self.first.isoformat(),
             "last": self.last and self.last.isoformat(),
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -46,6 +46,21 @@ def is_created_by(steps: Sequence[HistoryStep], change_id: UUID) -> bool:
     return bool(steps) and steps[0].version == 1 and steps[0].change_id == change_id
 
 
+def stays(steps: Mapping[UUID, Sequence[HistoryStep]], change_id: UUID) -> frozenset[UUID]:
+    """Return the memories that a change created and that its undo leaves as they are: it ended others by them.
+
+    What the newer statement says is true whether or not the older one has ended.
+    """
+    created = {memory_id for memory_id, versions in steps.items() if is_created_by(versions, change_id)}
+    others = (versions for memory_id, versions in steps.items() if memory_id not in created)
+    return frozenset(created if any(_ends(versions, change_id) for versions in others) else ())
+
+
+def _ends(steps: Sequence[HistoryStep], change_id: UUID) -> bool:
+    turn = _turn(steps, "status", change_id)
+    return turn is not None and turn.after == Status.SUPERSEDED.value
+
+
 def said_something(steps: Sequence[HistoryStep], change_id: UUID) -> bool:
     """Return whether the change has set any field to another value."""
     return any(_turn(steps, name, change_id) for name in FIELDS)
@@ -60,6 +75,8 @@ def fields_to_revert(row: MemoryRow, steps: Sequence[HistoryStep], change_id: UU
     """
     if is_created_by(steps, change_id):
         _refuse_changed(row, steps, change_id)
+        if row.status == Status.SUPERSEDED:  # it was over when it was stored
+            return {"status": Status.ACTIVE.value, "valid_to": None}
         return {"status": Status.ARCHIVED.value, "trust": Trust.REJECTED.value}
     if steps and steps[0].change_id == change_id:
         raise Conflict(f"The history of memory {row.id} does not reach back before this change.")

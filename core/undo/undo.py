@@ -117,7 +117,9 @@ def plan(db: Database, tenant_id: str, change_id: UUID, *, keep: bool = False) -
         _refuse_undone(tx, change_id, verdict, ids)
         rows = _rows(tx, ids)
         indexed = set(tx.execute(_INDEXED, {"refs": [str(one) for one in ids]}).scalars())
-        moves = [_move(row, steps.get(row.id, ()), change_id, indexed) for row in rows]
+        stays = field_reversal.stays(steps, change_id)
+        moves = [_move(row, steps.get(row.id, ()), change_id, indexed, stays=row.id in stays) for row in rows]
+        moves = _with_free_slots(tx, moves)
         chain = _chain(tx, change_id, verdict)
         moves = _with_trust(tx, chain, moves)
     return UndoPlan(
@@ -211,8 +213,19 @@ def _rows(tx: Tx, ids: Sequence[UUID]) -> list[MemoryRow]:
     return [found[one] for one in ids]
 
 
-def _move(row: MemoryRow, steps: Sequence[HistoryStep], change_id: UUID, indexed: set[str]) -> Move:
-    fields = field_reversal.fields_to_revert(row, steps, change_id)
+def _with_free_slots(tx: Tx, moves: Sequence[Move]) -> list[Move]:
+    """Let a memory whose ending is undone leave its slot to the active memory that fills it now."""
+    ended = (move for move in moves if move.row.status == Status.SUPERSEDED)
+    back = [move.row.id for move in ended if move.fields.get("status") == Status.ACTIVE]
+    taken = updates.slots_taken(tx, back)
+    freed = {"attribute": None, "value": None}
+    return [replace(move, fields=move.fields | freed) if move.row.id in taken else move for move in moves]
+
+
+def _move(
+    row: MemoryRow, steps: Sequence[HistoryStep], change_id: UUID, indexed: set[str], *, stays: bool = False
+) -> Move:
+    fields = {} if stays else field_reversal.fields_to_revert(row, steps, change_id)
     comes_back = fields.get("status") == Status.ACTIVE
     expires = fields.get("expires_at", row.expires_at)
     if comes_back and expires is not None and expires <= memories.now():

@@ -5,7 +5,6 @@ Read-only: every transaction is declared so, and ends before its results are pas
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from sqlalchemy import text
 from core.errors import Invalid, Problem
 from core.events import expiries
 from core.events.log import SOURCE, event_of
+from core.events.type_patterns import like
 from core.storage.db import Database, Tx
 from core.types import Event
 from rules.backtest.counters import Side
@@ -175,7 +175,7 @@ def matching(patterns: Collection[str]) -> dict[str, Any]:
     return {
         "every": "*" in patterns,
         "exact": sorted(pattern for pattern in patterns if "*" not in pattern),
-        "like": [re.sub(r"([\\%_])", r"\\\1", one).replace("*", "%") for one in sorted(patterns) if "*" in one],
+        "like": [like(pattern) for pattern in sorted(patterns) if "*" in pattern],
     }
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from core.screening import secret_scanner
 from core.settings.secret_names import MASK
 from core.types import Json
 
@@ -20,8 +21,10 @@ CREDENTIAL: Final = re.compile(r"\s*(?:bearer|basic|digest|token|apikey)\s+\S", 
 
 
 def is_credential(name: str, value: object) -> bool:
-    """Return whether a header's value contains a credential."""
-    return isinstance(value, str) and bool(value) and bool(SENSITIVE.search(name) or CREDENTIAL.match(value))
+    """Return whether a header's value contains a credential, by the header's name or the value's form."""
+    if not isinstance(value, str) or not value:
+        return False
+    return bool(SENSITIVE.search(name) or CREDENTIAL.match(value) or secret_scanner.find_secrets(value))
 
 
 def headers(given: Mapping[str, Any]) -> Json:

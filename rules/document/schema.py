@@ -211,6 +211,16 @@ class Rule(Model):
             return ("clock.ticked",)
         return (self.event_type,) if isinstance(self.event_type, str) else tuple(self.event_type)
 
+    def type_patterns(self) -> Iterator[tuple[str, str]]:
+        """Yield the types and wildcards that the rule waits for, with their pointers."""
+        if isinstance(self.event_type, str):
+            yield "/event_type", self.event_type
+        elif self.event_type is not None:
+            yield from ((f"/event_type/{position}", pattern) for position, pattern in enumerate(self.event_type))
+        if self.flow.debounce is not None:
+            flushing = enumerate(self.flow.debounce.flush_on)
+            yield from ((f"/flow/debounce/flush_on/{position}", pattern) for position, pattern in flushing)
+
 
 def parse(document: object, agents: Collection[str] | None = None) -> Rule:
     """Return the rule in a JSON document; raises Invalid with a pointer for each problem.

@@ -6,7 +6,6 @@ Pure: the caller decides by `RuleVerdict.keys` whether a waiting, counting or li
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,6 +13,8 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
+from core.events.reserved import SERVICE
+from core.events.type_patterns import matches
 from core.types import Event
 from rules.document.condition_tree import Group, Leaf
 from rules.document.schema import Rule
@@ -56,11 +57,6 @@ class Flush(NamedTuple):
     name: str
     version: int
     key: str
-
-
-def matches_type(pattern: str, event_type: str) -> bool:
-    """Return whether an event type fits a rule's type; `*` matches any characters, including dots."""
-    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), event_type, re.DOTALL) is not None
 
 
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode
@@ -142,10 +138,13 @@ class _CompiledRule:
     indexed: tuple[Leaf, ...]
 
 
+_FROM_THE_CLOCK: Final = Leaf(field="source", op="==", value=SERVICE)
+
+
 def _compile(rule: Rule, version: int, known: dict[_Shape, _Keys]) -> _CompiledRule:
     nodes = conjuncts(rule.conditions)
     if rule.schedule is not None:
-        nodes = [Leaf(field="payload.rule", op="==", value=rule.name), *nodes]
+        nodes = [Leaf(field="payload.rule", op="==", value=rule.name), _FROM_THE_CLOCK, *nodes]
     indexed = [node for node in nodes if isinstance(node, Leaf) and family(node) is not None]
     rest = [node for node in nodes if family(node) is None] if len(indexed) < len(nodes) else []
     late = [node for node in rest if names_looked_up(node) or has_meaning(node)]
@@ -404,7 +403,7 @@ class Ruleset:
         self._flushes[event_type] = found = [
             entry
             for entry in self._entries
-            if (wait := entry.rule.flow.debounce) and any(matches_type(kind, event_type) for kind in wait.flush_on)
+            if (wait := entry.rule.flow.debounce) and any(matches(kind, event_type) for kind in wait.flush_on)
         ]
         return found
 
@@ -423,4 +422,4 @@ class Ruleset:
 
 
 def _answers(rule: Rule, event_type: str) -> bool:
-    return any(matches_type(pattern, event_type) for pattern in rule.event_types)
+    return any(matches(pattern, event_type) for pattern in rule.event_types)

@@ -13,6 +13,7 @@ from core.errors import Invalid, Problem
 from core.settings.secret_names import MASK
 from core.types import Json
 from rules import problems as rule_problems
+from rules.document import masking
 from rules.document.actions import Action, CeleryTask, Emit, Notify, Webhook
 from rules.document.fields import Model
 from rules.document.schema import FIELDS, MAX_NESTING, MAX_NODES
@@ -117,6 +118,7 @@ def _problems(
     given = _without_templates({name: value for name, value in params.items() if name != KEPT})
     found = list(rule_problems.size_problems(given, MAX_NESTING, MAX_NODES, characters))
     document, moved = _as_action(action_type, target, given)
+    found += _credentials(stored, given)
     if not found:
         try:
             action = _ACTION.validate_python(document, context={"agents": {*TARGETS, target}})
@@ -124,6 +126,15 @@ def _problems(
         except ValidationError as error:
             found = rule_problems.translate(error, document, FIELDS)
     yield from (_moved(one, moved) for one in found)
+
+
+def _credentials(stored: Json, params: Json) -> Iterator[Problem]:
+    """Yield headers that hold a new credential, whatever sends them."""
+    headers, before = params.get("headers"), stored.get("headers")
+    for name, value in headers.items() if isinstance(headers, dict) else ():
+        is_new = not isinstance(before, dict) or before.get(name) != value
+        if is_new and masking.is_credential(name, value):
+            yield Problem(f"/headers/{escape_step(name)}", "holds a credential; name a secret of the tenant instead")
 
 
 def _as_action(action_type: str, target: str, params: Json) -> tuple[Json, Mapping[str, str]]:

@@ -13,11 +13,11 @@ from typing import Any
 from sqlalchemy import text
 
 from core.errors import Invalid
+from core.events.type_patterns import matches
 from core.storage.db import Tx
 from core.types import Event, Json
 from rules.document.schema import Rule, parse
 from rules.engine import dry_run
-from rules.engine.ruleset import matches_type
 from rules.engine.similarity import Meanings
 from rules.expressions.facts import Facts, Lookup
 from rules.registry import store
@@ -110,7 +110,7 @@ def _may_apply(rule: Rule | Invalid | None, event: Event) -> bool:
         return rule is not None
     if rule.schedule is not None and event.payload.get("rule") != rule.name:
         return False
-    return any(matches_type(pattern, event.event_type) for pattern in rule.event_types)
+    return any(matches(pattern, event.event_type) for pattern in rule.event_types)
 
 
 _ROUTED = text("SELECT routed_at, coalesce(rules_as_of, routed_at) FROM events WHERE seq = :seq")

@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Any, Final
 
 from core.events.parsing import PAYLOADS, Payload
+from core.events.reserved import EMITTED
 from core.types import Category, Topic
-from rules.document.targets import EMITTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ from typing import Final, Self
 
 from core.config import Settings
 from core.errors import Problem
+from core.events import reserved, type_patterns
+from core.screening import secret_scanner
 from core.settings import hosts
 from core.storage.db import Tx
 from core.tenancy import destinations, tenants
 from core.tenancy.destinations import Outlets
-from rules.document import masking, reserved_types
+from rules.document import masking
 from rules.document.actions import SecretName
 from rules.document.schema import Action, CeleryTask, Emit, Notify, Rule, RunAgent, Webhook
 from rules.engine import cost as engine_cost
@@ -67,6 +69,10 @@ def refusals(rule: Rule, allowed: Allowed) -> Iterator[Problem]:
             "high-risk rules may not run as `auto` in this tenant; set `action_mode` to `approve` or `shadow`, or "
             "let an admin allow it: `imprint rules allow-high-risk on`",
         )
+    for pointer, pattern in rule.type_patterns():
+        fault = type_patterns.fault(pattern)
+        if fault is not None:
+            yield Problem(pointer, fault)
     spent = engine_cost.upper_bound(rule)
     if spent.units > allowed.cost:
         yield Problem(
@@ -90,6 +96,8 @@ def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]
         if not hosts.allows(allowed.hosts, action.url):
             said = f"posts to `{hosts.display(action.url)}`"
             yield Problem(f"{pointer}/url", _not_allowed(said, allowed.hosts, _HOSTS))
+        if secret_scanner.find_secrets(action.url):
+            yield Problem(f"{pointer}/url", f"the address holds a credential; send it in a header: {_PUT_IT_AWAY}")
         for name, value in action.headers.items():
             yield from _header(f"{pointer}/headers/{escape_step(name)}", name, value, allowed)
     elif isinstance(action, CeleryTask) and action.queue not in allowed.queues:
@@ -97,8 +105,13 @@ def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]
     elif isinstance(action, Notify) and action.channel not in {LOG, *allowed.channels}:
         known = [LOG, *allowed.channels]
         yield Problem(f"{pointer}/channel", _not_allowed(f"has the channel `{action.channel}`", known, _CHANNELS))
-    elif isinstance(action, Emit) and action.event_type in reserved_types.TYPES:
-        yield Problem(f"{pointer}/event_type", reserved_types.refusal(action.event_type))
+    elif isinstance(action, Emit) and action.event_type in reserved.TYPES:
+        yield Problem(f"{pointer}/event_type", reserved.refusal(action.event_type))
+
+
+_PUT_IT_AWAY: Final = (
+    'store it with `imprint tenant secrets set NAME` (or PUT /v1/tenant/secrets/NAME) and write {"secret": "NAME"}'
+)
 
 
 def _header(pointer: str, name: str, value: str | SecretName, allowed: Outlets) -> Iterator[Problem]:
@@ -110,8 +123,7 @@ def _header(pointer: str, name: str, value: str | SecretName, allowed: Outlets) 
     elif masking.is_credential(name, value):
         yield Problem(
             pointer,
-            "a rule must not contain a credential; store it with `imprint tenant secrets set NAME` (or PUT "
-            '/v1/tenant/secrets/NAME) and write {"secret": "NAME"} here',
+            f"a rule must not contain a credential; {_PUT_IT_AWAY} here",
         )
 
 

@@ -9,14 +9,16 @@ from __future__ import annotations
 import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from core.errors import Problem
 from core.events.parsing import PAYLOADS
+from core.events.reserved import EMITTED
+from core.events.type_patterns import matches
 from rules.document.condition_tree import Group, Leaf, Reference
 from rules.document.schema import Emit, Rule, RunAgent
-from rules.document.targets import APPROVALS, EMITTED, TARGETS
-from rules.engine.ruleset import matches_type
+from rules.document.targets import APPROVALS, TARGETS
 from rules.expressions import paths, templates
 from rules.registry import field_kinds, satisfiability
 from rules.registry.field_kinds import FieldShape
@@ -24,6 +26,12 @@ from rules.registry.payload_fields import Payloads
 
 FARTHEST: Final = 8
 """Maximum rules in a loop that is searched for: as many events as a chain may have by default."""
+
+LONGEST: Final = 100
+"""Characters of a name for which a similar one is looked for."""
+
+COMPARED: Final = 500
+"""Names that are compared with it, half a second at the most."""
 
 WIDEST: Final = 500
 """Maximum event types that a search for loops follows; beyond that it gives up without a warning."""
@@ -73,12 +81,13 @@ def of(rule: Rule, neighbours: Neighbours, payloads: Payloads) -> list[Problem]:
         *_unseen(rule, payloads),
         *_silent(rule, payloads),
         *_never(rule, payloads),
+        *_two_kinds_of_day(rule),
     ]
 
 
 def patterns_of(rule: Rule) -> set[str]:
     """Return the types and wildcards whose events a rule is checked against."""
-    return {*rule.event_types, *(pattern for _, pattern in _patterns(rule))}
+    return {*rule.event_types, *(pattern for _, pattern in rule.type_patterns())}
 
 
 def links(rule: Rule) -> Iterator[EmittedType]:
@@ -140,7 +149,7 @@ def _end_of_loop(way: Sequence[Rule]) -> str:
 
 def _answers(rule: Rule, event_type: str) -> bool:
     """Return whether an event of the service of that type may meet a rule, as far as type and source tell."""
-    if rule.schedule is not None or not any(matches_type(pattern, event_type) for pattern in rule.event_types):
+    if rule.schedule is not None or not any(matches(pattern, event_type) for pattern in rule.event_types):
         return False
     return all(_may_hold(node, event_type) for node in _required_leaves(rule.conditions))
 
@@ -177,24 +186,13 @@ def _unpublished_types(rule: Rule, neighbours: Neighbours, payloads: Payloads) -
     if payloads.published is None:
         return
     known = {*PAYLOADS, *EMITTED, *payloads.published, *neighbours.emits, *_emitted_by(rule)}
-    for pointer, pattern in _patterns(rule):
-        if any(matches_type(pattern, kind) for kind in known):
+    for pointer, pattern in rule.type_patterns():
+        if any(matches(pattern, kind) for kind in known):
             continue
-        near = difflib.get_close_matches(pattern, known, 1, 0.75)
+        near = _nearest(pattern, known, 0.75)
         guess = f"; did you mean `{near[0]}`?" if near else ""
         said = f"nobody has published `{pattern}` in this tenant yet, and the service does not emit it{guess}"
         yield Problem(pointer, said)
-
-
-def _patterns(rule: Rule) -> Iterator[tuple[str, str]]:
-    """Yield the types and wildcards that a rule waits for, with their places."""
-    if isinstance(rule.event_type, str):
-        yield "/event_type", rule.event_type
-    elif rule.event_type is not None:
-        yield from ((f"/event_type/{place}", pattern) for place, pattern in enumerate(rule.event_type))
-    if rule.flow.debounce is not None:
-        flushing = enumerate(rule.flow.debounce.flush_on)
-        yield from ((f"/flow/debounce/flush_on/{place}", pattern) for place, pattern in flushing)
 
 
 def _silent(rule: Rule, payloads: Payloads) -> Iterator[Problem]:
@@ -246,8 +244,8 @@ def _shapes(rule: Rule, field: str, payloads: Payloads) -> Sequence[FieldShape]:
     if path.root != "payload" or len(path.steps) != 1:
         return []
     name, known = str(path.steps[0]), {*PAYLOADS, *EMITTED}
-    kinds = {kind for kind in {*known, *payloads.seen} for pattern in rule.event_types if matches_type(pattern, kind)}
-    if any(not any(matches_type(pattern, kind) for kind in kinds) for pattern in rule.event_types) or kinds - known:
+    kinds = {kind for kind in {*known, *payloads.seen} for pattern in rule.event_types if matches(pattern, kind)}
+    if any(not any(matches(pattern, kind) for kind in kinds) for pattern in rule.event_types) or kinds - known:
         return []
     having = [field_kinds.of(kind, name) for kind in sorted(kinds) if (name,) in payloads.paths_of(kind)]
     return [] if None in having else [shape for shape in having if shape is not None]
@@ -269,15 +267,37 @@ def _is_known(path: tuple[str, ...], there: frozenset[tuple[str, ...]]) -> bool:
     return path in there or any((*path[:length], "*") in there for length in range(1, len(path)))
 
 
+def _nearest(name: str, names: Iterable[str], ratio: float) -> list[str]:
+    """Return the name most like another, of a bounded number: senders may have published any number of long ones."""
+    if len(name) > LONGEST:
+        return []
+    likely = (other for other in names if 2 * min(len(other), len(name)) >= ratio * (len(other) + len(name)))
+    return difflib.get_close_matches(name, islice(likely, COMPARED), 1, ratio)
+
+
 def _never_seen(path: tuple[str, ...], there: frozenset[tuple[str, ...]], types: Sequence[str]) -> str:
     written = {_path_text(one): one for one in there if one[-1] != "*"}
-    near = difflib.get_close_matches(_path_text(path), written, 1, 0.6)
+    near = _nearest(_path_text(path), written, 0.6)
     guess = f"; did you mean `{near[0]}`?" if near else ""
     return f"no known payload of {', '.join(f'`{kind}`' for kind in types[:5])} has `{_path_text(path)}`{guess}"
 
 
 def _path_text(path: Sequence[str]) -> str:
     return "payload" + "".join(step if step == "[]" else f".{step}" for step in path)
+
+
+def _two_kinds_of_day(rule: Rule) -> Iterator[Problem]:
+    """Warn of a cron line with both a day of the month and a weekday, which few read as cron does."""
+    if rule.schedule is None or rule.schedule.cron is None:
+        return
+    _, _, day, _, weekday = rule.schedule.cron.split()
+    if "*" in {day, weekday}:
+        return
+    is_and = day.startswith("*") or weekday.startswith("*")
+    meaning = "on days that fit both" if is_and else "on each day that fits either of them, as in cron of Unix"
+    advice = "for the first Monday of a month write `* * mon#1`, for the last Friday `* * 5L`"
+    detail = f"has a day of the month (`{day}`) and a weekday (`{weekday}`): it is due {meaning}; {advice}"
+    yield Problem("/schedule/cron", detail)
 
 
 def _paths_in(rule: Rule) -> Iterator[tuple[str, tuple[str, ...]]]:

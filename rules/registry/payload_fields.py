@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,9 +10,9 @@ from typing import Any, Final
 from sqlalchemy import text
 
 from core.events.parsing import PAYLOADS
+from core.events.reserved import EMITTED
+from core.events.type_patterns import like, matches
 from core.storage.db import Tx
-from rules.document.targets import EMITTED
-from rules.engine.ruleset import matches_type
 from rules.expressions import paths
 
 LATEST: Final = 20_000
@@ -42,7 +41,7 @@ class Payloads:
 
     def of(self, pattern: str) -> frozenset[tuple[str, ...]] | None:
         """Return the paths of all types that match a rule's type; None if no such type is known."""
-        kinds = {kind for kind in (*PAYLOADS, *EMITTED, *self.seen) if matches_type(pattern, kind)}
+        kinds = {kind for kind in (*PAYLOADS, *EMITTED, *self.seen) if matches(pattern, kind)}
         if not kinds:
             return None
         return frozenset().union(*map(self.paths_of, kinds))
@@ -54,7 +53,7 @@ class Payloads:
 
 def payloads_of(tx: Tx, patterns: Iterable[str]) -> Payloads:
     """Return the payload paths of the tenant's latest events of these types."""
-    likes = ["".join("%" if sign == "*" else re.sub(r"([\\%_])", r"\\\1", sign) for sign in one) for one in patterns]
+    likes = [like(pattern) for pattern in patterns]
     values = {"likes": likes, "latest": LATEST, "sample": SAMPLE, "bytes": SAMPLE_BYTES}
     published = frozenset(tx.execute(_PUBLISHED, {"likes": likes, "latest": LATEST}).scalars())
     seen: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)

@@ -14,6 +14,7 @@ from uuid_utils import uuid7
 from core.errors import Conflict, Invalid, NotFound
 from core.events import log
 from core.events.log import Announcement
+from core.storage import bounded_rows
 from core.storage.db import Tx
 from core.types import Json
 from rules.document import formatting
@@ -95,8 +96,16 @@ def get_all(tx: Tx, names: Sequence[str]) -> list[StoredRule]:
 
 def versions(tx: Tx, name: str, *, before: int | None = None, limit: int = 50) -> list[RuleVersion]:
     """Return the versions of a rule, newest first; with `before` only those older than that version."""
-    rows = tx.execute(_VERSIONS, {"name": name, "before": before, "limit": limit})
-    return [RuleVersion(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
+    return page_of_versions(tx, name, before=before, limit=limit)[0]
+
+
+def page_of_versions(
+    tx: Tx, name: str, *, before: int | None = None, limit: int = 50
+) -> tuple[list[RuleVersion], int | None]:
+    """Return as many of the same as a page has room for, and the `before` of the next page; None: there is none."""
+    rows, is_cut = bounded_rows.read(tx, _VERSIONS, {"name": name, "before": before, "limit": limit})
+    found = [RuleVersion(r.version, r.document, r.author, r.comment, r.at, _diff(name, r)) for r in rows]
+    return found, found[-1].version if is_cut or len(found) == limit else None
 
 
 def document_of(tx: Tx, tenant_id: str, name: str, version: int) -> Json | None:

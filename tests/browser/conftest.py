@@ -13,8 +13,7 @@ from tests.browser.pages import DESK, Chromium, Watched
 
 @pytest.fixture(scope="session")
 def stand() -> Iterator[Stand]:
-    if not engine.is_here():
-        pytest.skip("there is no chromium with playwright; `make browser` installs both")
+    engine.require()
     with engine.demo() as running:
         yield running
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
+
+import pytest
 
 from api.demo import conversations
 from bench.stand import Stand, stack
@@ -33,9 +36,15 @@ FLAGS: Final = (
 )
 
 
-def is_here() -> bool:
-    """Whether there is a browser, and what drives it."""
-    return sync_playwright is not None and shutil.which("chromium") is not None
+NEEDED: Final = "NEEDS_BROWSER"
+"""Set where these tests must run: a missing browser fails them then."""
+
+
+def require() -> None:
+    """Skip, or fail where these tests must run, if there is no browser or nothing that drives it."""
+    if sync_playwright is None or shutil.which("chromium") is None:
+        give_up = pytest.fail if NEEDED in os.environ else pytest.skip
+        give_up("there is no chromium with playwright; `make browser` installs both")
 
 
 @contextmanager

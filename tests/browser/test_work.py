@@ -39,8 +39,7 @@ class Scene:
 
 @pytest.fixture(scope="module")
 def scene() -> Iterator[Scene]:
-    if not engine.is_here():
-        pytest.skip("there is no chromium with playwright; `make browser` installs both")
+    engine.require()
     with troubles.troubled() as (stand, there), engine.opened(stand) as chromium:
         yield Scene(stand, there, chromium)
 

@@ -98,6 +98,7 @@ PAGES: Final[Mapping[str, Page]] = {
     "docs/context.md": Page(),
     "docs/retention.md": Page(),
     "docs/documents.md": Page(files={"handbook.md": HANDBOOK, "notes.txt": "Bring tea."}),
+    "docs/events.md": Page(),
     "docs/erasure.md": Page(events=LISBON[:-1]),
     "docs/extraction.md": Page(),
     "docs/forgetting.md": Page(files={"rule.json": json.dumps(ASKED_BY_MEMBERS)}),
@@ -181,6 +182,7 @@ class Reader:
         for memory in page.memories:
             self._api("POST", "/v1/memories", json=memory)
         token = self._api("POST", "/v1/events", json=list(page.events))["settle_token"]
+        self.ids["TOKEN"] = token
         self._api("GET", "/v1/settle", params={"token": token, "timeout": 60, "flush": True})
 
     def type(self, command: str) -> str | None:

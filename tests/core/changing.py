@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -58,13 +58,20 @@ class Bench:
     app: Database
     user: str = "ada"
     turn: int = 0
+    enders: set[str] = field(default_factory=set)
+    """Memories that were stored together with an ending: they stay when the ending is undone."""
 
     def apply(self, *wanted: Change) -> None:
+        self.enders |= {str(one.id) for one in wanted if isinstance(one, Add) and (one.supersedes or one.past)}
         with self.app.tenant(TENANT) as tx:
             writer.apply(tx, TENANT, Owner(self.user), wanted, PERSON)
 
     def undo(self, change_id: UUID, **how: Any) -> Undone:
         return carry_out(self.app, EMBEDDER, TENANT, change_id, PERSON, **how)
+
+    def others(self) -> Json:
+        """Return the picture without what was stored together with an ending."""
+        return {key: row for key, row in self.picture().items() if key not in self.enders}
 
     def row(self, memory_id: UUID) -> Any:
         with self.app.tenant(TENANT) as tx:

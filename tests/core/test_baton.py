@@ -178,3 +178,20 @@ def test_many_threads_never_compute_two_at_a_time() -> None:
     assert not baton._taken
     assert not baton._starting
     assert not baton._returning
+
+
+def test_a_long_computation_gives_way_to_who_waits_and_goes_on() -> None:
+    runner, told, may_end = Runner(Baton(SOON)), threading.Event(), threading.Event()
+
+    def long() -> None:
+        runner.said.append("long begins")
+        told.wait(SOON)
+        runner.baton.give_way()
+        runner.said.append("long ends")
+
+    runner.start(long)
+    runner.start(lambda: (runner.said.append("short"), may_end.set()))
+    told.set()
+    runner.join()
+    assert runner.said == ["long begins", "short", "long ends"]
+    assert may_end.is_set()

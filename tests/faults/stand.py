@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,11 @@ from sqlalchemy import Engine, text
 
 from bench.stand import Stand
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
+"""Longest wait of these suites. It ends runs that hang; what a busy machine takes longer for is no fault."""
+
+FAULT = [pytest.mark.fault, pytest.mark.timeout(2 * PATIENCE_SECONDS)]
+"""Marks of a module of these suites."""
 
 IMPATIENT = {
     "embedding": "hash",
@@ -23,6 +28,7 @@ IMPATIENT = {
     "sweep_seconds": "0.2",
     "retry_base_seconds": "0.2",
     "rules_poll_seconds": "0.1",
+    "worker_niceness": "0",
     "schedule_page": "20",
 }
 """Settings of a stack that notices within seconds that a process has died."""
@@ -61,3 +67,20 @@ def eventually(look: Callable[[], Any]) -> Any:
                 return found
         time.sleep(0.1)
     pytest.fail(f"not within {PATIENCE_SECONDS} s: {trouble}")
+
+
+def rules_in_force(stand: Stand) -> None:
+    """Wait until the router decides by the rules as they are saved now.
+
+    A router takes over all rules at once, so that one more rule, saved last, acts once the others do.
+    """
+    name = f"sentinel.{uuid.uuid4().hex[:8]}"
+    emit = {"action_type": "emit", "event_type": f"{name}.done", "payload": {}}
+    stand.call("PUT", f"/v1/rules/{name}", {"event_type": name, "actions": [emit]})
+
+    def acted() -> bool:
+        stand.call("POST", "/v1/events", [{"event_type": name, "source": "sentinel", "payload": {}}])
+        return bool(stand.call("GET", f"/v1/dispatches?rule={name}&limit=1")["items"])
+
+    eventually(acted)
+    stand.call("DELETE", f"/v1/rules/{name}")

@@ -12,17 +12,10 @@ from sqlalchemy import Engine, create_engine, text
 
 from bench.stand import Stand, stack
 from core.types import Json
-from tests.faults.stand import eventually, kill_group, pid
+from tests.faults.stand import FAULT, IMPATIENT, eventually, kill_group, pid
 
-pytestmark = [pytest.mark.fault, pytest.mark.timeout(300)]
+pytestmark = FAULT
 
-IMPATIENT = {
-    "embedding": "hash",
-    "lease_seconds": "2",
-    "resend_seconds": "1",
-    "sweep_seconds": "0.2",
-    "retry_base_seconds": "0.2",
-}
 MEMORIES = 150
 JOBS = "/v1/memories/bulk/jobs"
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -21,15 +21,15 @@ from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
+from tests.faults.stand import FAULT, PATIENCE_SECONDS, eventually
 from tests.rules.samples import a_document
 from tests.samples import TENANT
 from tests.works import Works
 
-pytestmark = [pytest.mark.fault, pytest.mark.timeout(400)]
+pytestmark = FAULT
 
 CLOCK = [sys.executable, "-m", "workers", "clock"]
 BEAT = [sys.executable, "-m", "celery", "-A", "workers.beat", "beat"]
-PATIENCE_SECONDS = 150
 EMIT: Json = {"action_type": "emit", "event_type": "second.passed", "payload": {"at": "{{payload.due_at}}"}}
 
 
@@ -84,13 +84,6 @@ def seconds(queue: Database) -> list[int]:
     return [int((moment - moments[0]).total_seconds()) for moment in moments]
 
 
-def eventually(look: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not look():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.05)
-
-
 def test_three_clocks_of_which_one_is_killed_fire_each_due_time_once(
     environment: dict[str, str], tmp_path: Path, queue: Database, works: Works
 ) -> None:
@@ -108,15 +101,15 @@ def test_three_clocks_of_which_one_is_killed_fire_each_due_time_once(
     assert by_rule == len(seconds(queue))
 
 
-def test_the_last_of_three_takes_over_at_once(environment: dict[str, str], tmp_path: Path, queue: Database) -> None:
-    """Where it is held up for longer than a second, what was missed is made up for."""
+def test_the_last_of_three_takes_over_and_makes_up_for_what_was_missed(
+    environment: dict[str, str], tmp_path: Path, queue: Database
+) -> None:
     with clocks(environment, tmp_path, 3, catch_up="all") as running:
         eventually(lambda: len(seconds(queue)) >= 2)
         for process in running[:2]:
             process.send_signal(signal.SIGKILL)
-        fired, began = seconds(queue)[-1], time.monotonic()
+        fired = seconds(queue)[-1]
         eventually(lambda: seconds(queue)[-1] >= fired + 3)
-        assert time.monotonic() - began < 15
     assert seconds(queue) == list(range(len(seconds(queue))))
 
 
@@ -141,12 +134,10 @@ def test_a_clock_killed_and_started_again_catches_up_as_it_is_set(
 def test_a_clock_fires_and_ends_when_it_is_told_to_and_leaves_no_file(
     environment: dict[str, str], tmp_path: Path, queue: Database, command: list[str], signal_: signal.Signals
 ) -> None:
-    with clocks(environment, tmp_path, command=command, sweep_seconds="60") as [process]:
+    with clocks(environment, tmp_path, command=command, sweep_seconds=str(10 * PATIENCE_SECONDS)) as [process]:
         eventually(lambda: len(seconds(queue)) >= 2)
         process.send_signal(signal_)
-        began = time.monotonic()
-        assert process.wait(60) == 0
-    assert time.monotonic() - began < 15, "it does not wait for its next turn, nor for anything else"
+        assert process.wait(PATIENCE_SECONDS) == 0, "its next turn is much later"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator
@@ -25,9 +24,9 @@ from tests.faults.extracting import (
     windows,
 )
 from tests.faults.model import RETRY_AFTER_SECONDS, Model, serving
-from tests.faults.stand import eventually, kill_group, pid
+from tests.faults.stand import FAULT, IMPATIENT, eventually, kill_group, pid, rules_in_force
 
-pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
+pytestmark = FAULT
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +39,15 @@ def model() -> Iterator[Model]:
 def stand(model: Model) -> Iterator[Stand]:
     """A whole stack, impatient enough for a test: leases of two seconds, nothing owed for longer than one."""
     with stack(
-        embedding="hash",
         llm_base_url=model.url,
         llm_model="fake",
         extractor="llm",
         judge_with_model="false",
-        lease_seconds="2",
-        resend_seconds="1",
-        sweep_seconds="0.2",
-        retry_base_seconds="0.2",
+        **IMPATIENT,
     ) as running:
         # Extraction is looked at here, and how often it asks; an episode would ask as well, and cite the same.
         running.call("DELETE", "/v1/rules/write_episodes")
-        time.sleep(3)  # Longer than an edit takes to be in force.
+        rules_in_force(running)
         yield running
 
 
@@ -115,7 +110,7 @@ def only_at_the_end(stand: Stand) -> Iterator[None]:
     """One dispatch a session: the rule that extracts while people chat is off."""
     name = "/v1/rules/extract_while_chatting"
     stand.call("PATCH", name, {"enabled": False})
-    time.sleep(3)  # An edit is in force within one second; the rest is for a machine that is busy.
+    rules_in_force(stand)
     yield
     stand.call("PATCH", name, {"enabled": True})
 

@@ -14,9 +14,9 @@ from sqlalchemy import Engine
 
 from bench.stand import Stand, stack
 from core.types import Json
-from tests.faults.stand import IMPATIENT, eventually, found, kill_group, pid
+from tests.faults.stand import FAULT, IMPATIENT, eventually, found, kill_group, pid
 
-pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
+pytestmark = FAULT
 
 EVENTS = 500
 USERS = 7

@@ -11,9 +11,9 @@ import pytest
 from bench.stand import Stand, stack
 from core.types import Json
 from tests.core.transfer.rich import a_past, lines, made
-from tests.faults.stand import eventually, kill_group
+from tests.faults.stand import FAULT, IMPATIENT, eventually, kill_group
 
-pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
+pytestmark = FAULT
 
 MESSAGES, MEMORIES = 2_000, 400
 
@@ -22,11 +22,7 @@ MESSAGES, MEMORIES = 2_000, 400
 def stand() -> Iterator[Stand]:
     """A stack that notices within two seconds that a worker has died."""
     with stack(
-        embedding="hash",
-        lease_seconds="2",
-        resend_seconds="1",
-        sweep_seconds="0.2",
-        retry_base_seconds="0.2",
+        **IMPATIENT,
         drop_archived_days="10000",
         session_idle_seconds="1000000000",
     ) as running:

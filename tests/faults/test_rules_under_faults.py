@@ -23,9 +23,9 @@ from sqlalchemy import Engine
 
 from bench.stand import Stand, stack
 from core.types import Json
-from tests.faults.stand import IMPATIENT, eventually, found, kill_group, pid
+from tests.faults.stand import FAULT, IMPATIENT, eventually, found, kill_group, pid, rules_in_force
 
-pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
+pytestmark = FAULT
 
 BATCHES, BATCH = 30, 50
 KEYS = 5
@@ -89,7 +89,7 @@ def test_flows_are_exact_while_routers_are_killed(stand: Stand, rows: Engine) ->
     put(stand, "cools", flow={"cooldown": {"seconds": 1, "key": key}})
     put(stand, "throttles", flow={"throttle": {"limit": 3, "per_seconds": 1, "key": key}})
     put(stand, "plain")
-    time.sleep(3)  # Rules are in force within a second; the rest is for a machine that is busy.
+    rules_in_force(stand)
     source = f"load-{uuid.uuid4().hex[:8]}"
     with ThreadPoolExecutor(4) as crowd:
         sent = [crowd.submit(publish, stand, some("load.came", source, n * BATCH, BATCH)) for n in range(BATCHES)]
@@ -166,7 +166,7 @@ def test_chains_lanes_and_approvals_outlive_workers_the_database_and_an_emptied_
     lane = {"concurrency": {"limit": 1, "key": ["payload.user_id"]}}
     put(stand, "chained", event_type="chain.came", actions=steps, flow=lane)
     put(stand, "careful", event_type="chain.came", actions=steps[:2], action_mode="approve")
-    time.sleep(3)  # Rules are in force within a second; the rest is for a machine that is busy.
+    rules_in_force(stand)
     token = publish(stand, some("chain.came", "chains", 0, 60))
     for name in ("worker-cpu", "worker-io"):
         time.sleep(0.3)

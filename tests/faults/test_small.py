@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Iterator
 
@@ -11,9 +10,9 @@ import pytest
 from bench.stand import Stand, stack
 from tests.faults.extracting import FIRST, SECOND, assert_extracted_once, conversation, publish, windows
 from tests.faults.model import Model, serving
-from tests.faults.stand import eventually, kill_group, pid
+from tests.faults.stand import FAULT, IMPATIENT, eventually, kill_group, pid, rules_in_force
 
-pytestmark = [pytest.mark.fault, pytest.mark.timeout(180)]
+pytestmark = FAULT
 
 
 @pytest.fixture(scope="module")
@@ -26,18 +25,14 @@ def model() -> Iterator[Model]:
 def stand(model: Model) -> Iterator[Stand]:
     with stack(
         "--small",
-        embedding="hash",
         llm_base_url=model.url,
         llm_model="fake",
         extractor="llm",
         judge_with_model="false",
-        lease_seconds="2",
-        resend_seconds="1",
-        sweep_seconds="0.2",
-        retry_base_seconds="0.2",
+        **IMPATIENT,
     ) as running:
         running.call("DELETE", "/v1/rules/write_episodes")
-        time.sleep(3)  # Longer than an edit takes to be in force: an episode would cite the same messages.
+        rules_in_force(running)
         yield running
 
 

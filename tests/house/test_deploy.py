@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import platform
 import re
@@ -25,6 +26,7 @@ from api.stack import host
 from core.config import Settings
 from tests import queries
 from tests.ports import free_port
+from workers.agents import table
 
 PROCESSES = {"api", "router", "worker-io", "worker-cpu", "clock"}
 PROMTOOL = shutil.which("promtool")
@@ -107,9 +109,20 @@ def knowing(compose: dict[str, Any], name: str) -> set[str]:
 
 
 def test_receipts_can_be_signed_or_the_stack_does_not_start(compose):
-    """The container is read-only and keeps no file: without the key every erasure would fail."""
-    assert compose["services"]["api"]["environment"]["IMPRINT_RECEIPT_KEY"] == "${IMPRINT_RECEIPT_KEY:?}"
-    assert knowing(compose, "IMPRINT_RECEIPT_KEY") == {"api"}
+    """The containers are read-only and keep no file: without the key every erasure would fail."""
+    signing = {"api", *(f"worker-{queue}" for queue in queues_of_signers())}
+    assert knowing(compose, "IMPRINT_RECEIPT_KEY") == signing
+    for service in signing:
+        assert compose["services"][service]["environment"]["IMPRINT_RECEIPT_KEY"] == "${IMPRINT_RECEIPT_KEY:?}"
+
+
+def queues_of_signers() -> set[str]:
+    """The queues of the agents whose module signs receipts, without and with a model."""
+    functions = {name: inspect.getsource(inspect.getmodule(run)) for name, run in table.FUNCTIONS.items()}
+    signers = {name for name, source in functions.items() if "receipts.signer(" in source}
+    assert {"memory_forgetter", "bulk_changer"} <= signers
+    with_model = Settings(llm_base_url="http://127.0.0.1:1/v1", llm_model="m")
+    return {table.queues(settings)[name] for settings in (Settings(), with_model) for name in signers}
 
 
 def test_secrets_of_tenants_are_sealed_and_opened_with_one_key(compose):

@@ -22,8 +22,9 @@ from api.cli import commands, lazy
 from bench import settings as settings_table
 from core import metrics
 from core.events import parsing
+from core.events.reserved import EMITTED
 from rules.document import schema
-from rules.document.targets import EMITTED, TARGETS
+from rules.document.targets import TARGETS
 from rules.expressions.operators import OPERATORS
 from rules.expressions.paths import EVENT_FIELDS, LOOKED_UP
 from rules.flow import flow_rows

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
+from core.events import reserved
 from core.types import Event, Json
 from rules.document.schema import Rule, parse
 
@@ -18,7 +19,7 @@ def an_event(payload: Json | None = None, **fields: Any) -> Event:
         "seq": 1,
         "tenant_id": "acme",
         "id": "e1",
-        "source": "support-bot",
+        "source": reserved.SERVICE if fields.get("event_type") in reserved.TYPES else "support-bot",
         "event_type": "message.added",
         "subject": "session:s1",
         "time": NOON,

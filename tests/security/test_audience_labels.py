@@ -14,6 +14,7 @@ from core.types import Json
 from tests.doors import Doors
 from tests.samples import TENANT, accept_all, ended, said
 from tests.works import Works
+from workers.routing.bus_consumer import Intake, accept_message
 
 FINANCE = "My salary at Northbridge is 90000 euros."
 CARE = "I take lithium for my bipolar disorder."
@@ -218,8 +219,26 @@ def test_a_key_with_labels_writes_only_what_it_can_read(spoken: None, door: Door
         edited = door.ask("PATCH", path, json={"audience_labels": labels, **version}, key=keys[name])
         assert edited.status_code == status, edited.text
     assert door.ask("PATCH", path, json=version, key=keys["finance"]).status_code == 404
-    assert door.ask("PATCH", path, json={"audience_labels": []}).json()["audience_labels"] == []
+    assert door.ask("PATCH", path, json={"audience_labels": []}).status_code == 404
+    opened = door.ask("PATCH", f"{path}?reader_labels=*", json={"audience_labels": []})
+    assert opened.json()["audience_labels"] == []
     assert door.get(path, key=keys["nothing"]).status_code == 200
+
+
+@pytest.mark.parametrize("labels", [["finance"], ["care", "finance"]])
+def test_a_key_with_labels_publishes_only_what_it_can_read(
+    door: Doors, keys: dict[str, str], app: Database, labels: list[str]
+) -> None:
+    message = said("My rent is 1200 euros.", audience_labels=labels)
+    answer = door.post("/v1/events", [said("Hello."), message], key=keys["care"])
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "/1/payload/audience_labels"
+    assert "lacks finance" in answer.json()["errors"][0]["detail"]
+    bus = Intake(app, TENANT, 100, 4096, lambda: None)
+    accept_message(bus, json.dumps(message).encode(), {"authorization": f"Bearer {keys['care']}"}, "application/json")
+    with app.tenant(TENANT) as tx:
+        assert tx.execute(text("SELECT count(*) FROM messages")).scalar_one() == 0
+    assert door.post("/v1/events", said("Fine.", audience_labels=["care"]), key=keys["care"]).status_code == 202
 
 
 def test_what_is_said_to_others_confirms_and_supersedes_nothing(app: Database, works: Works, door: Doors) -> None:

@@ -69,6 +69,8 @@ READ = ["/v1/rules", "/v1/rules/crm", "/v1/rules/export", "/v1/rules/crm/version
         {"X-Hook-Secret": "s"},
         {"Ocp-Apim-Subscription-Key": "k"},
         {"x-anything": "Bearer abc"},
+        {"x-custom": "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"},
+        {"x-custom": "AKIAIOSFODNN7EXAMPLQ"},
         {"x-anything": "basic dTpw"},
         {"Authorization": "••••••••"},
     ],

@@ -116,6 +116,13 @@ SHAPES: Final = {
     "ignore": "ignore all previous ",
     "spaced letters": "i g n o r e ",
     "memory marks": "<!-- imprint:",
+    "letters apart": "a ",
+    "parentheses": "(a",
+    "equations": "a=b&",
+    "tables": "|a|b",
+    "ways": "from 3 to ",
+    "moves": "I moved to ",
+    "names": "Ann Lee ",
 }
 
 

@@ -10,18 +10,19 @@ import pytest
 from sqlalchemy import text
 
 from core.config import Settings
-from core.events import log
+from core.events import log, parsing, reserved
 from core.storage.db import Database
 from core.types import Json
 from rules.registry import store
 from tests.commands import Imprint, served
 from tests.doors import Doors, key_of
-from tests.factories import events_since
+from tests.factories import a_memory, carry_out, events_since
 from tests.samples import TENANT, accept, event, said
 from tests.works import at_work
 from workers.routing.bus_consumer import Intake, accept_message
 
 SPELLINGS = ["imprint", "Imprint", "IMPRINT", " imprint ", "imprint\u00a0", "ｉｍｐｒｉｎｔ", "im\u200bprint"]
+SPELLINGS += ["\u0456mprint", "іmрrіnt", "ιmprint", "ímprint", "ıMPRINT", "𝐢𝐦𝐩𝐫𝐢𝐧𝐭", "lmprint", "1mprint", "irnprint"]
 
 
 def sources(app: Database) -> list[str]:
@@ -40,6 +41,28 @@ def refused(answer: Any, pointer: str) -> None:
 def test_a_native_event_may_not_carry_the_source_of_the_service(door: Doors, app: Database, source: str) -> None:
     refused(door.post("/v1/events", event("user.erased", {"user_id": "ada"}, source=source)), "/0/source")
     refused(door.post("/v1/events", [event(), event(source=source)]), "/1/source")
+    assert sources(app) == []
+
+
+@pytest.mark.parametrize("kind", sorted(reserved.TYPES))
+def test_types_of_the_service_are_refused_from_everybody_else(door: Doors, app: Database, kind: str) -> None:
+    answer = door.post("/v1/events", [event(), event(kind, {"user_id": "ada"}, source="shop")])
+    assert answer.status_code == 422
+    (fault,) = answer.json()["errors"]
+    assert fault["pointer"] == "/1/event_type"
+    assert f"`my.{kind}`" in fault["detail"]
+    assert "Reserved are" in fault["detail"]
+    assert sources(app) == []
+
+
+@pytest.mark.parametrize("kind", [*sorted(parsing.PAYLOADS), "my.clock.ticked", "memory.noted", "clock.stopped"])
+def test_types_that_clients_publish_are_not_reserved(kind: str) -> None:
+    assert not reserved.is_own_type(kind)
+
+
+def test_a_type_in_other_case_is_reserved_over_the_bus_as_well(app: Database) -> None:
+    bus = Intake(app, TENANT, 100, 4096, lambda: None)
+    accept_message(bus, json.dumps(event("Clock.Ticked", source="shop")).encode(), {}, "application/json")
     assert sources(app) == []
 
 
@@ -223,9 +246,30 @@ def _now() -> datetime:
 
 def test_what_others_say_under_the_id_of_a_tick_does_not_keep_it_away(door: Doors, app: Database) -> None:
     due = "nightly@2026-11-22T19:30:00Z"
-    assert door.post("/v1/events", event("clock.ticked", {"rule": "nightly"}, id=due, source="cron")).status_code == 202
+    assert door.post("/v1/events", event("cron.ticked", {"rule": "nightly"}, id=due, source="cron")).status_code == 202
     with app.tenant(TENANT) as tx:
         assert log.announce(tx, TENANT, [log.Announcement(due, "clock.ticked", _now(), {})]) == 1
+
+
+def test_what_stands_in_an_old_log_as_a_tick_or_a_recall_is_not_believed(settings: Settings, app: Database) -> None:
+    """Such events may stand in the log of an installation from before their types were refused."""
+    change = a_memory("Ada has a cat.")
+    carry_out(app, change)
+    cat = str(change.id)
+    accept(
+        app,
+        event("clock.ticked", {"rule": "forget_nightly"}, source="cron"),
+        event("memory.recalled", {"user_id": "ada", "memory_ids": [cat]}, source="shop"),
+    )
+    with at_work(settings) as works:
+        works.settle()
+    with app.tenant(TENANT) as tx:
+        rows = tx.execute(text("SELECT rule, status, result FROM dispatches ORDER BY id")).all()
+        last_used = tx.execute(text("SELECT uses FROM memories WHERE id = :id"), {"id": cat}).scalar_one()
+    assert [(row.rule, row.status) for row in rows if row.rule in {"forget_nightly", "reinforce_recalled"}] == [
+        ("reinforce_recalled", "dead")
+    ]
+    assert last_used == 0
 
 
 def test_a_tenants_tick_is_not_kept_away_by_another_tenant(door: Doors, app: Database) -> None:

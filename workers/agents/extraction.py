@@ -18,6 +18,7 @@ from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
 from core.extraction.session import MessageRange, SessionReader
 from core.inference.client import OnCall
+from core.sessions import speaker_clocks
 from core.storage.db import Tx
 from core.summaries import units
 from core.types import Json
@@ -57,7 +58,9 @@ def extract_session(tools: Tools, job: Job) -> Outcome:
 
 def keep_requested(tools: Tools, job: Job) -> Outcome:
     """Keep the statement that the event asks to remember, with the pin, tags and times that it names."""
-    owner, candidate = requests.read_request(job.event)
+    with tools.db.tenant(job.tenant_id) as tx:
+        requested_at = speaker_clocks.of_event(tx, job.event)
+    owner, candidate = requests.read_request(job.event, requested_at)
     remembered = requests.remember(_consolidation(tools, job), job.tenant_id, {owner: [candidate]})
     return Outcome(remembered, (), count_changes)
 

@@ -12,14 +12,19 @@ from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core import metrics
+from core.errors import Never
 from core.events.publishing import Author
 from core.index import embedding_change, search_index
 from core.index.search_index import PlannedSession
+from core.inference.embedders import BrokenVectors
 from core.sessions import sessions
 from core.storage.db import Tx
 from core.types import Json
 from workers.dispatch.model import FollowUps, Job, Outcome
 from workers.tools import Tools
+
+NAMED: Final = 5
+"""Rows that an error names."""
 
 ABREAST: Final = 4
 """Dispatches that embed the rows of one: each goes on batch by batch, and one alone would keep one worker busy."""
@@ -56,9 +61,21 @@ def refresh_embeddings(tools: Tools, job: Job) -> Outcome:
     names = list(job.params.get("sessions", []))
     with tools.db.tenant(job.tenant_id) as tx:
         rows = search_index.rows_to_embed(tx, names, salt=str(job.id))
-    vectors = tools.embedder.embed([row.text for row in rows])
+    try:
+        vectors = tools.embedder.embed([row.text for row in rows])
+    except BrokenVectors as broken:
+        return _without_broken(rows, broken, (job.target, {"sessions": names}))
     more = len(rows) == search_index.EMBED_BATCH
     return Outcome(_Vectors(rows, vectors), [(job.target, {"sessions": names})] if more else [])
+
+
+def _without_broken(rows: Sequence[search_index.Unembedded], broken: BrokenVectors, again: tuple[str, Json]) -> Outcome:
+    """Store the good vectors, and go on with the rest. Never: all that is left is broken; names some of it."""
+    good = [row for row in rows if row.text in broken.good]
+    if not good:
+        named = ", ".join(f"{row.type} {row.ref} of {row.session_id!r}" for row in rows[:NAMED])
+        raise Never(f"{broken.detail}. Without a vector, and found by words alone: {named}.") from broken
+    return Outcome(_Vectors(good, np.array([broken.good[row.text] for row in good], dtype=np.float32)), [again])
 
 
 def change_model(tools: Tools, job: Job) -> Outcome:

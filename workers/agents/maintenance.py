@@ -9,9 +9,11 @@ from uuid import UUID
 from core.config import Settings
 from core.consolidation import dedup_sweep
 from core.errors import Never
+from core.events import log
 from core.events.publishing import Author
 from core.maintenance import sweeps
 from core.memory import retention
+from core.search import recall_log
 from core.storage.db import Tx
 from core.types import Json
 from workers.dispatch.model import Job, Outcome
@@ -61,6 +63,8 @@ def archive_surplus(tools: Tools, job: Job) -> Outcome:
 
 def count_uses(_tools: Tools, job: Job) -> Outcome:
     """Count a use of each recalled memory, at most one in the interval that `core.memory.decay` gives."""
+    if job.event.event_type == recall_log.RECALLED and job.event.source != log.SOURCE:
+        raise Never(f"{job.target} obeys {recall_log.RECALLED} only from the service itself.")
     named = job.params.get("memory_ids") or job.event.payload.get("memory_ids")
     try:
         ids = [UUID(one) for one in named or ()]

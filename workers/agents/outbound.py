@@ -15,7 +15,7 @@ import httpx
 from celery import Celery
 
 from core.errors import Later, Never
-from core.events import publishing
+from core.events import publishing, reserved
 from core.events.doorbell import BROKER_ERRORS, broker_url
 from core.events.log import Emission
 from core.events.pending import Report
@@ -25,7 +25,6 @@ from core.storage.db import Tx
 from core.tenancy import destinations, vault
 from core.tenancy import secrets as tenancy_secrets
 from core.types import Event, Json
-from rules.document import reserved_types
 from workers.delivery import webhook_client
 from workers.delivery.webhook_client import WebhookRequest
 from workers.dispatch.model import Job, Outcome
@@ -50,8 +49,8 @@ class _Emitted:
 def emit_event(_tools: Tools, job: Job) -> Outcome:
     """Publish the event that a rule's `emit` action describes, in the chain of its cause."""
     emission = Emission(job.params["event_type"], job.params.get("payload") or {})
-    if emission.event_type in reserved_types.TYPES:  # The rule may have been saved before such types were refused.
-        raise Never(f"`{emission.event_type}`: {reserved_types.refusal(emission.event_type)}.")
+    if emission.event_type in reserved.TYPES:  # The rule may have been saved before such types were refused.
+        raise Never(f"`{emission.event_type}`: {reserved.refusal(emission.event_type)}.")
     return Outcome(_Emitted(job.tenant_id, emission))
 
 

@@ -8,7 +8,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -18,7 +18,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from uuid_utils.compat import uuid7
 
 from core import logs, metrics
-from core.errors import Conflict, Later, LeaseLost, Never
+from core.errors import Conflict, Later, LeaseLost, Never, RateLimited
 from core.events import log as event_log
 from core.events.log import Cause, Emission
 from core.events.publishing import Author
@@ -58,7 +58,14 @@ TURN_SECONDS = 0.05
 LEASE_LOST = "LEASE"
 """SQLSTATE with which `end_dispatch` refuses an end."""
 
+WAITED_FOR = (BreakerOpen, RateLimited)
+"""The model is away, or has had enough of requests: no failure of the dispatch."""
+
+LONGEST_WAIT = timedelta(days=7)
+"""Age of a dispatch from which an attempt counts again that met a rate limit."""
+
 ERROR_CHARACTERS = 4000
+REASON_CHARACTERS = 500
 """Characters of a failure's text that are stored."""
 
 
@@ -370,7 +377,7 @@ def _write_postponed_part(tx: Tx, ledger: Ledger, job: Job, part: PostponedPart)
         values |= {"error": cause.reason, "attempt": 0, "at": cause.at}
     else:
         status = DispatchStatus.RETRYING
-        attempt = 0 if isinstance(cause, BreakerOpen) else 1
+        attempt = 0 if isinstance(cause, WAITED_FOR) else 1
         values |= {"error": _error_text(cause), "attempt": attempt, "pause": ledger.policy.pause(1, cause.after)}
     tx.execute(_POSTPONED_PART, values | {"status": status})
     return status
@@ -427,7 +434,7 @@ def _record_failure(
 ) -> list[DispatchRef]:
     """Record a failed attempt; return the dispatches that may run now. `again`: whether it is retried."""
     policy = ledger.policy
-    free = isinstance(error, BreakerOpen)  # The model is away for everyone, so this attempt does not count.
+    free = isinstance(error, BreakerOpen) or (isinstance(error, RateLimited) and not _is_old(ledger, job))
     if again is None:
         again = free or (not isinstance(error, Never) and job.attempt < policy.attempts)
     status = DispatchStatus.RETRYING if again else DispatchStatus.DEAD
@@ -442,15 +449,32 @@ def _record_failure(
         keys: list[Key | Readied] = [(job.tenant_id, job.queue), *_make_room(tx, job)]
         following = fair_share.offer(tx, policy.shares, keys)
     metrics.DISPATCHES.labels(job.target, status).inc()
-    log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error))
+    log.warning("dispatch.failed", status=status, attempt=job.attempt, **logs.fault(error), **_frames(error))
     return following
 
 
+def _is_old(ledger: Ledger, job: Job) -> bool:
+    """Return whether a dispatch has been rate limited for so long that its attempts count again."""
+    with ledger.db.tenant(job.tenant_id) as tx:
+        return bool(tx.execute(_OLD, {"id": job.id, "age": LONGEST_WAIT}).scalar_one_or_none())
+
+
+def _is_expected(error: Exception) -> bool:
+    return isinstance(error, Later | Never | Conflict | Overran)
+
+
+def _frames(error: Exception) -> Json:
+    """Return for the log where an unexpected error was raised, without its words, which may be a user's."""
+    frames = "".join(traceback.format_tb(error.__traceback__))[-ERROR_CHARACTERS:]
+    return {} if _is_expected(error) else {"trace": frames}
+
+
 def _error_text(error: Exception) -> str:
-    expected = isinstance(error, Later | Never | Conflict | Overran)
-    words = (
-        str(error)[:ERROR_CHARACTERS] if expected else "".join(traceback.format_exception(error))[-ERROR_CHARACTERS:]
-    )
+    if _is_expected(error):
+        words = str(error)[:ERROR_CHARACTERS]
+    else:
+        reason = next(iter(str(error).strip().splitlines()), "no reason given")[:REASON_CHARACTERS]
+        words = f"Unexpected {type(error).__name__}: {reason}. The log of the worker says where it was raised."
     # Text of other services may hold characters that PostgreSQL cannot store.
     return words.encode(errors="replace").decode().replace("\x00", "\ufffd")
 
@@ -498,6 +522,8 @@ _POSTPONED_PART = text("""
 
 _WAIT_FOR_REST = text("UPDATE dispatches SET after = :rest WHERE after = :id AND status = 'held'")
 
+
+_OLD = text("SELECT created_at < clock_timestamp() - cast(:age AS interval) FROM dispatches WHERE id = :id")
 
 _PUT_BACK = text("""
     UPDATE dispatches SET

@@ -7,10 +7,11 @@ import hashlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
 
 import structlog
-from kombu import Connection, Exchange, Queue
+from kombu import Connection, Exchange
 from kombu.message import Message
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 
@@ -25,11 +26,15 @@ from core.tenancy import tenants
 from core.types import DispatchStatus
 from workers.dispatch import insertion
 from workers.dispatch.model import NewDispatch
+from workers.queues import ExistingQueue
 
 log = structlog.get_logger()
 
 EXCHANGE = Exchange("imprint.events", type="topic", durable=True)
-QUEUE = Queue("imprint.events", EXCHANGE, routing_key="#", durable=True)
+QUEUE = ExistingQueue("imprint.events", EXCHANGE, routing_key="#", durable=True)  # type: ignore[no-untyped-call]
+
+ON_REDIS: Final = {"priority_steps": list(range(10))}
+"""kombu keeps a list for each step of priority, and publishers choose the steps: every possible one is read."""
 
 PREFETCH = 50
 """Unacknowledged messages; each is one transaction, so this bounds what a restart delivers again."""
@@ -72,16 +77,17 @@ class BusConsumer:
         self._loop.close(5)
 
     def _consume(self) -> None:
-        with Connection(self._url, connect_timeout=2) as connection:
+        options = ON_REDIS if self._url.startswith(("redis:", "rediss:")) else {}
+        with Connection(self._url, connect_timeout=2, transport_options=options) as connection:
             # Bodies are parsed here and not by kombu, so that an unreadable one becomes a dead letter and not a crash.
             channel: Any = connection.default_channel
             channel.Message = _without_inflation(channel.Message)
-            options = {"on_message": self._on_message, "prefetch_count": PREFETCH, "accept": None}
-            with connection.Consumer([QUEUE], channel, **options):
+            how = {"on_message": self._on_message, "prefetch_count": PREFETCH, "accept": None}
+            with connection.Consumer([QUEUE], channel, **how):
                 declared = time.monotonic()
                 while not self._loop.is_stopped:
                     if time.monotonic() - declared > REDECLARE_SECONDS:
-                        QUEUE(connection.default_channel).declare()
+                        QUEUE(connection.default_channel).declare()  # type: ignore[no-untyped-call]
                         declared = time.monotonic()
                     with contextlib.suppress(TimeoutError):
                         connection.drain_events(timeout=LISTEN_SECONDS)
@@ -120,19 +126,23 @@ def _refuse(reason: str, size: int, hint: str) -> None:
 
 def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], content_type: str) -> None:
     """Accept one bus message, or store it as a dead letter; when this returns, it is on disk."""
-    named = {str(k).lower(): str(v) for k, v in headers.items()} | {"content-type": content_type}
+    named = {str(k).lower(): _header(v) for k, v in headers.items()} | {"content-type": content_type}
     try:
-        tenant_id = _tenant(intake_, named)
+        tenant_id, labels = _tenant(intake_, named)
     except Unauthorized:
         _drop_unauthorized(body)
         return
     try:
         batch = parsing.parse(body, named, batch=intake_.batch, event_bytes=intake_.event_bytes)
+        parsing.require_held_labels(batch, labels)
     except Invalid as error:
         _write_dead_letter(intake_, tenant_id, body, str(error))
         return
     try:
         accepted = ingest.accept(intake_.app, tenant_id, batch)
+    except Invalid as error:
+        _write_dead_letter(intake_, tenant_id, body, str(error))
+        return
     except (DataError, IntegrityError, ProgrammingError) as error:
         # The database refuses it, and will however often it is delivered: it must not block those behind it.
         _write_dead_letter(intake_, tenant_id, body, str(error.orig))
@@ -142,18 +152,25 @@ def accept_message(intake_: Intake, body: bytes, headers: Mapping[str, Any], con
     intake_.ring()
 
 
-def _tenant(intake_: Intake, headers: Mapping[str, str]) -> str:
-    """Return the tenant of the key in the header `authorization`; without that header, the bus's own.
+def _header(value: object) -> str:
+    """Return the text of a header: Kafka's are bytes, and AMQP has a type for times, which are in UTC."""
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
+    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+
+
+def _tenant(intake_: Intake, headers: Mapping[str, str]) -> tuple[str, frozenset[str] | None]:
+    """Return tenant and labels of the key in the header `authorization`; without that header, the bus's own tenant.
 
     Unauthorized: the key is invalid.
     """
     if "authorization" not in headers:
-        return intake_.tenant
+        return intake_.tenant, None
     _, _, key = headers["authorization"].partition(" ")
     who = tenants.caller(intake_.app, key)
     if not who.may("publish"):
         raise Unauthorized("The key in the message's `authorization` header lacks the scope `publish`.")
-    return who.tenant_id
+    return who.tenant_id, who.labels
 
 
 def _drop_unauthorized(body: bytes) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Final
+from urllib.parse import quote
 
 from fastapi import Query, Request
 from fastapi.responses import Response
@@ -33,7 +34,7 @@ async def post_paste(request: Request, api: ApiCalls, pages: Rendering, form: Fo
     query: dict[str, Any] = {"user_id": user_id}
     if form.get("step") == "import":
         await api.send("/v1/import", raw, dry_run="false", **query)
-        return Response(status_code=204, headers={"HX-Redirect": f"/console?added={session}"})
+        return Response(status_code=204, headers={"HX-Redirect": f"/console?added={quote(session, safe='')}"})
     found = await api.send("/v1/import", raw, dry_run="true", **query)
     return pages.page(
         request,

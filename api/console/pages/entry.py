@@ -7,19 +7,22 @@ from pathlib import Path
 from typing import Annotated, Final
 from urllib.parse import quote, urlsplit
 
-from fastapi import Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import FileResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from api.console import logins
 from api.console.calls import ApiCalls
 from api.console.cookie import NAME, PATH, SECONDS, Sealer
-from api.console.gate import LOGIN
+from api.console.gate import LOGIN, OPENED
 from api.console.render import HERE, LANGUAGE_COOKIE, LANGUAGES, language_of, translate
 from api.console.routing import Form, Rendering, at, page, router
 from api.ingress import dependencies
-from api.ingress.dependencies import Deps
+from api.ingress.dependencies import Deps, any_caller
 from api.ingress.route_bounds import Bounds, with_bounds
 from core import errors
+from core.tenancy.tenants import Caller
 
 LOGIN_BYTES: Final = 4_096
 YEAR_SECONDS: Final = 365 * 24 * 3600
@@ -53,7 +56,8 @@ async def post_login(request: Request, deps: Deps, pages: Rendering, form: Form)
 
 
 @page("/logout", method="POST")
-async def post_logout() -> Response:
+async def post_logout(request: Request, deps: Deps, caller: Annotated[Caller, Depends(any_caller)]) -> Response:
+    await run_in_threadpool(logins.end, deps, caller, request.scope[OPENED])
     answer = Response(status_code=204, headers={"HX-Redirect": LOGIN})
     answer.delete_cookie(NAME, path=PATH)
     return answer

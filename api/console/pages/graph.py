@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import Query, Request
@@ -26,5 +27,5 @@ async def get_graph(
         await api.get("/v1/memories/graph", user_id=user_id, limit=limit, include_archived="true") if user_id else None
     )
     return pages.page(
-        request, "graph.html", graph=laid_out(found) if found else None, more=bool(found and found["more"])
+        request, "graph.html", graph=partial(laid_out, found) if found else None, more=bool(found and found["more"])
     )

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from api.console import citations, word_diffs
+from api.console import citations
 from api.console.calls import Api, ApiCalls, together
 from api.console.charts import strength_chart
 from api.console.pages.bulk import ACTIONS, FILTER
 from api.console.routing import Form, Opener, Rendering, at, page
-from api.console.word_diffs import Part
+from api.console.word_diffs import Comparisons, Part
 from core.types import Json
 
 Text = Annotated[str, Query(max_length=300)]
@@ -80,7 +81,7 @@ async def get_memory(request: Request, api: ApiCalls, pages: Rendering, opener: 
         memory=memory,
         evidence=await citations.read(api, memory["sources"]),
         steps={step["version"]: step for step in why["steps"]},
-        versions=_with_differences(history["items"]),
+        versions=partial(_with_differences, history["items"]),
         lineage=lineage["items"],
         relations=related,
         others=await _contents(api, memory_id, related),
@@ -91,7 +92,9 @@ async def get_memory(request: Request, api: ApiCalls, pages: Rendering, opener: 
 
 @page("/memories/{memory_id}/edit", method="POST")
 async def post_edit(api: ApiCalls, form: Form, memory_id: str) -> Response:
-    body: dict[str, Any] = {"version": int(form["version"]), "content": form["content"].strip()}
+    version = form.get("version", "")
+    body: dict[str, Any] = {"version": int(version) if version.isdecimal() else version}
+    body["content"] = form.get("content", "").strip()
     await api.patch(at("memories", memory_id), body)
     return _back(memory_id)
 
@@ -146,22 +149,32 @@ def _with_differences(versions: Sequence[Json]) -> list[Json]:
 
     Of words also the parts that both wordings share, and those that one of them has.
     """
-    before: Json = {}
-    found = []
-    for version in versions:
-        now = {name: value for name, value in version["snapshot"].items() if name not in _BOOKKEEPING}
-        changed = [
-            {"name": name, "before": before.get(name), "after": value, "parts": _parts(before.get(name), value)}
-            for name, value in now.items()
-            if before and before.get(name) != value
-        ]
-        found.append({**version, "changed": changed})
-        before = now
-    return found[::-1]
+    comparisons, snapshots = Comparisons(), [{}, *(_content(version["snapshot"]) for version in versions)]
+    return [
+        {**version, "changed": _changed(before, after, comparisons)}
+        for version, before, after in reversed(list(zip(versions, snapshots, snapshots[1:], strict=False)))
+    ]
 
 
-def _parts(before: object, after: object) -> Sequence[Part] | None:
-    return word_diffs.words(before, after) if isinstance(before, str) and isinstance(after, str) else None
+def _content(snapshot: Json) -> Json:
+    return {name: value for name, value in snapshot.items() if name not in _BOOKKEEPING}
+
+
+def _changed(before: Json, after: Json, comparisons: Comparisons) -> list[Json]:
+    return [
+        {
+            "name": name,
+            "before": before.get(name),
+            "after": value,
+            "parts": _parts(before.get(name), value, comparisons),
+        }
+        for name, value in after.items()
+        if before and before.get(name) != value
+    ]
+
+
+def _parts(before: object, after: object, comparisons: Comparisons) -> Sequence[Part] | None:
+    return comparisons.words(before, after) if isinstance(before, str) and isinstance(after, str) else None
 
 
 _BOOKKEEPING: Final = frozenset({"id", "tenant_id", "version", "statement_key", "updated_at", "recorded_at"})

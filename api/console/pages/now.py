@@ -10,6 +10,7 @@ from functools import partial
 from typing import Annotated, Final, Literal
 
 from fastapi import Query, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response, StreamingResponse
 
 from api.console.calls import Api, ApiCalls, together
@@ -55,7 +56,7 @@ async def get_now(
     glance, activity, events = await together(
         api.get("/v1/now"), _activity(api, span), api.get("/v1/events", limit=ROWS)
     )
-    chart = lane_chart(activity)
+    chart = partial(lane_chart, activity)
     return pages.page(
         request,
         "now.html",
@@ -78,7 +79,7 @@ async def get_glance(request: Request, api: ApiCalls, pages: Rendering) -> Respo
 @page("/lanes")
 async def get_lanes(request: Request, api: ApiCalls, pages: Rendering, span: Span = "1h") -> Response:
     """Show the lanes of another time span."""
-    chart = lane_chart(await _activity(api, span))
+    chart = partial(lane_chart, await _activity(api, span))
     return pages.page(request, "lanes.html", chart=chart, spans=list(SPANS), span=span)
 
 
@@ -93,29 +94,28 @@ async def _activity(api: Api, span: Span) -> Json:
 @with_bounds(Bounds(counted="streams"))
 async def get_live(request: Request, deps: Deps, caller: Reader, pages: Rendering) -> StreamingResponse:
     """Follow the log as rows of the live page."""
-    frames = await follow_as(deps, caller, request, Filter())
-    return StreamingResponse(_updates(frames, pages, request), media_type="text/event-stream", headers=HEADERS)
+    followed = await follow_as(deps, caller, request, Filter())
+    return StreamingResponse(_updates(followed, pages, request), media_type="text/event-stream", headers=HEADERS)
 
 
-async def _updates(frames: AsyncIterator[bytes], pages: Renderer, request: Request) -> AsyncIterator[bytes]:
+async def _updates(followed: AsyncIterator[list[bytes]], pages: Renderer, request: Request) -> AsyncIterator[bytes]:
     """Gather what comes within half a second into one update, so that a browser keeps pace with any log."""
     rows, left = list[Json](), 0
     template = pages.templates.get_template("event_rows.html")
     t = partial(translate, pages.catalogues[language_of(request)])
-    following: asyncio.Future[bytes] = asyncio.ensure_future(anext(frames))
+    following: asyncio.Future[list[bytes]] = asyncio.ensure_future(anext(followed))
     try:
         while True:
             await asyncio.wait({following}, timeout=UPDATE_SECONDS)
             began = asyncio.get_running_loop().time()
             while following.done() and asyncio.get_running_loop().time() - began < UPDATE_SECONDS:
-                event = _event_of(following.result())
-                if event is not None:
-                    left += len(rows) == ROWS
-                    rows = [event, *rows][:ROWS]
-                following = asyncio.ensure_future(anext(frames))
+                events = [event for frame in following.result() if (event := _event_of(frame)) is not None]
+                left += max(0, len(rows) + len(events) - ROWS)
+                rows = [*reversed(events), *rows][:ROWS]
+                following = asyncio.ensure_future(anext(followed))
                 await asyncio.wait({following}, timeout=0)
             if rows:
-                yield _message(template.render(events=rows, left=left, t=t))
+                yield _message(await run_in_threadpool(template.render, events=rows, left=left, t=t))
                 rows, left = [], 0
                 await asyncio.sleep(UPDATE_SECONDS)
     except StopAsyncIteration:

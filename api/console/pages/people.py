@@ -171,7 +171,7 @@ async def _memories(
     looked = lookback.between(oldest["items"], true_then, known_then, datetime.now(UTC))
     memories = await _as_of(api, whose, looked)
     answer = pages.page(request, "owner_memories.html", memories=memories, looked=looked)
-    answer.headers["HX-Replace-Url"] = f"{request.url.path.removesuffix('/memories')}{looked.query}"
+    answer.headers["HX-Replace-Url"] = f"{quote(request.url.path.removesuffix('/memories'))}{looked.query}"
     return answer
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Annotated, Final
 
 from fastapi import Query, Request
@@ -10,8 +12,9 @@ from fastapi.responses import Response
 
 from api.console import drafts, rule_names
 from api.console.calls import ApiCalls, together
-from api.console.diffs import side_by_side
+from api.console.diffs import DiffRow, side_by_side
 from api.console.routing import Form, Rendering, at, page
+from core.types import Json
 from rules.document import formatting
 
 Text = Annotated[str, Query(max_length=300)]
@@ -42,7 +45,8 @@ async def get_rule(
         request,
         "rule.html",
         rule=rule,
-        versions=[{**one, "rows": side_by_side(one["diff"])} for one in history["items"]],
+        text=formatting.canonical_text(rule["rule"]),
+        versions=partial(_with_rows, history["items"]),
         older=history["next"],
         shadow=rule_names.shadow_of(name),
         tested=tested,
@@ -88,8 +92,16 @@ async def get_rollback(request: Request, api: ApiCalls, pages: Rendering, name: 
     rule, history = await together(api.get(place), api.get(f"{place}/versions", limit=1, after=version + 1))
     earlier = history["items"][0]
     labels = f"v{rule['version']}", f"v{earlier['version']}"
-    rows = side_by_side(formatting.diff(rule["rule"], earlier["rule"], *labels))
+    rows = partial(_difference, rule["rule"], earlier["rule"], *labels)
     return pages.page(request, "rule_rollback.html", rule=rule, earlier=earlier, rows=rows)
+
+
+def _with_rows(versions: Sequence[Json]) -> list[Json]:
+    return [{**version, "rows": side_by_side(version["diff"])} for version in versions]
+
+
+def _difference(current: Json, earlier: Json, *labels: str) -> list[DiffRow]:
+    return side_by_side(formatting.diff(current, earlier, *labels))
 
 
 @page("/rules/{name}/rollback", method="POST")

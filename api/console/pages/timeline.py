@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated
 
 from fastapi import Query, Request
@@ -46,7 +47,7 @@ async def get_timeline(
         request,
         "timeline.html",
         found=found,
-        drawing=laid_out(found, seen, now) if found and found["items"] else None,
+        drawing=partial(laid_out, found, seen, now) if found and found["items"] else None,
         categories=CATEGORIES,
         spans=SPANS,
         span=span if span in SPANS else "",

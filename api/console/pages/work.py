@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from fastapi.responses import JSONResponse, Response
 from api.console.calls import ApiCalls, ApiProblem, together
 from api.console.needs import LISTED, After, outcome, refresh, with_shared
 from api.console.routing import Form, Rendering, at, page
+from core.events.reserved import SERVICE
 from core.types import Json
 
 RECENT: Final = 20
@@ -34,7 +36,12 @@ async def get_work(request: Request, api: ApiCalls, pages: Rendering) -> Respons
         api.get("/v1/dispatches", status="retrying", limit=RECENT),
         api.get("/v1/events", type="approval.decided", limit=RECENT),
     )
-    return pages.page(request, "work.html", **shared, waiting=waiting["items"], decided=decided["items"])
+    return pages.page(request, "work.html", **shared, waiting=waiting["items"], decided=_of_service(decided["items"]))
+
+
+def _of_service(events: Sequence[Json]) -> list[Json]:
+    """Return the events that the service itself has announced; an old log may hold those of others."""
+    return [event for event in events if event["source"] == SERVICE]
 
 
 @page("/work/approvals")

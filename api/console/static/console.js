@@ -1,19 +1,20 @@
 "use strict";
 
 const language = document.documentElement.lang;
-const clock = new Intl.DateTimeFormat(language, { timeStyle: "medium" });
-const calendar = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+const ISO = "sv-SE"; // Writes 2026-11-28 14:05 in every language of the console.
+const clock = new Intl.DateTimeFormat(ISO, { timeStyle: "medium" });
+const calendar = new Intl.DateTimeFormat(ISO, { dateStyle: "short", timeStyle: "short" });
 const distance = new Intl.RelativeTimeFormat(language, { numeric: "always", style: "narrow" });
-const full = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" });
+const full = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long", hourCycle: "h23" });
 
-/** Write the times below an element in the browser's own zone: of today the time, of other days also the day. */
+/** Write the times below an element in the browser's own zone; a row of a list names the day only if it is not today. */
 function localise(root) {
   const today = new Date().toDateString();
   for (const time of root.querySelectorAll("time[datetime]:not([data-local], [data-until])")) {
     const at = new Date(time.dateTime);
     time.dataset.local = "";
     time.title = full.format(at);
-    time.textContent = (at.toDateString() === today ? clock : calendar).format(at);
+    time.textContent = (at.toDateString() === today && time.closest("tr") ? clock : calendar).format(at);
   }
 }
 

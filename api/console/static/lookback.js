@@ -1,7 +1,7 @@
 // Sliders between the first memory and now: each says its moment while it moves, and the list follows when it rests.
 
 const QUIET_MS = 350;
-const shown = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+const shown = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
 
 function tell(slider, now) {
   const [from, to] = [Date.parse(slider.dataset.from), Date.parse(slider.dataset.to)];

@@ -42,13 +42,13 @@ function options(place, heads, data, beside) {
   const style = getComputedStyle(place);
   const colour = (name) => resolved(place, `var(${name})`);
   const language = document.documentElement.lang;
-  const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+  const moment = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "short" });
   const axis = { stroke: colour("--quiet"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: `12px ${style.fontFamily}` };
   const whole = data.slice(1).every((series) => series.every(Number.isInteger));
   const bars = (column) => uPlot.paths.bars(beside ? { size: [0.4, 20], gap: 1, align: column ? 1 : -1 } : { size: [0.8, 40], gap: 1 });
   const days = data[0].at(-1) - data[0][0] > 3 * DAY;
   const day = new Intl.DateTimeFormat(language, { month: "short", day: "numeric" });
-  const hour = new Intl.DateTimeFormat(language, { timeStyle: "short" });
+  const hour = new Intl.DateTimeFormat("sv-SE", { timeStyle: "short" });
   return {
     width: place.clientWidth, height: 170, padding: [10, 8, 0, 0], cursor: { drag: { setScale: false }, points: { show: false } },
     scales: { y: { range: (_plot, _low, high) => [0, Math.max(high, whole ? 1 : 1e-6)] } },

@@ -113,6 +113,6 @@ class DecidedDispatches(Answer):
 class DispatchEffect(Answer):
     """What a dispatch would do."""
 
-    kind: Literal["request", "notice", "event", "task", "ruling", "agent"]
+    kind: Literal["request", "notice", "event", "task", "ruling", "feedback", "forgetting", "agent"]
     target: str
     effect: Json | None = Field(description="By its kind, without secrets; null: it cannot be told before")

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from api.http.answers.dispatches import Dispatch
-from api.ingress.answers import Answer, Page
+from api.ingress.answers import Answer, Page, ProblemPlace, optional
 from core.types import DispatchStatus, Json
 
 
@@ -26,6 +26,9 @@ class AcceptedBatch(Answer):
     duplicates: int
     events: list[AcceptedEvent]
     settle_token: str = Field(description="Position in the log, for `GET /v1/settle`")
+    errors: list[ProblemPlace] = optional(
+        "With `on_error=skip`: what is wrong with the events that were not accepted; a pointer begins with their index"
+    )
 
 
 class Settled(Answer):

@@ -99,6 +99,7 @@ class RuleRevision(Answer):
 
     version: int
     author: str
+    author_name: str = Field(description="The name of the key that is the author, where it has one; else `author`")
     comment: str | None
     at: datetime
     rule: Json | None = Field(description="Null: it was deleted")

@@ -54,6 +54,13 @@ class UserRow(OwnerRow):
     user_id: str
 
 
+class UserSettingsInForce(Answer):
+    """Settings of a user."""
+
+    user_id: str
+    time_zone: str | None
+
+
 class GroupRow(OwnerRow):
     """A group of which something is held."""
 

@@ -71,6 +71,8 @@ class Conversation:
     ) -> list[ClauseStatement]:
         """Return `found` with the statements of a sentence. `quote`: the sentence as written in the message."""
         masked = clauses.mask_quotations(sentence)
+        if _HEADED.match(masked):
+            return found
         before = found or ([] if position else self._last)
         if claims.withdraws(masked) and not _calls_off(masked):
             self.withdrawn += found or ([] if position else self._before)
@@ -102,6 +104,8 @@ def _apply_correction(sentence: str, rest: str, before: list[ClauseStatement]) -
     )
 
 
+_HEADED = lazy_regex(r"^(?!我|咱)[\u4e00-\u9fff]{2,10}[：:] ?(?:每|隔|一律|必须|禁止|不要|不得|最多|最少|至少|周)")
+"""A rule below the heading of what it is for: “厨房：每天打扫一次”. It says nothing of the speaker."""
 _IS_RATHER = lazy_regex(r"^(?:应该|其实)?是(?P<value>[\u4e00-\u9fffA-Za-z《》]{1,10})$")
 _LAST_VALUE = lazy_regex(r"(?:是|叫|姓|换成|改成)(?P<value>[\u4e00-\u9fffA-Za-z《》]{1,10})$")
 

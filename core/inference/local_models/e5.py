@@ -37,12 +37,18 @@ _NORMS: Final = {"attended.norm": "aln", "layer.norm": "oln"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Vocabulary:
-    """The tokenizer, and the ids that begin and end a text."""
+class Pieces:
+    """The tokenizer's pieces in the order of their ids, and the ids that begin and end a text, or stand for no piece.
 
-    words: Unigram
+    `normal`: replacements of characters.
+    """
+
+    texts: Iterator[str]
+    scores: array[float]
+    normal: Mapping[int, str]
     first: int
     last: int
+    unknown: int
 
 
 @dataclass(slots=True)
@@ -65,14 +71,10 @@ class _Reader:
 
 def read(folder: Path) -> ModelFiles:
     """Read the model's file in `folder`; it is mapped, so processes share its pages."""
-    path = folder / "e5-small-q4.bin"
-    with path.open("rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    reader = _Reader(np.frombuffer(mapped, dtype=np.uint8))
-    if reader.array(np.uint8, 4).tobytes() != _MAGIC:
-        raise ValueError(f"{path} is not a model of this format.")
-    reader.numbers("I7ifi")
-    vocabulary = _vocabulary(reader)
+    mapped, reader = _open(folder)
+    pieces = _pieces(reader)
+    unigram = Unigram(pieces.texts, pieces.scores, pieces.unknown, pieces.normal)
+    first, last = pieces.first, pieces.last
     tensors = _directory(reader)
     words = tensors["emb.word"].reshape(-1, DIMENSION // quantisation.BLOCK, _Q4_BYTES)
     positions = tensors["emb.pos"].reshape(-1, DIMENSION) + tensors["emb.type"][:DIMENSION]
@@ -82,7 +84,7 @@ def read(folder: Path) -> ModelFiles:
         return embedded
 
     def tokens(text: str) -> list[int]:
-        return [vocabulary.first, *vocabulary.words.ids(text, MAX_TOKENS - 2), vocabulary.last]
+        return [first, *unigram.ids(text, MAX_TOKENS - 2), last]
 
     weights = dict(_weights(tensors))
     if hasattr(mmap, "MADV_DONTNEED"):
@@ -90,7 +92,24 @@ def read(folder: Path) -> ModelFiles:
     return ModelFiles(tokens, embed, weights)
 
 
-def _vocabulary(reader: _Reader) -> _Vocabulary:
+def read_pieces(folder: Path) -> Pieces:
+    """Read the tokenizer alone."""
+    return _pieces(_open(folder)[1])
+
+
+def _open(folder: Path) -> tuple[mmap.mmap, _Reader]:
+    """Map the model's file, and return a cursor behind its header."""
+    path = folder / "e5-small-q4.bin"
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    reader = _Reader(np.frombuffer(mapped, dtype=np.uint8))
+    if reader.array(np.uint8, 4).tobytes() != _MAGIC:
+        raise ValueError(f"{path} is not a model of this format.")
+    reader.numbers("I7ifi")
+    return mapped, reader
+
+
+def _pieces(reader: _Reader) -> Pieces:
     count, first, last, _padding, unknown = reader.numbers("5i")
     (size,) = reader.numbers("Q")
     ends = reader.array(np.uint32, count + 1)
@@ -103,7 +122,7 @@ def _vocabulary(reader: _Reader) -> _Vocabulary:
     for _ in range(characters):
         character, length = reader.numbers("IB")
         normal[character] = "".join(map(chr, reader.numbers(f"{length}I")))
-    return _Vocabulary(Unigram(pieces, array("f", scores.tobytes()), unknown, normal), first, last)
+    return Pieces(pieces, array("f", scores.tobytes()), normal, first, last, unknown)
 
 
 def _directory(reader: _Reader) -> dict[str, NDArray[Any]]:

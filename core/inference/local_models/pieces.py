@@ -9,6 +9,9 @@ from typing import Final
 ID_BITS: Final = 20
 """Low bits of an entry: the id and one, so that no entry is 0. The others are those of the piece's hash."""
 
+LENGTH_BIT: Final = 40
+"""Bit of a hash at which the length is added: Python hashes the bytes of a text, and 整 in two bytes is "te" in one."""
+
 IDS: Final = (1 << ID_BITS) - 1
 HASHES: Final = (1 << 63) - 1 - IDS
 
@@ -28,7 +31,7 @@ class PieceTable:
         self._entries = array("q", bytes(8 * (self._mask + 1)))
         entries, mask = self._entries, self._mask
         for number, piece in enumerate(pieces, 1):
-            hashed = hash(piece)
+            hashed = hash(piece) ^ len(piece) << LENGTH_BIT
             place = hashed & mask
             while entries[place]:
                 place = (place + 1) & mask
@@ -36,7 +39,7 @@ class PieceTable:
 
     def get(self, text: str) -> int | None:
         """Return the id of a piece; None: it is none."""
-        hashed = hash(text)
+        hashed = hash(text) ^ len(text) << LENGTH_BIT
         place = hashed & self._mask
         while entry := self._entries[place]:
             if not (entry ^ hashed) & HASHES:

@@ -6,6 +6,7 @@ A library's tokenizer with 250,000 pieces takes 270 MB in each process; this one
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -19,6 +20,9 @@ SPACE: Final = "▁"
 
 _UNKNOWN_PENALTY: Final = 10.0
 """How far a character without a piece lies below the least probable piece; the value of SentencePiece."""
+
+_DECOMPOSED: Final = 4
+"""Characters into which one is decomposed at the most."""
 
 _SPACES: Final = re.compile(" +")
 
@@ -34,12 +38,20 @@ class Unigram:
 
     def ids(self, text: str, most: int) -> list[int]:
         """Return the ids of a text's pieces, at most so many."""
-        found: list[int] = []
-        for word in _SPACES.split(text[: most * LONGEST_PIECE].translate(self._normal).strip(" ")):
-            found += self._cut(SPACE + word)
-            if len(found) >= most:
-                return found[:most]
-        return found
+        ids: list[int] = []
+        for word in _SPACES.split(self.normalised(text[: most * LONGEST_PIECE * _DECOMPOSED])[: most * LONGEST_PIECE]):
+            ids += self._cut(SPACE + word)
+            if len(ids) >= most:
+                return ids[:most]
+        return ids
+
+    def normalised(self, text: str) -> str:
+        """Return a text with the characters of the pieces: replaced one by one, then composed.
+
+        The model's table holds NFKC for single characters; composed afterwards (NFC), a text has the same pieces in
+        every form, also where its marks stand in another order.
+        """
+        return unicodedata.normalize("NFC", text.translate(self._normal)).strip(" ")
 
     def _cut(self, word: str) -> list[int]:
         """Return the most probable pieces of a word (Viterbi 1967); neighbouring unknown characters become one."""

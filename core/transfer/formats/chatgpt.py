@@ -2,106 +2,147 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from core.transfer.formats import fields
+from core.transfer.formats import branches, fields
 from core.transfer.formats.fields import Object
-from core.transfer.records import Conversation, Record, Skipped, Statement, Turn
+from core.transfer.records import Conversation, Entry, Record, Skipped, Statement, Turn
 
 ROLES: Final = frozenset({"user", "assistant"})
 
 READ: Final = frozenset({"text", "multimodal_text", "code"})
-"""Types of content that people or the assistant have written. Others are thoughts, tools and settings."""
+"""Types of content that people or the assistant have written."""
+
+THOUGHTS: Final = frozenset({"thoughts", "reasoning_recap"})
 
 DATED: Final = re.compile(r"^\[(\d{4}-\d{2}-\d{2})\]\.?\s*")
 """A saved memory as lists show it: the day, then the text."""
 
 FORBIDDEN: Final = "the user told ChatGPT not to remember it (is_do_not_remember)"
+NO_TURNS: Final = "a conversation without messages of the user or the assistant"
 
 
-def is_conversation(one: Object) -> bool:
-    return isinstance(one.get("mapping"), dict) and "current_node" in one
+def recognises(entry: Object) -> bool:
+    return _is_saved_list(entry) or ("mapping" in entry and bool({"current_node", "conversation_id"} & entry.keys()))
 
 
-def is_saved_list(one: Object) -> bool:
-    return isinstance(one.get("memories"), list) and "memory_max_tokens" in one
+def read(entry: Entry) -> Iterator[Record]:
+    """Yield a conversation with what ChatGPT saved as its memory in it, or the list of all that it has saved."""
+    if _is_saved_list(entry.value):
+        return _saved_list(entry)
+    return _conversation(entry)
 
 
-def conversation(one: Object, where: str, *, forbidden: bool = False) -> Iterator[Record]:
-    """Yield a conversation on the branch that was kept, and what ChatGPT saved as its own memory in it."""
-    known = fields.text(one.get("conversation_id")) or fields.text(one.get("id"))
-    if one.get("is_do_not_remember") is True and not forbidden:
-        yield Skipped(where, FORBIDDEN)
+def _is_saved_list(entry: Object) -> bool:
+    return isinstance(entry.get("memories"), list) and "memory_max_tokens" in entry
+
+
+def _conversation(entry: Entry) -> Iterator[Record]:
+    talk = entry.value
+    known = fields.first_text(talk, "conversation_id", "id")
+    if talk.get("is_do_not_remember") is True and not entry.include_forbidden:
+        yield Skipped(entry.where, FORBIDDEN)
         return
+    kept, left = _branch(talk)
     turns = []
-    for node_id, message in _branch(one):
+    for node_id, message in kept:
+        where = f"{entry.where}/mapping/{node_id}"
         if message.get("recipient") == "bio":
             yield from _saved(known, node_id, message)
-        elif turn := _turn(node_id, message):
-            turns.append(turn)
-    if not turns:
-        yield Skipped(where, "a conversation without messages of the user or the assistant")
-        return
-    identity = known or hashlib.sha256("".join(turn.id for turn in turns).encode()).hexdigest()[:32]
-    yield Conversation(f"chatgpt/{identity}", turns, fields.text(one.get("title")))
+        elif reason := _left_out(message):
+            yield Skipped(where, reason)
+        else:
+            turn, parts = _turn(node_id, message)
+            yield from (Skipped(where, part) for part in parts)
+            turns += [turn] if turn else []
+    yield from (Skipped(f"{entry.where}/mapping/{node_id}", branches.LEFT) for node_id in left)
+    if turns:
+        identity = known or fields.digest(*(turn.id for turn in turns))
+        yield Conversation(f"chatgpt/{identity}", turns, fields.text(talk.get("title")))
+    else:
+        yield Skipped(entry.where, NO_TURNS, odd=not isinstance(talk.get("mapping"), dict))
 
 
-def saved_list(one: Object) -> Iterator[Record]:
+def _saved_list(entry: Entry) -> Iterator[Record]:
     """Yield the memories of ChatGPT's own list."""
-    for saved in fields.objects(one.get("memories")):
+    for number, item in enumerate(fields.items(entry.value["memories"])):
+        saved = fields.mapping(item)
         content = fields.text(saved.get("content")).strip()
         if content:
-            at = fields.moment(saved.get("created_timestamp")) or fields.moment(saved.get("updated_at"))
+            at = fields.first_moment(saved, "created_timestamp", "updated_at")
             yield Statement(f"chatgpt/{saved.get('id') or content}", content, at)
+        else:
+            yield Skipped(f"{entry.where}/memories/{number}", "a memory without text", odd=True)
 
 
-def _branch(one: Object) -> list[tuple[str, Object]]:
-    """Return the messages from the root to the current node; a broken or circular tree ends where it breaks."""
-    nodes = fields.mapping(one.get("mapping"))
-    found: list[tuple[str, Object]] = []
-    node_id, seen = one.get("current_node"), set[str]()
-    while isinstance(node_id, str) and node_id in nodes and node_id not in seen:
-        seen.add(node_id)
-        node = fields.mapping(nodes[node_id])
-        if message := fields.mapping(node.get("message")):
-            found.append((node_id, message))
-        node_id = node.get("parent")
-    return found[::-1]
+def _branch(talk: Object) -> tuple[list[tuple[str, Object]], list[str]]:
+    """Return the messages of the branch that was kept, and the ids of messages of other branches."""
+    nodes = {name: fields.mapping(node) for name, node in fields.mapping(talk.get("mapping")).items()}
+    message = {name: fields.mapping(node.get("message")) for name, node in nodes.items()}
+    parents = {name: node.get("parent") for name, node in nodes.items()}
+    times = {name: fields.moment(message[name].get("create_time")) for name in nodes if message[name]}
+    kept = branches.kept(parents, talk.get("current_node"), times)
+    left = [name for name in nodes if message[name] and name not in set(kept)]
+    return [(name, message[name]) for name in kept if message[name]], left
 
 
-def _turn(node_id: str, message: Object) -> Turn | None:
-    author = fields.mapping(message.get("author"))
-    hidden = fields.mapping(message.get("metadata")).get("is_visually_hidden_from_conversation")
-    if author.get("role") not in ROLES or hidden or message.get("recipient") not in {"all", None}:
-        return None
-    content = _text(fields.mapping(message.get("content")))
-    if not content:
-        return None
-    return Turn(
-        fields.text(message.get("id")) or node_id, author["role"], content, fields.moment(message.get("create_time"))
-    )
+def _left_out(message: Object) -> str | None:
+    """Return why a message is left out; None: it was said."""
+    role = fields.text(fields.mapping(message.get("author")).get("role"))
+    kind = fields.text(fields.mapping(message.get("content")).get("content_type"))
+    if fields.mapping(message.get("metadata")).get("is_visually_hidden_from_conversation") or role == "system":
+        return "a message that ChatGPT hides"
+    if role == "tool":
+        return "a tool's result"
+    if role not in ROLES:
+        return f"a message of the role {role or 'unknown'}"
+    if message.get("recipient") not in ["all", None]:
+        return "a tool's call"
+    if kind in THOUGHTS:
+        return "a thought"
+    return None if kind in READ else f"content of the type {kind or 'unknown'}"
 
 
-def _text(content: Object) -> str:
-    if content.get("content_type") not in READ:
-        return ""
-    parts: list[Any] = fields.items(content.get("parts"))
-    own = fields.text(content.get("text"))
-    return fields.paragraphs([*([own] if own else []), *map(_part, parts)])
+def _turn(node_id: str, message: Object) -> tuple[Turn | None, list[str]]:
+    """Return what was said in a message, and which parts of it are left out."""
+    content = fields.mapping(message.get("content"))
+    said, left = _text(content)
+    if not said:
+        return None, left or ["an empty message"]
+    role = message["author"]["role"]
+    at = fields.moment(message.get("create_time"))
+    return Turn(fields.text(message.get("id")) or node_id, role, said, at), left
 
 
-def _part(part: Any) -> str:
-    """Return the words of a part: spoken ones are transcribed; a picture has none."""
+def _text(content: Object) -> tuple[str, list[str]]:
+    """Return the words of a content, and which of its parts have none: spoken ones are transcribed."""
+    words, left = [fields.text(content.get("text"))], []
+    for part in fields.items(content.get("parts")):
+        spoken = _words(part)
+        if spoken is None:
+            left.append(_kind_of_part(part))
+        else:
+            words.append(spoken)
+    return fields.paragraphs(words), left
+
+
+def _words(part: Any) -> str | None:
     if isinstance(part, dict):
-        return fields.text(part.get("text")) if part.get("content_type") == "audio_transcription" else ""
-    return fields.text(part)
+        return fields.text(part.get("text")) if part.get("content_type") == "audio_transcription" else None
+    return fields.text(part) if isinstance(part, str) else None
+
+
+def _kind_of_part(part: Any) -> str:
+    kind = fields.text(fields.mapping(part).get("content_type"))
+    if "image" in kind:
+        return "a picture"
+    return "a recording" if "audio" in kind or "video" in kind else f"a part of the type {kind or 'unknown'}"
 
 
 def _saved(known: str, node_id: str, message: Object) -> Iterator[Statement]:
-    content = _text(fields.mapping(message.get("content")))
+    content, _ = _text(fields.mapping(message.get("content")))
     at = fields.moment(message.get("create_time"))
     for number, line in enumerate(content.splitlines()):
         dated = DATED.match(line)

@@ -2,96 +2,137 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-from core.transfer.formats import fields
+from core.transfer.formats import branches, fields
 from core.transfer.formats.fields import Object
-from core.transfer.records import Conversation, Note, Record, Skipped, Turn
+from core.transfer.records import Conversation, Entry, Note, Record, Skipped, Turn
 
 ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = {"human": "user", "assistant": "assistant"}
 
-ROOT: Final = "00000000-0000-4000-8000-000000000000"
+BLOCKS: Final[Mapping[str, str]] = {
+    "thinking": "a thought",
+    "tool_use": "a tool's call",
+    "tool_result": "a tool's result",
+    "image": "a picture",
+}
+"""Types of blocks that are left out."""
 
 
-def is_conversation(one: Object) -> bool:
-    return isinstance(one.get("chat_messages"), list)
+def recognises(entry: Object) -> bool:
+    return "chat_messages" in entry or _is_memory(entry) or _is_project(entry)
 
 
-def is_memory(one: Object) -> bool:
-    return any(name in one for name in ("conversations_memory", "project_memories", "memory_files"))
+def read(entry: Entry) -> Iterator[Record]:
+    """Yield a conversation, a project, or what Claude keeps as its memory."""
+    if _is_memory(entry.value):
+        return _memory(entry.value)
+    return _project(entry.value) if _is_project(entry.value) else _conversation(entry)
 
 
-def is_project(one: Object) -> bool:
-    return "prompt_template" in one and "uuid" in one
+def _is_memory(entry: Object) -> bool:
+    return any(name in entry for name in ("conversations_memory", "project_memories", "memory_files"))
 
 
-def conversation(one: Object, where: str) -> Iterator[Record]:
+def _is_project(entry: Object) -> bool:
+    return "prompt_template" in entry and "uuid" in entry
+
+
+def _conversation(entry: Entry) -> Iterator[Record]:
     """Yield a conversation on the branch that ends with its newest message."""
-    turns = [turn for message in _branch(one) if (turn := _turn(message))]
-    if not turns:
-        yield Skipped(where, "a conversation without text")
-        return
-    identity = fields.text(one.get("uuid")) or hashlib.sha256("".join(t.id for t in turns).encode()).hexdigest()[:32]
-    yield Conversation(f"claude/{identity}", turns, fields.text(one.get("name")))
+    messages = dict[str, tuple[str, Object]]()
+    for number, message in enumerate(fields.items(entry.value.get("chat_messages"))):
+        where = f"{entry.where}/chat_messages/{number}"
+        if isinstance(message, Mapping):
+            messages[fields.text(message.get("uuid")) or where] = where, message
+        else:
+            yield Skipped(where, "a message that is no object", odd=True)
+    kept = _branch(entry.value, {name: message for name, (_, message) in messages.items()})
+    turns = []
+    for name, (where, message) in messages.items():
+        turn, left = _turn(message) if name in kept else (None, [branches.LEFT])
+        turns += [turn] if turn else []
+        yield from (Skipped(where, reason) for reason in left)
+    if turns:
+        identity = fields.text(entry.value.get("uuid")) or fields.digest(*(turn.id for turn in turns))
+        yield Conversation(f"claude/{identity}", turns, fields.text(entry.value.get("name")))
+    else:
+        odd = not isinstance(entry.value.get("chat_messages"), list)
+        yield Skipped(entry.where, "a conversation without text", odd)
 
 
-def memory(one: Object) -> Iterator[Record]:
+def _memory(entry: Object) -> Iterator[Record]:
     """Yield what Claude has written down about its user, as documents: summaries, not single statements."""
-    whole = fields.text(one.get("conversations_memory"))
+    whole = fields.text(entry.get("conversations_memory"))
     if whole.strip():
         yield Note("claude/memory", "Claude's memory", whole)
-    for project, content in fields.mapping(one.get("project_memories")).items():
+    for project, content in fields.mapping(entry.get("project_memories")).items():
         if fields.text(content).strip():
             yield Note(f"claude/projects/{project}/memory", "Claude's memory of a project", fields.text(content))
-    for file in fields.objects(one.get("memory_files")):
+    for file in fields.objects(entry.get("memory_files")):
         path, content = fields.text(file.get("path")), fields.text(file.get("content"))
         if path and content.strip():
             yield Note(f"claude/memory/{path}", path, content, fields.moment(file.get("updated_at")))
 
 
-def project(one: Object) -> Iterator[Record]:
+def _project(entry: Object) -> Iterator[Record]:
     """Yield the instructions and documents of a project."""
-    identity, name = fields.text(one.get("uuid")), fields.text(one.get("name"))
-    parts = [fields.text(one.get("description")), fields.text(one.get("prompt_template"))]
+    identity, name = fields.text(entry.get("uuid")), fields.text(entry.get("name"))
+    parts = [fields.text(entry.get("description")), fields.text(entry.get("prompt_template"))]
     if any(part.strip() for part in parts):
-        at = fields.moment(one.get("updated_at"))
+        at = fields.moment(entry.get("updated_at"))
         yield Note(f"claude/projects/{identity}", name or "A project of Claude", fields.paragraphs(parts), at)
-    for file in fields.objects(one.get("docs")):
+    for file in fields.objects(entry.get("docs")):
         path, content = fields.text(file.get("filename")), fields.text(file.get("content"))
         if content.strip():
             at = fields.moment(file.get("created_at"))
             yield Note(f"claude/projects/{identity}/{path}", path or name, content, at)
 
 
-def _branch(one: Object) -> list[Object]:
+def _branch(talk: Object, messages: Mapping[str, Object]) -> set[str]:
     """Return the messages that lead to the current one; all of them where the export names no parents."""
-    messages = fields.objects(one.get("chat_messages"))
-    by_id = {fields.text(message.get("uuid")): message for message in messages}
-    if not any(message.get("parent_message_uuid") for message in messages):
-        return messages
-    current = one.get("current_leaf_message_uuid")
-    if current not in by_id:
-        current = fields.text(messages[-1].get("uuid"))
-    found: list[Object] = []
-    while isinstance(current, str) and current in by_id and current != ROOT:
-        found.append(by_id.pop(current))
-        current = found[-1].get("parent_message_uuid")
-    return found[::-1]
+    parents = {name: message.get("parent_message_uuid") for name, message in messages.items()}
+    if not any(parents.values()):
+        return set(messages)
+    current = talk.get("current_leaf_message_uuid")
+    spoken = (name for name in reversed(list(messages)) if _sender(messages[name]) in ROLES)
+    newest = next(spoken, None)
+    return set(branches.kept(parents, current if current in list(messages) else newest, {}))
 
 
-def _turn(message: Object) -> Turn | None:
-    role = ROLES.get(fields.text(message.get("sender")))
-    blocks = [fields.text(b.get("text")) for b in fields.objects(message.get("content")) if b.get("type") == "text"]
-    content = fields.paragraphs(blocks) or fields.text(message.get("text")).strip()
-    if role is None or not content:
-        return None
-    identity = fields.text(message.get("uuid")) or hashlib.sha256(content.encode()).hexdigest()[:32]
-    files = [
-        fields.text(one.get("file_name"))
+def _turn(message: Object) -> tuple[Turn | None, list[str]]:
+    """Return what was said in a message, and why parts of it, or all of it, are left out."""
+    sender = _sender(message)
+    if sender not in ROLES:
+        return None, [f"a message of the sender {sender or 'unknown'}"]
+    blocks = fields.objects(message.get("content"))
+    left = [_reason(block) for block in blocks if block.get("type") != "text"]
+    words = [fields.text(block.get("text")) for block in blocks if block.get("type") == "text"]
+    said = fields.paragraphs(words) or fields.text(message.get("text")).strip()
+    files = _files(message)
+    content = fields.paragraphs([said, *(f"[file: {name}]" for name in files)])
+    if not content:
+        return None, left or ["an empty message"]
+    identity = fields.text(message.get("uuid")) or fields.digest(content)
+    at = fields.moment(message.get("created_at"))
+    return Turn(identity, ROLES[sender], content, at, metadata={"files": files} if files else {}), left
+
+
+def _sender(message: Object) -> str:
+    return fields.text(message.get("sender"))
+
+
+def _reason(block: Object) -> str:
+    kind = fields.text(block.get("type"))
+    return BLOCKS.get(kind, f"a block of the type {kind or 'unknown'}")
+
+
+def _files(message: Object) -> list[str]:
+    """Return the names of attached files."""
+    names = (
+        fields.text(file.get("file_name"))
         for name in ("attachments", "files", "files_v2")
-        for one in fields.objects(message.get(name))
-    ]
-    kept = {"files": [name for name in files if name]} if any(files) else {}
-    return Turn(identity, role, content, fields.moment(message.get("created_at")), metadata=kept)
+        for file in fields.objects(message.get(name))
+    )
+    return list(dict.fromkeys(name for name in names if name))

@@ -1,44 +1,123 @@
-"""Claude Code's transcripts: a line for each message of a session."""
+"""Claude Code's transcripts: a line for each message of a session, among lines of the program."""
 
 from __future__ import annotations
 
-from typing import Final, Literal, cast
+import re
+from collections.abc import Iterator
+from typing import Final
 
 from core.events import projects
 from core.transfer.formats import fields
 from core.transfer.formats.fields import Object
-from core.transfer.records import Turn
+from core.transfer.records import Entry, Line, Record, Role, Skipped, Turn
 
 SPOKEN: Final = frozenset({"user", "assistant"})
 
-INJECTED: Final = ("<system-reminder>", "<command-name>", "<local-command-", "<bash-", "Caveat: The messages below")
+MARKED: Final = {
+    "isSidechain": "a message of a subagent",
+    "isCompactSummary": "a summary that the program made",
+    "isMeta": "a message of the program",
+    "isApiErrorMessage": "an error of the API",
+}
+"""Marks of lines that nobody has said."""
+
+BLOCKS: Final = {
+    "tool_use": "a tool's call",
+    "tool_result": "a tool's result",
+    "thinking": "a thought",
+    "redacted_thinking": "a thought",
+    "image": "a picture",
+}
+"""Types of blocks that are left out."""
+
+TAGGED: Final = re.compile(
+    r"\s*<((?:system|command|local-command|bash|user-prompt|task|ide|session|hook|teammate)[\w-]*)\b[^>]*>"
+    r"(?:.*?</\1>|.*\Z)",
+    re.DOTALL,
+)
+"""A part of a text, between tags, that the program has put before a message."""
+
+INJECTED: Final = (
+    "Caveat: The messages below",
+    "[Request interrupted by user",
+    "This session is being continued from a previous conversation",
+)
 """Beginnings of texts that the program, not its user, has put into a message."""
 
-
-def is_line(one: Object) -> bool:
-    return ("sessionId" in one and "type" in one) or (one.get("type") == "summary" and "leafUuid" in one)
-
-
-def session_of(one: Object) -> str:
-    return f"claude-code/{fields.text(one.get('sessionId'))}"
+PUT_IN: Final = "a text that the program put in"
+NOT_HUMAN: Final = "a message that no person wrote"
+ERROR: Final = "API Error"
 
 
-def group_of(one: Object) -> str | None:
+def recognises(entry: Object) -> bool:
+    kind = entry.get("type")
+    if kind == "summary":
+        return "leafUuid" in entry
+    return "type" in entry and ("sessionId" in entry or (kind == "file-history-snapshot" and "snapshot" in entry))
+
+
+def read(entry: Entry) -> Iterator[Record | Line]:
+    """Yield what was said in a line, and each part of it that is left out with the reason."""
+    line = entry.value
+    reason = _not_said(line)
+    if reason is not None:
+        yield Skipped(entry.where, reason)
+        return
+    message = fields.mapping(line.get("message"))
+    role: Role = "user" if message.get("role") == "user" else "assistant"
+    texts, left = _texts(message.get("content"), role)
+    said, identity = fields.paragraphs(texts), fields.text(line.get("uuid"))
+    if said and identity:
+        turn = Turn(identity, role, said, fields.moment(line.get("timestamp")))
+        yield Line(f"claude-code/{fields.text(line.get('sessionId'))}", turn, _group(line))
+    elif not left:
+        left = ["an empty message"]
+    yield from (Skipped(entry.where, part) for part in left)
+
+
+def _not_said(line: Object) -> str | None:
+    """Return why nothing in a line was said by a person or the assistant; None: something may be."""
+    kind, message = line.get("type"), line.get("message")
+    if kind not in list(SPOKEN):
+        return f"a line of the type {fields.text(kind) or 'unknown'}"
+    marked = next((reason for mark, reason in MARKED.items() if line.get(mark)), None)
+    origin = fields.text(fields.mapping(line.get("origin")).get("kind"))
+    if marked is None and kind == "user" and origin not in {"", "human"}:
+        return NOT_HUMAN
+    if marked is None and fields.mapping(message).get("role") not in list(SPOKEN):
+        return "a message without a role"
+    return marked
+
+
+def _texts(content: object, role: Role) -> tuple[list[str], list[str]]:
+    """Return the texts of a message that were said, and why others are left out."""
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else fields.objects(content)
+    said, left = list[str](), list[str]()
+    for block in blocks:
+        kind = fields.text(block.get("type"))
+        if kind != "text":
+            left.append(BLOCKS.get(kind, f"a block of the type {kind or 'unknown'}"))
+            continue
+        words = fields.text(block.get("text"))
+        own = _own(words, role)
+        said += [own] if own else []
+        left += [] if own == words.strip() else [ERROR_LEFT if words.startswith(ERROR) else PUT_IN]
+    return said, left
+
+
+def _own(words: str, role: Role) -> str:
+    """Return what its author has said in a text, without what the program has put before it."""
+    if role == "assistant":
+        return "" if words.startswith(f"{ERROR}:") else words.strip()
+    while tagged := TAGGED.match(words):
+        words = words[tagged.end() :]
+    words = words.strip()
+    return "" if words.startswith(INJECTED) else words
+
+
+ERROR_LEFT: Final = MARKED["isApiErrorMessage"]
+
+
+def _group(line: Object) -> str | None:
     """Return the group of the project, as the hooks of Claude Code name it."""
-    return projects.group_of(fields.text(one.get("cwd")))
-
-
-def turn(one: Object) -> Turn | None:
-    """Return what was said in a line; None: a tool's call or result, a thought, a note of the program."""
-    message = fields.mapping(one.get("message"))
-    role = message.get("role")
-    if one.get("type") not in SPOKEN or role not in SPOKEN or one.get("isMeta") or one.get("isSidechain"):
-        return None
-    content = message.get("content")
-    blocks = [fields.text(b.get("text")) for b in fields.objects(content) if b.get("type") == "text"]
-    texts = [part for part in ([content] if isinstance(content, str) else blocks) if not part.startswith(INJECTED)]
-    said = fields.paragraphs([fields.text(part) for part in texts])
-    identity = fields.text(one.get("uuid"))
-    if not said or not identity:
-        return None
-    return Turn(identity, cast("Literal['user', 'assistant']", role), said, fields.moment(one.get("timestamp")))
+    return projects.group_of(fields.text(line.get("cwd")))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from core.consolidation import candidate_screening
 from core.consolidation.candidate_screening import Screened
@@ -51,9 +51,13 @@ def restored(read: ReadLine, screened: Screened, import_id: UUID, cited: Cited) 
 
 
 def memory_id(recorded_at: datetime, ordinal: int, import_id: UUID) -> UUID:
-    """Return the id of a restored memory, a UUID of version 7: ids have the order of the archive."""
+    """Return the id of a restored memory, a UUID of version 7.
+
+    Ids have the order of the archive, and each has its own end: people name a memory by its last characters.
+    """
     moment = int(recorded_at.astimezone(UTC).timestamp() * _MILLISECONDS) & (2**48 - 1)
-    high, low = ordinal >> 20 & 0xFFF, (ordinal & 0xFFFFF) << 42 | import_id.int & (2**42 - 1)
+    end = uuid5(import_id, str(ordinal)).int & (2**42 - 1)
+    high, low = ordinal >> 20 & 0xFFF, (ordinal & 0xFFFFF) << 42 | end
     return UUID(int=moment << 80 | 0x7 << 76 | high << 64 | 0b10 << 62 | low)
 
 

@@ -37,7 +37,9 @@ export async function* follow(client: Imprint, options: StreamOptions): AsyncGen
         for await (const frame of frames(watched(answer.body))) {
           attempt = 0;
           position.last = frame.id ?? position.last;
-          if (frame.data) yield { ...(JSON.parse(frame.data) as LoggedEvent), position: position.last ?? "" };
+          const data = (frame.data ? JSON.parse(frame.data) : {}) as Partial<LoggedEvent>;
+          // Frames of the stream itself, `stream.position` and `stream.gap`, have no type in their data.
+          if (data.event_type !== undefined) yield { ...(data as LoggedEvent), position: position.last ?? "" };
         }
         if (options.follow === false) return;
       } else {

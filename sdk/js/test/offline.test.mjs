@@ -88,13 +88,13 @@ test("more than a thousand events go in batches", async () => {
 });
 
 test("a stream that was cut off goes on after the last event received, and takes none twice", async () => {
-  const frame = (id) => `id: ${id}\nevent: a\ndata: {"seq":${id},\ndata: "id":"e${id}"}\n\n`;
+  const frame = (id) => `id: ${id}\nevent: a\ndata: {"event_type":"a","seq":${id},\ndata: "id":"e${id}"}\n\n`;
   const told = await service((n, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     if (n === 1) {
       response.write(frame(1) + frame(2).slice(0, 9));
       setTimeout(() => response.write(frame(2).slice(9)), 10);
-      setTimeout(() => response.write(`id: 7\n\nid: 8\nevent: a\ndata: {"se`), 20); // Cut off within a frame.
+      setTimeout(() => response.write(`id: 7\nevent: stream.position\ndata: {"position":"7"}\n\nid: 8\nevent: a\ndata: {"se`), 20); // Cut off within a frame.
       setTimeout(() => response.destroy(), 40);
     } else {
       response.end(frame(8));

@@ -48,6 +48,30 @@ def test_a_search_ranks_by_words_within_the_namespace(store: ImprintStore) -> No
     assert {item.namespace for item in found} == {SPACE}
 
 
+def test_an_item_that_is_not_to_be_indexed_is_found_by_no_word(store: ImprintStore) -> None:
+    store.put(SPACE, "cello", {"content": "Her sister plays the cello."}, index=False)
+    assert store.search(SPACE, query="cello") == []
+    assert [item.key for item in store.search(SPACE)] == ["cello"]
+    item = store.get(SPACE, "cello")
+    assert item is not None
+    assert item.value == {"content": "Her sister plays the cello."}
+    store.put(SPACE, "cello", {"content": "Her sister plays the cello."})
+    assert [item.key for item in store.search(SPACE, query="cello")] == ["cello"]
+
+
+def test_an_item_is_found_by_the_fields_that_it_names_alone(store: ImprintStore) -> None:
+    value = {"title": "Music", "notes": [{"text": "She plays the cello."}], "secret": "Her brother sails."}
+    store.put(SPACE, "k1", value, index=["title", "notes[*].text"])
+    assert [item.value for item in store.search(SPACE, query="cello")] == [value]
+    store.put(SPACE, "k2", {"title": "He sails."})
+    assert [item.key for item in store.search(SPACE, query="sails") if item.score] == ["k2"]
+
+
+def test_an_operator_that_langgraph_does_not_have_is_named(store: ImprintStore) -> None:
+    with pytest.raises(ValueError, match=r"Unsupported operator: \$in"):
+        store.search(SPACE, filter={"rank": {"$in": [1, 2]}})
+
+
 def test_filters_compare_values(store: ImprintStore) -> None:
     for rank in range(4):
         store.put(SPACE, f"k{rank}", {"rank": rank})

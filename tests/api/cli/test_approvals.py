@@ -12,6 +12,7 @@ from core.types import Json
 from rules.registry import store
 from rules.registry.limits import Allowed
 from tests.commands import Imprint
+from tests.factories import a_memory, carry_out
 from tests.rules.samples import a_document
 from tests.samples import TENANT, accept, event
 from tests.works import Works
@@ -98,3 +99,16 @@ def test_who_comes_too_late_is_told_who_decided(imprint: Imprint, app: Database,
     said = imprint("approvals", "reject", one["id"])
     assert said.code == 1
     assert "approved by key:" in said.err
+
+
+def test_a_correction_is_shown_with_both_wordings(imprint: Imprint, app: Database, works: Works) -> None:
+    tea = a_memory("Ada likes tea.")
+    carry_out(app, tea)
+    payload = {"user_id": "ada", "memory_id": str(tea.id), "verdict": "correct", "content": "Ada likes coffee."}
+    accept(app, event("feedback.given", payload))
+    works.settle()
+    (item,) = waiting(imprint)
+    for command in (["list"], ["show", item["id"]]):
+        words = " ".join(imprint("approvals", *command).out.split())
+        assert "Ada likes tea. → Ada likes coffee." in words
+        assert str(tea.id)[-8:] in words

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.transfer.reading import FORMATS
+from core.transfer.reading import NAMES
 from tests.commands import Imprint
 
 ASK = """
@@ -43,7 +43,7 @@ def test_bash_completes_commands_options_formats_and_names_of_rules(imprint: Imp
     assert complete("mem") == ["memory"]
     assert complete("memory", "forg") == ["forget", "forgettings"]
     assert complete("memory", "list", "--contai") == ["--contains"]
-    assert complete("import", "x", "--only", "") == list(FORMATS)
+    assert complete("import", "x", "--only", "") == list(NAMES)
     assert complete("rules", "show", "forget_") == ["forget_much_on_approval", "forget_nightly", "forget_on_request"]
 
 

@@ -14,7 +14,7 @@ import pytest
 from api.cli import events
 from api.cli.client import Client, Refused
 from api.cli.events import follow, last_events
-from core.config import Settings
+from core.config import ClientSettings
 from core.storage.db import Database
 from tests.commands import Imprint
 from tests.samples import accept, accept_all, ended, event, said
@@ -24,7 +24,7 @@ from tests.works import Works
 @pytest.fixture
 def client(imprint: Imprint) -> Iterator[Client]:
     assert imprint
-    asking = Client(Settings())
+    asking = Client(ClientSettings())
     yield asking
     asking.close()
 

@@ -38,12 +38,15 @@ def test_a_dry_run_reports_and_sends_nothing(imprint: Imprint, app: Database, ex
     done = imprint("import", str(export), "--user", "ada", "--dry-run", "--json")
     found = done.json
     assert (found["formats"], found["conversations"], found["messages"]) == (["chatgpt"], 37, 111)
-    assert found["skipped"] == {"the user told ChatGPT not to remember it (is_do_not_remember)": 4}
+    assert found["skipped"]["the user told ChatGPT not to remember it (is_do_not_remember)"] == 4
+    assert found["skipped"]["a picture"] == 37
+    assert (found["odd"], done.code) == (0, 0)
     assert found["first"].startswith("2023-11-14")
     assert count(app, "events") == 0
     shown = imprint("import", str(export), "--user", "ada", "--dry-run")
     assert "37 conversations with 111 messages" in shown.out
-    assert "left out: 4 × the user told ChatGPT not to remember it" in shown.err
+    assert "left out: 4 × the user told ChatGPT not to remember it (is_do_not_remember) (conversa" in shown.err
+    assert "conversations.json#/3, " in shown.err
 
 
 def test_a_second_import_changes_nothing(imprint: Imprint, app: Database, export: Path) -> None:
@@ -79,6 +82,66 @@ def test_memories_of_mem0_are_stored_and_found_by_their_tag(
     works.settle()
     [one] = door.get("/v1/memories", params={"user_id": "ada"}).json()["items"]
     assert set(one["tags"]) >= {"imported", "unreviewed"}
+
+
+@pytest.mark.parametrize("words", [("--dry-run",), ("--yes",)])
+def test_one_odd_message_is_named_and_the_others_are_imported(
+    imprint: Imprint, app: Database, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """The exit code tells scripts that something was not understood."""
+    path = tmp_path / "talk.ndjson"
+    values = [{"role": "robot", "content": "Beep."}, *TELLING, {"role": "user", "content": None}]
+    path.write_text("".join(json.dumps(value) + "\n" for value in values))
+    done = imprint("import", str(path), "--user", "ada", *words)
+    assert done.code == 3
+    assert "1 conversations with 2 messages" in done.out
+    assert "'robot' is no role" in done.err
+    assert "talk.ndjson#/0" in done.err
+    assert "left out: 1 × a message without words (talk.ndjson#/3)" in done.err
+    assert count(app, "messages") == (0 if words == ("--dry-run",) else 2)
+
+
+def test_what_is_of_no_known_format_fails(imprint: Imprint, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('[{"hello": "world"}]')
+    done = imprint("import", str(path), "--user", "ada", "--dry-run")
+    assert done.code == 1
+    assert "of a known format" in done.err
+
+
+def test_memories_about_the_user_of_another_service_are_the_persons_own(
+    imprint: Imprint, door: Doors, works: Works, tmp_path: Path
+) -> None:
+    """Named and merged like what was said here, and in the profile."""
+    talk = tmp_path / "talk.ndjson"
+    talk.write_text(json.dumps({"role": "user", "content": "I am allergic to almonds.", "session_id": "s1"}))
+    saved = [{"id": str(n), "content": content} for n, content in enumerate(("User is allergic to almonds.",
+             "User lives in Lisbon.", "User's sister is called Maria."))]  # fmt: skip
+    (tmp_path / "saved.json").write_text(json.dumps({"memories": saved, "memory_max_tokens": 1}))
+    for name in ("talk.ndjson", "saved.json"):
+        assert imprint("import", str(tmp_path / name), "--user", "ada", "--yes").code == 0
+        works.settle()
+    found = [one["content"] for one in door.get("/v1/memories", params={"user_id": "ada"}).json()["items"]]
+    assert sum("almonds" in content for content in found) == 1
+    assert not [content for content in found if "User" in content]
+    profile = door.get("/v1/users/ada/profile").text
+    assert "almonds" in profile
+    assert "Lisbon" in profile
+
+
+def test_a_memory_that_has_expired_elsewhere_is_not_active_here(
+    imprint: Imprint, door: Doors, works: Works, tmp_path: Path
+) -> None:
+    at = "2025-01-01T00:00:00Z"
+    rows = [{"id": "1", "memory": "Likes green tea", "created_at": at, "expiration_date": "2025-02-01"},
+            {"id": "2", "memory": "Has a boat", "created_at": at, "expiration_date": "2999-02-01"}]  # fmt: skip
+    path = tmp_path / "mem0.json"
+    path.write_text(json.dumps(rows))
+    assert imprint("import", str(path), "--user", "ada", "--yes").code == 0
+    works.settle()
+    [boat] = door.get("/v1/memories", params={"user_id": "ada"}).json()["items"]
+    assert boat["content"] == "ada has a boat"
+    assert boat["expires_at"].startswith("2999-02-02")
 
 
 def test_notes_become_documents_once(imprint: Imprint, door: Doors, tmp_path: Path) -> None:

@@ -66,3 +66,10 @@ def test_of_an_export_that_is_refused_no_file_is_left(imprint: Imprint, tmp_path
     refused = imprint("user", "export", "nobody", "-o", str(tmp_path / "nobody.zip"))
     assert refused.code == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_time_zone_of_a_user_is_set_and_shown(imprint: Imprint) -> None:
+    assert imprint("user", "settings", USER, "--json").json["time_zone"] is None
+    assert "Europe/Lisbon" in imprint("user", "settings", USER, "--time-zone", "Europe/Lisbon").out
+    assert imprint("user", "settings", USER, "--json").json["time_zone"] == "Europe/Lisbon"
+    assert imprint("user", "settings", USER, "--time-zone", "UTC", "--json").json["time_zone"] is None

@@ -43,7 +43,7 @@ def test_a_memory_expires_after_its_last_day() -> None:
 
 def test_secrets_in_the_metadata_of_a_message_are_masked() -> None:
     metadata = {("s1", "m"): {"key": "my password is hunter2-Zx9!"}}
-    read = shapes.annotation_of(a_row(), [Evidence("s1", "m", "e", "q")], metadata)
+    (read,) = shapes.annotations_of(a_row(), [Evidence("s1", "m", "e", "q")], metadata, {})
     assert "hunter2" not in str(read)
 
 

@@ -24,7 +24,18 @@ def test_events_are_found_by_type_subject_id_and_text_and_no_more_than_fit() -> 
         [found] = finds.of_events([event], word)
         assert (found.label, found.detail, found.href) == ("order.placed", "ada", "/console/events/e1")
     assert finds.of_events([event], "cello") == []
-    assert len(finds.of_events([event] * 50, "e1")) == finds.EACH
+    many = [event | {"id": f"e{number}", "payload": {}} for number in range(50)]
+    assert len(finds.of_events(many, "e")) == finds.EACH
+
+
+def test_of_events_that_look_alike_the_first_is_offered() -> None:
+    event = {"event_type": "memory.recalled", "subject": "user:ada", "payload": {}}
+    others = [event | {"id": f"e{number}"} for number in range(8)]
+    found = finds.of_events([*others, event | {"id": "x", "subject": "user:bob"}], "recalled")
+    assert [(find.detail, find.href) for find in found] == [
+        ("user:ada", "/console/events/e0"),
+        ("user:bob", "/console/events/x"),
+    ]
 
 
 def test_a_long_memory_is_cut_and_a_dispatch_is_named_by_its_target() -> None:

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import threading
 
+import httpx
 import pytest
 
 from api.console import render
-from api.console.render import HERE, LANGUAGES
+from api.console.render import HERE, LANGUAGES, Page
 
 
 def catalogue(name: str) -> dict[str, str]:
@@ -59,3 +62,25 @@ def test_an_id_is_shown_by_its_end_and_escaped() -> None:
 
 def test_an_asset_is_addressed_by_its_content() -> None:
     assert re.fullmatch(r"/console/static/console\.css\?[0-9a-f]{12}", render.asset(render._digests(), "console.css"))
+
+
+def test_pages_are_computed_off_the_event_loop_and_one_at_a_time() -> None:
+    threads, running, together = set[str](), list[int](), list[int]()
+
+    def compute() -> str:
+        threads.add(threading.current_thread().name)
+        running.append(1)
+        together.append(len(running))
+        running.pop()
+        return "<p>done</p>"
+
+    async def serve() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(Page(compute))
+        async with httpx.AsyncClient(transport=transport, base_url="http://console") as client:
+            return await asyncio.gather(*(client.get("/") for _ in range(20)))
+
+    answers = asyncio.run(serve())
+    assert {(answer.status_code, answer.text) for answer in answers} == {(200, "<p>done</p>")}
+    assert {answer.headers["content-length"] for answer in answers} == {"11"}
+    assert threading.current_thread().name not in threads
+    assert together == [1] * 20

@@ -364,12 +364,23 @@ def test_what_was_said_to_others_is_not_shown(door: Doors, app: Database) -> Non
     hers = said("My salary is a secret.", session="g1", user="bob", message_id="m2", participants=["bob"])
     accept_all(app, [mine, hers, said("Bob here.", session="g1", user="bob", group_id="g", message_id="m3")])
     assert [s["id"] for s in section(context(door, session_id="g1", query="?"), "recent")["sources"]] == ["m1", "m3"]
-    assert [s["id"] for s in section(context(door, user_id="bob", session_id="g1"), "recent")["sources"]] == [
-        "m1",
-        "m2",
-        "m3",
-    ]
+    for_all = context(door, user_id="bob", session_id="g1")
+    assert [s["id"] for s in section(for_all, "recent")["sources"]] == ["m1", "m3"], "the group reads the answer"
+    for_bob = context(door, user_id="bob", session_id="g1", audience="private")
+    assert [s["id"] for s in section(for_bob, "recent")["sources"]] == ["m1", "m2", "m3"]
     assert section(context(door, user_id="carl", session_id="g1", query="?"), "recent")["sources"] == []
+
+
+@pytest.mark.parametrize("audience", [["hugo"], "private"])
+def test_what_somebody_said_to_a_part_of_the_group_is_not_shown_where_all_read_the_answer(
+    door: Doors, app: Database, audience: object
+) -> None:
+    aside = said("Between us: my boss is odd.", session="g1", user="gina", group_id="g", message_id="m2")
+    aside["payload"]["audience"] = audience
+    accept_all(app, [said("Hello all.", session="g1", user="gina", group_id="g", message_id="m1"), aside])
+    for named in ({"user_id": "gina", "group_id": "g"}, {"user_id": "gina"}, {"group_id": "g", "user_id": None}):
+        assert "odd" not in str(context(door, session_id="g1", query="boss?", **named))
+    assert "odd" in str(context(door, user_id="gina", session_id="g1", query="boss?", audience="private"))
 
 
 def test_a_summary_that_tells_what_somebody_has_not_heard_is_not_shown_to_them(door: Doors, app: Database) -> None:
@@ -533,3 +544,20 @@ def test_the_current_step_of_a_plan_brings_what_it_needs(door: Doors, app: Datab
     accept_all(app, [event("plan.updated", payload)])
     works.settle()
     assert "Dupont" in str(context(door, **asked)["messages"])
+
+
+def test_in_a_group_each_wish_and_preference_is_that_of_its_member(door: Doors) -> None:
+    for user, words, category in (
+        ("ana", "Please answer me in short sentences.", "instruction"),
+        ("ana", "Ana loves olives.", "preference"),
+        ("bob", "Bob loves capers.", "preference"),
+    ):
+        body = {"user_id": user, "group_id": "crew", "content": words, "category": category}
+        assert door.post("/v1/memories", body).is_success
+    question = said("What shall we eat?", session="g1", user="bob", group_id="crew")
+    assert door.post("/v1/events", question).is_success
+    asked = {"user_id": "bob", "session_id": "g1", "query": "olives or capers?", "format": "text"}
+    words = door.post("/v1/context", asked).json()["text"]
+    own, others = words.index("## User Preferences"), words.index("## Preferences of Other Members")
+    assert own < words.index("Bob loves capers.") < others < words.index("- ana: Ana loves olives.")
+    assert "- ana: ana's standing instruction: Please answer me in short sentences." in words

@@ -257,3 +257,10 @@ def test_what_has_no_parameters_of_its_own_is_not_edited(door: Doors, app: Datab
     assert "pending" in problem(edit(door, done, {}), 409)
     told = door.get(f"/v1/dispatches/{lost}/params").json()
     assert (told["editable"], "no parameters" in told["reason"]) == (False, True)
+
+
+def test_a_retry_may_not_be_given_a_credential(door: Doors, app: Database, works: Works) -> None:
+    (first,) = failed(app, works)
+    answer = edit(door, first, {**LOG, "headers": {"Authorization": "Bearer zzz"}})
+    assert answer.status_code == 422
+    assert "/params/headers/Authorization" in {fault["pointer"] for fault in answer.json()["errors"]}

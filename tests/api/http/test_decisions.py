@@ -55,6 +55,39 @@ def test_a_verdict_says_what_was_said_what_it_met_and_how_to_undo_it(door: Doors
     assert door.post(one["undo"]).status_code == 200
 
 
+def lives_in(door: Doors, town: str) -> Json:
+    body = {"user_id": "ada", "content": f"Ada lives in {town}.", "attribute": "home.city", "value": town}
+    written: Json = door.post("/v1/memories", body).json()["memory"]
+    return written
+
+
+def states(door: Doors, *written: Json) -> list[tuple[str, str]]:
+    rows = [door.get(f"/v1/memories/{one['id']}").json() for one in written]
+    return [(row["status"], row["trust"]) for row in rows]
+
+
+def test_undoing_an_ending_brings_the_older_statement_back_and_keeps_the_newer_one(door: Doors) -> None:
+    lisbon, porto = lives_in(door, "Lisbon"), lives_in(door, "Porto")
+    (ending,) = decisions(door, kind="supersede")
+    assert states(door, lisbon, porto) == [("superseded", "confirmed"), ("active", "confirmed")]
+    assert door.post(ending["undo"]).status_code == 200
+    assert states(door, lisbon, porto) == [("active", "confirmed"), ("active", "confirmed")]
+    kept, back = (door.get(f"/v1/memories/{one['id']}").json() for one in (porto, lisbon))
+    assert (kept["attribute"], kept["value"], kept["valid_to"]) == ("home.city", "Porto", None)
+    assert (back["attribute"], back["valid_to"]) == (None, None)
+    (undo,) = decisions(door, kind="undo")
+    assert door.post(undo["undo"]).status_code == 200
+    assert states(door, lisbon, porto) == [("superseded", "confirmed"), ("active", "confirmed")]
+
+
+def test_the_newer_statement_is_learnt_again_after_its_ending_was_undone(door: Doors) -> None:
+    lives_in(door, "Lisbon")
+    porto = lives_in(door, "Porto")
+    door.post(decisions(door, kind="supersede")[0]["undo"])
+    again = door.post("/v1/memories", {"user_id": "ada", "content": "Ada lives in Porto."}).json()
+    assert (again["verdict"], again["memory"]["id"]) == ("confirm", porto["id"])
+
+
 def test_verdicts_are_found_by_kind_memory_and_whether_they_stand(door: Doors, ada: Bench, coffee: Merge) -> None:
     ada.apply(Ignore(a_candidate("Hello."), "a pleasantry"))
     assert [d["kind"] for d in decisions(door)] == ["ignore", "merge"]

@@ -143,3 +143,25 @@ def test_a_spent_budget_refuses_a_model_and_not_the_rules(settings: Settings, ap
 def test_what_cannot_be_read_is_refused_with_its_place(door: Doors, body: Json, pointer: str) -> None:
     refused = door.post(PATH, body)
     assert (refused.status_code, [one["pointer"] for one in refused.json()["errors"]]) == (422, [pointer])
+
+
+def test_messages_of_other_clients_are_read_and_a_bad_one_refuses_no_other(door: Doors) -> None:
+    sent = [
+        {"role": "narrator", "content": "x"},
+        {"type": "ai", "content": "I live in Paris."},
+        {"role": "user", "content": [{"type": "text", "text": "I live in Turin."}, {"type": "image_url"}]},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c1", "function": {"name": "f"}}]},
+        {"role": "user", "content": "x", "occurred_at": "2026-01-01T10:00:00"},
+    ]
+    answer = door.post(PATH, {"user_id": "ada", "messages": sent})
+    assert answer.status_code == 200, answer.text
+    shown = answer.json()
+    assert [one["taken"] for one in shown["messages"]] == [False, True, True, True, False]
+    assert "narrator" in shown["messages"][0]["reason"]
+    assert shown["messages"][4]["reason"] == "needs a time zone, such as 2026-11-21T10:00:00Z"
+    assert [(one["statement"]["value"], one["evidence"][0]["message"]) for one in shown["items"]] == [("Turin", 2)]
+
+
+def test_where_no_message_can_be_read_the_request_is_refused(door: Doors) -> None:
+    answer = door.post(PATH, {"user_id": "ada", "messages": [{"role": "narrator", "content": "x"}]})
+    assert [error["pointer"] for error in answer.json()["errors"]] == ["/messages/0/role"]

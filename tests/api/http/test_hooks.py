@@ -88,6 +88,55 @@ def test_one_project_does_not_see_the_other(door: Doors, works: Works) -> None:
     assert "harbour" in call(door, elsewhere | {"session_id": "s5"}, project=""), "without a project, all of the user"
 
 
+@pytest.mark.parametrize("folder", ["/home/ada/imprint", "/home/ada/shop"])
+def test_a_project_is_answered_with_what_is_known_of_the_person(door: Doors, works: Works, folder: str) -> None:
+    """Said in a chat, or in another repository."""
+    chat = {"session_id": "chat", "user_id": "ada", "role": "user", "content": "I am allergic to peanuts."}
+    door.post("/v1/events", {"event_type": "message.added", "source": "chat", "payload": chat})
+    door.post("/v1/events", {"event_type": "session.ended", "source": "chat", "payload": {**chat, "message_count": 3}})
+    call(door, sent("UserPromptSubmit", prompt="I live in Lisbon."))
+    call(door, sent("SessionEnd"))
+    works.settle()
+    start = sent("SessionStart", cwd=folder) | {"session_id": "s2"}
+    assert all(word in call(door, start) for word in ("Lisbon", "peanuts")), "the profile"
+    for question, answer in (("Where do I live?", "Lisbon"), ("What am I allergic to?", "peanuts")):
+        prompt = sent("UserPromptSubmit", prompt=question, cwd=folder) | {"session_id": "s3"}
+        assert answer in call(door, prompt)
+
+
+def test_a_standing_wish_reaches_other_repositories_unless_it_names_its_own(door: Doors, works: Works) -> None:
+    for wish in (
+        "Always write commit messages in imperative mood.",
+        "Never push to the main branch in this repository.",
+    ):
+        call(door, sent("UserPromptSubmit", prompt=wish))
+    call(door, sent("SessionEnd"))
+    works.settle()
+    here = call(door, sent("SessionStart") | {"session_id": "s2"})
+    assert "imperative mood" in here
+    assert "main branch" in here
+    elsewhere = call(door, sent("SessionStart", cwd="/home/ada/shop") | {"session_id": "s3"})
+    assert "imperative mood" in elsewhere
+    assert "main branch" not in elsewhere
+
+
+def test_nobody_else_who_works_on_the_project_is_shown_what_is_personal(door: Doors, works: Works) -> None:
+    assert door.post("/v1/memories", {"user_id": "ada", "content": "Ada is allergic to peanuts."}).is_success
+    works.settle()
+    question = sent("UserPromptSubmit", prompt="What is Ada allergic to?")
+    assert "peanuts" in call(door, question)
+    assert "peanuts" not in call(door, question | {"session_id": "s2"}, user_id="bob")
+
+
+@pytest.mark.parametrize("again", ["Where do I live?", "where do I live", "Where do I live now?"])
+def test_an_earlier_question_is_no_answer(door: Doors, again: str) -> None:
+    call(door, sent("UserPromptSubmit", prompt="Where do I live?"))
+    for project in ("imprint", ""):
+        assert (
+            call(door, sent("UserPromptSubmit", prompt=again) | {"session_id": f"s-{project}"}, project=project) == ""
+        )
+
+
 def test_a_session_keeps_its_project_when_the_agent_changes_its_folder(door: Doors) -> None:
     call(door, sent("SessionStart"))
     call(door, sent("UserPromptSubmit", prompt="Hello.") | {"cwd": "/home/ada/imprint/docs"})

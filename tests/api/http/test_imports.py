@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from api.http import imports
 from core.config import Settings
 from core.storage.db import Database
 from tests.core.transfer import vendors
@@ -75,3 +76,45 @@ def test_a_broken_upload_is_refused_with_the_place(door: Doors, content: bytes, 
     answer = door.ask("POST", "/v1/import", params=ADA, content=content)
     assert answer.status_code == 422
     assert said in answer.json()["detail"]
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_an_upload_that_unpacks_to_too_much_or_takes_too_long_is_refused_with_the_way_out(
+    door: Doors, app: Database, monkeypatch: pytest.MonkeyPatch, dry_run: bool
+) -> None:
+    params = {**ADA, "dry_run": dry_run}
+    with monkeypatch.context() as smaller:
+        smaller.setattr(imports, "UNPACKED_BYTES", 1024**2)
+        large = io.BytesIO()
+        with zipfile.ZipFile(large, "w") as archive:
+            archive.writestr("a.jsonl", b" " * 1024**2)
+            archive.writestr("b.jsonl", b" " * 1024)
+        answer = door.ask("POST", "/v1/import", params=params, content=large.getvalue())
+        assert answer.status_code == 422
+        assert "would unpack to more than 1 MiB" in answer.json()["detail"]
+        assert "imprint import" in answer.json()["detail"]
+    monkeypatch.setattr(imports, "SECONDS", -1.0)
+    for content in (zipped(), json.dumps(CHATGPT).encode()):
+        answer = door.ask("POST", "/v1/import", params=params, content=content)
+        assert answer.status_code == 422
+        assert "takes too long" in answer.json()["detail"]
+    assert count(app) == 0
+
+
+def test_zips_within_zips_share_the_bound(door: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imports, "UNPACKED_BYTES", 3 * 1024**2)
+    inner, outer = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.jsonl", "".join(f'{{"n": {number}}}\n' for number in range(130_000)))
+    with zipfile.ZipFile(outer, "w") as archive:
+        for name in "ab":
+            archive.writestr(f"{name}.zip", inner.getvalue())
+    answer = door.ask("POST", "/v1/import", params=ADA, content=outer.getvalue())
+    assert answer.status_code == 422
+    assert "b.zip would unpack" in answer.json()["detail"]
+
+
+def test_a_number_with_thousands_of_digits_is_refused_like_any_other_fault(door: Doors) -> None:
+    raw = b'[{"conversation_id": ' + b"9" * 5_000 + b"}]"
+    answer = door.ask("POST", "/v1/import", params=ADA, content=raw)
+    assert answer.status_code == 422

@@ -346,3 +346,47 @@ def test_several_memories_are_read_by_their_ids_in_the_order_asked_for(door: Doo
 def test_ids_that_cannot_be_read_at_once_are_refused(door: Doors, body: Json, pointer: str) -> None:
     answer = door.post("/v1/memories/fetch", body)
     assert (answer.status_code, [e["pointer"] for e in answer.json()["errors"]]) == (422, [pointer])
+
+
+@pytest.fixture
+def three_times(door: Doors) -> None:
+    for year, project in ((2026, "atlas"), (2017, "atlas"), (2021, "borealis")):
+        body = {"user_id": "ada", "content": f"Ada climbed hill {year}.", "occurred_at": f"{year}-05-01T00:00:00Z"}
+        assert door.post("/v1/memories", {**body, "structured": {"project": project, "n": year}}).is_success
+
+
+def years(door: Doors, **asked: str) -> list[int]:
+    answer = door.get("/v1/memories", params={"user_id": "ada", **asked})
+    assert answer.is_success, answer.text
+    return [item["structured"]["n"] for item in answer.json()["items"]]
+
+
+@pytest.mark.usefixtures("three_times")
+def test_a_list_is_in_the_order_of_saying_and_of_a_time(door: Doors) -> None:
+    assert years(door) == [2021, 2017, 2026]
+    assert years(door, order="said") == [2026, 2021, 2017]
+    assert years(door, order="said", **{"from": "2020-01-01T00:00:00Z"}) == [2026, 2021]
+    assert years(door, **{"from": "2017-05-01T00:00:00Z", "to": "2021-05-01T00:00:00Z"}) == [2017]
+    first = door.get("/v1/memories", params={"user_id": "ada", "order": "said", "limit": 2}).json()
+    assert years(door, order="said", after=first["next"]) == [2017]
+
+
+@pytest.mark.usefixtures("three_times")
+def test_a_list_is_filtered_by_what_is_structured(door: Doors) -> None:
+    assert years(door, structured='{"project": "atlas"}') == [2017, 2026]
+    assert years(door, structured='{"project": "atlas", "n": 2026}') == [2026]
+    assert years(door, structured='{"project": "nowhere"}') == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "pointer"),
+    [
+        ({"structured": "atlas"}, "/structured"),
+        ({"structured": '["atlas"]'}, "/structured"),
+        ({"from": "2026-05-01T00:00:00"}, "/from"),
+        ({"from": "2026-05-01T00:00:00Z", "to": "2026-05-01T00:00:00Z"}, "/to"),
+    ],
+)
+def test_a_filter_that_is_none_is_refused_with_its_place(door: Doors, asked: dict[str, str], pointer: str) -> None:
+    refused = door.get("/v1/memories", params={"user_id": "ada", **asked})
+    assert (refused.status_code, refused.json()["errors"][0]["pointer"]) == (422, pointer)

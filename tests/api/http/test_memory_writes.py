@@ -58,6 +58,12 @@ def test_a_new_value_of_a_slot_supersedes_the_old_one(door: Doors) -> None:
     assert door.get(f"/v1/memories/{lisbon['id']}").json()["status"] == "superseded"
 
 
+def test_one_rule_below_two_headings_is_two_memories_in_their_own_words(door: Doors) -> None:
+    rules = ["厨房：每天打扫一次。", "浴室：每天打扫一次。"]
+    written = [post(door, content=rule) for rule in rules]
+    assert [(one["verdict"], one["memory"]["content"]) for one in written] == [("add", rule) for rule in rules]
+
+
 def test_a_cited_message_is_the_evidence_and_dates_the_statement(door: Doors, app: Database) -> None:
     accept(app, said("My cat is called Miso. Really.", message_id="m1", id="e1"))
     cited = [{"session_id": "s1", "message_id": "m1", "quote": "My cat is called Miso."}]
@@ -473,3 +479,29 @@ def test_a_wrong_typed_value_is_refused_with_its_place(door: Doors, more: Json, 
 def test_what_is_no_json_is_refused_with_its_place(door: Doors, name: str, text: str) -> None:
     answer = door.get("/v1/memories", params={name: text})
     assert (answer.status_code, answer.json()["errors"][0]["pointer"]) == (422, f"/{name}")
+
+
+def test_one_statement_written_by_many_at_once_is_one_memory_that_rests_on_each(door: Doors) -> None:
+    times = 20
+    asked = {"user_id": "ada", "content": "Ada is allergic to walnuts."}
+    with ThreadPoolExecutor(times) as pool:
+        answers = list(pool.map(lambda _: door.post("/v1/memories", asked), range(times)))
+    assert [answer.status_code for answer in answers] == [201] * times
+    (memory,) = door.get("/v1/memories", params={"user_id": "ada"}).json()["items"]
+    assert {answer.json()["memory"]["id"] for answer in answers} == {memory["id"]}
+    sources = door.get(f"/v1/memories/{memory['id']}").json()["sources"]
+    assert len({source["event_id"] for source in sources}) == times
+
+
+def test_one_statement_added_by_many_clients_of_mem0_at_once_is_one_memory(door: Doors) -> None:
+    asked = {"user_id": "ada", "messages": [{"role": "user", "content": "Ada has a cat."}], "infer": False}
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(lambda _: door.post("/compat/mem0/v3/memories/add/", asked), range(20)))
+    assert [answer.status_code for answer in answers] == [200] * 20
+    assert len({answer.json()["results"][0]["id"] for answer in answers}) == 1
+
+
+def test_a_time_without_a_zone_is_answered_with_what_to_send(door: Doors) -> None:
+    answer = door.post("/v1/memories", {**CAT, "occurred_at": "2026-01-01T10:00:00"})
+    (fault,) = answer.json()["errors"]
+    assert fault == {"pointer": "/occurred_at", "detail": "needs a time zone, such as 2026-11-21T10:00:00Z"}

@@ -265,6 +265,7 @@ def test_rules_that_are_not_chosen_have_no_say(door: Doors, works: Works) -> Non
         ({"filter": {"from": "2026-11-21T00:00:00Z", "to": "2026-11-20T00:00:00Z"}}, "/filter/to"),
         ({"filter": {"type": ["order.placed"]}}, "/filter/type"),
         ({"filter": {"types": ["order placed"]}}, "/filter/types/0"),
+        ({"filter": {"types": ["*a" * 6]}}, "/filter/types/0"),
         ({"mode": "dead"}, "/mode"),
         ({"limit": 100_001}, "/limit"),
         ({"rules": []}, "/rules"),

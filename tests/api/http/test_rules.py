@@ -11,8 +11,9 @@ from sqlalchemy import text
 
 from core.config import Settings
 from core.storage.db import Database
+from core.tenancy import tenants
 from core.types import Json
-from rules.registry import defaults
+from rules.registry import defaults, store
 from tests.doors import OTHER, Doors, key_of, opened
 from tests.outlets import open_to
 from tests.rules.samples import a_document, a_leaf
@@ -119,6 +120,17 @@ def test_a_comment_stays_with_its_version(door: Doors) -> None:
     found = door.get("/v1/rules/r/versions").json()["items"]
     assert [item["comment"] for item in found] == ["fifth", "fourth", "third", "second", "first"]
     assert door.post("/v1/rules", a_document(), params={"comment": "x" * 2_000}).status_code == 422
+
+
+def test_a_version_names_the_key_of_its_author(door: Doors, app: Database) -> None:
+    with app.tenant(TENANT) as tx:
+        key_id, key = tenants.create_key(tx, TENANT, ("admin",), "deploy bot")
+    door.post("/v1/rules", a_document(name="r"), key=key)
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, a_document(name="r", priority=2), author="file")
+    by_file, by_key = door.get("/v1/rules/r/versions").json()["items"]
+    assert (by_file["author"], by_file["author_name"]) == ("file", "file")
+    assert (by_key["author"], by_key["author_name"]) == (f"key:{key_id}", "deploy bot")
 
 
 def test_versions_come_in_pages_each_with_its_difference(door: Doors) -> None:

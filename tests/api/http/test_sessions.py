@@ -275,3 +275,17 @@ def test_messages_say_their_tokens_and_if_asked_the_memories_drawn_from_them(doo
     assert shown(door, at("s1", "messages", "m1"))["token_count"] == 4
     listed = shown(door, "/v1/memories", session_id="s1", message_id="m1")["items"]
     assert [one["id"] for one in listed] == [made["memory"]["id"]]
+
+
+def test_messages_of_a_time_are_listed(door: Doors) -> None:
+    for day in (1, 2, 3):
+        event = said(f"Day {day}.", session="s-days", message_id=f"d{day}", time=f"2026-05-0{day}T12:00:00Z")
+        assert door.post("/v1/events", event).is_success
+    path = "/v1/sessions/s-days/messages"
+
+    def ids(**asked: str) -> list[str]:
+        return [item["id"] for item in door.get(path, params=asked).json()["items"]]
+
+    assert ids(**{"from": "2026-05-02T12:00:00Z"}) == ["d2", "d3"]
+    assert ids(to="2026-05-02T12:00:00Z") == ["d1"]
+    assert ids(**{"from": "2026-05-02T00:00:00Z", "to": "2026-05-03T00:00:00Z"}) == ["d2"]

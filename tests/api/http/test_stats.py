@@ -71,7 +71,7 @@ def test_how_the_memory_does_is_told(door: Doors, app: Database) -> None:
 
 def test_announced_searches_are_counted_whatever_else_calls_itself_so(door: Doors, app: Database) -> None:
     now = datetime.now(UTC)
-    forged = event("memory.recalled", {"user_id": "ada", "searches": 99})
+    forged = event("memory.recalled", {"user_id": "ada", "searches": 99}, source="shop")
     accept(app, forged)
     said_ = [Announcement("odd", "memory.recalled", now, {"user_id": "ada", "searches": "many"})]
     said_ += [Announcement(str(n), "memory.recalled", now, {"user_id": "ada", "searches": 2}) for n in (1, 2)]

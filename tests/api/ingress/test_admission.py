@@ -1,9 +1,21 @@
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from api.ingress.fair_share import LARGE_BYTES
 from core.config import Settings
+from core.events import parsing
+from core.events.parsing import Incoming
 from core.settings.limits import TenantLimits
 from tests.api.posting import problem
+from tests.commands import served
 from tests.doors import OTHER, opened
+from tests.production import wait_for
 from tests.samples import event
 
 
@@ -18,3 +30,30 @@ def test_a_backlog_above_the_limit_is_429_with_retry_after(settings: Settings) -
         assert int(refused.headers["retry-after"]) >= 1
         problem(doors.get("/v1/events/late"), 404)
         assert doors.post("/v1/events", [event()], tenant=OTHER).status_code == 202
+
+
+def test_large_bodies_of_a_tenant_are_worked_on_one_at_a_time_and_small_ones_beside_them(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parse, together, small_done = parsing.parse, list[int](), threading.Event()
+    running = list[int]()
+
+    def observed(body: bytes, *rest: Any, **more: Any) -> list[Incoming]:
+        if len(body) < LARGE_BYTES:
+            return parse(body, *rest, **more)
+        running.append(1)
+        together.append(len(running))
+        assert small_done.wait(20), "a small request is answered while a large one is worked on"
+        running.pop()
+        return parse(body, *rest, **more)
+
+    monkeypatch.setattr(parsing, "parse", observed)
+    with served(settings) as (url, key), ThreadPoolExecutor(4) as clients:
+        headers = {"authorization": f"Bearer {key}"}
+        large = [event(payload={"text": "x" * LARGE_BYTES})]
+        sent = [clients.submit(httpx.post, f"{url}/v1/events", json=large, headers=headers) for _ in range(4)]
+        wait_for(lambda: bool(running))
+        assert httpx.post(f"{url}/v1/events", json=[event()], headers=headers).status_code == 202
+        small_done.set()
+        assert [future.result().status_code for future in sent] == [202] * 4
+    assert together == [1] * 4

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from api.ingress import fair_share
-from api.ingress.fair_share import Turns
+from api.ingress.fair_share import LargeBodies, Turns
 from core.errors import Later
 
 
@@ -98,5 +98,60 @@ def test_a_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
             await shared.take("a")
         shared.give_back("a")
         await asyncio.wait_for(shared.take("b"), 1)
+
+    run(work())
+
+
+def test_large_requests_of_a_tenant_come_one_at_a_time_and_of_others_beside_it() -> None:
+    async def work() -> None:
+        large, done = LargeBodies(), list[str]()
+
+        async def request(tenant: str) -> None:
+            line = await large.take(tenant)
+            done.append(tenant)
+            await asyncio.sleep(0)
+            large.give_back(tenant, line, 0.0)
+
+        first = await large.take("busy")
+        waiting = [asyncio.create_task(request("busy")) for _ in range(3)]
+        await asyncio.wait_for(request("quiet"), 1)
+        await soon()
+        assert done == ["quiet"]
+        large.give_back("busy", first, 0.0)
+        await asyncio.wait_for(asyncio.gather(*waiting), 1)
+
+    run(work())
+
+
+def test_beside_another_tenant_a_large_request_is_followed_by_a_rest_as_long() -> None:
+    async def work() -> None:
+        large, loop = LargeBodies(), asyncio.get_running_loop()
+        large.note("busy")
+        large.give_back("busy", await large.take("busy"), 10.0)
+        began = loop.time()
+        line = await large.take("busy")
+        assert loop.time() - began < 0.1, "alone there is nobody to rest for"
+        large.note("quiet")
+        large.note("busy")
+        large.give_back("busy", line, 0.2)
+        began = loop.time()
+        await large.take("busy")
+        assert 0.15 < loop.time() - began < 5
+
+    run(work())
+
+
+def test_who_waits_too_long_for_the_large_requests_before_it_is_told_to_come_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fair_share, "WAIT_SECONDS", 0.01)
+
+    async def work() -> None:
+        large = LargeBodies()
+        line = await large.take("busy")
+        with pytest.raises(Later):
+            await large.take("busy")
+        large.give_back("busy", line, 0.0)
+        await large.take("busy")
 
     run(work())

@@ -48,3 +48,24 @@ def test_bytes_of_bodies_are_counted_while_they_are_held() -> None:
         flight.hold(ADA, 60)
     flight.drop(ADA, 60)
     flight.hold(ADA, 100)
+
+
+def test_pages_of_the_console_have_a_limit_of_their_own() -> None:
+    flight, caller = InFlight(), Caller("acme", UUID(int=1), frozenset({"read"}), limits=TenantLimits(pages=1))
+    flight.enter(caller, "pages")
+    flight.enter(caller, "requests")
+    with pytest.raises(LimitReached) as refused:
+        flight.enter(caller, "pages")
+    assert refused.value.name == "pages"
+    flight.leave(caller, "pages")
+    flight.enter(caller, "pages")
+
+
+def test_an_import_counts_as_a_request_and_as_an_import() -> None:
+    flight, caller = InFlight(), Caller("acme", UUID(int=1), frozenset({"publish"}), limits=TenantLimits(imports=1))
+    flight.enter(caller, "imports")
+    with pytest.raises(LimitReached) as refused:
+        flight.enter(caller, "imports")
+    assert refused.value.name == "imports"
+    flight.leave(caller, "imports")
+    flight.enter(caller, "imports")

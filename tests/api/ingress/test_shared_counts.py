@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from uuid import UUID
 
 import pytest
@@ -68,3 +69,30 @@ def test_a_limit_holds_for_the_requests_and_bodies_of_all_processes() -> None:
     with pytest.raises(LimitReached):
         other.hold(ADA, 5)
     other.hold(ADA, 4)
+
+
+def test_processes_that_count_at_once_never_admit_one_too_many() -> None:
+    limits = TenantLimits(streams=50, streams_per_key=50)
+    caller = Caller("acme", UUID(int=1), frozenset({"read"}), limits=limits)
+    for _ in range(5):
+        shared, results = SharedCounts(4), os.pipe()
+        children = [_admitting(shared, slot, caller, results[1]) for slot in range(4)]
+        for child in children:
+            assert os.waitpid(child, 0)[1] == 0
+        admitted = os.read(results[0], 4)
+        assert 0 < sum(admitted) <= 50
+        for end in results:
+            os.close(end)
+
+
+def _admitting(shared: SharedCounts, slot: int, caller: Caller, result: int) -> int:
+    """Fork a process that asks for twice the limit, keeps what it gets, and writes how many those were."""
+    if child := os.fork():
+        return child
+    flight, admitted = InFlight(ProcessCounts(shared, slot)), 0
+    for _ in range(100):
+        with suppress(LimitReached):
+            flight.enter(caller, "streams")
+            admitted += 1
+    os.write(result, bytes([admitted]))
+    os._exit(0)

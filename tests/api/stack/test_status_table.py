@@ -73,6 +73,7 @@ def test_the_screen_says_where_it_is_ready_and_how_to_end_it() -> None:
     shown, out, _ = screen()
     shown.show([watched("api")], "http://127.0.0.1:8070", HOME)
     assert f"Imprint is ready at http://127.0.0.1:8070; data and logs are in {HOME}." in out.getvalue()
+    assert f"http://127.0.0.1:8070/console; log in with the key in {HOME}/run/api.key." in out.getvalue()
     assert out.getvalue().endswith("Ctrl-C ends all of it; the data stays.\n")
 
 

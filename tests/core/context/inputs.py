@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import accumulate
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
@@ -50,8 +49,7 @@ def talk(*messages: Message, hidden: Sequence[str] = (), summary: str = "", step
     told = Summary("s1", 1, summary, keys, 1, None, AT) if summary else None
     tree = tuple(PlanStep(str(n), title, "pending") for n, title in enumerate(steps))
     plans = [SessionPlan("s1", "p1", "ada", None, "Bake", "pending", tree, None, "e1", 1, 1)] if steps else []
-    ends = list(accumulate(COUNTER.count(message.content) for message in messages))
-    return SessionSlice("s1", list(messages), ends, frozenset(hidden), told, plans)
+    return SessionSlice("s1", list(messages), frozenset(hidden), told, plans)
 
 
 def read(**given: Any) -> ContextMaterial:

@@ -48,7 +48,7 @@ def test_an_instruction_has_room_where_the_system_has_none() -> None:
 def test_the_key_messages_outlive_the_rest_of_a_summary() -> None:
     long = "We talked about the weather and the cakes of the village at length. " * 30
     summary = Summary("s1", 9, long, [KeyMessage("m3", 3, "decision", "We bake on Friday.", "Ada")], 500, None, AT)
-    conversation = SessionSlice("s1", [said(10, "So?")], [3], frozenset(), summary, ())
+    conversation = SessionSlice("s1", [said(10, "So?")], frozenset(), summary, ())
     section = shown(read(material=OwnerMaterial((), conversation)), limit=600).section(SectionName.SUMMARY)
     assert section
     assert "We bake on Friday." in section.text

@@ -4,6 +4,8 @@ from dataclasses import replace
 from uuid import UUID
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.context.budget import Budget
 from core.context.reader import OwnerMaterial
@@ -52,3 +54,26 @@ def test_an_open_question_of_the_summary_is_shown_until_it_is_answered() -> None
     before, after = (replace(talk(*some), summary=summary) for some in (rest, [*rest, answer]))
     assert keys(shown(read(material=OwnerMaterial((), before))), SectionName.SUMMARY) == ["key:m1", "summary:s1"]
     assert keys(shown(read(material=OwnerMaterial((), after))), SectionName.SUMMARY) == ["summary:s1"]
+
+
+KINDS = ("\t\t\tx = 1\n", "| Ada |\t\t3 |\n", "I drink tea. ", "我喜欢绿茶。", "😀👩‍👧", "-" * 40)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from(KINDS), st.integers(1, 60)), min_size=1, max_size=40),
+    st.integers(64, 6000),
+    st.integers(1, 4000),
+)
+def test_a_larger_limit_never_shows_less_of_the_conversation(
+    parts: list[tuple[str, int]], limit: int, more: int
+) -> None:
+    """Whatever the messages hold: what is counted to choose them is what is counted of the context."""
+    messages = [said(number, text * times) for number, (text, times) in enumerate(parts, 1)]
+    seen = read(query="x", material=OwnerMaterial((), talk(*messages)))
+    sheets = [shown(seen, size) for size in (limit, limit + more)]
+    less, greater = (keys(sheet, SectionName.RECENT) for sheet in sheets)
+    assert len(less) <= len(greater)
+    assert all(
+        sum(s.tokens for s in sheet.sections) <= size for sheet, size in zip(sheets, (limit, limit + more), strict=True)
+    )

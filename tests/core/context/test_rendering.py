@@ -20,7 +20,16 @@ ID = UUID(int=7)
 def memory(content: str, **fields: Any) -> SimpleNamespace:
     plain = {"id": ID, "version": 1, "content": content, "trust": Trust.CONFIRMED, "category": Category.FACT}
     return SimpleNamespace(
-        **{**plain, "attribute": None, "valid_from": None, "occurred_at": AT, "pinned": False, **fields}
+        **{
+            **plain,
+            "attribute": None,
+            "valid_from": None,
+            "occurred_at": AT,
+            "pinned": False,
+            "user_id": "ada",
+            "group_id": None,
+            **fields,
+        }
     )
 
 
@@ -60,7 +69,7 @@ def test_a_passage_is_quoted_line_by_line_under_its_place() -> None:
 
 def test_a_quote_names_who_and_when() -> None:
     said = Message("s1", "m1", 1, "e1", "ada", "user", "I moved\nto Lisbon.", AT, "Ada")
-    assert rendering.of_quote(said).text == "- 2026-05-04, Ada: I moved to Lisbon."
+    assert rendering.of_quote(said).text == "- 2026-05-04, Ada: “I moved to Lisbon.”"
 
 
 def test_headings_stand_in_their_order_whatever_was_found_first() -> None:
@@ -84,3 +93,29 @@ def test_of_nothing_nothing_is_written() -> None:
 
 def test_every_category_has_a_heading() -> None:
     assert set(rendering.HEADINGS) == set(Category)
+
+
+@pytest.mark.parametrize(
+    ("category", "own", "others"),
+    [
+        (Category.PREFERENCE, "User Preferences", "Preferences of Other Members"),
+        (Category.PATTERN, "User Patterns", "Patterns of Other Members"),
+        (Category.FACT, "Known Facts", "Known Facts"),
+    ],
+)
+def test_in_a_group_what_others_said_stands_under_their_name(category: Category, own: str, others: str) -> None:
+    row = memory("Ana loves olives.", category=category, group_id="crew", user_id="ana2")
+    mine, theirs = rendering.of_memory(row, "ana2"), rendering.of_memory(row, "ana1")
+    assert (mine.text, mine.heading) == ("- Ana loves olives. (2026-05-04)", own)
+    assert (theirs.text, theirs.heading) == ("- ana2: Ana loves olives. (2026-05-04)", others)
+
+
+def test_a_wish_of_another_member_is_not_the_users() -> None:
+    row = memory("Answer in short sentences.", trust=Trust.CANDIDATE, group_id="crew", user_id="ana")
+    assert rendering.of_instruction(row, "ana").heading == "Wishes of the User"
+    theirs = rendering.of_instruction(row, "bob")
+    assert (theirs.heading, theirs.text) == (
+        "Wishes of Other Members",
+        "- ana, 2026-05-04: “Answer in short sentences.”",
+    )
+    assert rendering.of_instruction(row, "bob", accept_unconfirmed=True).text == "- ana: Answer in short sentences."

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.context.window import BLOCKS, TokenWindow, fit_window
+from core.context.window import fit_window
 from core.types import Message
 
 AT = datetime(2026, 5, 1, tzinfo=UTC)
@@ -28,10 +28,10 @@ def cost(message: Message) -> int:
     return len(message.content)
 
 
-def seen(lengths: list[int], allowed: int, block: int | None = None) -> list[int]:
+def seen(lengths: list[int], allowed: int) -> list[int]:
     """Positions that are shown of messages of these lengths."""
-    size = TokenWindow(allowed, block or max(1, allowed // BLOCKS))
-    return [message.position for message in fit_window(talk(lengths), list(accumulate(lengths)), size, cost)]
+    shown = fit_window(talk(lengths), lambda: list(accumulate(lengths)), allowed, cost)
+    return [message.position for message in shown]
 
 
 @given(costs, allowances)
@@ -39,6 +39,11 @@ def test_what_is_shown_is_the_end_of_the_talk_and_fits(lengths: list[int], allow
     positions = seen(lengths, allowed)
     assert positions == list(range(len(lengths) - len(positions) + 1, len(lengths) + 1))
     assert sum(lengths[at - 1] for at in positions) <= allowed
+
+
+@given(costs, allowances, allowances)
+def test_more_room_never_shows_less(lengths: list[int], allowed: int, more: int) -> None:
+    assert len(seen(lengths, allowed + more)) >= len(seen(lengths, allowed))
 
 
 @given(costs, allowances)
@@ -58,13 +63,13 @@ def test_the_window_moves_once_a_block_at_the_most(lengths: list[int]) -> None:
     starts = [seen(lengths[:end], 120)[0] for end in range(1, len(lengths) + 1)]
     assert starts == sorted(starts), "it never goes back"
     moves = sum(one != other for one, other in pairwise(starts))
-    assert moves <= sum(lengths) // (120 // BLOCKS)
+    assert moves <= sum(lengths) // 32, "blocks of 32 tokens are at most half of the room"
 
 
 @pytest.mark.parametrize("less", [1, 5, 11])
 def test_a_little_more_or_less_room_does_not_move_the_beginning(less: int) -> None:
     lengths = [10] * 35
-    assert seen(lengths, 120 - less, block=60)[0] == seen(lengths, 109, block=60)[0]
+    assert seen(lengths, 120 - less)[0] == seen(lengths, 109)[0]
 
 
 def test_a_last_message_that_does_not_fit_leaves_nothing() -> None:
@@ -72,4 +77,4 @@ def test_a_last_message_that_does_not_fit_leaves_nothing() -> None:
 
 
 def test_where_one_block_is_longer_than_all_there_is_what_fits_is_shown() -> None:
-    assert seen([1, 1, 1, 50], 52, block=1000) == [2, 3, 4]
+    assert seen([1, 1, 1, 12], 14) == [2, 3, 4]

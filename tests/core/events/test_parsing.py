@@ -108,7 +108,7 @@ def test_a_cloudevent_in_binary_mode_has_its_attributes_in_the_headers() -> None
     assert (one.id, one.source, one.payload, one.correlation_id) == ("c1", "/shop", {"total": 3}, "root")
     assert one.subject == 'order:Zürich "x"'  # The HTTP binding percent-encodes header values.
     assert parse(b"", headers)[0].payload == {}
-    assert pointers(b"{", headers) == ["/payload"]
+    assert pointers(b"{", headers) == ["/0/data"]
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,86 @@ def test_a_cloudevent_in_binary_mode_has_its_attributes_in_the_headers() -> None
     [
         ({"specversion": "0.3"}, "/0/specversion"),
         ({"data_base64": "AAAA"}, "/0/data_base64"),
-        ({"data": [1]}, "/0/payload"),
-        ({"type": "no spaces"}, "/0/event_type"),
+        ({"data": [1]}, "/0/data"),
+        ({"type": "no spaces"}, "/0/type"),
+        ({"correlationid": ""}, "/0/correlationid"),
+        ({"type": "message.added", "data": None}, "/0/data/session_id"),
+        ({"type": "message.added", "data": {**said("x")["payload"], "role": "robot"}}, "/0/data/role"),
+        ({"data": {"a": "x\x00"}}, "/0/data"),
     ],
 )
 def test_a_cloudevent_that_is_not_understood_says_where(change: Json, pointer: str) -> None:
-    assert pointers({**CLOUD, **change}) == [pointer]
+    assert pointers({**CLOUD, **change})[0] == pointer
+
+
+@pytest.mark.parametrize("prefix", ["ce_", "cloudEvents:", "cloudEvents_"])
+def test_a_cloudevent_in_binary_mode_may_have_the_headers_of_kafka_or_amqp(prefix: str) -> None:
+    attributes = {"specversion": "1.0", "id": "c1", "source": "/shop", "type": "order.placed", "subject": "100%25"}
+    headers = {f"{prefix}{name}".lower(): value for name, value in attributes.items()}
+    (accepted,) = parse(b'{"total": 3}', headers)
+    assert (accepted.id, accepted.source, accepted.event_type) == ("c1", "/shop", "order.placed")
+    assert (accepted.payload, accepted.subject) == ({"total": 3}, "100%25")
+
+
+def test_null_as_the_data_of_a_cloudevent_is_an_empty_payload() -> None:
+    assert parse({**CLOUD, "data": None})[0].payload == {}
+
+
+WHO: Json = {"session_id": "s1", "user_id": "ada"}
+
+
+@pytest.mark.parametrize(
+    ("message", "role", "content"),
+    [
+        ({"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function"}]}, "assistant", ""),
+        ({"role": "user", "content": [{"type": "text", "text": "Look."}, {"type": "image_url"}]}, "user", "Look."),
+        ({"role": "Developer", "content": "Be brief."}, "system", "Be brief."),
+        ({"type": "ai", "content": "Hello."}, "assistant", "Hello."),
+        ({"role": "model", "parts": [{"text": "Hello."}]}, "assistant", "Hello."),
+        ({"role": "user", "content": ""}, "user", ""),
+    ],
+)
+def test_a_message_of_another_client_is_taken_in_the_services_own_form(message: Json, role: str, content: str) -> None:
+    (accepted,) = parse(event("message.added", {**WHO, "locale": "pt", **message}))
+    assert (accepted.payload["role"], accepted.payload["content"]) == (role, content)
+    assert accepted.payload["locale"] == "pt"
+
+
+def test_a_cloudevent_carries_a_message_of_another_client_too() -> None:
+    cloud = {**CLOUD, "type": "message.added", "data": {**WHO, "role": "human", "content": ["Hi."]}}
+    (accepted,) = parse(cloud)
+    assert (accepted.payload["role"], accepted.payload["content"]) == ("user", "Hi.")
+
+
+def test_the_result_of_a_tool_may_be_data() -> None:
+    (accepted,) = parse(event("tool.result.added", {**WHO, "content": {"temp": 12}}))
+    assert accepted.payload["content"] == '{"temp": 12}'
+
+
+@pytest.mark.parametrize("kind", ["session.ended", "tool.result.added", "plan.updated"])
+def test_the_subject_names_the_session_and_the_user_may_follow_from_it(kind: str) -> None:
+    payload: Json = {"message_count": 3, "content": "x", "plan": "x"}
+    (accepted,) = parse(event(kind, payload, subject="session:s1"))
+    assert accepted.payload["session_id"] == "s1"
+    assert accepted.payload.get("user_id") is None
+
+
+def test_the_subject_names_the_session_of_a_message_whose_user_it_must_say() -> None:
+    message = {"role": "user", "content": "x"}
+    assert pointers(event("message.added", message, subject="session:s1")) == ["/0/payload/user_id"]
+    (accepted,) = parse(event("message.added", {**message, "user_id": "ada"}, subject="session:s1"))
+    assert accepted.payload["session_id"] == "s1"
+    (own,) = parse(event("message.added", {**WHO, **message}, subject="session:other"))
+    assert own.payload["session_id"] == "s1"
+
+
+def test_good_events_are_told_from_faulty_ones_when_they_are_parsed_each() -> None:
+    lines = [json.dumps(event(id="a")), "{", json.dumps(event("bad type")), json.dumps(event(id="b"))]
+    headers = {"content-type": "application/x-ndjson"}
+    checked = parsing.parse_each("\n".join(lines).encode(), headers, batch=BATCH, event_bytes=EVENT_BYTES)
+    assert [accepted.id for accepted in checked.events] == ["a", "b"]
+    assert list(checked.positions) == [0, 3]
+    assert [problem.pointer for problem in checked.problems] == ["/1", "/2/event_type"]
 
 
 @pytest.mark.parametrize(
@@ -291,7 +365,8 @@ RIGHT = [
 
 def test_a_batch_without_faults_is_checked_together_as_each_event_is_alone() -> None:
     documents = [{**one, "time": "2026-11-21T10:00:00Z", "id": f"e{n}"} for n, one in enumerate(RIGHT)]
-    assert parsing._check_together(documents, may_be_own=False) == parsing._check_each(documents, may_be_own=False)
+    each = [parsing._event(document, may_be_own=False) for document in documents]
+    assert parsing._check_together(documents, may_be_own=False) == each
 
 
 @pytest.mark.parametrize(
@@ -309,3 +384,31 @@ def test_one_fault_has_each_event_checked(wrong: object) -> None:
     with pytest.raises(Invalid) as refused:
         parsing.check([*RIGHT, wrong])
     assert {problem.pointer.split("/")[1] for problem in refused.value.problems} == {str(len(RIGHT))}
+
+
+ITEMS = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=5)
+
+
+@given(st.lists(ITEMS, max_size=50), st.sampled_from(["", " ", "\n\t "]))
+def test_a_large_list_is_read_item_by_item_as_it_is_read_at_once(items: list[object], spaces: str) -> None:
+    inner = f"{spaces},{spaces}".join(json.dumps(item, ensure_ascii=False) for item in items)
+    raw = f"{spaces}[{spaces}{inner}{spaces}]{spaces}".encode()
+    assert parsing._items(raw) == (json.loads(raw) or None)
+
+
+@pytest.mark.parametrize(
+    "raw", [b"[1", b"[1,]", b"[1 2]", b"[1]]", b"[,1]", b'{"a":[1]}', b"[NaN]", b"[1]x", b"", b"\xff[1]", b"[" * 9_000]
+)
+def test_what_is_no_list_is_left_to_be_refused_as_a_whole(raw: bytes) -> None:
+    assert parsing._items(raw) is None
+
+
+def test_a_large_batch_gives_way_to_other_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    ways = list[int]()
+    monkeypatch.setattr(parsing.REQUESTS, "give_way", lambda: ways.append(1))
+    body = json.dumps([event(id=f"e{n}", payload={"text": "x" * 3_000}) for n in range(400)]).encode()
+    found = parsing.parse(body, {}, batch=1_000, event_bytes=100_000)
+    assert [one.id for one in found] == [f"e{n}" for n in range(400)]
+    assert len(ways) >= 3 * (400 // parsing.AT_A_TIME - 1), "while it is parsed, checked, and checked for storage"
+    with pytest.raises(Invalid, match="/400/source"):
+        parsing.parse(body[:-1] + b',{"event_type":"a"}]', {}, batch=1_000, event_bytes=100_000)

@@ -6,7 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.index.bm25 import K1, MOST_TERMS, asked_terms, document_weights, message_terms, query_weights
+from core.index.bm25 import (
+    K1,
+    MOST_TERMS,
+    READ,
+    TERMS,
+    asked_terms,
+    document_weights,
+    message_terms,
+    query_terms,
+    query_weights,
+)
 from core.language.terms import _segmenter, term_id, terms
 from tests.spent import spent
 
@@ -32,7 +42,7 @@ def test_a_message_is_found_by_its_words_and_its_speaker() -> None:
     ],
 )
 def test_a_chinese_question_finds_a_word_of_its_own_put_another_way(question: str, telling: str) -> None:
-    weights = query_weights(asked_terms(question), {}, 10)
+    weights = query_weights(query_terms(question).all, {}, 10)
     assert score(weights, document_weights(message_terms(telling))) > 0
 
 
@@ -40,9 +50,38 @@ def test_a_chinese_question_finds_a_word_of_its_own_put_another_way(question: st
     "question", ["她买了什么车？", "她買了什麼車？", "谁买了车？", "她为什么买车？", "她怎么买的车？"]
 )
 def test_what_makes_a_question_is_in_no_answer(question: str) -> None:
-    weights = query_weights(asked_terms(question), {}, 10)
+    weights = query_weights(query_terms(question).all, {}, 10)
     assert score(weights, document_weights(message_terms("什么？什麼？谁？为什么？怎么？"))) == 0
     assert score(weights, document_weights(message_terms("她买车了，買車了"))) > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "telling"),
+    [
+        ("頻道規則", "频道发文规则：每天最多三篇"),
+        ("频道规则", "頻道發文規則：每天最多三篇"),
+        ("API", "API를 호출한다"),
+        ("김치찌개", "저녁에 김치찌개를 먹었다."),
+        ("пароля", "Мой пароль изменён."),
+        ("機械学習", "私は機械学習を勉強しています"),
+        ("รหัสผ่าน", "ฉันเปลี่ยนรหัสผ่านแล้ว"),
+    ],
+)
+def test_other_forms_and_other_characters_of_a_word_find_it(question: str, telling: str) -> None:
+    other = document_weights(message_terms("Je préfère le thé. 我喝茶。 차를 마신다. Чай вкусный."))
+    weights = query_weights(query_terms(question).all, {}, 10)
+    assert score(weights, document_weights(message_terms(telling))) > 0
+    assert score(weights, other) == 0
+
+
+def test_rows_of_traditional_characters_are_still_found_as_they_were_written() -> None:
+    assert score(query_weights(query_terms("養貓").all, {}, 10), document_weights(terms("她養了兩隻貓"))) > 0
+
+
+def test_other_forms_count_only_where_they_occur() -> None:
+    asked = query_terms("Passwörter")
+    assert asked.occurring({}) == ["passwort"]
+    assert asked.occurring({term_id("~passwort"): 2}) == ["passwort", "~passwort"]
 
 
 @pytest.mark.parametrize("question", ["什么？", "谁？", "什么时候？"])
@@ -114,3 +153,13 @@ def test_a_question_of_pages_costs_what_its_words_cost() -> None:
     words = [word for word, count in _segmenter().FREQ.items() if count and 2 <= len(word) <= 4][::11]
     question = "".join(words)[:10_000]
     assert spent(lambda: asked_terms(question)) < 6 * spent(lambda: terms(question))
+
+
+def test_of_a_long_question_the_first_words_are_looked_for() -> None:
+    short = " ".join(f"w{number}" for number in range(READ // 6))
+    assert asked_terms(short) == terms(short)[:TERMS]
+    story = "cello " + " ".join(f"word{number}" for number in range(1_300))
+    asked = asked_terms(story)
+    assert asked[0] == "cello"
+    assert len(asked) <= TERMS
+    assert asked_terms("好" * READ + "成都") == asked_terms("好" * READ)

@@ -6,7 +6,7 @@ from core.config import Settings
 from core.errors import Invalid, Misconfigured
 from core.inference import installed_embedders, local_embedder
 from core.inference.installed_embedders import InstalledEmbedders
-from core.inference.local_models.catalog import ENGLISH
+from core.inference.local_models.catalog import ENGLISH, MULTILINGUAL
 from core.storage.vector_spaces import EmbeddingModel
 
 MODEL = EmbeddingModel(ENGLISH.name, ENGLISH.dimension)
@@ -17,6 +17,15 @@ def test_each_model_has_one_embedder_which_names_it() -> None:
     assert embedders.of(None) is embedders.of(EmbeddingModel("hash", 384)) is embedders.default
     assert embedders.of(MODEL) is embedders.of(MODEL)
     assert embedders.of(MODEL).name == ENGLISH.name
+
+
+def test_a_tenant_keeps_the_vectors_that_a_model_made_under_an_earlier_name() -> None:
+    [earlier] = MULTILINGUAL.earlier
+    model = EmbeddingModel(earlier, MULTILINGUAL.dimension)
+    assert InstalledEmbedders(Settings(embedding="hash")).of(model).name == MULTILINGUAL.name
+    local = InstalledEmbedders(Settings(embedding="local"))
+    assert local.of(model) is local.default
+    assert installed_embedders.chosen(Settings(embedding="local"), "multilingual") != model
 
 
 def test_a_model_of_another_installation_is_not_replaced_by_a_similar_one() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from core.errors import Later, Never
+from core.inference.embedders import BrokenVectors, CachedEmbedder
 from core.inference.openai_embedder import OpenAIEmbedder
 from tests.ports import POLL_SECONDS
 
@@ -30,7 +31,7 @@ def endpoint(answer: Callable[[dict[str, Any]], Answer]) -> Iterator[tuple[str, 
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             seen.append(body)
             status, headers, value = answer(body)
-            raw = json.dumps(value).encode()
+            raw = value if isinstance(value, bytes) else json.dumps(value).encode()
             self.send_response(status)
             for name, text in {**headers, "Content-Type": "application/json", "Content-Length": str(len(raw))}.items():
                 self.send_header(name, text)
@@ -117,3 +118,72 @@ def test_a_refusal_is_final(status: int) -> None:
 def test_vectors_of_another_length_are_refused_with_the_setting_to_change() -> None:
     with endpoint(lambda body: vectors(body, 5)) as (url, _), pytest.raises(Never, match="IMPRINT_EMBEDDING_DIMENSION"):
         OpenAIEmbedder(url, "", "m", 3).embed(["a"])
+
+
+BROKEN = [[None, 1.0, 2.0], ["1", 1.0, 2.0], [float("nan"), 1.0, 2.0], [1e300, 0.0, 0.0], [1.0], [], [0.0] * 3, None]
+
+
+@pytest.mark.parametrize("vector", BROKEN)
+def test_a_broken_vector_costs_only_itself(vector: object) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        status, headers, value = vectors(body)
+        for item in value["data"]:
+            if body["input"][item["index"]] == "bad":
+                item["embedding"] = vector
+        return status, headers, value
+
+    with endpoint(answer) as (url, _), pytest.raises(BrokenVectors, match="1 of 3 vectors broken") as raised:
+        OpenAIEmbedder(url, "", "m", 3).embed(["good", "bad", "better"])
+    assert set(raised.value.good) == {"good", "better"}
+    assert all(abs(np.linalg.norm(row) - 1) < 1e-6 for row in raised.value.good.values())
+    assert set(raised.value.reasons) == {"bad"}
+
+
+def test_a_vector_that_is_missing_costs_only_its_text() -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        status, headers, value = vectors(body)
+        return status, headers, {**value, "data": value["data"][1:]}
+
+    with endpoint(answer) as (url, _), pytest.raises(BrokenVectors, match="no vector for a text") as raised:
+        OpenAIEmbedder(url, "", "m", 3).embed(["one", "two"])
+    assert set(raised.value.good) == {"one"}
+
+
+@pytest.mark.parametrize(
+    ("body", "failure"),
+    [
+        (b"<html>Bad gateway</html>", Later),
+        (b"", Later),
+        ({"error": {"message": "slow down", "code": 429}}, Later),
+        ({"error": {"message": "busy", "type": "overloaded_error"}}, Later),
+        ({"error": {"message": "limit", "type": "rate_limit_exceeded", "code": "429"}}, Later),
+        ({"error": {"message": "no such model", "code": 404}}, Never),
+        ({"error": {"message": "bad", "type": "invalid_request_error"}}, Never),
+        ({"error": "bad"}, Never),
+        ({"data": None}, Never),
+        ({"object": "list"}, Never),
+        ([], Never),
+        ({"data": [7, None]}, Never),
+    ],
+)
+def test_an_answer_without_vectors_is_a_failure_of_its_kind(body: object, failure: type[Exception]) -> None:
+    with endpoint(lambda _: (200, {}, body)) as (url, _), pytest.raises(failure):
+        OpenAIEmbedder(url, "", "m", 3).embed(["a"])
+
+
+def test_the_cache_keeps_the_good_vectors_of_an_answer() -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        status, headers, value = vectors(body)
+        for item in value["data"]:
+            if body["input"][item["index"]] == "bad":
+                item["embedding"] = None
+        return status, headers, value
+
+    with endpoint(answer) as (url, seen):
+        cached = CachedEmbedder(OpenAIEmbedder(url, "", "m", 3))
+        cached.embed(["a"])
+        with pytest.raises(BrokenVectors) as raised:
+            cached.embed(["a", "bad", "b"])
+        cached.embed(["a", "b"])
+    assert set(raised.value.good) == {"a", "b"}
+    assert [body["input"] for body in seen] == [["a"], ["bad", "b"]]

@@ -31,6 +31,14 @@ def test_a_page_of_braces_is_given_up_soon(written: str) -> None:
     assert datetime.now(UTC) - began < timedelta(seconds=5)
 
 
+@pytest.mark.parametrize("opening", ["<think>", "<thinking>"])
+def test_a_draft_in_a_thought_without_an_end_is_no_answer(opening: str) -> None:
+    with pytest.raises(ValidationError):
+        structured_output.read(f"{opening}Perhaps {json.dumps(GOOD)}, but I am not sure", Facts)
+    assert structured_output.read(f"{opening}Hm.</{opening[1:]}{json.dumps(GOOD)}", Facts) == ADA
+    assert structured_output.read(f"{json.dumps(GOOD)}\n{opening}Was that right?", Facts) == ADA
+
+
 @hypothesis_settings(deadline=None)
 @given(st.text(), st.text())
 def test_whatever_stands_around_it_does_not_fail_otherwise_than_as_expected(before: str, after: str) -> None:

@@ -113,3 +113,13 @@ def test_a_file_that_is_not_the_vocabulary_is_never_opened_lest_tiktoken_fetch_a
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: True)
     assert counter("gpt-4o").name == "estimate of o200k_base"
     assert (no_vocabularies / file).read_bytes() == b"aGVsbG8= 0\n"
+
+
+O200K = json.loads(Path(__file__).with_name("o200k_tokens.json").read_text())
+"""Code, tables, runs of tabs and spaces, other scripts and emoji, with what o200k itself counts."""
+
+
+@pytest.mark.parametrize("name", ["any", "o200k_base"])
+def test_o200k_counts_no_more_than_the_estimate_however_tabs_and_scripts_meet(name):
+    estimate = token_counting._estimate(name)
+    assert [text for text, count in O200K if estimate.count(text) < count] == []

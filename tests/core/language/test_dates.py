@@ -82,6 +82,23 @@ def test_each_date_goes_by_the_verb_of_its_own_clause() -> None:
     assert [one.when.date().isoformat() for one in found] == ["2026-01-03", "2026-05-01"]
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("I handed in my notice and from March 2nd I'll be working at Siemens.", "2026-03-02"),
+        ("I got the job, I start on March 2nd.", "2026-03-02"),
+        ("I signed the lease, the flat is ours from April 1st.", "2026-04-01"),
+        ("They offered me the role starting March 9th.", "2026-03-09"),
+        ("I found a flat and move in on March 15th.", "2026-03-15"),
+        ("I bought a car on March 2nd.", "2025-03-02"),
+        ("I was promoted on March 2nd.", "2025-03-02"),
+    ],
+)
+def test_what_lies_ahead_stays_ahead_whatever_happened_before(text: str, day: str) -> None:
+    (mention,) = dates.find(text, datetime(2026, 2, 20, 10, tzinfo=UTC))
+    assert mention.when.date().isoformat() == day
+
+
 def test_since_a_weekday_is_written_out() -> None:
     (found,) = dates.find("I live in Porto now, since Monday", SAID_AT)
     assert dates.written_out("I live in Porto now, since Monday", [found]).endswith("since Monday, 18 May 2026")

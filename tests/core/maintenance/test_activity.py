@@ -39,8 +39,8 @@ def test_dispatches_are_counted_by_target_and_status(app: Database) -> None:
 
 def test_searches_of_the_last_days_are_added_up_as_the_service_announced_them(app: Database) -> None:
     recalled = {"user_id": "ada", "session_id": "s1"}
-    accept(app, *(event("memory.recalled", {**recalled, "searches": n}) for n in (2, 3, "many")))
-    accept(app, event("memory.recalled", {**recalled, "user_id": "bob", "searches": 7}))
+    accept(app, *(event("memory.recalled", {**recalled, "searches": n}, source="shop") for n in (2, 3, "many")))
+    accept(app, event("memory.recalled", {**recalled, "user_id": "bob", "searches": 7}, source="shop"))
     with app.tenant(TENANT) as tx:
         tx.execute(text("UPDATE events SET time = :now"), {"now": NOW})
     assert counted(app).recalls == 0, "another service may not say so"

@@ -135,3 +135,9 @@ def test_what_is_said_after_an_erasure_is_new_though_it_happened_before(app: Dat
     new = Candidate("Ada moved in May.", Category.FACT, Topic.PERSONAL, "ada", cited, long_ago)
     with app.tenant(TENANT) as tx:
         assert tombstones.are_erased(tx, TENANT, "ada", [new, replace(new, evidence=())]) == [False, True]
+
+
+@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=9))
+def test_the_least_rotation_is_the_first_of_all(words: list[str]) -> None:
+    rotations = [tuple(words[at:] + words[:at]) for at in range(len(words))]
+    assert tombstones._least_rotation(words) == min(rotations)

@@ -39,7 +39,13 @@ def kinds(found: Sequence[SearchResult]) -> set[str]:
 
 
 @pytest.mark.usefixtures("two_units")
-@pytest.mark.parametrize("method", ["hybrid", "keyword", "vector"])
+def test_units_without_a_word_are_not_found_by_words(app: Database) -> None:
+    (hike,) = subjects(app, method="keyword")
+    assert "trail" in hike
+
+
+@pytest.mark.usefixtures("two_units")
+@pytest.mark.parametrize("method", ["hybrid", "vector"])
 def test_units_are_found_by_words_and_by_vectors_best_first(app: Database, method: str) -> None:
     hike, taxes = subjects(app, method=method)
     assert "trail" in hike

@@ -104,7 +104,7 @@ def test_working_memory_goes_with_the_silence(app: Database) -> None:
             working_memory.put(tx, TENANT, session, "k", 1)
     close(app)
     with app.tenant(TENANT) as tx:
-        assert (working_memory.of_session(tx, "s1"), len(working_memory.of_session(tx, "s2"))) == ([], 1)
+        assert (working_memory.of_session(tx, "s1")[0], len(working_memory.of_session(tx, "s2")[0])) == ([], 1)
 
 
 def test_two_who_close_at_once_end_each_session_once(app: Database) -> None:

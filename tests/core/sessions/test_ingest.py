@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from core.config import Settings
+from core.errors import Invalid
 from core.events import parsing
 from core.sessions import ingest, sessions
 from core.storage import db
@@ -66,3 +67,22 @@ def test_what_names_no_session_that_could_be_one_is_accepted_without(app: Databa
     assert [(e.session_id, e.user_id) for e in log_of(app)] == [(None, None), (None, None)]
     accept(app, event(payload={"session_id": "é" * 200, "user_id": "ada"}))
     assert log_of(app)[-1].session_id == "é" * 200
+
+
+def test_events_of_a_session_take_its_user_and_group_where_they_name_none(app: Database) -> None:
+    accept(app, said("hello", session="s1", user="ada", group_id="team"))
+    end = event("session.ended", {"message_count": 4}, subject="session:s1", id="end")
+    result = event("tool.result.added", {"session_id": "s2", "content": "12"}, id="result")
+    accept(app, end, result, said("hello", session="s2", user="bob"))
+    payloads = {stored.id: stored.payload for stored in log_of(app)}
+    assert payloads["end"] == {"message_count": 4, "session_id": "s1", "user_id": "ada", "group_id": "team"}
+    assert payloads["result"] == {"session_id": "s2", "content": "12", "user_id": "bob"}
+    assert positions(app, "s2") == [1, 2]
+
+
+def test_an_event_of_a_session_that_names_nobody_is_refused_with_its_place(app: Database) -> None:
+    with pytest.raises(Invalid) as refused:
+        accept(app, event(), event("session.ended", {}, subject="session:s1"))
+    assert [problem.pointer for problem in refused.value.problems] == ["/1"]
+    assert "user_id" in refused.value.detail
+    assert log_of(app) == []

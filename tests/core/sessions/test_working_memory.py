@@ -26,7 +26,7 @@ def put(
 
 def kept(app: Database, session: str = "s1") -> dict[str, Any]:
     with app.tenant(TENANT) as tx:
-        return {one.key: one.value for one in working_memory.of_session(tx, session)}
+        return {one.key: one.value for one in working_memory.of_session(tx, session)[0]}
 
 
 def pass_time(app: Database, seconds: float) -> None:
@@ -174,8 +174,8 @@ def test_pages_follow_each_other_by_key(talk: Database) -> None:
     for key in keys:
         put(talk, key, key)
     with talk.tenant(TENANT) as tx:
-        first = working_memory.of_session(tx, "s1", limit=4)
-        rest = working_memory.of_session(tx, "s1", after=first[-1].key)
+        first = working_memory.of_session(tx, "s1", limit=4)[0]
+        rest = working_memory.of_session(tx, "s1", after=first[-1].key)[0]
     assert [one.key for one in [*first, *rest]] == keys
 
 
@@ -184,7 +184,7 @@ def test_another_tenant_sees_and_takes_nothing(talk: Database, settings: Any) ->
     accept(talk, event("session.started", {"session_id": "s1", "user_id": "ada"}), tenant=OTHER)
     put(talk, "k", "mine")
     with talk.tenant(OTHER) as tx:
-        assert working_memory.of_session(tx, "s1") == []
+        assert working_memory.of_session(tx, "s1")[0] == []
         assert not working_memory.drop(tx, "s1", "k")
         working_memory.put(tx, OTHER, "s1", "k", "theirs")
         assert working_memory.clear(tx, ["s1"]) == 1

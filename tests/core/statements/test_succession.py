@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from core.consolidation.judge import Kind, judge, normalized_slot
-from core.statements.succession import Gathered, is_past, number_change
+from core.statements.succession import Gathered, is_past, number_change, stands_beside
 from core.types import Category
 from tests.core.consolidation.samples import NOON, a_candidate, a_known
 
@@ -66,21 +66,52 @@ def test_what_stands_for_a_conversation_keeps_its_slot() -> None:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("Ada's room is 310.", "Ada's room is 204."),
+        ("Ada's room is now 310.", "Ada's room is 204."),
         ("Ada's cat is four years old.", "Ada's cat is three years old."),
         ("Ada's dog Bruno is seven years old.", "Ada's dog Bruno is six years old."),
         ("Ada's locker number is now 23.", "Ada's locker number is 17."),
-        ("Ada's gate is B12.", "Ada's gate is B10."),
-        ("Ada的房间是310。", "Ada的房间是204。"),
+        ("Ada's gate is now B12.", "Ada's gate is B10."),
+        ("Ada的房间现在是310。", "Ada的房间是204。"),
         ("Ada的猫四岁了。", "Ada的猫三岁。"),
         ("团子四岁了。", "团子三岁了。"),
     ],
 )
-def test_one_thing_has_one_number(one: str, other: str) -> None:
+def test_another_number_that_is_announced_replaces_the_first(one: str, other: str) -> None:
     assert number_change(one, other) is not None
     known = a_known(other, 0.9, said_at=NOON)
     assert judge(a_candidate(one, said_at=NOON + DAY), [known]).kind is Kind.SUPERSEDE
     assert judge(a_candidate(one, said_at=NOON - DAY), [known]).kind is Kind.PREDATES
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Ada's room is 310.", "Ada's room is 204."),
+        ("Ada's invoice is 1051.", "Ada's invoice is 1043."),
+        ("Ada的柜子是108号。", "Ada的柜子是36号。"),
+    ],
+)
+def test_of_things_of_which_one_may_have_several_each_number_stays(one: str, other: str) -> None:
+    known = a_known(other, 0.9, said_at=NOON)
+    assert judge(a_candidate(one, said_at=NOON + DAY), [known]).kind is Kind.ADD
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value", "content", "beside"),
+    [
+        ("number.locker", "58", "Ada's locker is 58.", True),
+        ("number.locker", "58", "Ada's locker is now 58.", False),
+        ("date.牙", "2月20号", "Ada 2月20号去看牙。", True),
+        ("home.city", "武侯区", "Ada家在武侯区。", True),
+        ("home.city", "绵阳", "Ada家在绵阳。", False),
+        ("age", "31", "Ada is 31.", False),
+    ],
+)
+def test_a_value_stands_beside_another_where_one_may_have_both(
+    attribute: str, value: str, content: str, *, beside: bool
+) -> None:
+    known = a_known("Ada's first.", attribute=attribute, value="1")
+    assert stands_beside(a_candidate(content, attribute=attribute, value=value), known) is beside
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,20 @@ def test_statements_that_nobody_has_approved_say_so() -> None:
     assert own["payload"]["category"] == "preference"
 
 
+def test_statements_about_the_user_name_the_person_and_others_keep_their_subject() -> None:
+    [own] = events(Statement("s", "User lives in Lisbon."))
+    assert own["payload"]["content"] == "ada lives in Lisbon."
+    [agents] = events(Statement("s", "User was helped.", metadata={"subject": "assistant"}))
+    assert (agents["payload"]["content"], agents["payload"]["subject"]) == ("User was helped.", "assistant")
+
+
+def test_a_speaker_that_no_event_may_have_is_cleaned() -> None:
+    [message, _] = events(Conversation("a", [Turn("t", "user", "Hi.", speaker=" Ada\nLovelace\t")]))
+    assert message["payload"]["speaker"] == "Ada Lovelace"
+    [message, _] = events(Conversation("a", [Turn("t", "user", "Hi.", speaker="\n")]))
+    assert "speaker" not in message["payload"]
+
+
 def test_ids_that_no_session_may_have_are_replaced() -> None:
     assert intake.session_id("chatgpt/c1") == "chatgpt/c1"
     for odd in ("a/../b", "a/messages/b", "x" * 300, "a\u200bb"):

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.transfer.opened import Unreadable
-from tests.core.transfer.vendors import CLAUDE, read, zipped
+from core.transfer.records import Conversation
+from tests.core.transfer.vendors import CLAUDE, kept, read, zipped
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
@@ -20,7 +21,7 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
 def test_zips_are_read_two_levels_deep(tmp_path: Path) -> None:
     inner = zipped({"conversations.json": json.dumps(CLAUDE[:1]).encode()})
     (tmp_path / "a.zip").write_bytes(zipped({"x.zip": inner}))
-    assert len(read(tmp_path / "a.zip")) == 1
+    assert len(kept(read(tmp_path / "a.zip"), Conversation)) == 1
     (tmp_path / "b.zip").write_bytes(zipped({"y.zip": zipped({"x.zip": inner})}))
     with pytest.raises(Unreadable, match="unpack it first"):
         read(tmp_path / "b.zip")
@@ -29,7 +30,7 @@ def test_zips_are_read_two_levels_deep(tmp_path: Path) -> None:
 def test_names_that_lead_elsewhere_are_names_only(tmp_path: Path) -> None:
     """Nothing is unpacked to a path, so such a name can do nothing; a link out of a folder is not followed."""
     (tmp_path / "z.zip").write_bytes(zipped({"../../etc/x.json": json.dumps(CLAUDE[:1]).encode()}))
-    assert len(read(tmp_path / "z.zip")) == 1
+    assert len(kept(read(tmp_path / "z.zip"), Conversation)) == 1
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "link.json").symlink_to("/etc/passwd")
     with pytest.raises(Unreadable, match="Nothing in"):

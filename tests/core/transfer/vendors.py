@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from core.transfer.reading import Reading
-from core.transfer.records import Conversation, Record
+from core.transfer.records import Conversation, Record, Skipped
 from core.types import Json
 
 NUMBER = 41
@@ -192,6 +193,15 @@ def said(records: Sequence[Record]) -> list[str]:
 
 def kept(records: Sequence[Record], kind: type[Record]) -> list[Record]:
     return [one for one in records if isinstance(one, kind)]
+
+
+def reasons(records: Sequence[Record]) -> dict[str, int]:
+    """How much was left out for each reason."""
+    counts = Counter[str]()
+    for record in records:
+        if isinstance(record, Skipped):
+            counts[record.reason] += record.number
+    return dict(counts)
 
 
 def zipped(entries: dict[str, bytes], *, method: int = zipfile.ZIP_DEFLATED) -> bytes:

@@ -467,3 +467,13 @@ MEMORY = text("""
     VALUES (:tenant, gen_random_uuid(), :user, 'Grace', 'semantic', 'fact', 'other', 'Grace compiles.', 'k',
             'confirmed', 'active', now())
 """)
+
+
+@pytest.mark.parametrize(
+    ("line", "days"),
+    [("0 8 1-7 * mon", [1, 2, 3, 4, 5, 6, 7, 9]), ("0 8 */2 * mon", [9, 23]), ("0 8 * * mon#1", [2])],
+)
+def test_a_day_of_the_month_and_a_weekday_are_read_as_unix_reads_them(line: str, days: list[int]) -> None:
+    november = datetime(2026, 11, 1, tzinfo=UTC)
+    due = schedules.due_times(Schedule(cron=line), november, november + timedelta(days=30), 8)
+    assert [moment.day for moment in due] == days

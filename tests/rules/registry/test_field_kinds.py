@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from rules.document.targets import EMITTED
+from core.events.reserved import EMITTED
 from rules.expressions.paths import EVENT_FIELDS, LOOKED_UP
 from rules.registry.field_kinds import EMITTED_SHAPES, OTHER_EVENT_FIELDS
 from tests.rules.registry.samples import warned

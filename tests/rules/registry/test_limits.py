@@ -127,3 +127,11 @@ def test_what_the_notifier_cannot_tell_is_refused_as_for_notify(params: Json, po
     with pytest.raises(Invalid) as caught:
         store.check(a_document(actions=[TELL | {"params": params}]))
     assert [problem.pointer for problem in caught.value.problems] == [pointer]
+
+
+def test_a_pattern_with_many_stars_is_refused_where_it_stands() -> None:
+    many, waits = "*a" * 6, {"debounce": {"seconds": 9, "flush_on": ["session.ended", "*a" * 7]}}
+    found = refused(OPEN, event_type=["order.*", many], flow=waits)
+    assert list(found) == ["/event_type/1", "/flow/debounce/flush_on/1"]
+    assert "has 6 `*`, 5 are allowed" in found["/event_type/1"]
+    assert refused(OPEN, event_type="*a*a*a*a*") == {}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
+from core.events.reserved import EMITTED
 from core.types import Json
 from rules.document.schema import Rule, parse
-from rules.document.targets import EMITTED, TARGETS
-from rules.registry import defaults
+from rules.document.targets import TARGETS
+from rules.registry import defaults, lint
 from rules.registry.payload_fields import Payloads
 from tests.rules.registry.samples import emits, warned
 from tests.rules.samples import RUN, a_leaf, a_rule
@@ -203,3 +205,32 @@ def test_a_type_that_ends_a_wait_is_looked_at_too() -> None:
 def test_types_that_were_published_or_follow_from_the_service_or_a_rule_are_known(kind: str) -> None:
     other = a_rule("other", event_type="order.placed", actions=[emits("parcel.lost")], action_mode="shadow")
     assert not any("nobody" in said for said in warned(a_rule(event_type=kind), [other], PUBLISHED).values())
+
+
+def cron(line: str) -> str | None:
+    schedule = {"cron": line, "timezone": "UTC"}
+    return warned(a_rule(event_type=None, schedule=schedule, actions=[RUN])).get("/schedule/cron")
+
+
+@pytest.mark.parametrize(
+    ("line", "meaning"),
+    [("0 8 1-7 * mon", "fits either of them"), ("0 8 13 * fri", "either"), ("0 8 */2 * mon", "that fit both")],
+)
+def test_a_day_of_the_month_beside_a_weekday_is_warned_of_with_what_it_means(line: str, meaning: str) -> None:
+    said = str(cron(line))
+    assert meaning in said
+    assert "mon#1" in said
+
+
+@pytest.mark.parametrize("line", ["0 8 * * mon", "0 8 13 * *", "0 8 * * mon#1", "*/5 * * * *"])
+def test_a_line_with_one_kind_of_day_deserves_no_warning(line: str) -> None:
+    assert cron(line) is None
+
+
+def test_among_any_number_of_long_names_a_similar_one_is_looked_for_in_bounded_time() -> None:
+    names = {f"{'ab' * 48}{number:04}" for number in range(20_000)}
+    began = time.process_time()
+    near = lint._nearest("ba" * 48 + "0000", names, 0.6)
+    assert len(near) <= 1
+    assert time.process_time() - began < 10
+    assert lint._nearest("order.placd", [*sorted(names), "order.placed"], 0.75) == ["order.placed"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from operator import attrgetter
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sqlalchemy import text
 
 from core.config import Settings
@@ -14,8 +17,8 @@ from core.documents import documents, preparation
 from core.documents.documents import SavedDocument
 from core.documents.preparation import SentDocument
 from core.events.publishing import Author
-from core.index import search_index
-from core.inference.embedders import HashEmbedder
+from core.index import reembedding, search_index
+from core.inference.embedders import BrokenVectors, HashEmbedder
 from core.search import query
 from core.search.filters import Filters
 from core.search.query import Question
@@ -27,7 +30,9 @@ from tests.core.erasing import told
 from tests.production import wait_for
 from tests.samples import TENANT, accept, said
 from tests.works import Works
+from workers.agents import indexing
 from workers.dispatch.model import Job, Outcome
+from workers.tools import Tools
 
 EMBED_DOCUMENTS: Json = {
     "name": "embed_documents",
@@ -182,3 +187,57 @@ def test_a_document_that_is_deleted_meanwhile_fails_nothing(app: Database, setti
     works.settle()
     with app.tenant(TENANT) as tx:
         assert set(tx.execute(text("SELECT status FROM dispatches")).scalars()) <= {"done"}
+
+
+def test_messages_without_words_are_passed_over_and_never_found(app: Database, works: Works) -> None:
+    blank = [said(content, message_id=f"blank{n}") for n, content in enumerate(["", " \n ", ""])]
+    accept(
+        app, said("A ship sails to Porto.", message_id="m1"), *blank[:2], said("It rains.", message_id="m2"), blank[2]
+    )
+    works.settle()
+    with app.tenant(TENANT) as tx:
+        session = sessions.get(tx, "s1")
+        indexed = set(tx.execute(text("SELECT ref FROM search_index WHERE type = 'message'")).scalars())
+    assert (session.message_count, session.indexed_to) == (5, 5)
+    assert indexed == {"m1", "m2"}
+    for method in ("hybrid", "keyword", "vector"):
+        question = Question("Porto", "ada", method=method, filters=Filters())
+        results = query.search(app, TENANT, question, HashEmbedder()).results
+        assert {result.message.id for result in results if result.message} <= {"m1", "m2"}
+
+
+class PartlyBroken(HashEmbedder):
+    """An endpoint with a broken vector for one text."""
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        rows = super().embed(texts)
+        good = {text: row for text, row in zip(texts, rows, strict=True) if not text.endswith("is broken.")}
+        if len(good) < len(texts):
+            raise BrokenVectors("m", good, {text: "no vector for a text" for text in texts if text not in good})
+        return rows
+
+
+def test_a_broken_vector_costs_only_its_text_which_is_set_aside_with_the_reason(
+    app: Database, settings: Settings, works: Works
+) -> None:
+    kept(app, settings, "# Ships\n\nA ship sails.\n\n# It\n\nIt is broken.\n\n# Bread\n\nBread is baked.", title="x")
+    tools = Tools(app, PartlyBroken(), settings)
+    agents = {**works.ledger.agents, "embedding_refresher": lambda job: indexing.refresh_embeddings(tools, job)}
+    replace(works, ledger=replace(works.ledger, agents=agents)).settle()
+    with app.tenant(TENANT) as tx:
+        [(status, error)] = tx.execute(text("SELECT status, error FROM dispatches WHERE status <> 'done'")).all()
+    assert status == "dead"
+    assert "no vector for a text" in str(error)
+    assert "found by words alone: document " in str(error)
+    assert bare(app) == 1
+    assert nearest(app, "A ship sails") == "# Ships\n\nA ship sails."
+
+
+def test_a_change_of_the_model_goes_on_behind_a_broken_vector(app: Database, works: Works) -> None:
+    accept(app, said("A ship sails."), said("It is broken."), said("Bread is baked."))
+    works.settle()
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE search_index SET embedding = NULL"))
+    assert reembedding.fill(app, TENANT, PartlyBroken()) == 3
+    assert reembedding.fill(app, TENANT, PartlyBroken()) == 0
+    assert bare(app) == 1

@@ -14,7 +14,7 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from core.errors import Conflict, Later, Never
+from core.errors import Conflict, Later, Never, RateLimited
 from core.inference.quota import BreakerOpen
 from core.storage.db import Database, Tx
 from core.types import Json
@@ -402,6 +402,27 @@ def test_an_attempt_that_met_an_open_breaker_does_not_count_not_even_the_last(ap
     assert (row_of(app, one).status, marks(app), deaths(app)) == ("done", 1, [])
 
 
+def test_a_rate_limit_is_waited_for_and_counts_as_no_attempt_until_the_dispatch_is_old(app: Database) -> None:
+    dispatch_id = owe(app)
+    limited = a_ledger(app, {"agent": failing(RateLimited("slow down", timedelta(seconds=7)))})
+    for _ in range(2 * POLICY.attempts):
+        began = datetime.now(UTC)
+        ledger.run(limited, TENANT, dispatch_id)
+        row = row_of(app, dispatch_id)
+        assert (row.status, row.attempt, row.error) == ("retrying", 0, "slow down")
+        assert row.wake_at >= began + timedelta(seconds=7)
+        rush(app, dispatch_id)
+    with app.tenant(TENANT) as tx:
+        tx.execute(
+            text("UPDATE dispatches SET created_at = created_at - cast(:age AS interval)"), {"age": ledger.LONGEST_WAIT}
+        )
+    for attempt in range(1, POLICY.attempts + 1):
+        rush(app, dispatch_id)
+        ledger.run(limited, TENANT, dispatch_id)
+        assert row_of(app, dispatch_id).attempt == attempt
+    assert row_of(app, dispatch_id).status == "dead"
+
+
 def turns(app: Database, monkeypatch: pytest.MonkeyPatch, **fields: Any) -> tuple[list[UUID], int]:
     """Run five dispatches in one turn of a worker; return those that were done, and how often one was claimed alone."""
     owed = [owe(app, **fields) for _ in range(5)]
@@ -443,3 +464,16 @@ def test_an_effect_stays_where_nothing_can_be_offered_behind_it(
     monkeypatch.undo()
     assert (statuses(app, [one, after]), marks(app)) == (["done", "pending"], 1)
     assert after in swept(queue), "the sweep finds what waits"
+
+
+@pytest.mark.parametrize("error", [KeyError("content"), RuntimeError("first\nsecond"), RuntimeError()])
+def test_an_unexpected_error_is_a_sentence_and_its_trace_is_for_the_log(error: Exception) -> None:
+    try:
+        raise error
+    except (KeyError, RuntimeError) as caught:
+        sentence, frames = ledger._error_text(caught), ledger._frames(caught)
+    assert sentence.startswith(f"Unexpected {type(error).__name__}: ")
+    assert "\n" not in sentence
+    assert ".py" not in sentence
+    assert "test_ledger.py" in frames["trace"]
+    assert ledger._frames(Never("no")) == {}

@@ -4,6 +4,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from core.types import Event, Json
 from tests.conftest import Servers
 from tests.doors import OTHER, key_of
 from tests.factories import events_since
-from tests.samples import TENANT, event, said
+from tests.samples import NOON, TENANT, event, said
 from workers import app as celery_app
 from workers.dispatch import relay
 from workers.dispatch.relay import DispatchRef
@@ -92,6 +93,44 @@ def test_what_is_published_with_kombu_is_on_the_log(
     until(lambda: len(log_of(app)) == 4)
     assert {e.id for e in log_of(app)} == {"one", "two", "three", "four"}
     assert rung.is_set()
+
+
+@pytest.mark.parametrize("prefix", ["cloudEvents:", "cloudEvents_", "ce_", "ce-"])
+def test_a_binary_cloudevent_has_the_headers_of_its_binding(
+    app: Database, publish: Callable[..., None], prefix: str
+) -> None:
+    attributes = {"specversion": "1.0", "id": "c1", "source": "/bot", "type": "message.added", "time": NOON}
+    headers = {f"{prefix}{name}": value for name, value in attributes.items()}
+    publish({"session_id": "s1", "user_id": "ada", "role": "human", "content": ["Hi."]}, headers=headers)
+    until(lambda: log_of(app))
+    (accepted,) = log_of(app)
+    assert (accepted.id, accepted.source, accepted.payload["role"]) == ("c1", "/bot", "user")
+    assert accepted.payload["content"] == "Hi."
+
+
+def test_headers_may_be_bytes_as_kafkas_or_times_as_those_of_amqp(app: Database, intake: Intake) -> None:
+    moment = datetime(2026, 11, 21, 12)  # noqa: DTZ001 - as the protocol's library decodes it
+    headers = {"ce_specversion": b"1.0", "ce_id": b"c1", "ce_source": b"/bot", "ce_type": b"a.b", "ce_time": moment}
+    bus_consumer.accept_message(intake, b"{}", headers, "application/json")
+    (accepted,) = log_of(app)
+    assert (accepted.id, accepted.time) == ("c1", moment.replace(tzinfo=UTC))
+
+
+def test_the_end_of_a_session_that_nobody_knows_is_a_dead_letter(app: Database, intake: Intake) -> None:
+    end = event("session.ended", {}, subject="session:none")
+    bus_consumer.accept_message(intake, json.dumps(end).encode(), {}, "application/json")
+    assert "user_id" in letters(app)[0].error
+    assert log_of(app) == []
+
+
+def test_every_priority_is_read_whatever_steps_the_publisher_chose(
+    app: Database, publish: Callable[..., None], servers: Servers
+) -> None:
+    for steps in ([0, 3, 6, 9], list(range(10))):
+        with Connection(servers.broker_url, transport_options={"priority_steps": steps}) as connection:
+            for priority in range(10):
+                send(connection, event(id=f"{len(steps)}-{priority}"), priority=priority)
+    until(lambda: len(log_of(app)) == 20)
 
 
 def test_what_nobody_can_read_becomes_a_dead_letter_and_holds_up_nothing(

@@ -7,6 +7,7 @@ which the service never stores. Puts overwrite; nothing is judged or extracted.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -25,6 +26,7 @@ from langgraph.store.base import (
     SearchItem,
     SearchOp,
 )
+from langgraph.store.base.embed import get_text_at_path
 
 from imprint_client import Imprint, ImprintError
 
@@ -32,6 +34,9 @@ Json = dict[str, Any]
 
 PREFIX = "langgraph:"
 NOT_FOUND = 404
+UNINDEXED = "unindexed"
+"""Key in the metadata of an item that no search by words finds."""
+
 PAGE = 200
 """Documents, or passages, of one request."""
 
@@ -82,18 +87,19 @@ class ImprintStore(BaseStore):
             if row is not None:
                 self._client.delete_document(row["id"])
             return
-        held = {"namespace": list(op.namespace), "key": op.key, "value": dict(op.value)}
-        words = op.key if op.index is False else _words(op.value) or op.key
+        held: Json = {"namespace": list(op.namespace), "key": op.key, "value": dict(op.value)}
+        if op.index is False:
+            held[UNINDEXED] = True
         body = {
             "uri": _uri(op.namespace, op.key),
             "user_id": self._user_id,
             "title": op.key,
             "media_type": "text/plain",
         }
-        # A change of the value alone leaves the words equal, which the service would take for the same document.
-        self._client.save_document(f"{words}\n\n{json.dumps(held['value'])}", metadata=held, **body)
+        self._client.save_document(_content(op), metadata=held, **body)
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
+        _require_operators(op.filter)
         below = _below(op.namespace_prefix)
         ranked = self._ranked(op.query, below) if op.query else ((row, None) for row in self._rows(below))
         passing = (SearchItem(**_item(row), score=score) for row, score in ranked if _passes(row, op.filter))
@@ -120,7 +126,7 @@ class ImprintStore(BaseStore):
                 document_id = hit["id"].partition("#")[0]
                 row = None if document_id in seen else self._row(document_id)
                 seen.add(document_id)
-                if row is not None:
+                if row is not None and UNINDEXED not in row["metadata"]:
                     yield row, hit["score"]
             if page["next"] is None:
                 return
@@ -170,6 +176,19 @@ def _item(row: Json) -> Json:
     return {"value": held["value"], "key": held["key"], "namespace": tuple(held["namespace"]), **times}
 
 
+def _content(op: PutOp) -> str:
+    """Return the words by which an item is found: all of its value, or those of the fields that it names."""
+    whole = json.dumps(dict(op.value or {}))
+    # A change of the value alone must not leave the content equal: the service would take it for the same document.
+    digest = hashlib.sha256(whole.encode()).hexdigest()
+    if op.index is False:
+        return digest
+    if op.index is None:
+        return f"{_words(op.value) or op.key}\n\n{whole}"
+    words = [text for path in op.index for text in get_text_at_path(dict(op.value or {}), path)]
+    return "\n".join([*words, "", digest])
+
+
 def _words(value: object) -> str:
     if isinstance(value, str):
         return value
@@ -182,8 +201,20 @@ def _passes(row: Json, wanted: Mapping[str, Any] | None) -> bool:
     return all(_compares(value.get(name), asked) for name, asked in (wanted or {}).items())
 
 
+def _require_operators(wanted: Mapping[str, Any] | None) -> None:
+    """Refuse a filter with an operator that LangGraph does not have. ValueError."""
+    for condition in (wanted or {}).values():
+        unknown = next((name for name in condition if name not in COMPARISONS), None) if _operates(condition) else None
+        if unknown is not None:
+            raise ValueError(f"Unsupported operator: {unknown}; use one of {', '.join(COMPARISONS)}")
+
+
+def _operates(condition: Any) -> bool:
+    return isinstance(condition, Mapping) and any(name.startswith("$") for name in condition)
+
+
 def _compares(held: Any, asked: Any) -> bool:
-    if isinstance(asked, Mapping) and any(name.startswith("$") for name in asked):
+    if _operates(asked):
         return all(COMPARISONS[name](held, value) for name, value in asked.items())
     return bool(held == asked)
 

@@ -9,6 +9,18 @@ from tests.factories import a_memory, carry_out
 from tests.samples import said
 
 
+def test_after_a_logout_a_copied_cookie_leads_to_the_login(browser: Browser, door: Doors) -> None:
+    copied = dict(browser.client.cookies)
+    assert browser.get("/keys").status_code == 200
+    assert browser.press("/logout").status_code == 204
+    browser.client.cookies.update(copied)
+    assert browser.get("/keys").headers["location"].startswith("/console/login")
+    assert browser.press("/add", text="x").headers["hx-redirect"] == "/console/login"
+    browser.client.cookies.clear()
+    assert browser.log_in(door.keys["acme"]).status_code == 303
+    assert browser.get("/keys").status_code == 200
+
+
 @pytest.mark.parametrize(("typed", "path"), [("cello lessons", "search?query=cello%20lessons"), ("e1", "events/e1")])
 def test_what_is_typed_leads_to_what_it_names_or_to_a_search(
     browser: Browser, door: Doors, typed: str, path: str

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from uuid import UUID
 
 from core.storage.db import Database
@@ -94,3 +96,10 @@ def test_versions_differ_word_by_word(browser: Browser, door: Doors, app: Databa
     path = f"/memories/{known(app)}"
     door.ask("PATCH", f"/v1{path}", json={"content": "Ada plays the viola."})
     assert "Ada plays the <del>cello</del><ins>viola</ins>." in browser.get(path).text
+
+
+def test_the_date_of_a_memory_is_shown(browser: Browser, app: Database) -> None:
+    memory = a_memory("Ada moved to Porto.", occurred_at=datetime(2025, 3, 4, 17, tzinfo=UTC))
+    carry_out(app, memory)
+    page = browser.get(f"/memories/{memory.id}").text
+    assert re.search(r"<dt>Said or happened</dt><dd><time[^>]*>2025-03-04 17:00:00</time>", page)

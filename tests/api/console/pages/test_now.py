@@ -23,10 +23,9 @@ def asked() -> Request:
     return Request({"type": "http", "headers": []})
 
 
-async def some(number: int) -> AsyncIterator[bytes]:
-    yield b": mark\nid: 1.0\n\n"
-    for one in range(number):
-        yield frame(one)
+async def some(number: int) -> AsyncIterator[list[bytes]]:
+    yield [b": mark\nid: 1.0\n\n"]
+    yield list(map(frame, range(number)))
     await asyncio.sleep(30)
 
 

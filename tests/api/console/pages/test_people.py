@@ -96,3 +96,22 @@ def test_the_file_of_a_receipt_can_be_verified(browser: Browser, door: Doors) ->
     place = browser.press("/people/ada/erasure", confirm="ada").headers["hx-redirect"].removeprefix("/console")
     told = browser.get(f"{place}/file").json()
     assert receipts.verify(told["receipt"], told["signature"], told["public_key"])
+
+
+def test_names_that_no_header_can_hold_are_quoted(browser: Browser, door: Doors) -> None:
+    door.post("/v1/events", said("我喜欢茶。", user="小明", session="会话"))
+    answer = browser.get("/people/小明/memories")
+    assert answer.status_code == 200
+    assert answer.headers["hx-replace-url"].startswith("/console/people/%E5%B0%8F%E6%98%8E")
+    fields = {"text": "user: I like tea.", "user_id": "ada", "session": "中文\r\nX-Evil: 1", "step": "import"}
+    pasted = browser.press("/add/paste", **fields)
+    assert pasted.status_code in {200, 204}
+    assert "x-evil" not in pasted.headers
+
+
+def test_an_edit_without_its_fields_is_refused(browser: Browser, app: Database) -> None:
+    memory = a_memory("Ada plays the cello.")
+    carry_out(app, memory)
+    answer = browser.press(f"/memories/{memory.id}/edit")
+    assert answer.status_code == 200
+    assert answer.headers["hx-retarget"] == "#notices"

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import html
 import json
+import re
 
 from sqlalchemy import text
 
 from core.storage.db import Database
+from rules.document import formatting
 from tests.api.console.browser import Browser
 from tests.doors import Doors
 from tests.samples import TENANT, ended, said
@@ -136,3 +139,12 @@ def test_what_is_no_rule_cannot_run_in_shadow(browser: Browser) -> None:
     assert "cannot run" in browser.press(f"/rules/{NAME}/shadow", rule="[]").text
     assert "cannot run" in browser.press(f"/rules/{NAME}/promote").text
     assert browser.press("/rules/nothing.shadow/promote").headers["hx-retarget"] == "#notices"
+
+
+def test_the_editor_shows_a_rule_in_canonical_order(browser: Browser) -> None:
+    page = browser.get("/rules/consolidate_on_session_end").text
+    shown = re.search(r'<textarea[^>]*name="rule"[^>]*>(.*?)</textarea>', page, re.DOTALL)
+    assert shown
+    rule = json.loads(html.unescape(shown[1]))
+    assert html.unescape(shown[1]) == formatting.canonical_text(rule)
+    assert next(iter(rule)) == "name"

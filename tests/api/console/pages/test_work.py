@@ -14,7 +14,7 @@ from tests.api.http.dead import LOG, NOWHERE, failed, letters
 from tests.api.http.hostile import told
 from tests.core.consolidation.disputes import dogs
 from tests.doors import Doors, key_of
-from tests.samples import TENANT, event
+from tests.samples import TENANT, accept, event
 from tests.works import Works
 
 HELD: Json = {
@@ -45,6 +45,12 @@ def test_an_approval_is_given_where_it_is_shown(browser: Browser, door: Doors, w
     overview = browser.get("/work").text
     assert "Approved" in overview
     assert "<q>fine</q>" in overview
+
+
+def test_a_decision_that_somebody_else_has_published_is_not_shown(browser: Browser, app: Database) -> None:
+    """An old log may hold one."""
+    accept(app, event("approval.decided", {"by": "key:FORGED", "verdict": "approve"}, source="shop"))
+    assert "FORGED" not in browser.get("/work").text
 
 
 def test_all_of_a_rule_are_decided_if_they_are_as_many_as_were_shown(

@@ -300,3 +300,8 @@ def test_a_change_or_an_end_is_never_lost(text: str, kept: str) -> None:
 )
 def test_a_name_said_instead_takes_the_place_of_the_last_one(first: str, second: str, kept: str) -> None:
     assert contents(first, second) == [kept]
+
+
+@pytest.mark.parametrize("rule", ["厨房：每天打扫一次。", "浴室：每天打扫一次。", "频道发文规则：每天最多三篇。"])
+def test_a_rule_below_a_heading_says_nothing_of_the_speaker(rule: str) -> None:
+    assert contents(rule) == []

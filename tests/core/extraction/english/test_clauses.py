@@ -61,3 +61,8 @@ def test_two_things_that_are_said_of_one_subject_both_name_it(sentence: str, pie
 )
 def test_a_comment_is_dropped_unless_it_names_or_counts_something(statement: str, kept: str) -> None:
     assert clauses.without_comment(statement) == kept
+
+
+def test_a_clause_of_its_own_is_no_second_thing_that_is_said_of_the_subject() -> None:
+    sentence = "The graphics driver is i915 and the flicker starts after suspend."
+    assert not any(piece.startswith("The graphics driver is the") for piece in clauses.split(sentence))

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 from core.transfer.records import Conversation, Note
-from tests.core.transfer.vendors import CLAUDE, NUMBER, kept, read, written
+from tests.core.transfer.vendors import CLAUDE, NUMBER, claude, kept, read, reasons, said, written
 
 
 def test_claude_gives_the_last_branch_and_only_text(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ def test_claude_gives_the_last_branch_and_only_text(tmp_path: Path) -> None:
     assert len(talks) == NUMBER
     for number, one in enumerate(talks):
         assert isinstance(one, Conversation)
-        assert [turn.text for turn in one.turns] == [f"My cat {number} is called Mia.", "Noted."]
+        assert [turn.text for turn in one.turns] == [f"My cat {number} is called Mia.\n\n[file: cat.png]", "Noted."]
         assert [turn.role for turn in one.turns] == ["user", "assistant"]
         assert one.turns[0].metadata == {"files": ["cat.png"]}
 
@@ -53,3 +53,19 @@ def test_claudes_new_export_of_one_zip_for_each_category_is_read_from_its_folder
         "Bob: brother",
         "Bread",
     ]
+
+
+def test_what_is_left_out_is_counted_and_a_message_of_files_alone_is_kept(tmp_path: Path) -> None:
+    talk = claude(8)
+    talk["chat_messages"][0] |= {"text": "", "content": [], "attachments": [{"file_name": "report.pdf"}]}
+    talk["chat_messages"] += [7, {"uuid": "x", "sender": "robot", "text": "Hi."}]
+    found = read(written(tmp_path / "c.json", [talk]))
+    assert said(found) == ["[file: report.pdf]\n\n[file: cat.png]", "Noted."]
+    assert reasons(found) == {
+        "a message that is no object": 1,
+        "a message on a branch that was not kept": 2,
+        "a thought": 1,
+        "a tool's call": 1,
+        "a tool's result": 1,
+        "a block of the type of tomorrow": 1,
+    }

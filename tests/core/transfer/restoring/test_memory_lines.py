@@ -81,3 +81,9 @@ def test_ids_follow_the_time_and_then_the_ordinal() -> None:
     )
     assert memory_lines.memory_id(day, 1, IMPORT) == made[0] != memory_lines.memory_id(day, 1, UUID(int=5))
     assert made[0].version == 7
+
+
+def test_memories_of_one_import_end_differently() -> None:
+    day = datetime(2025, 1, 1, tzinfo=UTC)
+    ends = {str(memory_lines.memory_id(day, n, IMPORT))[-8:] for n in range(1, 2_001)}
+    assert len(ends) == 2_000

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from core.extraction import rule_extractor, self_corrections
+from core.types import Message
+from tests.factories import NOON
+
+
+def messages_of(*contents: str, roles: Sequence[str] = ()) -> list[Message]:
+    return [
+        Message("s1", f"m{n}", n, f"e{n}", "ada", role, content, NOON + timedelta(minutes=n))
+        for n, (content, role) in enumerate(zip(contents, roles or ["user"] * len(contents), strict=True), 1)
+    ]
+
+
+def corrected(*contents: str, roles: Sequence[str] = ()) -> list[str]:
+    return [message.content for message in self_corrections.apply(messages_of(*contents, roles=roles))[0]]
+
+
+@pytest.mark.parametrize(
+    ("statement", "correction", "right"),
+    [
+        ("I moved to Porto.", "Sorry, not Porto, Leeds.", "I moved to Leeds."),
+        ("I moved to Porto.", "Oops, I said Porto but it is Leeds.", "I moved to Leeds."),
+        ("I moved to Porto.", "No, not Porto. Leeds.", "I moved to Leeds."),
+        ("I moved to Porto.", "It's Leeds, not Porto.", "I moved to Leeds."),
+        ("I moved to Porto.", "Typo: Leeds", "I moved to Leeds."),
+        ("I moved to Porto.", "I meant Leeds.", "I moved to Leeds."),
+        ("I moved to Porto.", "make that Leeds", "I moved to Leeds."),
+        ("I moved to Porto.", "Porto I mean Leeds, sorry", "I moved to Leeds."),
+        ("My train leaves at 18:20.", "scratch that, 18:50", "My train leaves at 18:50."),
+        ("I paid 340 for the bike.", "*430", "I paid 430 for the bike."),
+        ("I bought a Bosch dishwasher.", "Actually it's a Beko.", "I bought a Beko dishwasher."),
+        ("I ordered the boots in a size 5.", "Size 6 rather.", "I ordered the boots in a size 6."),
+        ("I booked a table for six.", "Sorry, a table for eight.", "I booked a table for eight."),
+        ("My exam is on 14 August.", "Hang on, the 16th.", "My exam is on 16th August."),
+        ("我在京东上班。", "说错了，美团。", "我在美团上班。"),
+        ("我下周去厦门出差。", "不对，是福州。", "我下周去福州出差。"),
+        ("我的猫叫毛毛。", "不是毛毛，是团团。", "我的猫叫团团。"),
+        ("我的车位是137号。", "打错了，173号", "我的车位是173号。"),
+    ],
+)
+def test_a_short_correction_puts_the_statement_before_right(statement: str, correction: str, right: str) -> None:
+    assert corrected(statement, correction) == [right]
+
+
+def test_a_correction_of_a_correction_holds() -> None:
+    assert corrected("I interviewed at Ocado.", "Wait, it was Deliveroo.", "Gah, no. Gousto!") == [
+        "I interviewed at Gousto."
+    ]
+
+
+def test_what_else_is_said_stays() -> None:
+    assert corrected("I moved to Porto. I have a cat.", "No wait, Leeds. It rains here.") == [
+        "I have a cat",
+        "I moved to Leeds. It rains here.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("I work at Contoso—no wait, Fabrikam.", "I work at Fabrikam."),
+        ("I live in Porto, sorry, Leeds, near the river.", "I live in Leeds, near the river."),
+        ("我住在杭州，不对，宁波。", "我住在宁波。"),
+    ],
+)
+def test_a_value_is_corrected_within_its_own_sentence(written: str, right: str) -> None:
+    assert corrected(written) == [right]
+
+
+@pytest.mark.parametrize(
+    ("statement", "later"),
+    [
+        ("I moved to Whitby.", "Not Scarborough, thank goodness."),
+        ("My dog is called Waffles.", "Sorry, I should have said, I've got a cat too, Pickle."),
+        ("I work at Tesco.", "Actually I also do Saturdays at a garden centre."),
+        ("I take 10 mg of lisinopril.", "Oh, and 40 mg of simvastatin at night, I meant to mention that."),
+        ("I moved to Porto.", "No, Leeds is nice as well."),
+        ("I work with Anna.", "Sorry, Tom, I was late."),
+        ("I take sugar in my tea.", "No sugar today."),
+        ("I take two sugars.", "No, thanks."),
+        ("我老家在洛阳。", "不是开封的，好多人都猜错。"),
+        ("我大儿子叫小宇。", "哦对了，小儿子叫小航。"),
+    ],
+)
+def test_what_only_looks_like_a_correction_changes_nothing(statement: str, later: str) -> None:
+    assert corrected(statement, later) == [statement, later]
+
+
+def test_an_answer_to_a_question_corrects_only_what_it_names() -> None:
+    roles = ["user", "assistant", "user"]
+    said = ["I met Ann at work.", "Was it Kim's idea?", "No, Bob's."]
+    assert corrected(*said, roles=roles) == said
+    assert corrected("I met Ann.", "Ann from work?", "Sorry, not Ann, Bob.", roles=roles)[-1] == "I met Bob."
+
+
+def test_the_corrected_statement_fills_the_slot_and_cites_both_messages() -> None:
+    (candidate,) = rule_extractor.extract(messages_of("I work at Contoso.", "Sorry, not Contoso, Fabrikam."))
+    assert (candidate.attribute, candidate.value) == ("work.employer", "Fabrikam")
+    assert [(one.message_id, one.quote) for one in candidate.evidence] == [
+        ("m1", "I work at Contoso."),
+        ("m2", "Sorry, not Contoso, Fabrikam."),
+    ]
