@@ -1,6 +1,7 @@
 """Requests to forget, against labels: recognised, erased everywhere, and nothing else lost.
 
     python -m bench.forget [--set dev dev2 held held2] [--only ID …] [--show]
+    python -m bench.forget --sentences FILE [--show]
 
 Each scenario is published to a stack of its own, without a model: first its talk, settled, then the request, settled.
 What is held for approval is approved. A target counts as left if a search (for the string itself and for the words of
@@ -21,6 +22,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from bench import forget_sentences
 from bench.stand import Stand, stack
 
 SETS = ("dev", "dev2", "held", "held2")
@@ -211,7 +213,11 @@ def main() -> None:
     parser.add_argument("--set", nargs="+", default=["dev", "dev2"], choices=SETS)
     parser.add_argument("--only", nargs="+", help="ids of scenarios")
     parser.add_argument("--show", action="store_true", help="list the scenarios that failed")
+    parser.add_argument("--sentences", type=Path, help="cases of everyday sentences and requests, instead of the sets")
     asked = parser.parse_args()
+    if asked.sentences:
+        forget_sentences.show(forget_sentences.run(asked.sentences), failures=asked.show)
+        return
     for name in asked.set:
         found = [one for one in scenarios(name) if not asked.only or one["id"] in asked.only]
         show(name, run(found), failures=asked.show)

@@ -22,6 +22,7 @@ import httpx
 
 from api.stack.postgres import Postgres
 from core.config import Settings
+from core.inference.embedders import Embedder
 from core.storage import schema
 
 READY_SECONDS = 120
@@ -90,14 +91,17 @@ def home_stack(home: Path, *options: str, **settings: str) -> Iterator[Stand]:
 
 
 @contextlib.contextmanager
-def database(**settings: Any) -> Iterator[tuple[Settings, Postgres]]:
-    """A PostgreSQL in a folder of its own with all tables in it, and settings on it; gone when this ends."""
+def database(model: Embedder | None = None, **settings: Any) -> Iterator[tuple[Settings, Postgres]]:
+    """A PostgreSQL in a folder of its own with all tables in it, and settings on it; gone when this ends.
+
+    `model`: the embedder whose vectors are stored; the one for tests, if none is given.
+    """
     with tempfile.TemporaryDirectory(prefix="imprint-bench-") as folder:
         postgres = Postgres(Path(folder))
         postgres.start()
         try:
             upgraded = Settings(home=Path(folder), database_url=postgres.url, **settings)
-            schema.upgrade(upgraded, ("hash", 384))
+            schema.upgrade(upgraded, (model.name, model.dimension) if model else ("hash", 384))
             yield upgraded, postgres
         finally:
             postgres.stop()

@@ -1,40 +1,148 @@
-"""Finds what a request to forget names by description: a kind of thing, words of the statement, a person. Pure."""
+"""Finds what a request to forget names by description: by meaning, shared words, kind of thing, and persons. Pure.
+
+Cosines come from outside, so that no transaction is open while a model runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
-from core.forgetting import requests, subjects
+from core.forgetting import extent, people, requests, subjects
+from core.forgetting.extent import ForgetScope
 from core.forgetting.literals import TOKEN, is_long
 from core.forgetting.requests import ForgetRequest
-from core.forgetting.talk import ASSISTANT, MEMORY, PERSON, Asker, Passage, Talk, mentions
-from core.forgetting.text import content_terms, find_all, plain
+from core.forgetting.talk import MEMORY, PERSON, Asker, Passage, Talk, mentions
+from core.forgetting.text import STOPS, clauses, content_terms, find_all, naming_terms, plain
+from core.forgetting.wording import ACT, FRAME, PLACE
 from core.language.lazy_regex import lazy_regex
+from core.language.terms import STOPWORDS, stem
+from core.statements.redaction import ERASED
 
-BASE: Final = 0.9
-"""Least agreement of a description with a statement: one rare word, or the kind of thing."""
+COMPARED: Final = 300
+"""Statements of which cosines are asked for one request: those that share words or a kind, and the latest."""
 
-NEAR_BEST: Final = 0.75
-"""Distance from the best statement within which others are meant as well."""
+COVERED: Final = 0.4
+KIND: Final = 0.25
+NAMED: Final = 0.15
+OTHER_PERSON: Final = -0.4
+UNNAMED_PERSON: Final = -0.15
+AGE: Final = 0.3
+VALUED: Final = 0.1
+"""Weights of the signals beside the cosine: words of the description that the statement has, and so on."""
 
-KIND: Final = 1.6
-VALUED: Final = 0.6
-NAMED: Final = 1.0
-OWN: Final = 0.4
-FROM_ASSISTANT: Final = -0.8
-OLD: Final = 0.5
-OTHERS_STATEMENT: Final = -2.0
-"""Weights of the signals beside shared words, each of which weighs up to 1."""
+SURE: Final = 0.45
+"""Score from which a statement is meant."""
+
+LIKELY: Final = 0.27
+"""Score from which a statement is held for approval."""
+
+STANDING: Final = 0.33
+LEAD: Final = 0.1
+"""Score from which a statement is meant that is so far above the others."""
+
+APART: Final = 0.06
+"""Distance from the best statement within which another is as likely meant."""
+
+SURE_WIDE: Final = 0.4
+"""The same as `SURE` of the best statement of a request for all of something."""
+
+HALF: Final = 0.5
+"""Share of the words for a code or number that a statement has to have."""
+
+WIDE: Final = 0.5
+"""Share of the best score down to which statements are meant by a request for all of something."""
+
+SAME: Final = 0.7
+"""Share of words from which two statements say the same."""
+
+LOOSE: Final = 3
+"""Statements that one request holds at most where it is unclear which is meant."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """A thing that a request names: its text without the words of asking."""
+
+    text: str
+    wide: bool = False
+
+    @cached_property
+    def plain(self) -> str:
+        return plain(self.text)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(naming_terms(self.text))
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        kinds = subjects.named(self.plain)
+        if "code" in kinds:
+            return frozenset({"code"})
+        return kinds - {"phone", "money"} if "identity" in kinds else kinds
+
+    @cached_property
+    def pairs(self) -> Sequence[tuple[str, str]]:
+        """Words that stand side by side and both tell what is meant: (blood, type)."""
+        found = [(match.group(1), match.group(2)) for match in _PAIR.finditer(self.plain)]
+        return [(first, second) for first, second in found if {stem(first), stem(second)} <= self.words]
+
+    @cached_property
+    def roles(self) -> frozenset[str]:
+        return people.roles(self.plain)
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """Statements that a description means, and the values that they give, if all of them do."""
+class Meant:
+    """Statements that a description means; `sure`: whether it is clear which."""
 
     passages: Sequence[Passage]
-    values: Sequence[str] = ()
+    sure: bool
+
+
+def descriptions(request: ForgetRequest) -> list[Description]:
+    """Return the things that a request names, each by itself: "my PIN and the wifi password"."""
+    asked = " ".join(sentence.text for sentence in request.asking)
+    wide = request.scope is ForgetScope.ALL_ABOUT or _SEVERAL.search(_KEPT_BY_YOU.sub(" ", plain(asked))) is not None
+    parts = [_acting(request) if names_something(request) else request.widened[0]]
+    if (
+        request.before
+        and not _TELLS.search(plain(asked))
+        and (_UPON_IT.search(plain(asked)) or not names_something(request))
+    ):
+        parts.append(request.before)
+    texts = [_unframed(text) for part in parts for text in _AND.split(part)]
+    named = [
+        Description(text, wide=wide or not people.roles(plain(text)) ^ frozenset(naming_terms(text))) for text in texts
+    ]
+    return [one for one in named if one.words]
+
+
+def names_something(request: ForgetRequest) -> bool:
+    """Return whether the clauses that ask name what is meant, rather than point at it."""
+    return bool(naming_terms(_unframed(_acting(request))))
+
+
+def _acting(request: ForgetRequest) -> str:
+    """Return the clauses that ask, and those that go on naming; not the reasons before and behind."""
+    pieces = [clause.text for sentence in request.asking for clause in clauses(sentence.text)]
+    asked: list[str] = []
+    for piece in pieces:
+        if ACT.search(plain(piece)) or (asked and _GOES_ON.match(plain(piece))):
+            asked += [] if extent.is_kept(piece) else [piece]
+    return " ".join(asked)
+
+
+def _unframed(text: str) -> str:
+    """Return a text without the words of asking around what it names."""
+    bare, at = "", 0
+    for match in FRAME.finditer(plain(text)):
+        bare, at = f"{bare}{text[at : match.start()]} ", match.end()
+    return " ".join(f"{bare}{text[at:]}".split()).strip(" ,.，。!?！？的")
 
 
 def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passage] | None:
@@ -44,38 +152,181 @@ def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passa
     if not names:
         return None
     hits: list[Passage] = []
-    for before, one in zip([None, *talk.passages], talk.passages, strict=False):
-        spoken_by = not speakers or plain(one.turn.speaker or "") in speakers
-        follows = before is not None and before in hits and before.turn is one.turn and _PRONOUN.match(one.plain)
-        if spoken_by and (mentions(one.plain, names) or follows):
-            hits.append(one)
+    for before, passage in zip([None, *talk.passages], talk.passages, strict=False):
+        spoken_by = not speakers or plain(passage.turn.speaker or "") in speakers
+        follows = before is not None and before in hits and before.turn is passage.turn
+        follows = follows and _PRONOUN.match(passage.plain) is not None
+        if spoken_by and (mentions(passage.plain, names) or follows):
+            hits.append(passage)
     return hits
 
 
-def statements(
-    descriptions: Sequence[str], request: ForgetRequest, asker: Asker, talk: Talk, *, wide: bool
-) -> Described | None:
-    """Return what the first of the descriptions means that means anything; None if none does.
+def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk) -> list[Passage]:
+    """Return the statements among which a request may mean some: related ones, and the latest."""
+    kinds = frozenset(kind for one in named for kind in one.kinds)
+    words = frozenset(word for one in named for word in one.words)
+    free = [
+        (passage, bool(words & frozenset(naming_terms(passage.span.text)) or kinds & subjects.stated(passage.plain)))
+        for passage in talk.passages
+        if passage.turn.role in {PERSON, MEMORY}
+        and ERASED not in passage.span.text
+        and content_terms(passage.span.text)
+    ]
+    related = [passage for passage, is_related in free if is_related][-COMPARED:]
+    latest = [passage for passage, is_related in free if not is_related][len(related) - COMPARED or len(free) :]
+    return [
+        passage
+        for passage in [*related, *latest]
+        if not is_kept(passage, request) and requests.read(passage.turn.text) is None
+    ]
 
-    `wide`: all statements that agree with it are meant, not the best alone.
-    """
-    for description in descriptions:
-        hits = _best(description, request, asker, talk, wide=wide)
-        if hits:
-            return Described(hits, _values(description, request, hits))
-    return None
+
+def choose(
+    named: Sequence[Description], passages: Sequence[Passage], cosines: Sequence[Sequence[float]], talk: Talk
+) -> Meant:
+    """Return the statements that the descriptions mean, by their cosines with each."""
+    aliases = people.aliases(passage.span.text for passage in talk.passages)
+    parts = [
+        _chosen(description, passages, row, talk, aliases) for description, row in zip(named, cosines, strict=True)
+    ]
+    sure = [passage for part in parts if part.sure for passage in part.passages]
+    unsure = [passage for part in parts if not part.sure for passage in part.passages]
+    return Meant(sure, sure=True) if sure else Meant(unsure, sure=False)
+
+
+def _chosen(
+    description: Description,
+    passages: Sequence[Passage],
+    cosines: Sequence[float],
+    talk: Talk,
+    aliases: Mapping[str, frozenset[str]],
+) -> Meant:
+    scored = [
+        (_score(description, passage, cosine, talk, aliases), passage)
+        for passage, cosine in zip(passages, cosines, strict=True)
+    ]
+    best, first = max(scored, key=lambda pair: pair[0], default=(0.0, None))
+    if first is None or best < LIKELY:
+        return Meant([], sure=False)
+    if description.wide:
+        near = [
+            passage
+            for score, passage in scored
+            if score >= max(best * WIDE, LIKELY)
+            or (score >= LIKELY and description.roles & _spoken_roles(passage, aliases))
+        ]
+        return Meant(near, sure=best >= SURE_WIDE)
+    same = [passage for _, passage in scored if passage is first or _says_same(passage, first)]
+    rivals = [passage for score, passage in scored if score >= best - APART and passage not in same]
+    if rivals:
+        return Meant([*same, *rivals][:LOOSE], sure=False)
+    second = max((score for score, passage in scored if passage not in same), default=0.0)
+    return Meant(same, sure=best >= SURE or (best >= STANDING and best - second >= LEAD))
+
+
+def _score(
+    description: Description, passage: Passage, cosine: float, talk: Talk, aliases: Mapping[str, frozenset[str]]
+) -> float:
+    """Return how well a statement fits a description: about 0 for an unrelated one, 1 for one in the same words."""
+    words = frozenset(naming_terms(passage.span.text))
+    weights = {word: talk.weight(word) for word in description.words}
+    covered = sum(weights[word] for word in description.words & words) / max(sum(weights.values()), 0.01)
+    shared = description.kinds & subjects.stated(passage.plain)
+    score = cosine + COVERED * covered
+    if shared and covered < 1:
+        score += KIND + (VALUED if subjects.values(shared, passage.plain) else 0)
+    if _is_other_thing(description, passage) or _lacks_modifiers(description, words):
+        return 0.0
+    return score + _person_score(description, passage, aliases) + _age_score(description, passage)
+
+
+def _spoken_roles(passage: Passage, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """Return the relatives of whom a statement speaks, by role or, if it has none, by name."""
+    spoken = people.roles(passage.plain)
+    known = people.names(passage.span.text) & aliases.keys()
+    return spoken or frozenset(role for name in known for role in aliases[name])
+
+
+def _lacks_modifiers(description: Description, words: frozenset[str]) -> bool:
+    """Return whether a code or number is described by words that a statement lacks: "the PIN of my bank card"."""
+    kinds = description.kinds & _CODES
+    naming = "".join(
+        match.group() for kind in kinds for match in subjects.KINDS[kind].named.finditer(description.plain)
+    )
+    modifiers = {word for word in description.words if word not in naming}
+    return bool(kinds and modifiers) and len(modifiers & words) < HALF * len(modifiers)
+
+
+def _is_other_thing(description: Description, passage: Passage) -> bool:
+    """Return whether a statement has one word of a compound with another: "blood pressure" is no blood type."""
+    for first, second in description.pairs:
+        if people.roles(first):
+            continue
+        behind = re.search(rf"\b{re.escape(first)}(?:'s)? (\w+)", passage.plain)
+        before = re.search(rf"(\w+)(?:'s)? {re.escape(second)}\b", passage.plain)
+        others = [(match.group(1), word) for match, word in ((behind, second), (before, first)) if match]
+        if any(stem(other) == stem(word) for other, word in others):
+            continue
+        if any(other not in _LOOSE_WORDS for other, _ in others):
+            return True
+    return False
+
+
+def _person_score(description: Description, passage: Passage, aliases: Mapping[str, frozenset[str]]) -> float:
+    """Return what speaks for or against a statement by whom it is about: my job is not my sister's."""
+    spoken = _spoken_roles(passage, aliases)
+    named = [name for name in people.names(description.text) if len(name) > 1]
+    score = NAMED if any(mentions(passage.plain, [plain(name)]) for name in named) else 0.0
+    subject = people.subject(passage.plain)
+    if description.roles & spoken or (description.roles and score):
+        return score + NAMED
+    if subject is not None and subject not in description.roles and not score:
+        return OTHER_PERSON
+    return UNNAMED_PERSON if description.roles else score
+
+
+def _age_score(description: Description, passage: Passage) -> float:
+    if not _OLD.search(description.plain):
+        return 0.0
+    return AGE * (bool(_WAS.search(passage.plain)) - bool(_IS_NOW.search(passage.plain)))
+
+
+def _says_same(passage: Passage, other: Passage) -> bool:
+    """Return whether two statements have nearly the same words: a memory, and the message that it was made of."""
+    one, two = frozenset(naming_terms(passage.span.text)), frozenset(naming_terms(other.span.text))
+    return bool(one) and len(one & two) >= SAME * max(len(one), len(two))
+
+
+def values(named: Sequence[Description], passages: Sequence[Passage]) -> list[str]:
+    """Return the codes and numbers that the statements give, if each of them gives one."""
+    found: dict[str, str] = {}
+    for passage in passages:
+        kinds = frozenset(kind for one in named for kind in one.kinds) & subjects.stated(passage.plain) & _CODES
+        spans = subjects.values(kinds, passage.plain)
+        if not spans:
+            return []
+        found |= {passage.plain[a:b].strip(): passage.span.text[a:b].strip() for a, b in spans}
+    return [value for key, value in found.items() if not any(key != other and key in other for other in found)]
+
+
+def is_of_person(request: ForgetRequest) -> bool:
+    """Return whether a request names persons and nothing of them: "everything on Damian"."""
+    named = descriptions(request)
+    return request.about_self or all(
+        one.words <= one.roles | frozenset(naming_terms(" ".join(people.names(one.text)))) for one in named
+    )
 
 
 def _people(request: ForgetRequest, talk: Talk) -> frozenset[str]:
     """Return the names of whom the request is about: named in it, or in the sentences before a pronoun."""
-    asked = " ".join(one.text for one in request.asking)
+    asked = " ".join(sentence.text for sentence in request.asking)
     for text in (asked, *request.widened[1:]):
         chinese = [m.group("who") for m in _WHO_ZH.finditer(plain(text))]
-        named = [name for one in chinese for name in _spoken_of(one, talk)]
+        named = [name for phrase in chinese for name in _spoken_of(phrase, talk)]
         named += [m.group() for m in _NAME.finditer(text) if talk.holding(m.group())]
-        known = {plain(one) for one in named}
-        if known:
-            return frozenset(known)
+        names = {plain(name) for name in named}
+        if names:
+            return frozenset(names)
     return frozenset()
 
 
@@ -91,88 +342,74 @@ def _spoken_of(phrase: str, talk: Talk) -> list[str]:
 
 def named_speakers(text: str, talk: Talk) -> frozenset[str]:
     """Return the persons who spoke and are named in a text, by full or first name."""
-    said = plain(text)
-    return frozenset(one for one in talk.speakers if mentions(said, {one, one.split()[0]}))
-
-
-def _best(description: str, request: ForgetRequest, asker: Asker, talk: Talk, *, wide: bool) -> list[Passage]:
-    said = plain(description)
-    kinds, wanted = subjects.named(said), frozenset(content_terms(description))
-    speakers = named_speakers(description, talk) - asker.names
-    scored: list[tuple[float, Passage]] = []
-    for passage, words in zip(talk.passages, talk.terms, strict=True):
-        base, score = _score(said, kinds, wanted, words, passage, talk)
-        if base < BASE or is_kept(passage, request) or requests.read(passage.turn.text) is not None:
-            continue
-        score += OWN if passage.turn.user_id == asker.user_id and passage.turn.role in {PERSON, MEMORY} else 0
-        score += FROM_ASSISTANT if passage.turn.role == ASSISTANT else 0
-        if speakers:
-            by = plain(passage.turn.speaker or "") in speakers and passage.turn.role == PERSON
-            score += NAMED if by or mentions(passage.plain, speakers) else OTHERS_STATEMENT
-        scored.append((score, passage))
-    best = max((score for score, _ in scored), default=0.0)
-    if best < BASE:
-        return []
-    return [one for score, one in scored if wide or score >= best - NEAR_BEST]
-
-
-def _score(
-    said: str, kinds: frozenset[str], wanted: frozenset[str], words: frozenset[str], passage: Passage, talk: Talk
-) -> tuple[float, float]:
-    """Return the agreement of a statement with a description, without and with hints at its age."""
-    shared = kinds & subjects.stated(passage.plain) if kinds else frozenset()
-    base = sum(talk.weight(term) for term in wanted & words)
-    if shared:
-        base += KIND + (VALUED if subjects.values(shared, passage.plain) else 0)
-    hint = 0.0
-    if _OLD.search(said):
-        hint = OLD * (bool(_WAS.search(passage.plain)) - bool(_IS_NOW.search(passage.plain)))
-    return base, base + hint
+    folded = plain(text)
+    return frozenset(speaker for speaker in talk.speakers if mentions(folded, {speaker, speaker.split()[0]}))
 
 
 def is_kept(passage: Passage, request: ForgetRequest) -> bool:
-    """Return whether a statement holds a value or name that the request says stays."""
+    """Return whether a statement holds a value, a name, or mostly words of what the request says stays."""
+    words, asked = _naming(passage.span.text), frozenset[str]()
+    for text in request.widened[:1]:
+        asked |= _naming(text)
     for clause in request.kept:
         kept = [m.group() for m in TOKEN.finditer(clause) if is_long(m.group())] + _proper(clause)
-        if any(find_all(passage.span.text, one) for one in kept):
+        if any(find_all(passage.span.text, value) for value in kept if value not in _released(clause)):
+            return True
+        if _STAYS.search(plain(clause)) and (_naming(clause) - asked) & words:
             return True
     return False
+
+
+def _released(clause: str) -> str:
+    """Return the parts of a clause that do not say what stays: "Dr. Pym retired and we see Dr. Shah now"."""
+    parts = clause.split(" and ")
+    return " and ".join(part for part in parts if not extent.is_kept(part)) if len(parts) > 1 else ""
+
+
+def _naming(text: str) -> frozenset[str]:
+    return frozenset(content_terms(text)) | people.roles(plain(text))
 
 
 def _proper(clause: str) -> list[str]:
     return [m.group() for m in _PROPER.finditer(clause) if m.start() or len(m.group().split()) > 1]
 
 
-def _values(description: str, request: ForgetRequest, hits: Sequence[Passage]) -> list[str]:
-    """Return the values that these statements give; none if some of them give none."""
-    kinds = subjects.named(plain(description))
-    values: dict[str, str] = {}
-    for one in hits:
-        shared = kinds & subjects.stated(one.plain)
-        for start, end in subjects.values(shared, one.plain):
-            values.setdefault(one.plain[start:end].strip(), one.span.text[start:end].strip())
-    kept = plain(" ".join(request.kept))
-    named = [value for said, value in values.items() if said not in kept]
-    old = _OLD.search(plain(description)) is not None
-    if len(named) > 1 and old:
-        named = named[:-1]
-    longest = [one for one in named if not any(one != other and one in other for other in named)]
-    valueless = [one for one in hits if not any(plain(value) in one.plain for value in longest)]
-    return [] if any(one.turn.role == PERSON and not old for one in valueless) else longest
+_PAIR: Final = lazy_regex(r"(?=\b([a-z][a-z-]+)(?:'s)? ([a-z][a-z-]+))")
+_LOOSE_WORDS: Final = STOPS | STOPWORDS | frozenset("number code called named new old current ends".split())
+_CODES: Final = frozenset({"code", "phone", "identity", "email"})
+"""Kinds whose values mean nothing else wherever they stand."""
 
+_STAYS: Final = lazy_regex(r"\b(?:keep|leave|retain|stays?|remain|need)\b|(?:保留|留着|还是要|照旧|别动|不动|留下)")
+_UPON_IT: Final = lazy_regex(
+    r"\b(?:want|have|rid of|\w*(?:delet|eras|forget|remov|wip|los|drop|keep|stor|learn|strik|clear|discard|"
+    r"bring)\w*|on to) "
+    r"(?:it|that|this|them|those)\b"
+)
+_TELLS: Final = lazy_regex(r"\b(?:told|said|mentioned|shared|gave)\b|(?:说|讲|提|告诉)")
+_SEVERAL: Final = lazy_regex(
+    r"\b(?:all|everything|anything|whatever|both|too|as well|stuff|things)\b|那些|这些|所有|全部|全都|一切|东西|"
+    r"统统|通通|的话"
+)
 
+_GOES_ON: Final = lazy_regex(r"(?:the|my|our|both|especially|including|also|and) |尤其|还有|包括")
+_KEPT_BY_YOU: Final = lazy_regex(PLACE)
+
+_AND: Final = lazy_regex(r"\band(?: also)?\b(?= (?:my|our|the|his|her|their)\b)|(?<=[一-鿿])(?:和|以及|、)(?=[一-鿿])")
 _NAME: Final = lazy_regex(r"(?<![.!?] )(?<!^)\b[A-Z][\w'-]{1,30}(?: [A-Z][\w'-]{1,30}){0,3}|^[A-Z][a-z]{2,30}(?='s|\b)")
 _PROPER: Final = lazy_regex(r"\b[A-Z][\w.'-]{1,30}(?: [A-Z][\w.'-]{1,30}){0,3}")
 _PRONOUN: Final = lazy_regex(r"(?:and |but |so )?(?:he|she|they|his|her|their)\b|他|她")
 _OLD: Final = lazy_regex(
-    r"\b(?:old|former|previous|earlier|outdated|expired|first|original|retired|last year's)\b|旧|以前|原来|之前|"
+    r"\b(?:old|former|previous|earlier|outdated|expired|first|original|retired|last year's)\b|旧|以前|原来|之前的|"
     r"作废|前面|过期|老的|上一个|原先"
 )
 _WAS: Final = lazy_regex(
     r"\b(?:used to|was|were|old|former|previous|until|last year|originally|at first|back then)\b|以前|原来|旧|原先|"
     r"之前|本来|曾"
 )
-_IS_NOW: Final = lazy_regex(r"\b(?:now|since|new|instead|these days|currently|switched)\b|现在|新|换了|改了|如今")
+_IS_NOW: Final = lazy_regex(
+    r"\b(?:now|since|new|instead|these days|currently|switch\w+|moving|moved|next)\b|现在|新|换了|改了|如今|搬到|"
+    r"下个月"
+)
 _WHO_ZH: Final = lazy_regex(
     r"(?:跟|和|关于|有关|提到|牵扯到?|涉及|对于|凡是|所有|一切|全部|"
     r"但凡)(?P<who>[^，。！？、跟和你我]{2,8}?)(?=有关|沾|相关|的|，|。|统|全|都|这|那|$)"

@@ -16,10 +16,11 @@ from core.erasure.steps import ErasurePart
 from core.errors import Conflict
 from core.events.publishing import Author
 from core.forgetting import matching, turns
-from core.forgetting.matching import NOTHING, Found, MayAsk
+from core.forgetting.matching import NOTHING, Found
+from core.forgetting.params import MayAsk
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import ASSISTANT, Turn, merged
-from core.forgetting.text import clauses, content_terms, loose, plain, sentences
+from core.forgetting.text import clauses, content_terms, loose, naming_terms, plain, statements
 from core.forgetting.turns import Place, Scene
 from core.forgetting.undo_window import Forgetting
 from core.memory import memories, tombstones, writer
@@ -198,8 +199,8 @@ def _rests_on(content: str, turn: Turn, found: Found) -> bool:
 
 def _is_about(content: str, gone: str, rest: str) -> bool:
     """Return whether a memory shares at least as many words with what is erased as with what remains, and some."""
-    words = set(content_terms(content))
-    return len(words & set(content_terms(gone))) >= max(1, len(words & set(content_terms(rest))))
+    words = set(naming_terms(content))
+    return len(words & set(naming_terms(gone))) >= max(1, len(words & set(naming_terms(rest))))
 
 
 def _erase_memories(
@@ -236,8 +237,8 @@ def _keep(tx: Tx, tenant_id: str, owner: Owner, rest: Any, author: Author) -> in
 
 
 def _rest(content: str, repeated: Sequence[str]) -> str:
-    """Return the sentences of a memory that repeat none of the texts; empty if none does, or if it quotes a talk."""
-    told = sentences(content)
+    """Return the statements of a memory that repeat none of the texts; empty if none does, or if it quotes a talk."""
+    told = statements(content)
     left = [one.text for one in told if not any(plain(text_) in plain(one.text) for text_ in repeated)]
     return " ".join(left) if 0 < len(left) < len(told) and not _QUOTE_MARKS.intersection(content) else ""
 

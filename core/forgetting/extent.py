@@ -7,7 +7,7 @@ from typing import Final
 
 from core.forgetting.asking import DECLARED
 from core.forgetting.text import plain
-from core.forgetting.wording import COMMAND
+from core.forgetting.wording import COMMAND, PLACE
 from core.language.lazy_regex import lazy_regex
 
 
@@ -27,7 +27,9 @@ class ForgetScope(StrEnum):
     SUGGESTED = "suggested"
 
 
-def scope_of(asked: str) -> ForgetScope:
+def scope_of(request: str) -> ForgetScope:
+    """Return the extent of a request in `text.plain` form."""
+    asked = _SOURCE.sub(" ", request)
     if _EVERYTHING.search(asked) and not _SOMEONE_ELSE.search(asked):
         return ForgetScope.EVERYTHING
     if _ALL_ABOUT.search(asked):
@@ -45,6 +47,8 @@ def is_kept(clause: str) -> bool:
     asks = COMMAND.search(said) or DECLARED.search(said) or _NOT_KEPT.search(said)
     return _KEEPS.search(said) is not None and not (asks and not _STAYS.search(said))
 
+
+_SOURCE: Final = lazy_regex(rf"\b(?:from|out of|off|in|among) {PLACE}")
 
 _EVERYTHING: Final = lazy_regex(
     r"\b(?:everything|anything|all(?: of (?:it|that|this))?|every(?: single)? (?:word|thing|message|"
@@ -117,7 +121,7 @@ _KEEPS: Final = lazy_regex(
     r"from today|"
     r"use|stays?|rely|"
     r"active|approved|switched to|changed to|the right one|correct one|it's|is enough|can stay)\b|"
-    r"新的?|换成|改成|改为|换到|留着|保留|现在[是用]|以后用|留下|别动|不动|照旧|只留|其他的?(?:留|不)"
+    r"新的?|换成|改成|改为|换到|(?<!别)(?<!不要)(?<!再)(?<!想)留着|保留|现在[是用]|以后用|留下|别动|不动|照旧|只留|其他的?(?:留|不)"
 )
 
 _NO_LONGER: Final = lazy_regex(r"\b(?:is|are|was|were) (?:no longer|not) (?:active|current|valid|needed|used|in use)\b")
@@ -131,7 +135,7 @@ _NOT_KEPT: Final = lazy_regex(
 _STAYS: Final = lazy_regex(
     r"^(?:and |but |just |please |only )*(?:keep|leave|retain|use|rely|remember)\b|\b(?:remains?|stays?|"
     r"should remain|can stay|is enough)\b|"
-    r"(?:新的|其他的?|别的|剩下的?).{0,6}(?:留|保留|不动|记)|留着|换成|改成|改为|别动"
+    r"(?:新的|其他的?|别的|剩下的?).{0,6}(?:留|保留|不动|记)|(?<!别)(?<!不要)(?<!再)(?<!想)留着|换成|改成|改为|别动"
 )
 
 UNSAID: Final = lazy_regex(

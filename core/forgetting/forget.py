@@ -12,10 +12,11 @@ from core.errors import NotFound
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.forgetting import asking, erasing, literals, matching, nearest, suggested, turns, undo_window
+from core.forgetting import asking, erasing, literals, matching, suggested, turns, undo_window
 from core.forgetting.erasing import Forgotten, Request
 from core.forgetting.extent import ForgetScope
-from core.forgetting.matching import Found, MayAsk
+from core.forgetting.matching import Found
+from core.forgetting.params import MayAsk, Mode
 from core.forgetting.text import loose
 from core.forgetting.turns import Place, Scene
 from core.memory import receipts, tombstones
@@ -59,7 +60,7 @@ def documents(tx: Tx, asked: Request) -> list[UUID]:
     return turns.documents(tx, asked.scene.asking.user_id, literals.unheard(asked.request))
 
 
-def request_payload(asked: Request) -> dict[str, Any]:
+def request_payload(asked: Request, mode: Mode) -> dict[str, Any]:
     """Return the payload of `memory.forget_requested`: whose request, how much it covers, and ids, but no words."""
     scene, found = asked.scene, asked.found
     places = [key for key in found.places if isinstance(key, tuple)]
@@ -71,10 +72,12 @@ def request_payload(asked: Request) -> dict[str, Any]:
         "message_id": scene.message.id,
         "scope": found.scope.value,
         "may_ask": asked.may_ask.value,
+        "mode": mode.value,
         "messages": len(places),
         "memories": len(ids),
         "refused": found.refused,
-        "spots": _guessed(found),
+        "spots": _spots(found),
+        "values": bool(found.described and found.values),
         "message_ids": [list(place) for place in places[:NAMED_PLACES]],
         "memory_ids": [str(one) for one in ids[:NAMED_PLACES]],
     }
@@ -104,11 +107,10 @@ def carry_out(
     try:
         may_ask = MayAsk(payload.get("may_ask") or MayAsk.CONCERNED)
         asked = find(tx, payload["session_id"], payload["message_id"], named, may_ask)
-        if payload.get("scope") == ForgetScope.SIMILAR:
-            asked = replace(asked, found=_at(payload, asked.scene, ForgetScope.SIMILAR))
         if payload.get("scope") == ForgetScope.SUGGESTED:
             asked = surroundings(tx, payload["session_id"], payload["message_id"], may_ask)
-            asked = replace(asked, found=_at(payload, asked.scene, ForgetScope.SUGGESTED))
+        if payload.get("spots"):
+            asked = replace(asked, found=_at(payload, asked.scene))
     except NotFound:
         return Forgotten()
     runner.restart_running(tx, but=[seq])
@@ -180,16 +182,28 @@ def blank_echoes(tx: Tx, tenant_id: str, scene: Scene, values: Sequence[str]) ->
     return Forgotten(counts, messages=1, sessions=sessions)
 
 
-def _guessed(found: Found) -> list[list[Any]]:
-    """Return the places of a guess; what was found by words is looked for again when it is erased."""
-    if found.scope not in {ForgetScope.SIMILAR, ForgetScope.SUGGESTED}:
+def _spots(found: Found) -> list[list[Any]]:
+    """Return the places of what was found by meaning; what was named by words is looked for again when it is erased."""
+    if not found.described:
         return []
-    return [[*key, start, end] for key, spots in found.places.items() for start, end in spots]
+    keys = {key: list(key) if isinstance(key, tuple) else [None, str(key)] for key in found.places}
+    return [[*keys[key], start, end] for key, spots in found.places.items() for start, end in spots]
 
 
-def _at(payload: Mapping[str, Any], scene: Scene, scope: ForgetScope) -> Found:
-    spots = [((session, message), start, end) for session, message, start, end in payload.get("spots") or ()]
-    return nearest.at(spots, scene.turns, scope)
+def _at(payload: Mapping[str, Any], scene: Scene) -> Found:
+    """Return what stands at the places that a payload names, as far as they still are statements, or that value."""
+    by_key = {turn.key: turn for turn in scene.turns}
+    named = [
+        ((session, message) if session is not None else UUID(message), start, end)
+        for session, message, start, end in payload["spots"]
+    ]
+    texts = {(key, start, end): by_key[key].text[start:end] for key, start, end in named if key in by_key}
+    values = sorted(set(texts.values())) if payload.get("values") else []
+    places: dict[Any, list[tuple[int, int]]] = {}
+    for key, start, end in texts:
+        if values or any((piece.start, piece.end) == (start, end) for piece in by_key[key].pieces):
+            places.setdefault(key, []).append((start, end))
+    return Found(ForgetScope(payload["scope"]), matching.with_replies(places, scene.turns), values, described=True)
 
 
 def _read(scene: Scene, may_ask: MayAsk) -> Request:

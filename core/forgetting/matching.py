@@ -7,36 +7,33 @@ they told first; in a group whose members may all ask, of every value that was s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Final
 
-from core.forgetting import described, literals, requests, subjects
+from core.forgetting import described, literals, requests
 from core.forgetting.asking import AGREES
 from core.forgetting.extent import ForgetScope
+from core.forgetting.params import MayAsk
 from core.forgetting.requests import ForgetRequest
 from core.forgetting.talk import ASSISTANT, MEMORY, PERSON, Asker, Passage, Talk, Turn, asker_of, mentions, merged
 from core.forgetting.text import content_terms, find_all, plain
 from core.language.lazy_regex import lazy_regex
 
+Embed = Callable[[Sequence[str], Sequence[str]], Sequence[Sequence[float]]]
+"""Returns the cosines of each of some texts with each of others."""
+
 ANSWERED: Final = 10
 """Messages back to which an agreement refers."""
-
-
-class MayAsk(StrEnum):
-    """Set of people who may have values forgotten that a group was told: whom they concern, or each member."""
-
-    CONCERNED = "concerned"
-    MEMBERS = "members"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """Result of the search for what a request means: places in turns by key, and values to remove wherever they stand.
 
-    `refused`: how many statements were found that the asker does not dispose of.
+    `refused`: how many statements were found that the asker does not dispose of. `described`: whether they were found
+    by meaning, so that nothing but their places tells what was meant.
     """
 
     scope: ForgetScope
@@ -44,6 +41,7 @@ class Found:
     values: Sequence[str] = ()
     refused: int = 0
     refused_values: Sequence[str] = ()
+    described: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -80,12 +78,12 @@ def read(asking: Turn, turns: Sequence[Turn], may_ask: MayAsk = MayAsk.CONCERNED
 
 def _asked(asking: Turn, *, members: bool) -> ForgetRequest | None:
     """Return what a person's turn asks; a bare command has to name a code, or be a member's."""
-    request = requests.read(asking.text)
+    request = None if members else requests.read(asking.text)
     if request is not None:
         return request
-    command = requests.unnamed(asking.text)
+    command = requests.commands(asking.text)
     if command is not None and members:
-        return replace(command, scope=ForgetScope.FACT)
+        return replace(command, scope=ForgetScope.FACT) if command.values_only else command
     return command if command is not None and command.of_value else None
 
 
@@ -133,7 +131,28 @@ def places_of(said: str, values: Iterable[str]) -> list[tuple[int, int]]:
     return merged(place for value in values for place in find_all(said, value))
 
 
+def by_meaning(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], embed: Embed) -> Found:
+    """Return what a request means by description; `embed` compares texts, and no transaction may be open."""
+    named = [] if request.values_only else described.descriptions(request)
+    talk = Talk([turn for turn in turns if turn.key != asking.key])
+    passages = described.candidates(named, request, talk)
+    if not named or not passages:
+        return Found(request.scope, {})
+    cosines = embed([description.text for description in named], [passage.span.text for passage in passages])
+    meant = described.choose(named, passages, cosines, talk)
+    asker = asker_of(asking)
+    values = described.values(named, meant.passages)
+    scope = request.scope if meant.sure else ForgetScope.SIMILAR
+    if values:
+        found = _by_values(scope, values, asker, talk)
+    else:
+        found = _divided(scope, meant.passages, asker)
+        found = replace(found, places=with_replies(found.places, turns))
+    return replace(found, described=True)
+
+
 def _find(request: ForgetRequest, asker: Asker, talk: Talk, position: int) -> Found:
+    """Return what a request names by extent, by value, or as a person who was spoken of; descriptions are not read."""
     if request.scope is ForgetScope.EVERYTHING:
         return _everything(asker, talk)
     values = literals.named(request, talk, strict=request.scope is ForgetScope.UNNAMED)
@@ -141,33 +160,13 @@ def _find(request: ForgetRequest, asker: Asker, talk: Talk, position: int) -> Fo
         return _by_values(request.scope, values, asker, talk)
     if request.values_only:
         return Found(request.scope, {})
-    wide = request.scope is ForgetScope.ALL_ABOUT
-    if wide:
+    if request.scope is ForgetScope.ALL_ABOUT and described.is_of_person(request):
         passages = described.about_person(request, asker, talk)
         if passages is not None:
             return _divided(request.scope, passages, asker)
-    if request.scope is ForgetScope.LAST or not _describes(request):
-        found = _by_description(request.widened[:1], request, asker, talk) if _describes(request) else None
-        return found if found is not None and not found.is_empty else _last(asker, talk, position)
-    return _by_description(request.widened, request, asker, talk, wide=wide) or Found(request.scope, {})
-
-
-def _by_description(
-    descriptions: Sequence[str], request: ForgetRequest, asker: Asker, talk: Talk, *, wide: bool = False
-) -> Found | None:
-    meant = described.statements(descriptions, request, asker, talk, wide=wide)
-    if meant is None:
-        return None
-    if meant.values:
-        return _by_values(request.scope, meant.values, replace(asker, group_id=None), talk)
-    return _divided(request.scope, meant.passages, asker)
-
-
-def _describes(request: ForgetRequest) -> bool:
-    """Return whether the request names what it means, rather than pointing at it."""
-    if request.scope is ForgetScope.LAST:
-        return bool(subjects.named(plain(request.widened[0])))
-    return any(subjects.named(plain(one)) or content_terms(one) for one in request.widened)
+    if request.scope is ForgetScope.LAST and not described.names_something(request):
+        return _last(asker, talk, position)
+    return Found(request.scope, {})
 
 
 def _everything(asker: Asker, talk: Talk) -> Found:
@@ -248,7 +247,7 @@ def _answered(asking: Turn, turns: Sequence[Turn]) -> list[Turn]:
     """Return the turns of persons just before one, of others than its author, that make a request; the latest first."""
     before = [t for t in turns if t.role == PERSON and asking.position - ANSWERED <= t.position < asking.position]
     others = [t for t in before if asking.role != PERSON or t.user_id != asking.user_id]
-    return [t for t in reversed(others) if requests.read(t.text) or requests.unnamed(t.text)]
+    return [t for t in reversed(others) if requests.read(t.text) or requests.commands(t.text)]
 
 
 def with_replies(
@@ -285,7 +284,7 @@ def _said_here_alone(request: ForgetRequest, asking: Turn) -> Found:
 def _agreed(request: ForgetRequest, asker: Asker, asking: Turn, others: Sequence[Turn]) -> Found:
     """Return what the requests of others just before mean, as far as the one who agrees disposes of it."""
     for turn in _answered(asking, others):
-        answered = requests.read(turn.text) or requests.unnamed(turn.text)
+        answered = requests.read(turn.text) or requests.commands(turn.text)
         if answered is None or answered.scope not in {ForgetScope.FACT, ForgetScope.UNNAMED}:
             continue
         rest = Talk([one for one in others if one.key != turn.key])

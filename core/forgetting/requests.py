@@ -52,14 +52,19 @@ def read(message: str) -> ForgetRequest | None:
     return _request(text, pieces, wishes.asking_sentences(pieces))
 
 
-def unnamed(message: str) -> ForgetRequest | None:
-    """Return a command to delete that does not name the memory, "delete the PIN 6714", as a request for its values."""
+def commands(message: str) -> ForgetRequest | None:
+    """Return commands to delete, "delete the PIN 6714", as a request for their values, if none names the memory.
+
+    Where one does, the others say what it means.
+    """
     text = message[:READ]
     if not COMMAND.search(plain(text)):
         return None
     pieces = sentences(wishes.without_quotations(plain(text)))
-    found = _request(text, pieces, [index for index, piece in enumerate(pieces) if wishes.commands(piece.text)])
-    return found and replace(found, scope=ForgetScope.UNNAMED, values_only=True)
+    asking = wishes.asking_sentences(pieces)
+    bare = [index for index, piece in enumerate(pieces) if wishes.commands(piece.text)]
+    found = _request(text, pieces, sorted({*asking, *bare}))
+    return found if found is None or asking else replace(found, scope=ForgetScope.UNNAMED, values_only=True)
 
 
 def _request(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> ForgetRequest | None:

@@ -76,9 +76,15 @@ KINDS: Final[Mapping[str, SubjectKind]] = {
         r"avenida|quai|rua|plaza|place|allée|chemin)\b|\w{1,30}(?:straße|strasse|gasse|gatan|weg|straat|laan) \d|"
         r"[路街巷弄道]\d{1,5}号|\d{1,5}[号弄栋幢]|\d{1,4}单元|\d{3,4}室|小区|胡同|(?:我|咱)们?家?住",
     ),
-    "email": _kind(r"e-?mail|邮箱|电邮|邮件地址", r"@\w", r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"),
+    "email": _kind(
+        r"e-?mail(?: address)?|邮箱|电邮|"
+        "邮件地址",
+        r"@\w",
+        r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}",
+    ),
     "pay": _kind(
-        r"salary|\bpay(?:check|cheque|slip)?\b|\bwages?\b|\bincome\b|earnings?|how much (?:i|we|he|she) (?:earn|"
+        r"salary|\bpay(?:check|cheque|slip)?\b|\bwages?\b|\bincome\b|earnings?|(?:how much|amount|what) (?:i|we|"
+        r"he|she) (?:earn|"
         r"make|get)|"
         r"\bbonus\b|工资|薪水|薪资|月薪|年薪|收入|待遇|奖金|挣多少|赚多少|拿多少",
         r"\b(?:pay(?:s|ing)?|offer(?:ed|ing)?|earn(?:s|ing)?|mak(?:e|es|ing)|bring(?:ing)? in|"
@@ -86,6 +92,11 @@ KINDS: Final[Mapping[str, SubjectKind]] = {
         r"roughly )?[$€£]?\d|\d (?:a|per) (?:year|month|week|hour|annum)|到手|挣|赚|底薪|一个月(?:拿|给)|年入|月入|"
         r"税后|税前",
         _MONEY,
+    ),
+    "work": _kind(
+        r"\bjob\b|\bwork\b|profession|employer|occupation|for a living|工作|职业|上班|职位",
+        r"\bwork(?:s|ed|ing)? (?:as|at|for|in|on)\b|\b(?:i'm|i am|is|was|are) an? \w+(?:er|or|ist|ian|man|ant)\b|"
+        r"在.{1,8}当|当.{0,6}[师员工]",
     ),
     "money": _kind(
         r"\bmoney\b|\bdebts?\b|\bloans?\b|\bsavings?\b|\bhow much\b|\bamount\b|\bfinanc\w+|mortgage|\brent\b|"
@@ -121,6 +132,7 @@ KINDS: Final[Mapping[str, SubjectKind]] = {
         r"\bhospital\b|\bdoctor|anxi\w+|panic|生病|病情|的病|病史|抑郁|焦虑|健康|诊断|吃药|用药|手术|体检|怀孕|"
         r"身孕|有喜|"
         r"治疗|看病|住院|癌|心理|身体状况|检查结果|毛病|病",
+        r"\b\w{2,30}(?:formin|pril|statin|azole|oxetine|traline|zepam|olol|sartan|cillin|mycin|gliptin)\b|\bmg\b|"
         r"bipolar|adhd|autis\w+|epilep\w+|diabet\w+|psychiatr\w+|psycholog\w+|counsell?or|antidepress\w+|\bssri|"
         r"ozempic|"
         r"rehab|\bivf\b|\bexpecting\b|\b(?:weeks|months) (?:along|pregnant)|tumou?r|chemo\w*|\bburn(?:t|ed)? ?out|"

@@ -104,7 +104,7 @@ def found(answer: ForgetAnswer, shown: Sequence[Passage], turns: Sequence[Turn])
         spots = places.setdefault(one.turn.key, [])
         if (one.span.start, one.span.end) not in spots:
             spots.append((one.span.start, one.span.end))
-    return Found(ForgetScope.SUGGESTED, matching.with_replies(places, turns))
+    return Found(ForgetScope.SUGGESTED, matching.with_replies(places, turns), described=True)
 
 
 def request_of(asking: Turn) -> ForgetRequest:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from core.forgetting.text import Span, content_terms, find_all, is_word_at, loose, plain, sentences
+from core.forgetting.text import Span, content_terms, find_all, is_word_at, loose, plain, statements
 
 PERSON: Final = "user"
 """Role of messages that a person wrote."""
@@ -50,7 +50,7 @@ class Turn:
 
     @cached_property
     def pieces(self) -> Sequence[Span]:
-        return sentences(self.text[:SEARCHED])
+        return statements(self.text[:SEARCHED])
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,15 @@ def sentences(text: str) -> list[Span]:
     return _pieces(text, _SENTENCE_END)
 
 
+def statements(text: str) -> list[Span]:
+    """Return the sentences of a text, those of two statements divided: "My PIN is 1234 and my code is 5678."."""
+    return [
+        Span(piece.text, sentence.start + piece.start)
+        for sentence in sentences(text)
+        for piece in _pieces(sentence.text, _NEXT_STATEMENT)
+    ]
+
+
 def clauses(text: str) -> list[Span]:
     """Return the clauses of a sentence with their places."""
     return _pieces(text, _CLAUSE_END)
@@ -61,6 +70,12 @@ def content_terms(text: str) -> list[str]:
     """Return the stems of a text that carry a meaning, without those that occur in every talk."""
     found = terms(text.translate(_SIMPLIFIED))
     return [one for one in found if one not in STOPWORDS and one not in _EVERYDAY and (len(one) > 1 or one > "\u2e80")]
+
+
+def naming_terms(text: str) -> list[str]:
+    """Return the stems of a description, everyday ones too, without those that say that it is to be forgotten."""
+    found = terms(text.translate(_SIMPLIFIED))
+    return [one for one in found if one not in STOPWORDS and one not in _FRAMING and one not in STOPS]
 
 
 def is_word_at(text: str, start: int, end: int) -> bool:
@@ -111,6 +126,14 @@ _SENTENCE_END: Final = lazy_regex(
     re.IGNORECASE,
 )
 
+_NEXT_STATEMENT: Final = lazy_regex(
+    r"(?<=\w)(?:,(?=\s)|,?\s(?=and\s)|,?\s(?=but\s)|;)(?=\s?(?:(?:and|but)\s)?(?:my|our|his|her|their|the|"
+    r"[A-Z][a-z]+'s) (?:[\w'-]+ ){1,4}(?:is|are|was|were) )|"
+    r"[，,；](?=(?:而|但|还有)?(?:我|他|她|我们|我家)的?[^，。,]{1,10}是)",
+    re.IGNORECASE,
+)
+"""End of a statement before another that says what something is."""
+
 _CLAUSE_END: Final = lazy_regex(
     r",(?=\s)(?!\s(?:19|20)\d\d\b)|(?<=[一-鿿]),|;(?=\s)|[，、：]|:(?=\s)| - |[—–]|"
     r"\b(?:now that|because|since|but|although|though|while)(?=\s)|"
@@ -134,7 +157,7 @@ _TELLING: Final = frozenset(
 )
 """Words that are common in talk, and yet tell one thing from another."""
 
-_EVERYDAY: Final = (PLAIN - _TELLING) | frozenset(
+_FRAMING: Final = frozenset(
     "delet eras forget remov wipe scrub purg dump scrap strike drop discard redact clear keep kept store save rememb "
     "retain memori record hold hang thing bit stuff part old new former previous earlier current exact piec detail "
     "inform data entri pleas tell told said say mention talk know longer anymor need rather sure make want like "
@@ -151,3 +174,5 @@ _EVERYDAY: Final = (PLAIN - _TELLING) | frozenset(
     "那 这 给 用 要 想 不 是 有 在 去 上 下 好 行 什么 怎么 觉得 还是 最好 当 当作 过 着 掉".split()
 )
 """Stems that say that something is to be forgotten, not what."""
+
+_EVERYDAY: Final = (PLAIN - _TELLING) | _FRAMING

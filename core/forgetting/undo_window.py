@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import text
@@ -19,9 +19,6 @@ from uuid_utils.compat import uuid7
 from core.storage import vector_spaces
 from core.storage.db import Tx
 from core.types import Json
-
-LONGEST_SECONDS: Final = 30 * 86_400
-"""Longest window: what was to be forgotten is not kept for longer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,9 @@ _START: Final = rf"(?:^|[,;:.!?…–—-] ?|\band (?=please|also|then|just|{_FO
 PLACE: Final = (
     rf"(?:\byour (?:own |whole |entire |long[- ]term |little )?(?:memory|memories|mind|head|brain|records?|notes?|"
     rf"notebook|storage|database|profile|recollection|knowledge|system|archive|logs?|books?)\b"
-    rf"|\b(?:from|out of|off|in) (?:the |its |long[- ]term )?memory\b(?! (?:card|stick|foam|of|lane))"
+    rf"|\b(?:from|out of|off|in) (?:(?:the|its|all|any|long[- ]term|routine|accessible|working|shared|active|"
+    rf"group|chat|"
+    rf"case|household) ){{0,3}}memory\b(?! (?:card|stick|foam|of|lane))"
     rf"|\b(?:what|whatever|everything|anything|all|things?|stuff|info|information|data|details?|"
     rf"records?|notes|traces?|bits?)(?: that| which)? {_YOU}(?:'ve| have|'d| had)? ?(?:got )?(?:\w+ )?"
     rf"(?:know|knows|have|remember|hold|keep|kept|store|stored|save|saved|got|noted|recorded|logged|learned|"
@@ -92,9 +94,10 @@ TOLD: Final = (
 """Names of what was told: "what I said about …", "the address I gave you"."""
 
 BARE: Final = lazy_regex(
-    rf"{_START}(?:retire and )?(?:{_VERB}|{_SPLIT_VERB}|{_FORGET})\b|\b(?:should|must|can|needs? to|"
-    rf"has to) (?:now |please )?be {_GONE}\b"
-    r"|删|清[掉除]|抹|去掉|移除|忘[掉记]"
+    rf"{_START}(?:retire and )?(?:{_VERB}|{_SPLIT_VERB}|{_FORGET}|(?:stop|quit) {_KEEP}|retire)\b"
+    rf"|\b(?:should|must|can|needs? to|has to) (?:now |please )?be (?:(?:treated|considered|regarded|"
+    rf"marked) as )?{_GONE}\b"
+    rf"|\b(?:should|must) (?:not|no longer) be (?:recalled|{_KEPT})\b|删|清[掉除]|抹|去掉|移除|忘[掉记]"
 )
 """Commands to delete, of whatever."""
 
@@ -140,7 +143,7 @@ ENGLISH: Final = (
         rf"|(?:{PLACE}|{TOLD}).{{0,120}}\b(?:should|can|could|must|may|needs? to|has to|have to|ought to|"
         rf"had better|is to|"
         rf"are to) (?:now |please |just |all |also )*(?:go|be {_GONE}|vanish|disappear)\b"
-        rf"|\bwant(?:ed)?\b.{{1,80}}\b{_GONE}\b.{{0,30}}(?:{PLACE}|{TOLD})"
+        rf"|\b(?:want(?:ed)?|like|love|prefer)\b.{{1,80}}\b{_GONE}\b.{{0,30}}(?:{PLACE}|{TOLD})"
         rf"|(?:{PLACE}|{TOLD}).{{0,80}}\bwant(?:ed)? (?:it|that|this|them|all of it) (?:\w+ )?{_GONE}\b"
         rf"|\b(?:mind|about|consider|appreciate you) (?:please )?{_ING}\b.{{1,160}}?(?:{PLACE}|{TOLD})"
         rf"|\b{_YOU} (?:can|may) (?:now )?(?:{_VERB}) {_OWN} (?:[\w'-]+ ){{0,4}}{_INFO}\b.{{0,80}}\b(?:hold on to|"
@@ -174,6 +177,7 @@ ENGLISH: Final = (
         rf"|{_START}(?:do not|don'?t|never|no longer) (?:ever |please |{_YOU} )?{_KEEP} (?:{_OBJECT}|"
         rf"{_POINTS}).{{0,60}}"
         rf"(?:{PLACE}|{TOLD}|\bany ?more\b|\bany longer\b|\babout me\b)"
+        rf"|{_START}(?:do not|don'?t|never|not) (?:ever |please )?{_KEEP} {TOLD}"
         rf"|(?:{PLACE}|{TOLD}).{{0,100}}\b(?:do not|don'?t) (?:ever )?{_KEEP} {_POINTS}"
         rf"|{_START}(?:do not|don'?t) (?:ever )?(?!know|bring){_MIND} {_OBJECT}"
     ),
@@ -211,7 +215,7 @@ POINTING: Final = lazy_regex(
 """Acts upon what the sentence before tells: "Please delete that."."""
 
 FOREIGN: Final = lazy_regex(
-    r"\b(?:from|out of|off|in|on) (?:the|my|our|his|her|their|this|that|these|those|an?|every|all)\b(?! (?:records?|"
+    r"\b(?:from|out of|off|in) (?:the|my|our|his|her|their|this|that|these|those|an?|every|all)\b(?! (?:records?|"
     r"memory|memories|(?:first|second|last|same) place)\b)(?! [\w' -]{1,30}(?:i|we) (?:told|said|mentioned))"
 )
 """Sources other than the memory: "from the shopping list", "in the draft"."""
@@ -317,7 +321,8 @@ CHINESE: Final = (
     lazy_regex(
         rf"{_NOT_KEEP}{_MANY}{{0,10}}?记(?:录|住|着|下|挂)?(?:我|{_TOPIC_ZH})"
         rf"|{_NOT_KEEP}(?:存|保存|保留|留|储存)(?:着|住)?(?:我|{_MATTER_ZH}){_MANY}{{0,10}}{_KIND_ZH}"
-        rf"|{_TOPIC_ZH}[^。！？!?\n]{{0,16}}?{_NOT_KEEP}{_MANY}{{0,6}}?(?:记(?:录|住|着|下)?(?:了|啦|着|$|，|,|。|"
+        rf"|(?:{_TOPIC_ZH}|{_KIND_ZH})[^。！？!?\n]{{0,16}}?{_NOT_KEEP}{_MANY}{{0,6}}?(?:记(?:录|住|着|下)?(?:了|"
+        rf"啦|着|$|，|,|。|"
         rf"哈|吧|住)|记(?![得错那])|惦记)"
         rf"|(?:你|您)(?:能不能|可以|可不可以|就|先|以后|可别|也|最好)*{_NOT_KEEP}{_MANY}{{0,6}}?(?:存|保存|保留|"
         rf"留|储存|知道|晓得){_MANY}{{0,4}}?(?:{_TOPIC_ZH}|着|了|底)"
@@ -360,3 +365,37 @@ CUE: Final = lazy_regex(
     r"un-|never|vanish|exist|slate|scratch|take|throw)|[别不没当忘删清抹留存记冇撤]"
 )
 """Words without which a message asks for nothing."""
+
+FRAME: Final = lazy_regex(
+    rf"\b(?:{_VERB}|{_FORGET}|{_ING})\b(?: about)?|(?:^|[,;:.!?…–—-] ?|\b(?:and|to|mind|you|please|just|can|about|"
+    rf"i) )(?:please )?(?:{_VERB}|take|throw|"
+    rf"strike|cut|get|{_FORGET}|"
+    rf"{_ING}|stop|quit|(?:do not|don'?t|no longer|not) {_KEEP})\b(?: about)?|\b(?:pretend|"
+    rf"as if) {_YOU} never heard\b"
+    rf"|(?:\b(?:from|out of|off|in) )?{PLACE}|\b(?:that |which )?(?:i|we)(?:'ve| have|'d|"
+    rf" had)? (?:shouldn'?t (?:have|of) )?(?:\w+ )?"
+    rf"(?:told|said to|mentioned|shared|gave|said|given)(?: to)?(?: {_YOU})?\b(?: about| regarding)?|"
+    rf"\bi (?:don'?t|do not|no longer) "
+    rf"want {_YOU} (?:to )?{_KEEP}\b|\b(?:everything|anything|whatever|all of it|all|any ?more|please|pls|plz|"
+    rf"kindly|gone|be {_GONE}|"
+    rf"{_KEEP}|(?:can|should|could|may) (?:be|go)|thing|the (?:bit|part|stuff|fact)(?: about| that)?|(?:could|can|"
+    rf"would) {_YOU}|"
+    rf"bring it up|never|want it|hold on|lol|mind|hey|quick\w*|cleanup|make sure|ensure|so|{_KEPT}|with {_YOU}|"
+    rf"\w+n't|something|knew(?: about)?|(?:it)?'?d be better if|sit easier with me if|(?:i )?(?:would|"
+    rf"should) be (?:most )?grateful if|simply|i'd (?:rather|prefer|feel better if)|{_YOU}|in fact|"
+    rf"do me a favou?r|it|that)\b"
+    rf"|{_KNOWS}里?|{_SAID}过?|(?<!遗)(?:{_OFF}|{_FORGET_ZH})[掉吧了啊呀]*|{_NOT_KEEP}{_MANY}{{0,3}}?(?:记(?:录|"
+    rf"住|着|下)?|存着?|留着?|保存|保留)[了着啦]*"
+    rf"|请|麻烦|您|你|帮我|求|赶紧|从(?=[^前])|就|当(?=没|我没)|没(?:听|说|跟)过?|[那这](?:件事|事儿?|条|些话?|些|"
+    rf"档子事|种事|个)|的事儿?|的东西|"
+    rf"对了|凡是|作废|沾边|有关的?|相关的?|之前|上次|以后|能不能|可以|全都|都|先|其实|谢谢|哈+|也|[吗吧啊呀呢]|"
+    rf"万一.*$"
+)
+"""Words of a request around what it means."""
+
+ACT: Final = lazy_regex(
+    rf"\b(?:{_VERB}|{_SPLIT_VERB}|{_FORGET}|{_ING}|{_GONE})\b|(?:n't|\b(?:not|no longer|never|stop|quit|"
+    rf"less))\b.{{0,12}}\b(?:{_KEEP}|{_KEPT}|knew)\b|(?:n't|\bnot)\b.{{0,24}}{_KEPT}|"
+    rf"{_OFF}|{_FORGET_ZH}|{_NOT_KEEP}{_MANY}{{0,6}}(?:记|存|留|保)|当.{{0,4}}没"
+)
+"""Clauses that ask, rather than give a reason."""

@@ -19,6 +19,7 @@ from pydantic import (
     model_validator,
 )
 
+from core.forgetting import params as forgetter_params
 from core.settings import secret_names
 from rules import problems
 from rules.document.fields import MAX_TEXT, Model, Zone, concrete_type, refuse
@@ -47,6 +48,9 @@ Params = Annotated[
 TemplatedText = Annotated[str, Field(max_length=MAX_TEXT), AfterValidator(_well_formed)]
 
 
+FORGETTER: Final = "memory_forgetter"
+"""Name of the agent that carries out requests to forget."""
+
 NOTIFIER: Final = "notifier"
 """Name of the agent that carries out `notify`."""
 
@@ -67,6 +71,14 @@ class RunAgent(Model):
         if agents is not None and target not in agents:
             raise refuse(problems.unknown("agent", target, sorted(agents)))
         return target
+
+    @model_validator(mode="after")
+    def _can_forget(self) -> Self:
+        """Require parameters that the forgetter obeys."""
+        fault = forgetter_params.fault(self.params) if self.target == FORGETTER else None
+        if fault is not None:
+            raise refuse(fault[1], f"params/{fault[0]}")
+        return self
 
     @model_validator(mode="after")
     def _can_tell(self) -> Self:

@@ -25,6 +25,9 @@ from rules.registry import defaults, limits
 from rules.registry.limits import Allowed
 
 SAFE: Final = Allowed()
+
+DEFAULTS_AUTHOR: Final = "imprint"
+"""Author of the versions that the service saves."""
 """Limits that every installation allows."""
 
 Change = Literal["created", "changed", "deleted", "rolled back"]
@@ -179,15 +182,22 @@ def delete(
 
 
 def install_defaults(tx: Tx, tenant_id: str) -> list[str]:
-    """Put default rules that the tenant never had in force, and return their names; deleted ones stay deleted."""
+    """Put new default rules in force, and return the names of those that the tenant never had.
+
+    A rule that nobody edited follows its default; edited ones stay as they are, and deleted ones stay deleted.
+    """
     tx.execute(_ONE_AT_A_TIME, {"tenant": tenant_id})
-    had = set(tx.execute(text("SELECT name FROM rules")).scalars())
+    had = {row.name: row for row in tx.execute(_UNEDITED, {"author": DEFAULTS_AUTHOR})}
     fresh = [document for document in defaults.load() if document["name"] not in had]
-    for document in fresh:
+    stale = [
+        document
+        for document in defaults.load()
+        if (row := had.get(document["name"])) and row.unedited and not formatting.same(row.document, document)
+    ]
+    for document in [*fresh, *stale]:
         rule = check(document)
-        _put(
-            tx, rule.name, document, cost.upper_bound(rule).units, RuleEdit(tenant_id, "imprint", "default rule"), None
-        )
+        edit = RuleEdit(tenant_id, DEFAULTS_AUTHOR, "default rule")
+        _put(tx, rule.name, document, cost.upper_bound(rule).units, edit, "changed" if document in stale else None)
     return [str(document["name"]) for document in fresh]
 
 
@@ -270,6 +280,13 @@ _SAVE = text("""
         document = CASE WHEN excluded.deleted_at IS NULL THEN excluded.document ELSE r.document END
     RETURNING version
 """)
+
+_UNEDITED = text("""
+    SELECT r.name, r.document, r.deleted_at IS NULL AND NOT EXISTS (
+        SELECT FROM rule_versions v WHERE v.name = r.name AND v.author <> :author) AS unedited
+    FROM rules r
+""")
+"""All rules of a tenant, and whether nobody but the service has saved them."""
 
 _ONE_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('rules/' || :tenant, 0))")
 """Serializes the edits of a tenant: each edit checks the total cost of all rules, and two concurrent upgrades install

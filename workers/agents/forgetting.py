@@ -14,10 +14,10 @@ from core.events import log, publishing
 from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
-from core.forgetting import forget, nearest, suggested, text, turns, undo_window
+from core.forgetting import forget, matching, params, suggested, text, turns
 from core.forgetting.erasing import Forgotten, Request
 from core.forgetting.forget import Keep
-from core.forgetting.matching import MayAsk
+from core.forgetting.params import MayAsk, Mode
 from core.forgetting.turns import Place, Scene
 from core.inference.ask import ModelRefused
 from core.inference.embedders import Embedder
@@ -43,9 +43,10 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
 
     An event that repeats a message, or whose message was erased since, asks for nothing.
     """
+    _check_params(job)
     if job.event.event_type == forget.REQUESTED:
         return _carry_out(tools, job)
-    may_ask = _may_ask(job)
+    may_ask = MayAsk(job.params.get("may_ask") or MayAsk.CONCERNED)
     with session_of(job) as session_id, tools.db.tenant(job.tenant_id) as tx:
         message_id = turns.message_of_event(tx, session_id, job.event.id)
         if message_id is None and job.event.event_type == MESSAGE_ADDED:
@@ -55,8 +56,9 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
         asked = forget.find(tx, session_id, message_id, may_ask=may_ask)
         echoes = forget.echoes(tx, job.tenant_id, asked.scene)
     if _is_worth_a_search(asked) and not echoes:
-        asked = _search_elsewhere(tools, job, asked)
-        asked = _guess(tools.embedder, asked) if _is_worth_a_search(asked) else asked
+        asked = _by_meaning(tools.embedder, asked)
+        if _is_worth_a_search(asked):
+            asked = _by_meaning(tools.embedder, _search_elsewhere(tools, job, asked))
     if asked.found.is_empty and not (echoes or asked.found.refused):
         asked = _suggested(tools, job, asked)
     if asked.found.is_empty and not echoes:
@@ -65,16 +67,15 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
         return Outcome(
             Report(_why_nothing(asked) | ({"documents": [str(one) for one in documents]} if documents else {}))
         )
-    return Outcome(_Recognised(job.tenant_id, asked, echoes))
+    mode = Mode(job.params.get("mode") or Mode.UNDO)
+    return Outcome(_Recognised(job.tenant_id, asked, echoes, mode))
 
 
-def _may_ask(job: Job) -> MayAsk:
-    named = job.params.get("may_ask") or MayAsk.CONCERNED
-    try:
-        return MayAsk(named)
-    except ValueError:
-        allowed = ", ".join(f"`{one}`" for one in MayAsk)
-        raise Never(f"/params/may_ask: {named!r} is none of {allowed}; correct it in the rule.") from None
+def _check_params(job: Job) -> None:
+    """Raise Never for a parameter that rules saved by an earlier version may still have."""
+    fault = params.fault(job.params)
+    if fault is not None:
+        raise Never(f"/params/{fault[0]}: {fault[1]}; correct it in the rule.")
 
 
 def _is_worth_a_search(asked: Request) -> bool:
@@ -91,16 +92,17 @@ def _search_elsewhere(tools: Tools, job: Job, asked: Request) -> Request:
         return forget.find(tx, message.session_id, message.id, places, asked.may_ask)
 
 
-def _guess(embedder: Embedder, asked: Request) -> Request:
-    """Look for the asker's sentence that is nearest to the request in meaning; it is held for approval."""
-    if asked.request is None:
+def _by_meaning(embedder: Embedder, asked: Request) -> Request:
+    """Look for what a request describes by the meaning of statements. No transaction may be open."""
+    if asked.request is None or not _is_worth_a_search(asked):
         return asked
-    said = nearest.sentences(asked.request, asked.scene.asking, asked.scene.turns)
-    if not said:
-        return asked
-    question = embedder.embed_queries([nearest.description(asked.request)])[0]
-    cosines = [float(one) for one in embedder.embed([one.span.text for one in said]) @ question]
-    return replace(asked, found=nearest.choose(said, cosines, asked.scene.turns))
+
+    def cosines(named: Sequence[str], statements: Sequence[str]) -> list[list[float]]:
+        rows: list[list[float]] = (embedder.embed_queries(named) @ embedder.embed(statements).T).tolist()
+        return rows
+
+    scene = asked.scene
+    return replace(asked, found=matching.by_meaning(asked.request, scene.asking, scene.turns, cosines))
 
 
 def _suggested(tools: Tools, job: Job, asked: Request) -> Request:
@@ -161,15 +163,9 @@ def _carry_out(tools: Tools, job: Job) -> Outcome:
 
 
 def _keep(job: Job) -> Keep:
-    """Return for how long the request can be undone, by the rule."""
-    seconds = job.params.get("undo_seconds", 0)
-    most = undo_window.LONGEST_SECONDS
-    if isinstance(seconds, bool) or not isinstance(seconds, int) or not 0 <= seconds <= most:
-        raise Never(
-            f"/params/undo_seconds: {seconds!r:.100} is no whole number from 0 to {most} (30 days); correct it in the "
-            f"rule."
-        )
+    """Return for how long the request can be undone, by its mode and the rule."""
     earlier = job.params.get("forgetting_id")
+    seconds = 0 if job.event.payload.get("mode") == Mode.AT_ONCE else job.params.get("undo_seconds", 0)
     return Keep(seconds, UUID(earlier) if earlier else None)
 
 
@@ -189,6 +185,7 @@ class _Recognised:
     tenant_id: str
     asked: Request
     echoes: Sequence[str]
+    mode: Mode
 
     def write(self, tx: Tx, author: Author) -> Json:
         blanked = Forgotten()
@@ -196,7 +193,7 @@ class _Recognised:
             blanked = forget.blank_echoes(tx, self.tenant_id, self.asked.scene, self.echoes)
         if self.asked.found.is_empty:
             return blanked.as_json() | {"forgetting": "repetition_erased"}
-        payload = forget.request_payload(self.asked)
+        payload = forget.request_payload(self.asked, self.mode)
         emission = Emission(forget.REQUESTED, payload, subject=f"session:{payload['session_id']}")
         publishing.publish(tx, self.tenant_id, author, [emission])
         return {"forgetting": "requested", **{name: payload[name] for name in _SHOWN}}

@@ -9,7 +9,7 @@ from core.forgetting.talk import Talk, Turn
 def named(said: list[str], asked: str) -> list[str]:
     """The values that a request names in a group, after others said something."""
     turns = [Turn(n, n, "ada", "Ada", "user", text, alone=False, group_id="g") for n, text in enumerate(said)]
-    request = requests.read(asked) or requests.unnamed(asked)
+    request = requests.commands(asked)
     assert request is not None
     return literals.named(request, Talk(turns))
 

@@ -224,15 +224,3 @@ def test_a_crash_while_erasing_or_undoing_leaves_everything_as_it_was(
     assert content(app) == erased
     assert rows(app, "SELECT * FROM kept_rows ORDER BY name, key") == kept
     assert len(open_ones(app)) == 1
-
-
-@pytest.mark.parametrize("seconds", [-1, 30 * 86_400 + 1, "a day", True, 1.5])
-def test_a_window_that_is_none_is_set_aside_with_the_place_of_the_fault(
-    app: Database, works: Works, seconds: object
-) -> None:
-    allow_undo(app, seconds)
-    accept_all(app, [said(f"My PIN is {PIN}."), said(f"Please forget {PIN}.")])
-    works.settle()
-    (row,) = rows(app, "SELECT error FROM dispatches WHERE target = 'memory_forgetter' AND status = 'dead'")
-    assert "/params/undo_seconds" in row.error
-    assert "2592000 (30 days)" in row.error

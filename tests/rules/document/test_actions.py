@@ -30,6 +30,29 @@ def test_a_plain_address_is_taken(url: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("params", "place"),
+    [
+        ({"mode": "later"}, "mode"),
+        ({"may_ask": "anybody"}, "may_ask"),
+        ({"undo_seconds": -1}, "undo_seconds"),
+        ({"undo_seconds": 2592001}, "undo_seconds"),
+        ({"undo_seconds": True}, "undo_seconds"),
+        ({"undo_seconds": "a day"}, "undo_seconds"),
+        ({"undo_seconds": 1.5}, "undo_seconds"),
+    ],
+)
+def test_a_parameter_that_the_forgetter_cannot_obey_is_refused(params: Json, place: str) -> None:
+    action = {"action_type": "run_agent", "target": "memory_forgetter", "params": params}
+    assert f"/actions/0/params/{place}" in problems_of(a_document(actions=[action]))
+
+
+@pytest.mark.parametrize("mode", ["undo", "approve", "at_once"])
+def test_the_modes_of_forgetting_are_taken(mode: str) -> None:
+    action = {"action_type": "run_agent", "target": "memory_forgetter", "params": {"mode": mode}}
+    parse(a_document(actions=[action]))
+
+
+@pytest.mark.parametrize(
     "action",
     [
         {"action_type": "celery", "task": "crm.{{payload.task}}", "queue": "crm"},

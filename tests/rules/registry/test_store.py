@@ -11,9 +11,10 @@ from core.errors import Conflict, Invalid, NotFound
 from core.events import log
 from core.storage.db import Database
 from core.types import Json
-from rules.registry import store
+from rules.registry import defaults, store
 from rules.registry.limits import Allowed
 from rules.registry.live_rules import LiveRules
+from rules.registry.store import StoredRule
 from tests.production import wait_for
 from tests.rules.registry.stored import DEFAULTS, names, refresh, save
 from tests.rules.samples import RUN, a_document, a_leaf
@@ -195,6 +196,19 @@ def test_default_rules_come_once_and_a_deleted_one_stays_deleted(app: Database) 
         store.save(tx, "globex", a_document(name="notify_important"), author="test")
         assert set(store.install_defaults(tx, "globex")) == DEFAULTS - {"notify_important"}
         assert store.get(tx, "notify_important").document == a_document(name="notify_important")
+
+
+def test_a_default_rule_that_nobody_edited_follows_its_default(app: Database) -> None:
+    default = next(one for one in defaults.load() if one["name"] == "forget_on_request")
+    older = default | {"description": "An earlier default."}
+    with app.tenant("globex") as tx:
+        store.save(tx, "globex", older, author=store.DEFAULTS_AUTHOR)
+        store.save(tx, "globex", a_document(name="notify_important"), author="ada")
+        store.install_defaults(tx, "globex")
+        assert store.get(tx, "forget_on_request") == StoredRule("forget_on_request", 2, default)
+        assert store.get(tx, "notify_important").version == 1
+        store.install_defaults(tx, "globex")
+        assert store.get(tx, "forget_on_request").version == 2
 
 
 def test_rules_of_one_tenant_decide_nothing_for_another(app: Database, queue: Database, book: LiveRules) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
+from sqlalchemy import text
 
 from core.config import Settings
 from core.events import dispatch_control
@@ -16,6 +17,7 @@ from rules.registry import defaults, store
 from tests.core.documents.samples import kept
 from tests.core.erasing import holding, rows, told
 from tests.core.inference.endpoint import Endpoint, endpoint, refusal, reply
+from tests.core.undo_windows import open_ones
 from tests.samples import TENANT, accept_all, ended, event, said
 from tests.workers.learners import ran, tools_of
 from tests.works import Works
@@ -31,6 +33,17 @@ def spoken(app: Database, session: str = "s1") -> list[str]:
         row.content
         for row in rows(app, "SELECT content FROM messages WHERE session_id = :s ORDER BY position", s=session)
     ]
+
+
+def readable(app: Database, word: str) -> list[str]:
+    """The tables that hold a word, but what is kept aside until a request is final, which nothing reads."""
+    return [table for table in holding(app, word) if table != "kept_rows"]
+
+
+def set_mode(app: Database, mode: str) -> None:
+    rule = next(one for one in defaults.load() if one["name"] == "find_forget_requests")
+    with app.tenant(TENANT) as tx:
+        store.save(tx, TENANT, rule | {"actions": [rule["actions"][0] | {"params": {"mode": mode}}]}, author="test")
 
 
 def results(app: Database) -> list[Json]:
@@ -60,7 +73,7 @@ def test_a_value_is_erased_everywhere_and_its_replacement_is_remembered(app: Dat
     accept_all(app, [said(f"Please forget {code}, the new PIN is 889077.")])
     accept_all(app, [ended(message_count=3)])
     works.settle()
-    assert holding(app, code) == []
+    assert readable(app, code) == []
     assert spoken(app)[0] == "My bank card PIN is [erased]."
     assert spoken(app)[2] == "Please forget [erased], the new PIN is 889077."
     assert not rows(app, "SELECT FROM memories WHERE content LIKE '%erased%'")
@@ -70,7 +83,7 @@ def test_a_thing_is_found_by_description_and_the_rest_of_the_talk_stays(app: Dat
     accept_all(app, [said("They pay me 58,400 a year."), said("I start in Tallinn."), said("Movers come at eight.")])
     accept_all(app, [said("I'd rather you didn't hang on to my salary.")])
     works.settle()
-    assert holding(app, "58,400") == []
+    assert readable(app, "58,400") == []
     assert spoken(app)[1:3] == ["I start in Tallinn.", "Movers come at eight."]
 
 
@@ -78,7 +91,7 @@ def test_a_value_told_in_another_session_is_found(app: Database, works: Works) -
     accept_all(app, [said("The alarm code of the flat is 447155.", session="old")])
     accept_all(app, [said("Could you delete the alarm code from your memory?")])
     works.settle()
-    assert holding(app, "447155") == []
+    assert readable(app, "447155") == []
 
 
 def test_the_receipt_is_signed_and_counts_what_was_erased(app: Database, works: Works, settings: Settings) -> None:
@@ -120,7 +133,7 @@ def test_the_author_may_agree_to_the_request_of_someone_else(app: Database, work
     assert "447155" in spoken(app)[0]
     accept_all(app, [in_group("Confirmed. The code is deleted from memory.", "ike")])
     works.settle()
-    assert holding(app, "447155") == []
+    assert readable(app, "447155") == []
 
 
 def test_a_person_may_have_forgotten_what_others_said_about_them(app: Database, works: Works) -> None:
@@ -129,13 +142,81 @@ def test_a_person_may_have_forgotten_what_others_said_about_them(app: Database, 
     )
     accept_all(app, [in_group("Whatever Katrin told you about me, don't keep it.", "ulrich")])
     works.settle()
+    assert readable(app, WORD) == []
+    assert spoken(app)[1] == "I bring the folders."
+
+
+def test_all_about_a_person_is_gone_at_once_and_can_be_undone(app: Database, works: Works) -> None:
+    accept_all(app, [said("Damian kept the dog."), said("I moved to Leicester.")])
+    accept_all(app, [said("Purge anything you have on Damian from your memory.")])
+    works.settle()
+    assert spoken(app)[:2] == ["[erased]", "I moved to Leicester."]
+    (window,) = open_ones(app)
+    assert (window.final_at - window.at).days == 7
+
+
+def test_with_the_mode_approve_every_request_waits(app: Database, works: Works) -> None:
+    set_mode(app, "approve")
+    accept_all(app, [said("My PIN is 671498."), said("Forget my PIN.")])
+    works.settle()
+    assert spoken(app)[0] == "My PIN is 671498."
     (waiting,) = held(app)
-    assert WORD in spoken(app)[0]
     approve(app, waiting)
     works.run([DispatchRef(TENANT, "cpu", waiting)])
     works.settle()
-    assert holding(app, WORD) == []
-    assert spoken(app)[1] == "I bring the folders."
+    assert spoken(app)[0] == "My PIN is [erased]."
+    assert len(open_ones(app)) == 1
+
+
+def test_with_the_mode_at_once_nothing_is_kept(app: Database, works: Works) -> None:
+    set_mode(app, "at_once")
+    accept_all(app, [said("My PIN is 671498."), said("Forget my PIN.")])
+    works.settle()
+    assert holding(app, "671498") == []
+    assert open_ones(app) == []
+
+
+def test_one_of_two_values_of_a_sentence_goes_alone(app: Database, works: Works) -> None:
+    accept_all(app, [said("My account number is 778899 and my door code is 4711."), ended(message_count=1)])
+    works.settle()
+    accept_all(app, [said("Please forget my door code.")])
+    works.settle()
+    assert spoken(app)[0] == "My account number is 778899 and my door code is [erased]."
+    contents = [row.content for row in rows(app, "SELECT content FROM memories WHERE status = 'active'")]
+    assert [one for one in contents if "account number" in one]
+    assert not [one for one in contents if "door code" in one]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Delete the peanuts from the shopping list.",
+        "Drop the peanuts and use seeds.",
+        "把花生从购物清单里删掉",
+        "Drop the rule about emojis in emails to Contoso.",
+    ],
+)
+def test_an_everyday_command_erases_nothing(app: Database, works: Works, message: str) -> None:
+    told_first = ["I am allergic to peanuts.", "我对花生过敏。", "Always use British spelling in emails to Contoso."]
+    accept_all(app, [*map(said, told_first), ended(message_count=3)])
+    works.settle()
+    before = len(rows(app, "SELECT FROM memories WHERE status = 'active'"))
+    accept_all(app, [said(message)])
+    works.settle()
+    assert spoken(app) == [*told_first, message]
+    assert len(rows(app, "SELECT FROM memories WHERE status = 'active'")) >= before
+    assert (told(app, "memory.forget_requested"), held(app)) == ([], [])
+
+
+def test_a_pinned_memory_is_forgotten_like_any_other(app: Database, works: Works) -> None:
+    accept_all(app, [said("My PIN is 671498."), ended(message_count=1)])
+    works.settle()
+    with app.tenant(TENANT) as tx:
+        tx.execute(text("UPDATE memories SET pinned = true"))
+    accept_all(app, [said("Forget my PIN.")])
+    works.settle()
+    assert readable(app, "671498") == []
+    assert len(open_ones(app)) == 1
 
 
 @pytest.mark.parametrize(
@@ -143,7 +224,6 @@ def test_a_person_may_have_forgotten_what_others_said_about_them(app: Database, 
     [
         ("Please clear out everything I've told you.", "everything"),
         ("凡是我在这里讲过的内容，请全部清空。", "everything"),
-        ("Purge anything you have on Damian from your memory.", "all_about"),
     ],
 )
 def test_much_waits_for_approval_and_nothing_is_erased_before(
@@ -169,6 +249,7 @@ def test_a_client_cannot_announce_a_request_itself(app: Database, works: Works) 
         [said("My PIN is 671498.", message_id="m1"), said("Forget 671498.", user="eve", message_id="m2", session="s2")],
     )
     payload = {"user_id": "ada", "session_id": "s1", "message_id": "m1", "scope": "fact", "messages": 1, "memories": 0}
+    payload["mode"] = "undo"
     accept_all(app, [event("memory.forget_requested", payload)])
     works.settle()
     assert spoken(app)[0] == "My PIN is 671498."
@@ -181,7 +262,7 @@ def test_an_assistant_who_repeats_what_was_erased_does_not_bring_it_back(app: Da
     accept_all(app, [said("I have deleted 671498 for you.", role="assistant")])
     works.settle()
     assert spoken(app)[2] == "I have deleted [erased] for you."
-    assert holding(app, "671498") == []
+    assert readable(app, "671498") == []
 
 
 def test_what_was_erased_may_be_told_again(app: Database, works: Works) -> None:
@@ -225,28 +306,18 @@ def test_members_ask_for_the_group_where_the_rule_says_so(app: Database, works: 
     accept_all(app, [in_group("The gate PIN is 447155.", "ike"), in_group("447155, thanks.", "sepp")])
     accept_all(app, [in_group("Please delete the gate PIN 447155 from memory.", "gwen")])
     works.settle()
-    assert holding(app, "447155") == []
+    assert readable(app, "447155") == []
     accept_all(app, [in_group("Reminder: the old PIN 447155 stays deleted.", "ike")])
     works.settle()
     assert spoken(app)[3] == "Reminder: the old PIN [erased] stays deleted."
 
 
-def test_an_unknown_answer_to_who_may_ask_is_set_aside(app: Database, works: Works) -> None:
-    rule = next(one for one in defaults.load() if one["name"] == "find_forget_requests")
-    rule = rule | {"actions": [rule["actions"][0] | {"params": {"may_ask": "anybody"}}]}
-    with app.tenant(TENANT) as tx:
-        store.save(tx, TENANT, rule, author="test")
-    accept_all(app, [said("Please forget 447155.")])
-    works.settle()
-    (row,) = rows(app, "SELECT error FROM dispatches WHERE target = 'memory_forgetter'")
-    assert "/params/may_ask: 'anybody' is none of `concerned`, `members`" in row.error
-
-
-def test_what_no_word_leads_to_is_held_and_the_nearest_sentence_is_erased_once_approved(
+def test_where_several_statements_fit_equally_they_are_held_and_erased_once_approved(
     app: Database, works: Works
 ) -> None:
-    accept_all(app, [said("Movers come at eight."), said(f"And so it was what it was, and that is that: {WORD}.")])
-    accept_all(app, [said("Please delete the quarrel, and so it was what it was, and that is that, from your memory.")])
+    accept_all(app, [said("Movers come at eight."), said(f"We had a quarrel about money in May, {WORD}.")])
+    accept_all(app, [said("We had a quarrel about money in June.")])
+    accept_all(app, [said("Please delete the quarrel about money from your memory.")])
     works.settle()
     (payload,) = told(app, "memory.forget_requested")
     assert payload["scope"] == "similar"
@@ -254,7 +325,7 @@ def test_what_no_word_leads_to_is_held_and_the_nearest_sentence_is_erased_once_a
     approve(app, waiting)
     works.run([DispatchRef(TENANT, "cpu", waiting)])
     works.settle()
-    assert holding(app, WORD) == []
+    assert readable(app, WORD) == []
     assert spoken(app)[0] == "Movers come at eight."
 
 

@@ -1,0 +1,206 @@
+"""Everyday sentences, and requests to forget, played through the pipeline of production: `bench.forget --sentences`.
+
+Each line of the file is a case: `memories` that a user told before, a `message`, its `label` (`request` or `harmless`),
+and `targets`, the indices of the memories that it means. Each memory is a user message and a stored memory as well.
+The messages are accepted, routed by the default rules about forgetting and carried out by the ledger, in this process,
+on a PostgreSQL of its own, with the default embedding model. A memory is touched if its
+message or the stored memory lost anything, without anybody's approval.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import text
+
+from bench.stand import database
+from core import logs
+from core.config import Settings
+from core.events import parsing
+from core.events.publishing import Author
+from core.inference import configured_embedder
+from core.memory import writer
+from core.memory.changes import Add, Owner
+from core.sessions import ingest
+from core.storage import db
+from core.storage.db import Database
+from core.tenancy import tenants
+from core.types import Candidate, Category, Topic
+from rules.registry import store
+from workers import wiring
+from workers.dispatch import ledger as dispatch_ledger
+from workers.dispatch.model import Ledger
+from workers.dispatch.relay import DispatchRef
+from workers.routing import router as routing_router
+from workers.routing.router import Router
+
+Json = dict[str, Any]
+
+TENANT: Final = "bench"
+RULES: Final = frozenset({"find_forget_requests", "forget_on_request", "forget_much_on_approval"})
+ERASED: Final = "[erased]"
+BEGAN: Final = datetime(2026, 11, 2, 9, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class SentenceScore:
+    """Counts over cases, and a line for each that is not exactly right."""
+
+    harmless: int = 0
+    harmless_acted: int = 0
+    harmless_held: int = 0
+    requests: int = 0
+    acted: int = 0
+    exact: int = 0
+    held: int = 0
+    wrong: int = 0
+    absent: int = 0
+    absent_untouched: int = 0
+    lines: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A database, and what works on it."""
+
+    app: Database
+    router: Router
+    ledger: Ledger
+
+
+def run(path: Path) -> SentenceScore:
+    """Play the cases of a file, one JSON object a line."""
+    logs.configure("warning", "text", "bench")
+    cases = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    model = configured_embedder.embedder(Settings(embedding="local"))
+    score = SentenceScore()
+    with (
+        database(model, rules_poll_seconds=1e-9) as (settings, _),
+        closing(db.connect(db.app_url(settings), 2)) as app,
+    ):
+        bench = Bench(app, wiring.router(settings), wiring.ledger(settings, model))
+        with closing(bench.router.db), closing(bench.ledger.db):
+            with app.tenant(TENANT) as tx:
+                tenants.ensure(tx, TENANT)
+                for name in store.install_defaults(tx, TENANT):
+                    if name not in RULES:
+                        store.delete(tx, TENANT, name, author="bench")
+            for case in cases:
+                ids = tell(bench, case)
+                state = ask(bench, case)
+                count(case, touched(bench, case, ids), state, score)
+    return score
+
+
+def tell(bench: Bench, case: Json) -> list[UUID]:
+    """Publish the memories of a case as messages, store them, and return the ids of the stored ones."""
+    publish(bench, [message(case, position, content) for position, content in enumerate(case["memories"])])
+    owner, changes = Owner(user_of(case), None), [Add(statement(case, content), "told") for content in case["memories"]]
+    with bench.app.tenant(TENANT) as tx:
+        writer.apply(tx, TENANT, owner, changes, Author("bench"))
+        rows = tx.execute(text("SELECT id, content FROM memories WHERE user_id = :u"), {"u": owner.user_id}).all()
+    ids = {row.content: row.id for row in rows}
+    return [ids[content] for content in case["memories"]]
+
+
+def statement(case: Json, content: str) -> Candidate:
+    return Candidate(content, Category.FACT, Topic.OTHER, user_of(case), (), BEGAN)
+
+
+def ask(bench: Bench, case: Json) -> str | None:
+    """Publish the message of a case, have the forgetter do its work, and return what became of it."""
+    publish(bench, [message(case, len(case["memories"]), case["message"])])
+    query = text("SELECT event_type FROM events WHERE session_id = :s AND event_type LIKE 'memory.forg%'")
+    with bench.app.tenant(TENANT) as tx:
+        kinds = set(tx.execute(query, {"s": session_of(case)}).scalars())
+    if "memory.forgotten" in kinds:
+        return "acted"
+    return "held" if "memory.forget_requested" in kinds else None
+
+
+def publish(bench: Bench, events: Sequence[Json]) -> None:
+    """Accept events, and work off what follows from them."""
+    ingest.accept(bench.app, TENANT, parsing.check(list(events)))
+    routed = True
+    while routed:
+        count, owed = routing_router.route(bench.router)
+        ran = work(bench, [*owed, *routing_router.fire_due(bench.router)])
+        routed = bool(count or ran)
+
+
+def work(bench: Bench, owed: Sequence[DispatchRef]) -> int:
+    """Run these dispatches and those that follow; return how many there were."""
+    waiting, ran = list(owed), 0
+    while waiting:
+        ref = waiting.pop()
+        waiting += dispatch_ledger.run(bench.ledger, ref.tenant_id, ref.id)
+        ran += 1
+    return ran
+
+
+def message(case: Json, position: int, content: str) -> Json:
+    payload = {
+        "session_id": session_of(case),
+        "user_id": user_of(case),
+        "role": "user",
+        "content": content,
+        "message_id": f"m{position}",
+    }
+    return {"event_type": "message.added", "source": "bench", "time": BEGAN.isoformat(), "payload": payload}
+
+
+def session_of(case: Json) -> str:
+    return f"session-{case['id']}"
+
+
+def user_of(case: Json) -> str:
+    return f"user-{case['id']}"
+
+
+def touched(bench: Bench, case: Json, ids: Sequence[UUID]) -> set[int]:
+    """Return the indices of the memories of which something is gone, from the messages or from what is stored."""
+    query = text("SELECT id, content FROM messages WHERE session_id = :s")
+    with bench.app.tenant(TENANT) as tx:
+        texts = {row.id: row.content for row in tx.execute(query, {"s": session_of(case)})}
+        left = set(tx.execute(text("SELECT id FROM memories WHERE id = ANY(:ids)"), {"ids": list(ids)}).scalars())
+    return {at for at, memory_id in enumerate(ids) if memory_id not in left or ERASED in texts[f"m{at}"]}
+
+
+def count(case: Json, gone: set[int], state: str | None, score: SentenceScore) -> None:
+    """Add what became of a case."""
+    targets = set(case["targets"])
+    if case["label"] == "harmless":
+        score.harmless += 1
+        score.harmless_acted += bool(gone) or state == "acted"
+        score.harmless_held += state == "held"
+    elif targets:
+        score.requests += 1
+        score.acted += state == "acted"
+        score.exact += gone == targets
+        score.held += state == "held"
+    else:
+        score.absent += 1
+        score.absent_untouched += not gone
+    score.wrong += bool(gone - targets)
+    if gone != targets or (state and case["label"] == "harmless"):
+        named = [case["memories"][at] for at in sorted(gone)]
+        score.lines.append(f"{case['id']} ({state or 'nothing'}): {case['message']} – gone: {named}")
+
+
+def show(score: SentenceScore, *, failures: bool) -> None:
+    print(f"harmless: {score.harmless_acted} of {score.harmless} acted on, {score.harmless_held} held")
+    print(
+        f"requests: {score.acted} of {score.requests} acted on, {score.exact} on exactly the right memories, "
+        f"{score.held} held"
+    )
+    print(f"requests without a target: {score.absent_untouched} of {score.absent} touched nothing")
+    print(f"cases with a wrong memory touched: {score.wrong}")
+    for line in score.lines if failures else ():
+        print(f"  {line}")
