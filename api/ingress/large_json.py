@@ -19,6 +19,8 @@ from core.errors import Invalid, Problem
 LARGE_BYTES: Final = 16 * 1024
 """Bytes from which parsing costs more than a switch to a thread and back (0.1 ms)."""
 
+OWN: Final = "/v1/"
+
 VALUES: Final = 50_000
 """Maximum values of a body. Validation cannot be interrupted, and each fault costs a microsecond."""
 
@@ -26,7 +28,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class Route(LazyRoute):
-    """A route that refuses unknown query parameters of a GET.
+    """A route that refuses unknown query parameters of a GET of the service's own API; clients of others send more.
 
     A large body is parsed and validated in a thread before the endpoint's own turn.
     """
@@ -34,7 +36,8 @@ class Route(LazyRoute):
     def get_route_handler(self) -> Handler:
         handle, field = super().get_route_handler(), self.body_field
         if field is None:
-            return _refusing_unknown(handle, query_names(self)) if "GET" in (self.methods or ()) else handle
+            strict = "GET" in (self.methods or ()) and self.path.startswith(OWN)
+            return _refusing_unknown(handle, query_names(self)) if strict else handle
 
         def read(raw: bytes) -> Any:
             """Return the validated value for the endpoint, which takes it as it is."""
