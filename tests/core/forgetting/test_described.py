@@ -5,7 +5,7 @@ import pytest
 from core.forgetting import described, matching, requests
 from core.forgetting.extent import ForgetScope
 from core.forgetting.talk import MEMORY, Turn
-from tests.core.forgetting.test_matching import cosines
+from tests.core.forgetting.labelled import cosines
 
 
 def meant(memories: list[str], message: str) -> tuple[ForgetScope | None, list[str]]:

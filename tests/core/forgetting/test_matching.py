@@ -1,34 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 import pytest
 
 from bench import forget
-from core.config import Settings
 from core.forgetting import matching
 from core.forgetting.extent import ForgetScope
 from core.forgetting.matching import Found, MayAsk
 from core.forgetting.talk import Turn
-from core.inference import configured_embedder
-from core.inference.embedders import Embedder
-from tests.core.forgetting.test_requests import BARE
+from tests.core.forgetting.labelled import BARE, cosines
 
 SCENARIOS = [
     one for name in ("dev", "dev2") for one in forget.scenarios(name) if one["is_request"] and one["id"] not in BARE
 ]
-
-
-@cache
-def embedder() -> Embedder:
-    """The embedder of production: what is meant is found by meaning."""
-    return configured_embedder.embedder(Settings(embedding="local"))
-
-
-def cosines(named: Sequence[str], statements: Sequence[str]) -> list[list[float]]:
-    rows: list[list[float]] = (embedder().embed_queries(named) @ embedder().embed(statements).T).tolist()
-    return rows
 
 
 def talk(scenario: forget.Json) -> list[Turn]:

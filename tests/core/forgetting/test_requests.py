@@ -9,12 +9,9 @@ import re2
 from bench import forget
 from core.forgetting import requests
 from core.forgetting.extent import ForgetScope
+from tests.core.forgetting.labelled import BARE
 
 SCENARIOS = [one for name in ("dev", "dev2") for one in forget.scenarios(name)]
-BARE = frozenset(
-    "en-017 en-037 en-057 en-102 en-105 en-106 zh-005 zh-011 zh-019 zh-025 zh-047 zh-102 zh-109 zh-113 zh-114".split()
-)
-"""Labelled requests that name neither the memory nor what was said: nothing tells them from any other command."""
 SCOPES = {
     "fact": {"fact"},
     "last": {"last"},
