@@ -18,7 +18,6 @@ from core.config import Settings
 from core.storage.db import Database
 from core.types import Json
 from tests.api.console.browser import Browser
-from tests.api.console.test_measured_pages import NO_PAGES
 from tests.doors import Doors, key_of
 from tests.samples import TENANT, accept_all, ended, said
 from tests.works import Works
@@ -203,6 +202,9 @@ def test_no_tool_shows_a_key_without_labels_what_has_labels(settings: Settings, 
             shown |= {tool.name} if MARKER in answer.text else set()
     assert shown == WHOLE_TOOLS
 
+
+NO_PAGES = frozenset(f"/console/{name}" for name in ("static/{name:path}", "language/{tag}", "live", "export"))
+"""Files, a redirection, a stream without an end, and an archive, whose route of the API is tried."""
 
 CONSOLE_WHOLE = frozenset({"/console", "/console/events", "/console/events/{event_id:path}"})
 """Pages with the log: the latest events, all of them, and one."""
