@@ -22,7 +22,7 @@ class Hit:
     `key` is unique; `lexical` is the inner product of the sparse vectors; `cosine` is None without a vector; `told` and
     `timed` come from `evidence`; `position` counts within `session_id`; `at` is when it was said or happened, in
     seconds since 1970; `role` and `speaker` say who spoke; `asks`: it contains a question; `names`: number of names;
-    `retired`: a message that supports only superseded memories.
+    `retired`: a message that supports only superseded memories; `outdated`: one of them at least.
     """
 
     key: str
@@ -40,6 +40,7 @@ class Hit:
     asks: bool = False
     names: int = 0
     retired: bool = False
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,7 @@ class Candidates:
     role: Places
     speaker: Places
     retired: Flags
+    outdated: Flags
     citations: Places
     session_ids: Mapping[str, int]
     speakers: Mapping[str, int]
@@ -134,6 +136,7 @@ def of(
         role=np.array([ROLES.index(hit.role) for hit in hits], dtype=np.int64),
         speaker=np.array([spoke.setdefault(hit.speaker, len(spoke)) for hit in hits], dtype=np.int64),
         retired=np.array([hit.retired for hit in hits], dtype=np.bool_),
+        outdated=np.array([hit.outdated for hit in hits], dtype=np.bool_),
         citations=np.array(pairs, dtype=np.int64).reshape(-1, 2),
         session_ids=sessions,
         speakers=spoke,

@@ -132,7 +132,9 @@ def merge_unindexed(found: Candidates, fresh: Sequence[candidates.Hit]) -> Candi
     if not fresh:
         return found
     more = candidates.of(fresh, found.session_ids, found.speakers)
-    names = "keys memory lexical cosine sessions position told timed asks names at role speaker retired".split()
+    names = (
+        "keys memory lexical cosine sessions position told timed asks names at role speaker retired outdated".split()
+    )
     both = {name: np.concatenate([getattr(found, name), getattr(more, name)]) for name in names}
     return replace(found, **both, session_ids=more.session_ids, speakers=more.speakers)
 
@@ -238,6 +240,7 @@ def _candidates(view: Snapshot, places: Places, cosine: Cosines) -> Candidates:
         speaker=view.speakers[some],
         speakers=view.interners.speakers.numbers,
         retired=view.retired[some],
+        outdated=view.outdated[some],
         citations=_citations(view, places),
     )
 
