@@ -79,8 +79,8 @@ def _refusing_unknown(handle: Handler, names: Sequence[str] | None) -> Handler:
     async def handler(request: Request) -> Response:
         unknown = request.query_params.keys() - allowed
         if unknown:
-            words = f"is no parameter; {hint}"
-            raise RequestValidationError([{"loc": ("query", name), "msg": words} for name in sorted(unknown)])
+            fault = {"type": "unknown_parameter", "msg": f"is no parameter; {hint}"}
+            raise RequestValidationError([{"loc": ("query", name), **fault} for name in sorted(unknown)])
         return await handle(request)
 
     return handler

@@ -15,7 +15,9 @@ from core.index.resident.encoding import ROLES, message_of_key
 NEGLIGIBLE: Final = 1e-9
 """A score by words that is none."""
 
-COLUMNS: Final = "keys memory lexical cosine sessions position told timed asks names at role speaker retired".split()
+COLUMNS: Final = (
+    "keys memory lexical cosine sessions position told timed asks names at role speaker retired outdated".split()
+)
 """Arrays with one value for each candidate."""
 
 Type = Literal["memory", "message", "document", "unit"]
@@ -28,7 +30,7 @@ class Hit:
     `key` is unique; `lexical` is the inner product of the sparse vectors; `cosine` is None without a vector; `told` and
     `timed` come from `evidence`; `position` counts within `session_id`; `at` is when it was said or happened, in
     seconds since 1970; `role` and `speaker` say who spoke; `asks`: it contains a question; `names`: number of names;
-    `retired`: a message that supports only superseded memories.
+    `retired`: a message that supports only superseded memories; `outdated`: one of them at least.
     """
 
     key: str
@@ -46,6 +48,7 @@ class Hit:
     asks: bool = False
     names: int = 0
     retired: bool = False
+    outdated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,7 @@ class Candidates:
     role: Places
     speaker: Places
     retired: Flags
+    outdated: Flags
     citations: Places
     session_ids: Mapping[str, int]
     speakers: Mapping[str, int]
@@ -152,6 +156,7 @@ def of(
         role=np.array([ROLES.index(hit.role) for hit in hits], dtype=np.int64),
         speaker=np.array([spoke.setdefault(hit.speaker, len(spoke)) for hit in hits], dtype=np.int64),
         retired=np.array([hit.retired for hit in hits], dtype=np.bool_),
+        outdated=np.array([hit.outdated for hit in hits], dtype=np.bool_),
         citations=np.array(pairs, dtype=np.int64).reshape(-1, 2),
         session_ids=sessions,
         speakers=spoke,

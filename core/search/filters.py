@@ -237,6 +237,7 @@ def _candidates(view: Snapshot, places: Places, cosine: Cosines) -> Candidates:
         speaker=view.speakers[some],
         speakers=view.interners.speakers.numbers,
         retired=view.retired[some],
+        outdated=view.outdated[some],
         citations=_citations(view, places),
     )
 

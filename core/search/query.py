@@ -485,7 +485,7 @@ def _raise_newest(
 
 def _outdated(question: Question, found: Candidates, scores: Scores) -> list[str]:
     """Return the keys of the best messages with a superseded statement, where memories could be raised above them."""
-    outdated = np.flatnonzero(found.retired)
+    outdated = np.flatnonzero(found.outdated)
     if not len(outdated) or question.filters.moment != NOW or not found.memory.any():
         return []
     best = outdated[np.argsort(-scores.total[outdated], kind="stable")[:OUTDATED]]

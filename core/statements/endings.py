@@ -31,8 +31,8 @@ from core.statements import quotation, revision
 from core.statements.succession import Statement
 from core.types import Category
 
-LEAST: Final = 0.6
-"""Probability from which a statement counts as ended: more than nine of ten of those have ended (`bench.ending`)."""
+LEAST: Final = 0.5
+"""Probability from which a statement counts as ended: about nine of ten of those have ended (`bench.ending`)."""
 SLIGHTEST: Final = -1.0
 """Log-odds of ending anything below which a statement is compared with nothing."""
 NEAREST: Final = 10

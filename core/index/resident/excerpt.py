@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -31,18 +31,25 @@ class Excerpt(Snapshot):
     """A snapshot of some of an owner's rows; which messages are retired is read of all memories that cite them."""
 
     def __init__(
-        self, interners: Interners, layers: Sequence[Segment], cites: Places, retired_keys: Sequence[str]
+        self, interners: Interners, layers: Sequence[Segment], cites: Places, outdated_keys: Mapping[str, bool]
     ) -> None:
         super().__init__(interners, layers, cites)
-        self._retired_keys = retired_keys
+        self._outdated_keys = outdated_keys
 
     @cached_property
     def retired(self) -> Flags:
         """Mask of messages that support only superseded memories."""
-        found = np.zeros(len(self), dtype=np.bool_)
-        places = [place for key in self._retired_keys if (place := self.place(key)) is not None]
-        found[places] = True
-        return found
+        return self._mask(key for key, whole in self._outdated_keys.items() if whole)
+
+    @cached_property
+    def outdated(self) -> Flags:
+        """Mask of messages of which at least one statement was superseded."""
+        return self._mask(self._outdated_keys)
+
+    def _mask(self, keys: Iterable[str]) -> Flags:
+        mask = np.zeros(len(self), dtype=np.bool_)
+        mask[[place for key in keys if (place := self.place(key)) is not None]] = True
+        return mask
 
 
 def load(tx: Tx, rows: Rows, names: Sequence[Name], dimension: int, around: int = 0) -> Excerpt:
@@ -63,11 +70,11 @@ def load(tx: Tx, rows: Rows, names: Sequence[Name], dimension: int, around: int 
         shown |= {message_of_key(message) for memory, message in pairs if ("memory", "", memory) in best}
         wanted |= {("message", row.session_id, row.id) for row in tx.execute(_AROUND, _places(sorted(shown)))}
     if not wanted:
-        return Excerpt(interners, (), NO_PAIRS, ())
+        return Excerpt(interners, (), NO_PAIRS, {})
     read = segments.segment(interners, loading.load_named(tx, rows, sorted(wanted), dimension))
     of = interners.rows.of
     cites = np.stack([of([memory for memory, _ in pairs]), of([message for _, message in pairs])], axis=1)
-    return Excerpt(interners, [read], cites, _retired(tx, values, sorted(said | cited)))
+    return Excerpt(interners, [read], cites, _outdated(tx, values, sorted(said | cited)))
 
 
 def _citations(
@@ -78,11 +85,12 @@ def _citations(
     return [(row.memory_id, message_key(row.session_id, row.message_id)) for row in rows]
 
 
-def _retired(tx: Tx, values: Mapping[str, Any], said: Sequence[tuple[str, str]]) -> list[str]:
-    """Return those messages that only superseded memories cite, by key. An episode backs nothing."""
+def _outdated(tx: Tx, values: Mapping[str, Any], said: Sequence[tuple[str, str]]) -> dict[str, bool]:
+    """Return those messages that superseded memories cite, by key, and whether no other does; episodes do not count."""
     if not said:
-        return []
-    return [message_key(row.session_id, row.id) for row in tx.execute(_RETIRED, {**values, **_places(said)})]
+        return {}
+    rows = tx.execute(_OUTDATED, {**values, **_places(said)})
+    return {message_key(row.session_id, row.id): row.whole for row in rows}
 
 
 def _places(said: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
@@ -126,10 +134,9 @@ def _any_citing(condition: str) -> str:
     """
 
 
-_RETIRED = text(f"""
-    SELECT w.session AS session_id, w.message AS id
+_OUTDATED = text(f"""
+    SELECT w.session AS session_id, w.message AS id,
+           {_any_citing("NOT IN ('superseded', 'erased')")} IS NULL AS whole
     FROM unnest(cast(:sessions AS text[]), cast(:messages AS text[])) AS w (session, message)
-    WHERE CASE WHEN {_any_citing("NOT IN ('superseded', 'erased')")} THEN false
-               ELSE {_any_citing("= 'superseded'")} END
+    WHERE {_any_citing("= 'superseded'")}
 """)
-"""Of most messages, the first memory that is looked at decides."""

@@ -114,12 +114,24 @@ class Snapshot:
     @cached_property
     def retired(self) -> Flags:
         """Mask of messages that support only superseded memories, so that their statements are outdated."""
-        status, stated = self.fields["status"][self.citing], self.fields["category"][self.citing] != _EPISODE
-        superseded = status == _SUPERSEDED
-        retired = np.zeros(len(self), dtype=np.bool_)
-        retired[self.cited[stated & superseded]] = True
+        superseded, stated = self._superseded
+        retired = self.outdated.copy()
         retired[self.cited[stated & ~superseded]] = False
         return retired
+
+    @cached_property
+    def outdated(self) -> Flags:
+        """Mask of messages of which at least one statement was superseded."""
+        superseded, stated = self._superseded
+        outdated = np.zeros(len(self), dtype=np.bool_)
+        outdated[self.cited[stated & superseded]] = True
+        return outdated
+
+    @property
+    def _superseded(self) -> tuple[Flags, Flags]:
+        """Return of each citation whether its memory is superseded, and whether it is no episode."""
+        status, category = self.fields["status"][self.citing], self.fields["category"][self.citing]
+        return np.asarray(status == _SUPERSEDED), np.asarray(category != _EPISODE)
 
     @cached_property
     def bytes(self) -> int:

@@ -34,10 +34,10 @@ def test_the_known_parameters_are_named(door: Doors) -> None:
 
 
 def test_an_unknown_field_of_a_body_is_named(door: Doors) -> None:
-    body = {"user_id": "ada", "messages": [{"content": "I live in Turin.", "occured_at": "2026-01-01T00:00:00Z"}]}
+    body = {"user_id": "ada", "messages": [{"content": "I live in Turin."}], "extracter": "rules"}
     [problem] = door.post("/v1/extraction/preview", body).json()["errors"]
-    assert problem["pointer"] == "/messages/0/occured_at"
-    assert "`occured_at` is not known here" in problem["detail"]
+    assert problem["pointer"] == "/extracter"
+    assert "`extracter` is not known here" in problem["detail"]
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/compat/mem0/v1/ping/"])

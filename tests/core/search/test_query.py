@@ -206,6 +206,17 @@ def test_superseded_rejected_and_expired_memories_are_not_found(app: Database) -
     assert contents(search(app, "tea", include=frozenset({"memories"}))) == ["Ada likes tea four."]
 
 
+def test_the_current_value_comes_before_a_message_of_which_another_fact_stays(app: Database, works: Works) -> None:
+    early = "I live in Lisbon and I am allergic to peanuts."
+    accept(app, said(early), ended())
+    works.settle()
+    accept(app, said("I moved to Porto.", session="s2", time="2026-11-25T12:00:00+00:00"), ended("s2"))
+    works.settle()
+    results = contents(search(app, "Where do I live?"))
+    assert [one for one in results if "Lisbon" in one] == [early]
+    assert results.index("ada moved to Porto.") < results.index(early)
+
+
 def test_a_memory_comes_with_what_it_rests_on(app: Database) -> None:
     accept(app, said("I like tea.", message_id="m1", id="e1"))
     add = remember(app, "Ada likes tea.")

@@ -79,6 +79,7 @@ def test_a_message_is_retired_if_all_that_cite_it_are_superseded_whether_they_ar
     assert living(found) == {old, key(1), key(2)}
     assert kept not in living(found)
     assert set(found.keys[found.retired]) == {key(1)}
+    assert set(found.keys[found.outdated]) == {key(1), key(2)}
 
 
 def test_names_of_nothing_and_of_others_rows_are_left_out(app: Database, works: Works) -> None:
