@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
 
+from core.memoize import memoized
 from core.screening import deobfuscation
 
 SERVICE: Final = "imprint"
@@ -103,7 +103,7 @@ def refusal(event_type: str) -> str:
     )
 
 
-@lru_cache(maxsize=4096)
+@memoized(4096)
 def is_of_service(source: str) -> bool:
     """Return whether a source looks like the service's: in any case or alphabet, with spaces or invisible signs."""
     return _UNSEEN.sub("", deobfuscation.fold(source)).translate(_ALIKE).replace("rn", "m") == SERVICE

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
+from core.memoize import memoized
 from core.screening import screen
 
 LONGEST: Final = 64
@@ -29,7 +29,7 @@ _PARTICLES = frozenset(
 )
 
 
-@lru_cache(maxsize=8192)
+@memoized(8192)
 def is_name(text: str) -> bool:
     """Return whether a text can be a name: short, without marks of sentences or markup, and no command."""
     if not text.strip() or len(text) > LONGEST or _NEVER.search(text) or _HAN.search(text):
