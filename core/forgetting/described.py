@@ -6,7 +6,7 @@ Cosines come from outside, so that no transaction is open while a model runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -297,12 +297,19 @@ def _says_same(passage: Passage, other: Passage) -> bool:
     return bool(one) and len(one & two) >= SAME * max(len(one), len(two))
 
 
-def values(named: Sequence[Description], passages: Sequence[Passage]) -> list[str]:
-    """Return the codes and numbers that the statements give, if each of them gives one."""
+def values(named: Sequence[Description], passages: Sequence[Passage], names: Collection[str] = ()) -> list[str]:
+    """Return the codes and numbers that the statements give, if each of them gives one.
+
+    `names`: of the person whose statements they are; a user id such as `u-4711` is no code.
+    """
     found: dict[str, str] = {}
     for passage in passages:
         kinds = frozenset(kind for one in named for kind in one.kinds) & subjects.stated(passage.plain) & _CODES
-        spans = subjects.values(kinds, passage.plain)
+        spans = [
+            (start, end)
+            for start, end in subjects.values(kinds, passage.plain)
+            if not any(passage.plain[start:end].strip() in name for name in names)
+        ]
         if not spans:
             return []
         found |= {passage.plain[a:b].strip(): passage.span.text[a:b].strip() for a, b in spans}

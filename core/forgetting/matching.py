@@ -141,7 +141,7 @@ def by_meaning(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], embe
     cosines = embed([description.text for description in named], [passage.span.text for passage in passages])
     meant = described.choose(named, passages, cosines, talk)
     asker = asker_of(asking)
-    values = described.values(named, meant.passages)
+    values = described.values(named, meant.passages, asker.names)
     scope = request.scope if meant.sure else ForgetScope.SIMILAR
     if values:
         found = _by_values(scope, values, asker, talk)

@@ -56,9 +56,7 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
         asked = forget.find(tx, session_id, message_id, may_ask=may_ask)
         echoes = forget.echoes(tx, job.tenant_id, asked.scene)
     if _is_worth_a_search(asked) and not echoes:
-        asked = _by_meaning(tools.embedder, asked)
-        if _is_worth_a_search(asked):
-            asked = _by_meaning(tools.embedder, _search_elsewhere(tools, job, asked))
+        asked = _by_meaning(tools.embedder, _search_elsewhere(tools, job, asked))
     if asked.found.is_empty and not (echoes or asked.found.refused):
         asked = _suggested(tools, job, asked)
     if asked.found.is_empty and not echoes:

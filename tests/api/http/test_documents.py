@@ -200,7 +200,7 @@ def test_a_hostile_passage_is_said_and_not_served(door: Doors) -> None:
     assert (one["passage"], "instruction" in one["reason"]) == (2, True)
     cut = door.get(f"/v1/documents/{answer['id']}", params={"passages": True}).json()["passages"]
     assert [one["served"] for one in cut] == [True, False]
-    assert [one["content"] for one in found(door, "previous instructions")] == ["# A\n\nA dinner costs ten."]
+    assert [one["content"] for one in found(door, "dinner instructions")] == ["# A\n\nA dinner costs ten."]
 
 
 def test_a_deleted_document_is_gone(door: Doors, app: Database) -> None:

@@ -176,15 +176,34 @@ def test_with_the_mode_at_once_nothing_is_kept(app: Database, works: Works) -> N
     assert open_ones(app) == []
 
 
-def test_one_of_two_values_of_a_sentence_goes_alone(app: Database, works: Works) -> None:
-    accept_all(app, [said("My account number is 778899 and my door code is 4711."), ended(message_count=1)])
+@pytest.mark.parametrize("session", ["s1", "old"])
+@pytest.mark.parametrize("user", ["ada", "u-7fca5a41"])
+def test_one_of_two_values_of_a_sentence_goes_alone(app: Database, works: Works, session: str, user: str) -> None:
+    accept_all(
+        app,
+        [
+            said("My account number is 778899 and my door code is 4711.", session=session, user=user),
+            ended(message_count=3, session=session, user=user),
+        ],
+    )
     works.settle()
-    accept_all(app, [said("Please forget my door code.")])
+    accept_all(app, [said("Please forget my door code.", user=user)])
     works.settle()
-    assert spoken(app)[0] == "My account number is 778899 and my door code is [erased]."
+    assert spoken(app, session)[0] == "My account number is 778899 and my door code is [erased]."
     contents = [row.content for row in rows(app, "SELECT content FROM memories WHERE status = 'active'")]
-    assert [one for one in contents if "account number" in one]
-    assert not [one for one in contents if "door code" in one]
+    assert [content for content in contents if "account number" in content]
+    assert not [content for content in contents if "door code" in content]
+
+
+def test_what_is_described_goes_from_the_messages_of_other_sessions_too(app: Database, works: Works) -> None:
+    accept_all(app, [said("I am allergic to peanuts. I live in Oslo.", session="old")])
+    accept_all(app, [ended(message_count=3, session="old")])
+    works.settle()
+    accept_all(app, [said("Please forget that I am allergic to peanuts.")])
+    works.settle()
+    assert readable(app, "peanuts") == []
+    contents = [row.content for row in rows(app, "SELECT content FROM memories WHERE status = 'active'")]
+    assert [content for content in contents if "Oslo" in content]
 
 
 @pytest.mark.parametrize(
@@ -250,7 +269,7 @@ def test_a_client_cannot_announce_a_request_itself(app: Database, works: Works) 
     )
     payload = {"user_id": "ada", "session_id": "s1", "message_id": "m1", "scope": "fact", "messages": 1, "memories": 0}
     payload["mode"] = "undo"
-    accept_all(app, [event("memory.forget_requested", payload)])
+    accept_all(app, [event("memory.forget_requested", payload, source="shop")])
     works.settle()
     assert spoken(app)[0] == "My PIN is 671498."
     assert rows(app, "SELECT FROM dispatches WHERE status = 'dead' AND target = 'memory_forgetter'")
