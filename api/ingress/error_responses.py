@@ -87,7 +87,9 @@ def _limit(error: errors.ImprintError) -> Json | None:
 
 def _on_shape(error: RequestValidationError) -> Response:
     told = error.errors()[:PROBLEMS]
-    faults = [errors.Problem("/" + "/".join(str(p) for p in e["loc"][1:]), detail_of(e)) for e in told]
+    described = ((e["loc"][1:], detail_of(e)) for e in told)
+    # A parameter that two dependencies read is reported by each.
+    faults = [errors.Problem("/" + "/".join(map(str, loc)), detail) for loc, detail in dict.fromkeys(described)]
     return problem(422, "Invalid", "; ".join(f"{f.pointer}: {f.detail}" for f in faults), faults)
 
 
@@ -95,9 +97,13 @@ def detail_of(fault: Mapping[str, Any]) -> str:
     """Return what is wrong, in the words of the validation, or what to do about it where those do not say."""
     if fault["type"] == "timezone_aware":
         return NAIVE_TIME
-    if fault["type"] == "extra_forbidden":
+    if fault["msg"] == _EXTRA:
         return f"`{fault['loc'][-1]}` is not known here; leave it out, or see /docs for what there is"
     return str(fault["msg"]).removeprefix("Value error, ")
+
+
+_EXTRA: Final = "Extra inputs are not permitted"
+"""What pydantic says of an unknown field, without its name."""
 
 
 def _on_http(error: HTTPException) -> Response:

@@ -16,8 +16,8 @@ class TenantLimits(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    requests: Count = Field(24, description="Concurrent HTTP and MCP requests.")
-    requests_per_key: Count = Field(16, description="Concurrent HTTP and MCP requests per key.")
+    requests: Count = Field(48, description="Concurrent HTTP and MCP requests.")
+    requests_per_key: Count = Field(32, description="Concurrent HTTP and MCP requests per key.")
     body_bytes: Count = Field(16 * 1024**2, description="Bytes of request bodies in memory.")
     settles: Count = Field(32, description="Concurrent callers of `GET /v1/settle`.")
     streams: Count = Field(200, description="Concurrent followers of `GET /v1/stream`.")

@@ -353,6 +353,8 @@ CASES: Mapping[tuple[str, str], list[Case]] = {
         lambda a: {"user_id": a.user},
         lambda a: {"user_id": a.user, "params": {"fresh": True}},
     ],
+    ("get", "/v1/users/{user_id}/settings"): [lambda a: {"user_id": a.user}],
+    ("put", "/v1/users/{user_id}/settings"): [lambda a: {"user_id": a.user, "json": {"time_zone": "Asia/Tokyo"}}],
     ("get", "/v1/users/{user_id}/export"): [lambda a: {"user_id": a.user}],
     ("get", "/v1/groups/{group_id}/export"): [lambda _: {"group_id": "g"}],
     ("get", "/v1/groups/{group_id}/profile"): [
