@@ -174,7 +174,8 @@ def _keep_selection(
     ids = sources.earlier.memory_ids if sources.earlier else ()
     refs = sources.earlier.passages if sources.earlier else ()
     rows = [sources.standing[one] for one in ids if one in sources.standing and f"memory:{one}" not in seen]
-    memories = packer.first(SectionName.MEMORIES, allowed, map(rendering.of_memory, rows))
+    pieces = [rendering.of_memory(row, packer.listener) for row in rows]
+    memories = packer.first(SectionName.MEMORIES, allowed, pieces)
     # Sent anew, a document may have other words in the same place.
     places = [(one.split("@")[0], one) for one in refs]
     passage_rows = [(sources.passages[passage_id], one) for passage_id, one in places if passage_id in sources.passages]

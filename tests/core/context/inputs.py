@@ -33,7 +33,8 @@ COUNTER = counter(None)
 def memory(number: int, content: str, **fields: Any) -> Any:
     plain = {"id": UUID(int=number), "version": 1, "content": content, "trust": Trust.CONFIRMED, "pinned": False}
     times = {"attribute": None, "valid_from": None, "occurred_at": AT + timedelta(days=number)}
-    return SimpleNamespace(**{**plain, **times, "category": Category.FACT, **fields})
+    owner = {"user_id": "ada", "group_id": None}
+    return SimpleNamespace(**{**plain, **times, **owner, "category": Category.FACT, **fields})
 
 
 def found(row: Any, score: float = 1.0) -> SearchResult:
@@ -63,8 +64,11 @@ def read(**given: Any) -> ContextMaterial:
     return ContextMaterial(**{**plain, "standing": {}, "passages": {}, "disputes": {}, "others": {}, **given})
 
 
-def shown(seen: ContextMaterial, limit: int = 2000, budget: Budget | None = None) -> Assembled:
-    return assembly.assemble(Packer(COUNTER, split_limit(limit, budget or Budget()), seen.query, 10), seen)
+def shown(
+    seen: ContextMaterial, limit: int = 2000, budget: Budget | None = None, listener: str | None = None
+) -> Assembled:
+    packer = Packer(COUNTER, split_limit(limit, budget or Budget()), seen.query, 10, listener=listener)
+    return assembly.assemble(packer, seen)
 
 
 def keys(sheet: Assembled, part: SectionName) -> list[str]:

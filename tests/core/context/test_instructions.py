@@ -56,8 +56,9 @@ class World:
 
 def row(number: int, content: str, category: Category) -> Any:
     plain = {"id": UUID(int=number), "version": 1, "content": content, "category": category, "topic": Topic.WORK}
+    owner = {"user_id": "ada", "group_id": None}
     return SimpleNamespace(
-        **plain, trust=Trust.CONFIRMED, pinned=False, attribute=None, value=None, structured={}, occurred_at=AT
+        **plain, **owner, trust=Trust.CONFIRMED, pinned=False, attribute=None, value=None, structured={}, occurred_at=AT
     )
 
 
