@@ -167,7 +167,7 @@ class MessageAdded(SessionPayload):
         Literal["user", "assistant", "system", "tool"],
         Field(description="Also by the names of other clients, such as human, ai, model, developer, function"),
     ]
-    content: Annotated[Content, WithJsonSchema(_CONTENT)]
+    content: Annotated[Content, WithJsonSchema(_CONTENT, mode="validation")]
     message_id: Place | None = None
     speaker: Name | None = None
     agent_id: Name | None = None
@@ -183,7 +183,7 @@ class MessageAdded(SessionPayload):
 
 
 class ToolResultAdded(LaterPayload):
-    content: Annotated[Content, WithJsonSchema(_CONTENT)]
+    content: Annotated[Content, WithJsonSchema(_CONTENT, mode="validation")]
     message_id: Place | None = None
     agent_id: Name | None = None
     tool_name: Name | None = None

@@ -117,7 +117,9 @@ def _of_schema(schema: Mapping[str, Any]) -> FieldShape | None:
 
 def _fields_of_model(model: type[Payload]) -> Mapping[str, FieldShape]:
     """Return the fields of a checked payload, by the JSON Schema of its model."""
-    found = {name: _of_schema(part) for name, part in model.model_json_schema()["properties"].items()}
+    found = {
+        name: _of_schema(part) for name, part in model.model_json_schema(mode="serialization")["properties"].items()
+    }
     return {name: shape for name, shape in found.items() if shape is not None}
 
 

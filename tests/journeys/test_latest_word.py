@@ -147,10 +147,10 @@ def test_statements_that_differ_in_a_number_are_all_kept(
 @pytest.mark.parametrize(
     "lines",
     [
-        ["My room is 204.", "My room is 310."],
+        ["My room is 204.", "My room is now 310."],
         ["My cat is three years old.", "My cat is four years old."],
         ["My dog is six years old.", "Actually, my dog is seven years old."],
-        ["My locker number is 17.", "My locker number is 23."],
+        ["My locker number is 17.", "My locker number is now 23."],
     ],
 )
 def test_the_later_number_of_one_thing_takes_the_place_of_the_earlier(
@@ -161,6 +161,14 @@ def test_the_later_number_of_one_thing_takes_the_place_of_the_earlier(
     assert contents(app) == told[1:]
     assert contents(app, "superseded") == told[:1]
     assert len(decided(app)) == 1
+
+
+@pytest.mark.parametrize(
+    "lines", [["My room is 204.", "My room is 310."], ["My locker number is 17.", "My locker number is 23."]]
+)
+def test_of_things_that_one_may_have_several_of_both_stay(app: Database, works: Works, lines: Sequence[str]) -> None:
+    tell(app, works, *lines)
+    assert contents(app) == [line.replace("My ", "ada's ") for line in lines]
 
 
 TAKEN_BACK = [
