@@ -24,10 +24,13 @@ router = APIRouter(prefix="/v1", tags=["events"], route_class=Route)
 PATTERNS: Final = 50
 """Types that one follower may name."""
 
+_FRAME: Final = {name: {"type": "string"} for name in ("id", "event", "data")}
+"""Fields of each event; before OpenAPI 3.2 the schema of a stream describes one of them."""
+
 SSE: Final[dict[int | str, dict[str, Any]]] = {
     200: {
         "description": "Events as they come: `id` is a position, `event` the type, `data` the event as JSON.",
-        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        "content": {"text/event-stream": {"schema": {"type": "object", "properties": _FRAME}}},
     }
 }
 
