@@ -584,6 +584,7 @@ def settled_in(doors: Doors, settings: Settings) -> Belongings:
     doors.post("/v1/events", event("plan.updated", {"session_id": session, "user_id": user, "plan": [f"Do {word}"]}))
     doors.post("/v1/events", said("x", session=f"{session}-gone", user=f"{user}-gone"))
     receipt = doors.ask("DELETE", f"/v1/users/{user}-gone").json()["receipt"]["id"]
+    assert doors.ask("PUT", f"/v1/users/{user}/settings", json={"time_zone": "Asia/Tokyo"}).status_code == 200
     with at_work(settings) as works:
         works.settle()
         rebuild = doors.post("/v1/rebuilds", {"user_id": user}).json()["id"]
@@ -776,7 +777,10 @@ def _text(answer: Any) -> str:
 
 
 def _is_empty(answer: Any) -> bool:
-    return not _is_archive(answer) and bool(answer.content) and _content(answer).get("items") == []
+    if _is_archive(answer) or not answer.content:
+        return False
+    content = _content(answer)
+    return content.get("items") == [] or content.get("time_zone", "") is None
 
 
 def _content(answer: Any) -> Json:
