@@ -105,16 +105,22 @@ def read_answer(line: socket.socket) -> bool:
     return names.get(b"connection") != b"close" and b"content-length" in names
 
 
+def _connections(target: Target, path: str, count: int) -> list[socket.socket]:
+    """Open connections that each send a request; those that are refused are left out."""
+    lines = []
+    for _ in range(count):
+        with suppress(OSError):
+            line = target.connect()
+            line.sendall(target.request("GET", path))
+            lines.append(line)
+    return lines
+
+
 def unread(path: str, count: int) -> Attack:
     """Open streams that nobody reads."""
 
     def attack(target: Target, over: threading.Event) -> None:
-        lines = []
-        for _ in range(count):
-            with suppress(OSError):
-                line = target.connect()
-                line.sendall(target.request("GET", path))
-                lines.append(line)
+        lines = _connections(target, path, count)
         SENT.set()
         over.wait()
         for line in lines:
@@ -127,13 +133,9 @@ def streams(path: str, count: int) -> Attack:
     """Read many streams from the beginning of the log."""
 
     def attack(target: Target, over: threading.Event) -> None:
-        lines = []
-        for _ in range(count):
-            with suppress(OSError):
-                line = target.connect()
-                line.sendall(target.request("GET", path))
-                line.settimeout(0.001)
-                lines.append(line)
+        lines = _connections(target, path, count)
+        for line in lines:
+            line.settimeout(0.001)
         SENT.set()
         while not over.wait(0.01):
             for line in lines:
@@ -283,6 +285,7 @@ class Quiet:
         return (time.perf_counter() - began) * 1000
 
     def during(self, seconds: float) -> list[float]:
+        self._line.close()  # The server has closed it while the flood was prepared; a request opens it again.
         end = time.monotonic() + seconds
         times = [self.search()]
         while time.monotonic() < end:
