@@ -294,7 +294,6 @@ def test_commands_are_found_with_what_continues_them() -> None:
     assert commands(text) == ["imprint rules list   # all", curl]
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_what_a_page_prints_runs(stand: Stand, tmp_path: Path, name: str) -> None:
     reader = Reader(stand, re.sub(r"\W", "-", name).lower(), tmp_path)

@@ -14,7 +14,6 @@ from core.config import Settings
 from core.errors import Conflict
 from core.storage.db import Database
 from tests.core.erasing import group_erased, holding, user_erased
-from tests.faults.stand import PATIENCE_SECONDS
 from tests.samples import accept_all, ended, said
 from tests.works import Works
 
@@ -46,7 +45,6 @@ def _beside(work: Callable[[], object], times: int, pause: float) -> Iterator[li
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(PATIENCE_SECONDS)
 @pytest.mark.parametrize("name", [WHO, CREW])
 def test_erasing_someone_who_is_talked_with_and_learnt_from(
     app: Database, works: Works, settings: Settings, name: str

@@ -13,7 +13,7 @@ import pytest
 
 from bench.stand import Stand, stack
 
-pytestmark = [pytest.mark.hosts, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.hosts, pytest.mark.slow]
 
 HERE = Path(__file__).parent
 SILENT = {"MEM0_TELEMETRY": "false"}

@@ -52,7 +52,6 @@ def modes(place: Path) -> set[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
 def test_what_was_backed_up_is_served_from_another_home(tmp_path: Path) -> None:
     first, second, copy = tmp_path / "first", tmp_path / "second", tmp_path / "copy"
     env = environment(first)

@@ -14,7 +14,7 @@ import pytest
 
 from api.demo import conversations
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.slow
 
 ANSWERS = {
     "Where does Maya live now?": ("memory", "Porto"),

@@ -277,7 +277,6 @@ def _over_the_bus(stack: Stack, user: str, word: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
 def test_after_an_erasure_and_a_scrub_no_byte_of_a_user_is_left(stack: Stack, tmp_path: Path) -> None:
     word, user = a_word(), f"yolanda-{a_word()}"
     _plant(stack, user, word)

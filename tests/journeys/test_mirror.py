@@ -20,7 +20,7 @@ from workers.mirror_watcher import MirrorWatcher
 
 OLD, NEW = "sister is called Anna", "sister is called Anne"
 TALK = ("I live in Lisbon.", "My sister is called Anna.", "Please always answer in short bullet points.")
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 
 
 @pytest.fixture

@@ -56,7 +56,6 @@ class Terminal:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(500)
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_of_the_page_runs_as_printed(page: str, root: Path, tmp_path: Path) -> None:
     blocks = BLOCK.findall((root / "docs" / f"{page}.md").read_text(encoding="utf-8"))

@@ -19,7 +19,7 @@ import pytest
 from bench.stand import Stand, stack
 from tests.ports import POLL_SECONDS
 
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 300
 NOTIFY = {"action_type": "notify", "channel": "log", "template": "{{payload.id}}"}
 
 

@@ -13,7 +13,7 @@ from kombu import Connection, Exchange, Queue
 from bench.stand import Stand, stack
 from workers.app import QUEUES
 
-pytestmark = [pytest.mark.rabbitmq, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.rabbitmq]
 
 EVENTS = Exchange("imprint.events", type="topic")
 

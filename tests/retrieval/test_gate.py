@@ -14,8 +14,6 @@ from core.search import ranking
 from tests.retrieval import replay, rewrite, rows, talks, vectors
 from tests.retrieval.replay import Told
 
-pytestmark = pytest.mark.timeout(300)
-
 SMALL = """
 user: Ann
 other: Ben

@@ -121,7 +121,6 @@ OWNER = frozenset({"user_id", "session_id", "query", "q", "include"})
 """Optional fields with which each route is tried a second time."""
 
 
-@pytest.mark.timeout(400)
 def test_no_route_shows_a_key_without_labels_what_has_labels(settings: Settings, door: Doors, planted: Values) -> None:
     app = door.client.app
     assert isinstance(app, FastAPI)
@@ -210,7 +209,6 @@ CONSOLE_WHOLE = frozenset({"/console", "/console/events", "/console/events/{even
 """Pages with the log: the latest events, all of them, and one."""
 
 
-@pytest.mark.timeout(400)
 def test_no_page_of_the_console_shows_it_either(settings: Settings, door: Doors, planted: Values) -> None:
     browser = Browser(door.client)
     assert browser.log_in(key_of(settings, TENANT, ("read",))).status_code == 303

@@ -36,7 +36,6 @@ from tests.databases import analyzed, beside
 from tests.questions import question as a_question
 from tests.samples import TENANT
 
-pytestmark = pytest.mark.timeout(400)
 """A database of 22,000 memories is made first, on whatever cores are left."""
 
 DIMENSION = 16
