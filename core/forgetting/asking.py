@@ -1,31 +1,22 @@
-"""Decides whether a sentence asks the assistant to forget, or says that something is deleted. Pure."""
+"""Decides whether a sentence commands to delete something, or says that something is deleted. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
-from core.forgetting.text import READ, Span, plain
+from core.forgetting.text import READ, plain
 from core.forgetting.wording import (
-    ADMITTED,
     BARE,
-    CHINESE,
     COMMAND,
-    CUE,
-    ENGLISH,
     FOREIGN,
     FOREIGN_ZH,
     NEGATED,
     PLACE,
-    POINTING,
     QUESTION,
     REPORT_ZH,
     WRITING,
 )
 from core.language.lazy_regex import lazy_regex
-
-NEAR: Final = 2
-"""Sentences before a pointing one that it may point at."""
 
 
 def mentions_erasure(message: str) -> bool:
@@ -41,43 +32,11 @@ def without_quotations(text: str) -> str:
     )
 
 
-def may_ask(message: str) -> bool:
-    """Return whether a message has any word of a request."""
-    return CUE.search(plain(message)) is not None
-
-
-def asking_sentences(sentences: Sequence[Span]) -> list[int]:
-    """Return the indices of the sentences that ask to forget; one that points asks about the sentence before it."""
-    indices = []
-    for index, sentence in enumerate(sentences):
-        before = " ".join(one.text for one in sentences[max(0, index - NEAR) : index])
-        if asks(sentence.text) or (before and points(sentence.text, before)):
-            indices.append(index)
-    return indices
-
-
-def asks(sentence: str) -> bool:
-    """Return whether a sentence in `text.plain` form asks to forget and names the memory, or what it was told."""
-    if any(pattern.search(sentence) for pattern in _OTHER):
-        return False
-    acts, *others = ENGLISH
-    if (acts.search(sentence) or CHINESE[0].search(sentence)) and not _is_elsewhere(sentence):
-        return True
-    return any(pattern.search(sentence) for pattern in (*others, *CHINESE[1:]))
-
-
 def commands(sentence: str) -> bool:
     """Return whether a sentence commands to delete, of whatever, but from a place that it names."""
     if any(pattern.search(sentence) for pattern in _OTHER) or _is_elsewhere(sentence):
         return False
     return BARE.search(sentence) is not None
-
-
-def points(sentence: str, before: str) -> bool:
-    """Return whether a sentence asks to forget what the one before it says that the assistant was told."""
-    if WRITING.search(before) or any(pattern.search(sentence) for pattern in _OTHER):
-        return False
-    return POINTING.search(sentence) is not None and ADMITTED.search(before) is not None
 
 
 def declares(sentence: str) -> bool:

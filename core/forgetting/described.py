@@ -25,42 +25,16 @@ from core.statements.redaction import ERASED
 COMPARED: Final = 300
 """Statements of which cosines are asked for one request: those that share words or a kind, and the latest."""
 
-COVERED: Final = 0.4
-KIND: Final = 0.25
-NAMED: Final = 0.15
-OTHER_PERSON: Final = -0.4
-UNNAMED_PERSON: Final = -0.15
-AGE: Final = 0.3
-VALUED: Final = 0.1
-"""Weights of the signals beside the cosine: words of the description that the statement has, and so on."""
-
-SURE: Final = 0.45
-"""Score from which a statement is meant."""
-
-LIKELY: Final = 0.27
-"""Score from which a statement is held for approval."""
-
-STANDING: Final = 0.33
-LEAD: Final = 0.1
-"""Score from which a statement is meant that is so far above the others."""
-
-APART: Final = 0.06
-"""Distance from the best statement within which another is as likely meant."""
-
-SURE_WIDE: Final = 0.4
-"""The same as `SURE` of the best statement of a request for all of something."""
+NAMED: Final = 1.0
+OTHER_PERSON: Final = -2.0
+UNNAMED_PERSON: Final = -1.0
+"""Values of `person_score`: a statement is about whom the request names, about somebody else, or about nobody."""
 
 HALF: Final = 0.5
 """Share of the words for a code or number that a statement has to have."""
 
-WIDE: Final = 0.5
-"""Share of the best score down to which statements are meant by a request for all of something."""
-
 SAME: Final = 0.7
 """Share of words from which two statements say the same."""
-
-LOOSE: Final = 3
-"""Statements that one request holds at most where it is unclear which is meant."""
 
 
 @dataclass(frozen=True)
@@ -96,14 +70,6 @@ class Description:
         return people.roles(self.plain)
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """Statements that a description means; `sure`: whether it is clear which."""
-
-    passages: Sequence[Passage]
-    sure: bool
-
-
 def descriptions(request: ForgetRequest) -> list[Description]:
     """Return the things that a request names, each by itself: "my PIN and the wifi password"."""
     asked = " ".join(sentence.text for sentence in request.asking)
@@ -115,7 +81,7 @@ def descriptions(request: ForgetRequest) -> list[Description]:
         and (_UPON_IT.search(plain(asked)) or not names_something(request))
     ):
         parts.append(request.before)
-    texts = [_unframed(text) for part in parts for text in _AND.split(part)]
+    texts = [unframed(text) for part in parts for text in _AND.split(part)]
     named = [
         Description(text, wide=wide or not people.roles(plain(text)) ^ frozenset(naming_terms(text))) for text in texts
     ]
@@ -124,7 +90,7 @@ def descriptions(request: ForgetRequest) -> list[Description]:
 
 def names_something(request: ForgetRequest) -> bool:
     """Return whether the clauses that ask name what is meant, rather than point at it."""
-    return bool(naming_terms(_unframed(_acting(request))))
+    return bool(naming_terms(unframed(_acting(request))))
 
 
 def _acting(request: ForgetRequest) -> str:
@@ -137,7 +103,7 @@ def _acting(request: ForgetRequest) -> str:
     return " ".join(asked)
 
 
-def _unframed(text: str) -> str:
+def unframed(text: str) -> str:
     """Return a text without the words of asking around what it names."""
     bare, at = "", 0
     for match in FRAME.finditer(plain(text)):
@@ -161,7 +127,7 @@ def about_person(request: ForgetRequest, asker: Asker, talk: Talk) -> list[Passa
     return hits
 
 
-def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk) -> list[Passage]:
+def candidates(named: Sequence[Description], talk: Talk) -> list[Passage]:
     """Return the statements among which a request may mean some: related ones, and the latest."""
     kinds = frozenset(kind for one in named for kind in one.kinds)
     words = frozenset(word for one in named for word in one.words)
@@ -174,70 +140,7 @@ def candidates(named: Sequence[Description], request: ForgetRequest, talk: Talk)
     ]
     related = [passage for passage, is_related in free if is_related][-COMPARED:]
     latest = [passage for passage, is_related in free if not is_related][len(related) - COMPARED or len(free) :]
-    return [
-        passage
-        for passage in [*related, *latest]
-        if not is_kept(passage, request) and requests.read(passage.turn.text) is None
-    ]
-
-
-def choose(
-    named: Sequence[Description], passages: Sequence[Passage], cosines: Sequence[Sequence[float]], talk: Talk
-) -> Meant:
-    """Return the statements that the descriptions mean, by their cosines with each."""
-    aliases = people.aliases(passage.span.text for passage in talk.passages)
-    parts = [
-        _chosen(description, passages, row, talk, aliases) for description, row in zip(named, cosines, strict=True)
-    ]
-    sure = [passage for part in parts if part.sure for passage in part.passages]
-    unsure = [passage for part in parts if not part.sure for passage in part.passages]
-    return Meant(sure, sure=True) if sure else Meant(unsure, sure=False)
-
-
-def _chosen(
-    description: Description,
-    passages: Sequence[Passage],
-    cosines: Sequence[float],
-    talk: Talk,
-    aliases: Mapping[str, frozenset[str]],
-) -> Meant:
-    scored = [
-        (_score(description, passage, cosine, talk, aliases), passage)
-        for passage, cosine in zip(passages, cosines, strict=True)
-    ]
-    best, first = max(scored, key=lambda pair: pair[0], default=(0.0, None))
-    if first is None or best < LIKELY:
-        return Meant([], sure=False)
-    if description.wide:
-        near = [
-            passage
-            for score, passage in scored
-            if score >= max(best * WIDE, LIKELY)
-            or (score >= LIKELY and description.roles & _spoken_roles(passage, aliases))
-        ]
-        return Meant(near, sure=best >= SURE_WIDE)
-    same = [passage for _, passage in scored if passage is first or _says_same(passage, first)]
-    rivals = [passage for score, passage in scored if score >= best - APART and passage not in same]
-    if rivals:
-        return Meant([*same, *rivals][:LOOSE], sure=False)
-    second = max((score for score, passage in scored if passage not in same), default=0.0)
-    return Meant(same, sure=best >= SURE or (best >= STANDING and best - second >= LEAD))
-
-
-def _score(
-    description: Description, passage: Passage, cosine: float, talk: Talk, aliases: Mapping[str, frozenset[str]]
-) -> float:
-    """Return how well a statement fits a description: about 0 for an unrelated one, 1 for one in the same words."""
-    words = frozenset(naming_terms(passage.span.text))
-    weights = {word: talk.weight(word) for word in description.words}
-    covered = sum(weights[word] for word in description.words & words) / max(sum(weights.values()), 0.01)
-    shared = description.kinds & subjects.stated(passage.plain)
-    score = cosine + COVERED * covered
-    if shared and covered < 1:
-        score += KIND + (VALUED if subjects.values(shared, passage.plain) else 0)
-    if _is_other_thing(description, passage) or _lacks_modifiers(description, words):
-        return 0.0
-    return score + _person_score(description, passage, aliases) + _age_score(description, passage)
+    return [passage for passage in [*related, *latest] if requests.by_words(passage.turn.text) is None]
 
 
 def _spoken_roles(passage: Passage, aliases: Mapping[str, frozenset[str]]) -> frozenset[str]:
@@ -247,7 +150,7 @@ def _spoken_roles(passage: Passage, aliases: Mapping[str, frozenset[str]]) -> fr
     return spoken or frozenset(role for name in known for role in aliases[name])
 
 
-def _lacks_modifiers(description: Description, words: frozenset[str]) -> bool:
+def lacks_modifiers(description: Description, words: frozenset[str]) -> bool:
     """Return whether a code or number is described by words that a statement lacks: "the PIN of my bank card"."""
     kinds = description.kinds & _CODES
     naming = "".join(
@@ -257,7 +160,7 @@ def _lacks_modifiers(description: Description, words: frozenset[str]) -> bool:
     return bool(kinds and modifiers) and len(modifiers & words) < HALF * len(modifiers)
 
 
-def _is_other_thing(description: Description, passage: Passage) -> bool:
+def is_other_thing(description: Description, passage: Passage) -> bool:
     """Return whether a statement has one word of a compound with another: "blood pressure" is no blood type."""
     for first, second in description.pairs:
         if people.roles(first):
@@ -272,7 +175,7 @@ def _is_other_thing(description: Description, passage: Passage) -> bool:
     return False
 
 
-def _person_score(description: Description, passage: Passage, aliases: Mapping[str, frozenset[str]]) -> float:
+def person_score(description: Description, passage: Passage, aliases: Mapping[str, frozenset[str]]) -> float:
     """Return what speaks for or against a statement by whom it is about: my job is not my sister's."""
     spoken = _spoken_roles(passage, aliases)
     named = [name for name in people.names(description.text) if len(name) > 1]
@@ -285,13 +188,13 @@ def _person_score(description: Description, passage: Passage, aliases: Mapping[s
     return UNNAMED_PERSON if description.roles else score
 
 
-def _age_score(description: Description, passage: Passage) -> float:
+def age_score(description: Description, passage: Passage) -> float:
     if not _OLD.search(description.plain):
         return 0.0
-    return AGE * (bool(_WAS.search(passage.plain)) - bool(_IS_NOW.search(passage.plain)))
+    return float(bool(_WAS.search(passage.plain)) - bool(_IS_NOW.search(passage.plain)))
 
 
-def _says_same(passage: Passage, other: Passage) -> bool:
+def says_same(passage: Passage, other: Passage) -> bool:
     """Return whether two statements have nearly the same words: a memory, and the message that it was made of."""
     one, two = frozenset(naming_terms(passage.span.text)), frozenset(naming_terms(other.span.text))
     return bool(one) and len(one & two) >= SAME * max(len(one), len(two))

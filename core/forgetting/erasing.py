@@ -41,12 +41,16 @@ LEAST_WORDS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A message, the request that it makes, if any, and what is meant among what was said."""
+    """A message, the request that it makes, if any, and what is meant among what was said.
+
+    `asking`: the sentences of the message that ask, as `recognition.recognise` numbers them.
+    """
 
     scene: Scene
     request: ForgetRequest | None
     found: Found = NOTHING
     may_ask: MayAsk = MayAsk.CONCERNED
+    asking: Sequence[int] = ()
 
 
 @dataclass(slots=True)

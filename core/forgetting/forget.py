@@ -17,6 +17,7 @@ from core.forgetting.erasing import Forgotten, Request
 from core.forgetting.extent import ForgetScope
 from core.forgetting.matching import Found
 from core.forgetting.params import MayAsk, Mode
+from core.forgetting.recognition import recognise
 from core.forgetting.text import loose
 from core.forgetting.turns import Place, Scene
 from core.memory import receipts, tombstones
@@ -31,20 +32,33 @@ NAMED_PLACES: Final = 200
 
 
 def find(
-    tx: Tx, session_id: str, message_id: str, also: Sequence[Place] = (), may_ask: MayAsk = MayAsk.CONCERNED
+    tx: Tx,
+    session_id: str,
+    message_id: str,
+    asking: Sequence[int],
+    also: Sequence[Place] = (),
+    may_ask: MayAsk = MayAsk.CONCERNED,
 ) -> Request:
     """Return what a message asks to forget. A value is looked for in all of the asker's talks, not in this one alone.
 
-    NotFound: there is no such message.
+    `asking`: the sentences that ask, as `recognition.recognise` numbers them. NotFound: there is no such message.
     """
     scene = turns.alone(tx, session_id, message_id)
-    if not matching.may_request(scene.asking, may_ask):
+    if not matching.may_request(scene.asking, asking, may_ask):
         return Request(scene, None)
-    found = _read(turns.read(tx, session_id, message_id, also=also), may_ask)
-    if found.found.values:
-        scene = turns.read(tx, session_id, message_id, also=also, values=found.found.values)
-        found = _read(scene, may_ask)
-    return found
+    request = _read(turns.read(tx, session_id, message_id, also=also), asking, may_ask)
+    if request.found.values:
+        scene = turns.read(tx, session_id, message_id, also=also, values=request.found.values)
+        request = _read(scene, asking, may_ask)
+    return request
+
+
+def as_guess(request: Request) -> Request:
+    """Return a request that was recognised without certainty: what it means waits for approval."""
+    certain = request.found.scope in {ForgetScope.FACT, ForgetScope.LAST, ForgetScope.ALL_ABOUT}
+    if request.found.is_empty or not certain:
+        return request
+    return replace(request, found=replace(request.found, scope=ForgetScope.SIMILAR))
 
 
 def surroundings(tx: Tx, session_id: str, message_id: str, may_ask: MayAsk) -> Request:
@@ -76,6 +90,7 @@ def request_payload(asked: Request, mode: Mode) -> dict[str, Any]:
         "messages": len(places),
         "memories": len(ids),
         "refused": found.refused,
+        "asking": list(asked.asking),
         "spots": _spots(found),
         "values": bool(found.described and found.values),
         "message_ids": [list(place) for place in places[:NAMED_PLACES]],
@@ -106,7 +121,7 @@ def carry_out(
     named = [(str(session_id), str(message_id)) for session_id, message_id in payload.get("message_ids") or ()]
     try:
         may_ask = MayAsk(payload.get("may_ask") or MayAsk.CONCERNED)
-        asked = find(tx, payload["session_id"], payload["message_id"], named, may_ask)
+        asked = find(tx, payload["session_id"], payload["message_id"], _asking(tx, payload), named, may_ask)
         if payload.get("scope") == ForgetScope.SUGGESTED:
             asked = surroundings(tx, payload["session_id"], payload["message_id"], may_ask)
         if payload.get("spots"):
@@ -206,9 +221,18 @@ def _at(payload: Mapping[str, Any], scene: Scene) -> Found:
     return Found(ForgetScope(payload["scope"]), matching.with_replies(places, scene.turns), values, described=True)
 
 
-def _read(scene: Scene, may_ask: MayAsk) -> Request:
+def _read(scene: Scene, asking: Sequence[int], may_ask: MayAsk) -> Request:
     """Return the request of the asking turn, with what it means among the others."""
-    read = matching.read(scene.asking, scene.turns, may_ask)
-    if read is None:
+    request = matching.read(scene.asking, asking, scene.turns, may_ask)
+    if request is None:
         return Request(scene, None)
-    return Request(scene, read, matching.find(read, scene.asking, scene.turns, may_ask), may_ask)
+    return Request(scene, request, matching.find(request, scene.asking, scene.turns, may_ask), may_ask, asking)
+
+
+def _asking(tx: Tx, payload: Mapping[str, Any]) -> Sequence[int]:
+    """Return the sentences that ask; a request that was announced by an earlier version names none."""
+    if "asking" in payload:
+        return [int(index) for index in payload["asking"]]
+    message = turns.alone(tx, payload["session_id"], payload["message_id"]).asking
+    recognised = recognise(message.text)
+    return () if recognised is None else recognised.sentences

@@ -12,8 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
-from core.forgetting import described, literals, requests
+import numpy as np
+
+from core.forgetting import described, literals, relevance, requests
 from core.forgetting.asking import AGREES
+from core.forgetting.described import Description
 from core.forgetting.extent import ForgetScope
 from core.forgetting.params import MayAsk
 from core.forgetting.requests import ForgetRequest
@@ -51,24 +54,26 @@ class Found:
 NOTHING: Final = Found(ForgetScope.FACT, {})
 
 
-def may_request(asking: Turn, may_ask: MayAsk) -> bool:
+def may_request(asking: Turn, sentences: Sequence[int], may_ask: MayAsk) -> bool:
     """Return whether a turn may make a request, as far as it tells by itself."""
     members = _is_members(asking, may_ask)
-    if asking.role == PERSON and _asked(asking, members=members) is not None:
+    if asking.role == PERSON and _asked(asking, sentences, members=members) is not None:
         return True
     agrees = asking.role == PERSON and AGREES.search(plain(asking.text)) is not None
     return (agrees or (members and asking.role in {PERSON, ASSISTANT})) and requests.declared(asking.text) is not None
 
 
-def read(asking: Turn, turns: Sequence[Turn], may_ask: MayAsk = MayAsk.CONCERNED) -> ForgetRequest | None:
-    """Return the request that a turn makes; None if it makes none.
+def read(
+    asking: Turn, sentences: Sequence[int], turns: Sequence[Turn], may_ask: MayAsk = MayAsk.CONCERNED
+) -> ForgetRequest | None:
+    """Return the request that a turn makes with these sentences; None if it makes none.
 
     Where all members of a group may ask, a command need not name the memory; who says that something is deleted asks
     for it, and so does an assistant that says so in answer to a person's request.
     """
     members = _is_members(asking, may_ask)
     if asking.role == PERSON:
-        request = _asked(asking, members=members)
+        request = _asked(asking, sentences, members=members)
         if request is not None or not (members or AGREES.search(plain(asking.text))):
             return request
     elif asking.role != ASSISTANT or not members or not _answered(asking, turns):
@@ -76,9 +81,9 @@ def read(asking: Turn, turns: Sequence[Turn], may_ask: MayAsk = MayAsk.CONCERNED
     return requests.declared(asking.text)
 
 
-def _asked(asking: Turn, *, members: bool) -> ForgetRequest | None:
+def _asked(asking: Turn, sentences: Sequence[int], *, members: bool) -> ForgetRequest | None:
     """Return what a person's turn asks; a bare command has to name a code, or be a member's."""
-    request = None if members else requests.read(asking.text)
+    request = None if members else requests.read(asking.text, sentences)
     if request is not None:
         return request
     command = requests.commands(asking.text)
@@ -133,20 +138,21 @@ def places_of(said: str, values: Iterable[str]) -> list[tuple[int, int]]:
 
 def by_meaning(request: ForgetRequest, asking: Turn, turns: Sequence[Turn], embed: Embed) -> Found:
     """Return what a request means by description; `embed` compares texts, and no transaction may be open."""
-    named = [] if request.values_only else described.descriptions(request)
     talk = Talk([turn for turn in turns if turn.key != asking.key])
-    passages = described.candidates(named, request, talk)
-    if not named or not passages:
+    wording = relevance.wording(request)
+    passages = described.candidates([Description(text) for text in wording.texts], talk)
+    if request.values_only or not passages:
         return Found(request.scope, {})
-    cosines = embed([description.text for description in named], [passage.span.text for passage in passages])
-    meant = described.choose(named, passages, cosines, talk)
+    cosines = np.array(embed(wording.texts, [passage.span.text for passage in passages]))
+    chosen, sure = relevance.choose(relevance.features(request, wording, passages, cosines, talk))
+    meant = [passages[at] for at in chosen]
     asker = asker_of(asking)
-    values = described.values(named, meant.passages, asker.names)
-    scope = request.scope if meant.sure else ForgetScope.SIMILAR
+    values = described.values(described.descriptions(request), meant, asker.names)
+    scope = request.scope if sure else ForgetScope.SIMILAR
     if values:
         found = _by_values(scope, values, asker, talk)
     else:
-        found = _divided(scope, meant.passages, asker)
+        found = _divided(scope, meant, asker)
         found = replace(found, places=with_replies(found.places, turns))
     return replace(found, described=True)
 
@@ -182,7 +188,7 @@ def _last(asker: Asker, talk: Talk, position: int) -> Found:
     own = [
         t for t in talk.turns if t.user_id == asker.user_id and t.role == PERSON and t.position < position and t.text
     ]
-    asked = [turn for turn in own if requests.read(turn.text) is None]
+    asked = [turn for turn in own if requests.by_words(turn.text) is None]
     return Found(ForgetScope.LAST, {asked[-1].key: [(0, len(asked[-1].text))]} if asked else {})
 
 
@@ -247,7 +253,7 @@ def _answered(asking: Turn, turns: Sequence[Turn]) -> list[Turn]:
     """Return the turns of persons just before one, of others than its author, that make a request; the latest first."""
     before = [t for t in turns if t.role == PERSON and asking.position - ANSWERED <= t.position < asking.position]
     others = [t for t in before if asking.role != PERSON or t.user_id != asking.user_id]
-    return [t for t in reversed(others) if requests.read(t.text) or requests.commands(t.text)]
+    return [t for t in reversed(others) if requests.by_words(t.text) or requests.commands(t.text)]
 
 
 def with_replies(
@@ -284,7 +290,7 @@ def _said_here_alone(request: ForgetRequest, asking: Turn) -> Found:
 def _agreed(request: ForgetRequest, asker: Asker, asking: Turn, others: Sequence[Turn]) -> Found:
     """Return what the requests of others just before mean, as far as the one who agrees disposes of it."""
     for turn in _answered(asking, others):
-        answered = requests.read(turn.text) or requests.commands(turn.text)
+        answered = requests.by_words(turn.text) or requests.commands(turn.text)
         if answered is None or answered.scope not in {ForgetScope.FACT, ForgetScope.UNNAMED}:
             continue
         rest = Talk([one for one in others if one.key != turn.key])

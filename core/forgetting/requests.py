@@ -1,6 +1,6 @@
-"""Recognises requests to forget, in English and Chinese, and reads what they name. Pure.
+"""Reads what requests to forget name, in English and Chinese. Pure.
 
-`core.forgetting.asking` decides which sentences ask. What a request means, among what was said, is found by
+`core.forgetting.recognition` decides which sentences ask. What a request means, among what was said, is found by
 `core.forgetting.matching`.
 """
 
@@ -14,9 +14,13 @@ from core.forgetting import asking as wishes
 from core.forgetting import extent
 from core.forgetting.asking import AGREES, OF_VALUE
 from core.forgetting.extent import ABOUT_SELF, UNSAID, ForgetScope
+from core.forgetting.recognition import recognise
 from core.forgetting.text import READ, Span, clauses, plain, sentences
 from core.forgetting.wording import COMMAND
 from core.language.lazy_regex import lazy_regex
+
+BEFORE: Final = 2
+"""Sentences before the one that asks which may name what is meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +30,9 @@ class ForgetRequest:
     `asking`: the sentences that ask. `widened`: descriptions of what is meant, the narrowest first; a wider one counts
     if the narrower finds nothing. `kept`: clauses that name what stays or replaces it. `agrees`: whether it may answer
     someone else's request. `about_self`: whether it asks for what others said about the speaker. `before`: the
-    sentence to which it points ("delete it"). `of_value`: whether it asks for a code, a phrase or the like.
-    `values_only`: whether it means nothing but values that it names.
+    sentence to which it points ("delete it"). `around`: the sentences from two before the first one that asks to the
+    last one. `of_value`: whether it asks for a code, a phrase or the like. `values_only`: whether it means nothing but
+    values that it names.
     """
 
     text: str
@@ -38,18 +43,22 @@ class ForgetRequest:
     agrees: bool = False
     about_self: bool = False
     before: str = ""
+    around: Sequence[str] = ()
     of_value: bool = False
     values_only: bool = False
 
 
-def read(message: str) -> ForgetRequest | None:
-    """Return the request that a message makes; None if it makes none."""
+def read(message: str, asking: Sequence[int]) -> ForgetRequest | None:
+    """Return the request that a message makes with these sentences, as `recognition.recognise` numbers them."""
     text = message[:READ]
-    if not wishes.may_ask(text):
-        return None
-    bare = wishes.without_quotations(plain(text))
-    pieces = sentences(bare)
-    return _request(text, pieces, wishes.asking_sentences(pieces))
+    pieces = sentences(plain(text))
+    return _request(text, pieces, [index for index in asking if index < len(pieces)])
+
+
+def by_words(message: str) -> ForgetRequest | None:
+    """Return the request that a message makes as far as words alone tell; None if it makes none."""
+    recognised = recognise(message)
+    return None if recognised is None else read(message, recognised.sentences)
 
 
 def commands(message: str) -> ForgetRequest | None:
@@ -60,11 +69,12 @@ def commands(message: str) -> ForgetRequest | None:
     text = message[:READ]
     if not COMMAND.search(plain(text)):
         return None
-    pieces = sentences(wishes.without_quotations(plain(text)))
-    asking = wishes.asking_sentences(pieces)
+    pieces = sentences(plain(text))
+    recognised = recognise(message)
+    asking = [] if recognised is None else recognised.sentences
     bare = [index for index, piece in enumerate(pieces) if wishes.commands(piece.text)]
-    found = _request(text, pieces, sorted({*asking, *bare}))
-    return found if found is None or asking else replace(found, scope=ForgetScope.UNNAMED, values_only=True)
+    request = _request(text, pieces, sorted({*asking, *bare}))
+    return request if request is None or asking else replace(request, scope=ForgetScope.UNNAMED, values_only=True)
 
 
 def _request(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> ForgetRequest | None:
@@ -81,6 +91,7 @@ def _request(text: str, pieces: Sequence[Span], asking: Sequence[int]) -> Forget
         agrees=AGREES.search(folded) is not None,
         about_self=ABOUT_SELF.search(folded) is not None,
         before=_pointed_at(text, pieces, asking),
+        around=[_original(text, piece).text for piece in pieces[max(0, asking[0] - BEFORE) : asking[-1] + 1]],
         of_value=any(OF_VALUE.search(pieces[index].text) for index in asking),
     )
 
@@ -91,8 +102,7 @@ def declared(message: str) -> ForgetRequest | None:
     It counts in groups whose members may all ask, and means values alone that it names.
     """
     text = message[:READ]
-    bare = wishes.without_quotations(plain(text))
-    pieces = sentences(bare)
+    pieces = sentences(wishes.without_quotations(plain(text)))
     said = [index for index, piece in enumerate(pieces) if wishes.declares(piece.text)]
     if not said:
         return None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from core.forgetting import people
 from core.forgetting.text import Span, content_terms, find_all, is_word_at, loose, plain, statements
 
 PERSON: Final = "user"
@@ -93,6 +94,11 @@ class Talk:
         self.counts = Counter(term for found in told for term in found)
         self.alone = all(turn.alone for turn in turns)
         self.speakers = {plain(t.speaker) for t in turns if t.speaker and t.role == PERSON}
+
+    @cached_property
+    def aliases(self) -> Mapping[str, frozenset[str]]:
+        """Roles of people by the names that some statement gives them: "my daughter Lily"."""
+        return people.aliases(passage.span.text for passage in self.passages)
 
     def weight(self, term: str) -> float:
         """Return how rare a word is: 1 in one statement alone. Memories repeat messages, and do not count."""

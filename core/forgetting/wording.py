@@ -11,16 +11,6 @@ from typing import Final
 from core.language.lazy_regex import lazy_regex
 
 _YOU: Final = r"(?:you|u|ya)"
-_OWN: Final = r"(?:my|our|his|her|their|your|the|this|that|these|those|any|an?)"
-
-_INFO: Final = (
-    r"(?:addresse?s?|age|alias|amount|anniversary|answer|appointment|bit|birthday|body|codes?|combination|condition|"
-    r"confession|credentials?|data|dates?|debts?|details?|diagnosis|diet|dosage|email|facts?|figure|history|"
-    r"illness|income|info|information|job|location|login|medication|meds|mention|messages?|names?|nickname|numbers?|"
-    r"part|passcode|passphrase|passwords?|phrase|pins?|plate|preferences?|pregnancy|religion|remarks?|salary|"
-    r"secrets?|size|statement|story|stories|stuff|stuttering|surname|things?|type|weight|whereabouts|wording|plans?)"
-)
-"""Nouns for what is told, rather than for a thing."""
 
 _VERB: Final = (
     r"(?:delete|delte|erase|remove|wipe|scrub|purge|drop|clear(?: out)?|discard|expunge|redact|strike|scratch|lose|"
@@ -81,18 +71,6 @@ PLACE: Final = (
 )
 """Names of the assistant's memory, and of what it keeps."""
 
-TOLD: Final = (
-    rf"(?:\b(?:what|whatever|everything|anything|all|every word|nothing|none of what|"
-    rf"(?:{_OWN}|those two|both|all)(?: of)?(?: the| my)? (?:[\w'-]+ ){{0,3}}{_INFO}|that time|how|where|when|which)"
-    rf"(?: (?:about|of|with) (?:[\w'-]+ ){{1,5}}?)?(?: that| which)? (?:\w+ )?(?:i|we|(?!you)\w+)(?:'ve| have|'d|"
-    rf" had| has)? "
-    rf"(?:just |ever |once |already |also |never )*"
-    rf"(?:told|said|mentioned|shared|gave|given|wrote|written|confided|disclosed|revealed|let slip|confessed|typed|"
-    rf"blurted|admitted|complained)\b"
-    rf"|\bthat (?:i|we)(?:'ve| have)? (?:\w+ )?(?:told|mentioned|shared|gave) (?:{_YOU}|to {_YOU})\b)"
-)
-"""Names of what was told: "what I said about …", "the address I gave you"."""
-
 BARE: Final = lazy_regex(
     rf"{_START}(?:retire and )?(?:{_VERB}|{_SPLIT_VERB}|{_FORGET}|(?:stop|quit) {_KEEP}|retire)\b"
     rf"|\b(?:should|must|can|needs? to|has to) (?:now |please )?be (?:(?:treated|considered|regarded|"
@@ -100,119 +78,6 @@ BARE: Final = lazy_regex(
     rf"|\b(?:should|must) (?:not|no longer) be (?:recalled|{_KEPT})\b|删|清[掉除]|抹|去掉|移除|忘[掉记]"
 )
 """Commands to delete, of whatever."""
-
-ADMITTED: Final = lazy_regex(
-    rf"\bi\b.{{0,20}}\b(?:have|of) (?:told|mentioned|said|confided|shared)\b|\bknew i told {_YOU}\b|\b(?:i|"
-    rf"we)(?:'ve| have)? "
-    rf"(?:told {_YOU} about|mentioned|confided)\b|\b{_YOU} (?:still )?(?:know(?:ing)?|remember)\b|"
-    rf"\b{_YOU}(?:'ve| have) .{{1,40}} {_KEPT}\b|{PLACE}|{TOLD}"
-    r"|我.{0,8}(?:跟|和|对|向|同)你.{0,6}(?:说|讲|提|聊|吐槽)过|告诉(?:了|过)你|你.{0,4}(?:记得|知道|存|记着|说得出)"
-)
-"""Sentences after which "forget that" means what they tell."""
-
-_TOLD_OBJECT: Final = (
-    rf"(?:that (?:i|i'm|i've|we|my|our|he|she|they|his|her|their|\w+ (?:is|was|has|had|are|were))\b|"
-    rf"i (?:ever )?(?:told|"
-    rf"said|mentioned)\b|(?:what|everything|anything|whatever|how|where|which|who|when|nothing)\b(?! (?:is|was|are|"
-    rf"were) (?:above|below|on the|in the|left))|(?:all )?about me\b|me\b(?= *[.!,]|$)|the fact that\b|"
-    rf"{_OWN} (?:[\w'-]+ )"
-    rf"{{0,4}}{_INFO}\b|[a-z][\w'-]*'s (?:[\w'-]+ ){{0,3}}{_INFO}\b|(?=[\w.@#+-]*\d)[\w.@#+ -]{{3,}}|['\"]\w)"
-)
-_OBJECT: Final = rf"(?:{_TOLD_OBJECT}|(?:about )?(?:my|our) (?!coat|umbrella|keys?\b|lunch|drink|order)\w)"
-"""What can be forgotten: a statement, a piece of information, a value, what is the asker's."""
-
-_KEPT_OBJECT: Final = rf"(?:{_MIND} (?:of )?{_OBJECT}|{_HOLD} {_TOLD_OBJECT})"
-
-_POINTS: Final = (
-    r"(?:it|that|this|them|those|these|all (?:of it|of that|that)|the lot|both(?: of (?:them|those))?|everything|"
-    r"(?:this|that|these|those)(?: two)? (?:things?|info\w*|details?|facts?))\b"
-)
-
-_CHANGE: Final = (
-    r"(?:,? (?:and )?(?:let's|let us|instead|i'll|we'll|just (?:use|do|make|go|give|write)|use |make it|tonight|"
-    r"for (?:now|tonight|today|one|a )|this (?:week|year|evening|month)|(?:and )?(?:tell|show|give|write|help) me|"
-    r"what|where|who|is there|are there|can you|could you|how)\b)"
-)
-"""Words after "forget …" that show a change of mind or of subject."""
-
-ENGLISH: Final = (
-    # An act upon the memory or on what was told.
-    lazy_regex(
-        rf"{_START}(?:{_VERB}|{_SPLIT_VERB}|{_FORGET})\b.{{0,160}}?(?:{PLACE}|{TOLD})"
-        rf"|(?:{PLACE}|{TOLD}).{{0,160}}?(?:[,:;.?!–-] ?|\band |\bso ){_LET}(?:{_VERB}|{_FORGET})\b"
-        rf"|(?:{PLACE}|{TOLD}).{{0,120}}\b(?:should|can|could|must|may|needs? to|has to|have to|ought to|"
-        rf"had better|is to|"
-        rf"are to) (?:now |please |just |all |also )*(?:go|be {_GONE}|vanish|disappear)\b"
-        rf"|\b(?:want(?:ed)?|like|love|prefer)\b.{{1,80}}\b{_GONE}\b.{{0,30}}(?:{PLACE}|{TOLD})"
-        rf"|(?:{PLACE}|{TOLD}).{{0,80}}\bwant(?:ed)? (?:it|that|this|them|all of it) (?:\w+ )?{_GONE}\b"
-        rf"|\b(?:mind|about|consider|appreciate you) (?:please )?{_ING}\b.{{1,160}}?(?:{PLACE}|{TOLD})"
-        rf"|\b{_YOU} (?:can|may) (?:now )?(?:{_VERB}) {_OWN} (?:[\w'-]+ ){{0,4}}{_INFO}\b.{{0,80}}\b(?:hold on to|"
-        rf"ke[ep]+t?(?:ing)? |remember|to know)"
-        rf"|{_START}(?:{_VERB}|{_SPLIT_VERB}) .{{1,100}}\b(?:ha(?:ve|ving)|want) {_YOU} (?:to )?(?:bring|mention|"
-        rf"know|remember|keep)"
-    ),
-    # To forget, of the assistant.
-    lazy_regex(
-        rf"{_START}{_FORGET} (?:about )?{_OBJECT}(?!.{{0,80}}{_CHANGE})"
-        rf"|\b(?:mind|about) (?:please )?(?:forgetting|unlearning) {_OBJECT}"
-        rf"|{_START}(?:unlearn|unremember|unhear|un-know|un-?say) \w"
-    ),
-    # Not to keep any longer.
-    lazy_regex(
-        rf"(?:{_START}(?:stop|quit|no longer)|\b(?:mind|about|rather {_YOU}) (?:not|no longer)) {_KEPT_OBJECT}"
-        rf"|\b{_YOU} (?:please )?(?:needn'?t|need not|don'?t (?:need|have) to|do not (?:need|have) to|mustn'?t|"
-        rf"shouldn'?t|"
-        rf"should not|no longer need to|can stop|should stop|won'?t need to|not) (?:\w+ )?{_KEPT_OBJECT}"
-        rf"|\bi (?:don'?t|do not|no longer|never) (?:\w+ )?(?:want|wish|need|like) (?:for )?{_YOU} (?:to )?(?:\w+ )?"
-        rf"(?:{_KEPT_OBJECT}|{_KEEP} {_POINTS})"
-        rf"|\b(?:(?:i|we)(?:'d| would) (?:much )?(?:rather|prefer|feel better|feel safer|be happier|like it|"
-        rf"sleep better|"
-        rf"appreciate it)|it(?:'d| would) be (?:better|best|nicer|safer|good|"
-        rf"great))\b.{{0,30}}\b{_YOU}\b.{{0,16}}(?:n'?t|"
-        rf"\bnot|no longer|never|stopped)\b.{{0,12}}\b(?:{_KEEP}|knew(?: about)?|kept|had|stored|saved|remembered|"
-        rf"held on "
-        rf"?to) (?:{_OBJECT}|{_POINTS}|(?:the|about) )"
-        rf"|\bi (?:wish|hope|prefer)\b.{{0,30}}\b{_YOU}\b.{{0,12}}(?:n'?t|\bnot|no longer|never)\b.{{0,12}}\b(?:knew|"
-        rf"remembered|had|stored|saved|kept|{_KEEP}) (?:{_OBJECT}|{_POINTS})"
-        rf"|{_START}(?:do not|don'?t|never|no longer) (?:ever |please |{_YOU} )?{_KEEP} (?:{_OBJECT}|"
-        rf"{_POINTS}).{{0,60}}"
-        rf"(?:{PLACE}|{TOLD}|\bany ?more\b|\bany longer\b|\babout me\b)"
-        rf"|{_START}(?:do not|don'?t|never|not) (?:ever |please )?{_KEEP} {TOLD}"
-        rf"|(?:{PLACE}|{TOLD}).{{0,100}}\b(?:do not|don'?t) (?:ever )?{_KEEP} {_POINTS}"
-        rf"|{_START}(?:do not|don'?t) (?:ever )?(?!know|bring){_MIND} {_OBJECT}"
-    ),
-    # A wish that it were not kept, or had not been told.
-    lazy_regex(
-        rf"\b(?:i'?d|i would|i wish|i prefer|i want|it'?d|it would|make sure|ensure|see to it)\b.{{0,90}}"
-        rf"(?:n'?t|\bnot|\bno longer|\bnever|\bnothing)\b.{{0,50}}(?:{PLACE}|\b{_KEPT} (?:with|by|about) |"
-        rf"{_YOU}(?:'ve|'d| have| had)? (?:\w+ )?{_KEPT})"
-        rf"|\b(?:n'?t|not|no longer|never|nothing|none)\b.{{0,60}}\b(?:be|stay|remain|is|are|gets?|"
-        rf"to be) {_KEPT} (?:with|"
-        rf"by|about|in) (?:{_YOU}|me|your)"
-        rf"|\bi (?:don'?t|do not|no longer) (?:want|like|need)\b.{{1,70}}(?:{PLACE}|\b{_KEPT}\b(?! (?:the|my|a) ))"
-        rf"|\b(?:pretend|act as if|act like|as if|as though|like)\b.{{0,20}}\b(?:i|we|{_YOU}) (?:had )?(?:never|"
-        rf"didn'?t|did "
-        rf"not) (?:told|tell|said|say|mention|mentioned|heard|hear|knew|know) (?:{_YOU}|it|that|this|about|what|any)"
-        rf"|\b(?:should|must|may|can)(?:n'?t| not|no longer) be (?:\w+ )?(?:in|on|among) {PLACE}"
-        rf"|\b(?:pretend|act as if)\b.{{0,20}}\b(?:i|we) (?:never|didn'?t) mention(?:ed)? .{{1,40}} to {_YOU}\b"
-        rf"|\b{_YOU} (?:never|didn'?t) hear(?:d)? (?:that|this|it)\b(?=.{{0,60}}(?:{PLACE}|{TOLD}|$))"
-        rf"|\bnothing (?:i|we|i've|that i)\b.{{0,40}}\b{_KEPT}\b|\b(?:it|that|this|simply) (?:could |should |"
-        rf"would )?not exist with {_YOU}\b"
-        rf"|\bi(?:'d like to| want to)? take back what i\b|\bclean slate, please\b"
-    ),
-)
-
-_TOLD_YOU: Final = rf"\b(?:i|we)(?:'ve| have|'d)? (?:\w+ )?(?:told|said to) {_YOU}\b"
-
-POINTING: Final = lazy_regex(
-    rf"{_START}(?:(?:{_VERB}|{_FORGET}|(?:do not|don'?t) {_KEEP}) {_POINTS}(?! \w+ (?:from|off|in|"
-    rf"out of) (?!{_YOU}))|"
-    rf"(?:take|throw|wipe|strike|get) {_POINTS} (?:out|off|away|back|down)|let {_POINTS} go\b)"
-    rf"|\bwant (?:it|that|this|them) {_GONE}\b"
-    r"|^(?:所以|那|就|请|你|麻烦|帮我|把)*(?:那些|这些|那个|这个|那件事|这件事|这事|那事|它)?(?:请|你|就|都|全|"
-    r"给我|也|赶紧)*(?:忘(?:了|掉|记)|删(?:了|掉|除)|清(?:了|掉)|抹(?:了|掉)|别(?:留|存|记)|不要(?:留|存|记))"
-)
-"""Acts upon what the sentence before tells: "Please delete that."."""
 
 FOREIGN: Final = lazy_regex(
     r"\b(?:from|out of|off|in) (?:the|my|our|his|her|their|this|that|these|those|an?|every|all)\b(?! (?:records?|"
@@ -285,59 +150,6 @@ _NOT_KEEP: Final = (
     r"不许|不准|不该|甭|休|勿|莫|不想你|"
     r"不希望你|唔好|唔使|咪)(?:再|老|总|一直|继续|给[我俺]|替[我俺]|帮[我俺]|把|先|往后)*"
 )
-_KIND_ZH: Final = (
-    r"(?:密码|号码|卡号|证号|号|地址|名字|生日|体重|身高|工资|收入|年龄|病|药|住址|电话|口令|信息|资料|情况|计划|"
-    r"秘密|学校|日期|关系|宗教|信仰|血型|"
-    r"车牌|姓名|小名|隐私|过往|历史)"
-)
-_MATTER_ZH: Final = (
-    rf"(?:的事|[这那]?件事|[这那]事|事儿|[这那](?:条|段|种|档子|桩|回事|串)|"
-    rf"关于|有关|我(?:的|家|们)?{_MANY}{{0,10}}?{_KIND_ZH})"
-)
-_TOPIC_ZH: Final = rf"(?:{_MATTER_ZH}|[这那]个|我的|我(?:家|们|自己|爸|妈|老公|老婆|儿子|女儿)|你)"
-
-CHINESE: Final = (
-    # An act upon the memory or what was said.
-    lazy_regex(
-        rf"(?:{_KNOWS}|{_SAID})[^。！？!?\n]{{0,40}}?(?:{_OFF}|{_FORGET_ZH}|{_NOT_KEEP}{_MANY}{{0,6}}?(?:记|存|留|"
-        rf"保存|保留|提))"
-        rf"|(?:{_OFF}|忘(?:掉|记)|{_NOT_KEEP}(?:留|存|记|保存)){_MANY}{{0,30}}?(?:{_KNOWS}|{_SAID})"
-        rf"|(?:{_KNOWS})[^。！？!?\n]{{0,14}}?(?:没有|不要有|别有|压根没)"
-        rf"|你(?:还|都)?(?:知道|记得|说得出|存着|记着)[^。！？!?\n]{{2,40}}?(?:[那这](?:条|些|个)|"
-        rf"它){_MANY}{{0,10}}?{_OFF}"
-        rf"|不(?:要)?在你(?:那里|那儿|那边|这里|这儿|这边)(?:保存|存|留)"
-    ),
-    # To forget, of the assistant.
-    lazy_regex(
-        rf"(?:^|[，。；：！？,;:!?\s]|请|你|您|麻烦|帮我|帮忙|就|能|可以|可否|赶紧|希望你|想让你)(?:就|都|把|"
-        rf"将){_MANY}{{1,30}}?忘(?:掉|了|记|干净|光)(?!不|的)"
-        rf"|{_MANY}{{2,30}}(?:请|求|劝)?(?:你|您)?(?:能|就|都|给我|赶紧|快|彻底|通通|统统|全|全部|"
-        rf"从头到尾给我)*(?:忘(?:掉|记)(?:吧|了吧|好吗|行吗|可以吗|就好|，|,|!|！|。|$)|忘干净)"
-        rf"|(?:^|[，。；：！？,;:!?\s])(?:请|麻烦)?(?:你|您)?(?:就|全|都|快|赶紧)?忘(?:掉|记|了)(?:我|关于|有关|"
-        rf"那|这|所有|一切|之前|刚才)"
-        rf"|(?:你|您)(?:就|全|都|快|赶紧|给我)?忘(?:掉|记|了)吧"
-    ),
-    # Not to keep any longer.
-    lazy_regex(
-        rf"{_NOT_KEEP}{_MANY}{{0,10}}?记(?:录|住|着|下|挂)?(?:我|{_TOPIC_ZH})"
-        rf"|{_NOT_KEEP}(?:存|保存|保留|留|储存)(?:着|住)?(?:我|{_MATTER_ZH}){_MANY}{{0,10}}{_KIND_ZH}"
-        rf"|(?:{_TOPIC_ZH}|{_KIND_ZH})[^。！？!?\n]{{0,16}}?{_NOT_KEEP}{_MANY}{{0,6}}?(?:记(?:录|住|着|下)?(?:了|"
-        rf"啦|着|$|，|,|。|"
-        rf"哈|吧|住)|记(?![得错那])|惦记)"
-        rf"|(?:你|您)(?:能不能|可以|可不可以|就|先|以后|可别|也|最好)*{_NOT_KEEP}{_MANY}{{0,6}}?(?:存|保存|保留|"
-        rf"留|储存|知道|晓得){_MANY}{{0,4}}?(?:{_TOPIC_ZH}|着|了|底)"
-        rf"|{_MATTER_ZH}{_MANY}{{0,16}}?[，,]?(?:都|全都?|先|也|这个|你)*(?:{_NOT_KEEP})(?:存着|留着|存了|留底|"
-        rf"保存|留存|留档)"
-        rf"|(?:我|俺){_MANY}{{0,6}}?(?:不想|不希望|不愿意?){_MANY}{{0,4}}?(?:你|您){_MANY}{{0,8}}?(?:记|知道|存|"
-        rf"留|保存)"
-    ),
-    # As if it had not been said.
-    lazy_regex(
-        rf"(?:就?当|只当|权当|当作|当成)(?:我|你|俺|什么都)?(?:从来|压根|从)?(?:没|冇)(?:有)?(?:跟你|听我?)?(?:听|"
-        rf"说|讲|提|告诉)(?:到|见)?(?:过|你)"
-        rf"|(?:你|您){_MANY}{{0,6}}?(?:不必|不用|别|最好不)(?:再)?知道|当没这回事"
-    ),
-)
 
 REPORT_ZH: Final = lazy_regex(
     r"(?<![帮给替让请])(?:我|他|她|它|们|人家)(?:都|全|已经|早就|早|也|又|总是|总|老是|老|经常|刚刚?|昨天|今天|"
@@ -358,13 +170,6 @@ COMMAND: Final = lazy_regex(
     r"移除|扔掉|丢[了掉]|擦掉|划掉|撤回|收回|消除|[别勿]再?[留存记提]|不[要用必]再?[留存记]"
 )
 """Any word of deleting or forgetting."""
-
-CUE: Final = lazy_regex(
-    rf"{COMMAND.pattern}|\b(?:delet|eras|remov|wip|scrub|purg|discard|unlearn|forget|getting rid|letting go|bin|"
-    rf"losing|keep|stor|sav|remember|retain|record|memor|hold|hang|know|knew|kept|lose|go\b|gone|unsay|"
-    r"un-|never|vanish|exist|slate|scratch|take|throw)|[别不没当忘删清抹留存记冇撤]"
-)
-"""Words without which a message asks for nothing."""
 
 FRAME: Final = lazy_regex(
     rf"\b(?:{_VERB}|{_FORGET}|{_ING})\b(?: about)?|(?:^|[,;:.!?…–—-] ?|\b(?:and|to|mind|you|please|just|can|about|"

@@ -146,7 +146,7 @@ def event(content: str) -> Event:
 
 def forgotten(text: str) -> object:
     """What a request to forget means in a talk of one message."""
-    request = forget_requests.read("Please forget my old PIN 6714 and everything about Ann.")
+    request = forget_requests.read("Please forget my old PIN 6714 and everything about Ann.", [0])
     turns = [Turn(0, 0, "ada", "Ada", "user", text), Turn(1, 1, "ada", "Ada", "user", "Forget it.")]
     return None if request is None else matching.find(request, turns[1], turns)
 
@@ -160,7 +160,7 @@ PARSERS: Final[dict[str, tuple[Callable[[str], object], int]]] = {
     "kinds of documents": (chunking.guess_media_type, DOCUMENT),
     "titles": (lambda text: chunking.title_of(text, "text/markdown"), DOCUMENT),
     "sentences": (sentences.split, MESSAGE),
-    "requests to forget": (forget_requests.read, MESSAGE),
+    "requests to forget": (forget_requests.by_words, MESSAGE),
     "sentences to forget": (forgetting_text.sentences, MESSAGE),
     "clauses to forget": (forgetting_text.clauses, MESSAGE),
     "kinds of things to forget": (lambda text: subjects.values(subjects.stated(text), text), MESSAGE),

@@ -14,10 +14,12 @@ from core.events import log, publishing
 from core.events.log import Emission
 from core.events.pending import Report
 from core.events.publishing import Author
-from core.forgetting import forget, matching, params, suggested, text, turns
+from core.forgetting import forget, matching, params, recognition, suggested, text, turns
 from core.forgetting.erasing import Forgotten, Request
 from core.forgetting.forget import Keep
 from core.forgetting.params import MayAsk, Mode
+from core.forgetting.recognition import NOT_ASKING, Recognised
+from core.forgetting.talk import PERSON
 from core.forgetting.turns import Place, Scene
 from core.inference.ask import ModelRefused
 from core.inference.embedders import Embedder
@@ -53,10 +55,15 @@ def forget_on_request(tools: Tools, job: Job) -> Outcome:
             return Outcome(Report({"forgetting": "no_new_message"}))
         if message_id is None:
             raise Never(f"{job.target} needs an event that brought a message; {job.event.id!r} did not.")
-        asked = forget.find(tx, session_id, message_id, may_ask=may_ask)
-        echoes = forget.echoes(tx, job.tenant_id, asked.scene)
+        scene = turns.alone(tx, session_id, message_id)
+        echoes = forget.echoes(tx, job.tenant_id, scene)
+    recognised = _recognised(tools.embedder, scene)
+    with tools.db.tenant(job.tenant_id) as tx:
+        asked = forget.find(tx, session_id, message_id, recognised.sentences, may_ask=may_ask)
     if _is_worth_a_search(asked) and not echoes:
         asked = _by_meaning(tools.embedder, _search_elsewhere(tools, job, asked))
+    if not recognised.sure:
+        asked = forget.as_guess(asked)
     if asked.found.is_empty and not (echoes or asked.found.refused):
         asked = _suggested(tools, job, asked)
     if asked.found.is_empty and not echoes:
@@ -76,6 +83,14 @@ def _check_params(job: Job) -> None:
         raise Never(f"/params/{fault[0]}: {fault[1]}; correct it in the rule.")
 
 
+def _recognised(embedder: Embedder, scene: Scene) -> Recognised:
+    """Return which sentences of a person's message ask to forget something. No transaction may be open."""
+    if scene.asking.role != PERSON:
+        return NOT_ASKING
+    embed = embedder.embed_queries if embedder.name == recognition.MODEL else None
+    return recognition.recognise(scene.asking.text, embed) or NOT_ASKING
+
+
 def _is_worth_a_search(asked: Request) -> bool:
     """Return whether a person asks and nothing was found: neither what is meant nor that it is somebody else's."""
     request, found = asked.request, asked.found
@@ -87,7 +102,7 @@ def _search_elsewhere(tools: Tools, job: Job, asked: Request) -> Request:
     places = _similar(tools.embedder, tools, job.tenant_id, asked.scene)
     message = asked.scene.message
     with tools.db.tenant(job.tenant_id) as tx:
-        return forget.find(tx, message.session_id, message.id, places, asked.may_ask)
+        return forget.find(tx, message.session_id, message.id, asked.asking, places, asked.may_ask)
 
 
 def _by_meaning(embedder: Embedder, asked: Request) -> Request:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 
 from core.config import Settings
+from core.forgetting import recognition, requests
+from core.forgetting.requests import ForgetRequest
 from core.inference import configured_embedder
 from core.inference.embedders import Embedder
 
@@ -24,3 +26,13 @@ def embedder() -> Embedder:
 def cosines(named: Sequence[str], statements: Sequence[str]) -> list[list[float]]:
     rows: list[list[float]] = (embedder().embed_queries(named) @ embedder().embed(statements).T).tolist()
     return rows
+
+
+def asking(message: str) -> Sequence[int]:
+    """Return the sentences of a message that ask to forget, as production recognises them."""
+    recognised = recognition.recognise(message, embedder().embed_queries)
+    return () if recognised is None else recognised.sentences
+
+
+def request_of(message: str) -> ForgetRequest | None:
+    return requests.read(message, asking(message))

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from core.forgetting import described, matching, requests
+from core.forgetting import described, matching
 from core.forgetting.extent import ForgetScope
 from core.forgetting.talk import MEMORY, Turn
-from tests.core.forgetting.labelled import cosines
+from tests.core.forgetting.labelled import cosines, request_of
 
 
 def meant(memories: list[str], message: str) -> tuple[ForgetScope | None, list[str]]:
     """How a request is carried out, and the memories that it means."""
     turns = [Turn(number, -1, "ada", None, MEMORY, text) for number, text in enumerate(memories)]
     asking = Turn("asking", len(turns), "ada", None, "user", message)
-    request = requests.read(message)
+    request = request_of(message)
     if request is None:
         return None, []
     found = matching.find(request, asking, turns)
@@ -92,6 +92,6 @@ def test_what_the_request_says_stays_is_not_meant() -> None:
     ],
 )
 def test_a_description_is_a_request_without_the_words_of_asking(message: str, named: list[str]) -> None:
-    request = requests.read(message)
+    request = request_of(message)
     assert request is not None
     assert [description.text for description in described.descriptions(request)] == named

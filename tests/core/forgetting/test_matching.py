@@ -9,7 +9,7 @@ from core.forgetting import matching
 from core.forgetting.extent import ForgetScope
 from core.forgetting.matching import Found, MayAsk
 from core.forgetting.talk import Turn
-from tests.core.forgetting.labelled import BARE, cosines
+from tests.core.forgetting.labelled import BARE, asking, cosines
 
 SCENARIOS = [
     one for name in ("dev", "dev2") for one in forget.scenarios(name) if one["is_request"] and one["id"] not in BARE
@@ -39,7 +39,7 @@ def in_group(*said: tuple[str, str]) -> list[Turn]:
 
 
 def found_in(turns: Sequence[Turn], may_ask: MayAsk = MayAsk.CONCERNED) -> Found:
-    request = matching.read(turns[-1], turns, may_ask)
+    request = matching.read(turns[-1], asking(turns[-1].text), turns, may_ask)
     if request is None:
         return matching.NOTHING
     found = matching.find(request, turns[-1], turns, may_ask)

@@ -7,9 +7,8 @@ import pytest
 import re2
 
 from bench import forget
-from core.forgetting import requests
 from core.forgetting.extent import ForgetScope
-from tests.core.forgetting.labelled import BARE
+from tests.core.forgetting.labelled import BARE, request_of
 
 SCENARIOS = [one for name in ("dev", "dev2") for one in forget.scenarios(name)]
 SCOPES = {
@@ -27,7 +26,7 @@ SCOPES = {
     "scenario", [one for one in SCENARIOS if one["is_request"] and one["id"] not in BARE], ids=lambda one: one["id"]
 )
 def test_a_request_is_recognised_with_its_scope(scenario: forget.Json) -> None:
-    found = requests.read(scenario["last"]["text"])
+    found = request_of(scenario["last"]["text"])
     assert found is not None
     assert found.scope in SCOPES[scenario["scope"]]
 
@@ -36,7 +35,7 @@ def test_a_request_is_recognised_with_its_scope(scenario: forget.Json) -> None:
     "scenario", [one for one in SCENARIOS if not one["is_request"] or one["id"] in BARE], ids=lambda one: one["id"]
 )
 def test_other_talk_of_deleting_is_none(scenario: forget.Json) -> None:
-    assert requests.read(scenario["last"]["text"]) is None
+    assert request_of(scenario["last"]["text"]) is None
 
 
 @pytest.mark.parametrize(
@@ -52,17 +51,17 @@ def test_other_talk_of_deleting_is_none(scenario: forget.Json) -> None:
     ],
 )
 def test_idioms_reports_and_commands_about_other_things_are_none(text: str) -> None:
-    assert requests.read(text) is None
+    assert request_of(text) is None
 
 
 def test_a_list_of_things_that_stay_is_read() -> None:
-    found = requests.read("Please scrap DK-20918 from memory but leave the return one.")
+    found = request_of("Please scrap DK-20918 from memory but leave the return one.")
     assert found is not None
     assert list(found.kept) == ["leave the return one."]
 
 
 def test_traditional_characters_are_read_like_simplified_ones() -> None:
-    found = requests.read("請忘掉我說過的那個地址。")
+    found = request_of("請忘掉我說過的那個地址。")
     assert found is not None
     assert found.scope is ForgetScope.FACT
 

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import pytest
+
+from core.forgetting import recognition
+from tests.core.forgetting.labelled import asking
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Please delete my PIN from memory.",
+        "Forget that I used to smoke.",
+        "Forget my old phone number.",
+        "Can you unlearn where I work?",
+        "Everything you remember about my ex, please remove it.",
+        "Delete what I shared about my panic attacks.",
+        "The address I gave you last week can be deleted.",
+        "Take the bit about my debts out of your notes.",
+        "I'd rather you didn't hang on to my salary.",
+        "Stop keeping track of my weight.",
+        "You needn't keep her address.",
+        "I shouldn't have told you about the affair. Please wipe that.",
+        "Let's pretend I never mentioned the lawsuit to you.",
+        "My blood type shouldn't be in your memory.",
+        "把我说过的地址忘掉吧。",
+        "从你的记忆里删掉我的体重。",
+        "我欠债的事，别再记着了。",
+        "不要再保存我的银行卡号了。",
+        "我离职的事你就当没听我说过。",
+        "我跟你讲过前男友的事吧?那些都忘了",
+    ],
+)
+def test_who_names_the_memory_or_what_it_was_told_asks(message: str) -> None:
+    assert asking(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Delete the peanuts from the shopping list.",
+        "Remove Mia from the group chat.",
+        "Drop the Postgres container.",
+        "Delete the event on 3 May.",
+        "Erase the whiteboard.",
+        "Drop the rule about emojis in emails to Contoso.",
+        "Delete everything about the merger from the memo.",
+        "Remove the line I mentioned from the draft.",
+        "Delete the photos I sent you from the shared folder.",
+        "Forget the onions, use leeks.",
+        "Forget my earlier order, I'll have the soup instead.",
+        "把花生从购物清单里删掉",
+        "我跟你说，把花生从清单里删掉",
+        "把我刚发的那段话里的电话号码去掉",
+        "清空购物车",
+    ],
+)
+def test_commands_about_other_things_do_not_ask(message: str) -> None:
+    assert not asking(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "He deleted what I told him.",
+        "Don't forget what I told you about my allergy.",
+        "How do I delete what you know about me?",
+        "Did you delete what I told you to delete?",
+        "I forgot what I told you about my trip.",
+        "Forget it, let's order pizza.",
+        "Don't keep me waiting.",
+        "I told you I don't want onions. Remove them.",
+        "I told you the draft was too long. Delete it.",
+        "Write a message to Tom: please forget what I told you about the money.",
+        'She said: "Forget everything I told you."',
+        "怎么让他忘掉我说过的话？",
+        "我忘了跟你说，我下周去大理。",
+        "他说过的话我都忘了",
+        "别忘了我跟你说过的过敏的事",
+        "算了，当我没说，换个话题",
+        "谁也别再记着了",
+    ],
+)
+def test_reports_questions_refusals_idioms_and_texts_do_not_ask(message: str) -> None:
+    assert not asking(message)
+
+
+def test_the_sentence_that_asks_is_named() -> None:
+    assert asking("I have a new phone. Please forget my old number. What is the weather like?") == [1]
+
+
+def test_without_vectors_the_words_decide() -> None:
+    assert recognition.recognise("Please delete what I told you about my divorce from your memory.") is not None
+    assert recognition.recognise("I live in Porto.") is None
+
+
+def test_a_long_message_is_read_to_a_bound() -> None:
+    assert len(recognition.windows(recognition.pieces("Forget it. " * 2_000))) == recognition.WINDOWS
