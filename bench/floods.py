@@ -327,7 +327,7 @@ def _settle(client: httpx.Client) -> None:
     """Wait until the work on what a tenant has sent has ended: it would slow the searches before a flood, too."""
     last = message("s", "nobody", 0)
     token = client.post("/v1/events", json=last).raise_for_status().json()["settle_token"]
-    while not client.get(f"/v1/settle?token={token}&timeout=20").raise_for_status().json()["settled"]:
+    while not client.get(f"/v1/settle?token={token}&timeout=20&flush=true").raise_for_status().json()["settled"]:
         pass
 
 
