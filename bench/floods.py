@@ -305,8 +305,8 @@ class Quiet:
 
 def plant(quiet: httpx.Client, noisy: httpx.Client) -> dict[str, str]:
     """Store what both tenants need; return the login and the memory of the flooding one's pages."""
-    quiet.post("/v1/events", json=[message(f"q{n}", "ada", n) for n in range(100)]).raise_for_status()
-    noisy.post("/v1/events", json=[message(f"m{n}", "mallory", n) for n in range(300)]).raise_for_status()
+    quiet.post("/v1/events", json=_conversation("q", "ada", 100)).raise_for_status()
+    noisy.post("/v1/events", json=_conversation("m", "mallory", 300)).raise_for_status()
     large = {"event_type": "a" * 60 + ".came", "source": "bench", "payload": {"text": LARGE}}
     for _ in range(20):
         noisy.post("/v1/events", json=[large] * 15).raise_for_status()
@@ -321,6 +321,17 @@ def plant(quiet: httpx.Client, noisy: httpx.Client) -> dict[str, str]:
     key = noisy.headers["authorization"].removeprefix("Bearer ")
     login = httpx.post(f"{noisy.base_url}/console/login", data={"key": key}, headers={"origin": str(noisy.base_url)})
     return {"BENCH_MEMORY": name, "BENCH_COOKIE": login.headers.get("set-cookie", "").partition(";")[0]}
+
+
+def _conversation(session: str, user: str, count: int) -> list[dict[str, object]]:
+    """Return messages of one session, none of which is read before its end."""
+    about: dict[str, object] = {"session_id": session, "user_id": user}
+    ended: dict[str, object] = {"event_type": "session.ended", "source": "bench", "payload": about}
+    contents = (
+        f"I moved to {CITIES[number % len(CITIES)]}, and my locker is number {number}." for number in range(count)
+    )
+    said = [{**about, "role": "user", "content": content} for content in contents]
+    return [*({"event_type": "message.added", "source": "bench", "payload": payload} for payload in said), ended]
 
 
 def _settle(client: httpx.Client) -> None:
