@@ -15,6 +15,7 @@ from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Dependencies, Reader
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
+from core.baton import REQUESTS
 from core.sessions.known_owners import Kind
 from core.tenancy.tenants import Caller
 from core.transfer import export
@@ -56,7 +57,8 @@ def _archive(deps: Dependencies, caller: Caller, kind: Kind, name: str, *, raw: 
         unscreened.allow(deps, caller, "export", **{f"{kind}_id": name})
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - open until it has been sent
     try:
-        export.write(deps.db, caller.tenant_id, name, file, kind=kind, raw=raw)
+        with REQUESTS.carried(caller.tenant_id):
+            export.write(deps.db, caller.tenant_id, name, file, kind=kind, raw=raw)
         length = file.tell()
         file.seek(0)
     except BaseException:
