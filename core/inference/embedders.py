@@ -10,14 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, Self
 
 import numpy as np
+import structlog
 from numpy.typing import NDArray
 
-from core import metrics
+from core import logs, metrics
 from core.baton import REQUESTS
 from core.errors import Never
 from core.inference import embedding_model
 from core.inference.local_models.catalog import DIMENSION
 from core.memoize import DigestCache, digest
+
+log = structlog.get_logger()
 
 Floats = NDArray[np.float32]
 
@@ -52,10 +55,11 @@ class BrokenVectors(Never):
     `good`: the vectors of the other texts; `reasons`: what is wrong with the rest, both by text.
     """
 
-    def __init__(self, who: str, good: Mapping[str, Floats], reasons: Mapping[str, str]) -> None:
-        self.who, self.good, self.reasons = who, good, reasons
+    def __init__(self, who: str, good: Mapping[str, Floats], reasons: Mapping[str, str], advice: str = "") -> None:
+        """`advice`: what to do about it."""
+        self.who, self.good, self.reasons, self.advice = who, good, reasons, advice
         first = next(iter(reasons.values()))
-        super().__init__(f"{who} returned {len(reasons)} of {len(good) + len(reasons)} vectors broken: {first}")
+        super().__init__(f"{who} returned {len(reasons)} of {len(good) + len(reasons)} vectors broken: {first}{advice}")
 
 
 class Symmetric(ABC):
@@ -130,11 +134,21 @@ class CachedEmbedder:
                 for text, row in broken.good.items():
                     self._kept.put(digest(self._tenant_id, kind, text), row.copy())
                 cached = {text: found[key] for key, text in zip(keys, texts, strict=True) if key in found}
-                raise BrokenVectors(broken.who, {**cached, **broken.good}, broken.reasons) from broken
+                raise BrokenVectors(broken.who, {**cached, **broken.good}, broken.reasons, broken.advice) from broken
             for key, row in fresh.items():
                 self._kept.put(key, row.copy())
             found |= fresh
         return np.array([found[key] for key in keys], dtype=np.float32).reshape(len(texts), self.dimension)
+
+
+def embed_sound(embedder: Embedder, texts: Sequence[str]) -> Floats:
+    """Return one row for each text; zeros where the vector is broken, so that the text is found by its words alone."""
+    try:
+        return embedder.embed(texts)
+    except BrokenVectors as broken:
+        log.warning("embedding.broken", **logs.fault(broken))
+        nothing = np.zeros(embedder.dimension, dtype=np.float32)
+        return np.array([broken.good.get(text, nothing) for text in texts], dtype=np.float32)
 
 
 def unit_rows(rows: Floats) -> Floats:

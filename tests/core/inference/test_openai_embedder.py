@@ -2,67 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 import pytest
 
 from core.errors import Later, Never
-from core.inference.embedders import BrokenVectors, CachedEmbedder
+from core.inference.embedders import BrokenVectors, CachedEmbedder, embed_sound
 from core.inference.openai_embedder import OpenAIEmbedder
-from tests.ports import POLL_SECONDS
-
-Answer = tuple[int, dict[str, str], Any]
-
-
-@contextmanager
-def endpoint(answer: Callable[[dict[str, Any]], Answer]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A server that speaks HTTP; yields its address and the bodies it was sent."""
-    seen: list[dict[str, Any]] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            seen.append(body)
-            status, headers, value = answer(body)
-            raw = value if isinstance(value, bytes) else json.dumps(value).encode()
-            self.send_response(status)
-            for name, text in {**headers, "Content-Type": "application/json", "Content-Length": str(len(raw))}.items():
-                self.send_header(name, text)
-            self.end_headers()
-            self.wfile.write(raw)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", seen
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
-def vectors(body: dict[str, Any], dimension: int = 3) -> Answer:
-    """Vectors that tell their text's length, in reverse order, not of length 1."""
-    rows = [
-        {"object": "embedding", "index": at, "embedding": [float(len(text))] + [2.0] * (dimension - 1)}
-        for at, text in enumerate(body["input"])
-    ]
-    return (
-        200,
-        {},
-        {"object": "list", "data": rows[::-1], "model": "m", "usage": {"prompt_tokens": 1, "total_tokens": 1}},
-    )
+from tests.core.inference.vector_endpoint import Answer, endpoint, vectors
 
 
 def refusing(status: int, headers: dict[str, str] | None = None, message: str = "refused") -> Callable[..., Answer]:
@@ -187,3 +137,18 @@ def test_the_cache_keeps_the_good_vectors_of_an_answer() -> None:
         cached.embed(["a", "b"])
     assert set(raised.value.good) == {"a", "b"}
     assert [body["input"] for body in seen] == [["a"], ["bad", "b"]]
+
+
+def test_a_text_with_a_broken_vector_has_zeros_for_it_and_the_others_have_theirs() -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        status, headers, value = vectors(body)
+        for item in value["data"]:
+            if body["input"][item["index"]].startswith("bad"):
+                item["embedding"] = None
+        return status, headers, value
+
+    with endpoint(answer) as (url, _):
+        embedder = CachedEmbedder(OpenAIEmbedder(url, "", "m", 3))
+        rows = embed_sound(embedder, ["a", "bad", "b"])
+        assert not embed_sound(embedder, ["bad", "bad too"]).any()
+    assert [bool(row.any()) for row in rows] == [True, False, True]
