@@ -120,11 +120,17 @@ class _Admission:
         """Wait for a turn. What only waits for others needs none: it holds nothing."""
         if self._caller is not None and self._access is not None and self._access.counted not in WAITING:
             self._counts.see(self._caller.tenant_id)
-            if self._held >= LARGE_BYTES:
-                self._line = await self._large.take(self._caller.tenant_id, self._access.counted)
+            if kind := self._kind(self._caller.tenant_id, self._access):
+                self._line = await self._large.take(self._caller.tenant_id, kind)
                 self._began = asyncio.get_running_loop().time()
             await self._turns.take(self._caller.tenant_id)
             self._turn = True
+
+    def _kind(self, tenant_id: str, access: RouteAccess) -> str:
+        """Return with which requests of the tenant this one takes turns; empty: with none."""
+        if self._held >= LARGE_BYTES:
+            return access.counted
+        return "costly" if access.costly and self._counts.has_company(tenant_id) else ""
 
     def watch(self, send: Send) -> Send:
         """Return a `send` that ends the turn with the first byte of the answer: a slow reader holds no thread."""

@@ -31,7 +31,7 @@ Company = Callable[[str], bool]
 
 
 class LargeBodies:
-    """Requests with large bodies: one at a time of each tenant, with a rest between them while others are there.
+    """Requests with large bodies, and costly ones: one at a time of each tenant, beside others with a rest between.
 
     Parsing holds the interpreter for tens of milliseconds. Beside other tenants the rest is as long as the request
     took, so that a tenant's large requests take half of a process at most.
