@@ -25,7 +25,7 @@ from core.consolidation.conflicts import Choice, Decision, MemoryConflict
 from core.errors import Invalid
 from core.events import dispatch_control, dispatch_queries
 from core.events.dispatch_control import SignedRemark
-from core.inference.embedders import embed_sound
+from core.inference.sound_vectors import embed_sound
 from core.memory import memories
 from core.screening import output
 from core.storage.db import Tx

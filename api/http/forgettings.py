@@ -16,7 +16,7 @@ from api.ingress.large_json import Route
 from core.forgetting import restoring, undo_window
 from core.forgetting.undo_window import Forgetting
 from core.index import search_index
-from core.inference.embedders import embed_sound
+from core.inference.sound_vectors import embed_sound
 from core.memory import receipts
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller

@@ -30,7 +30,7 @@ from core.events.request_ids import Requests, Via
 from core.extraction import stated as extraction_stated
 from core.extraction.edits import UNSERVED
 from core.extraction.stated import ATTEMPTS, RequestedStatement, StatementOutcome
-from core.inference.embedders import embed_sound
+from core.inference.sound_vectors import embed_sound
 from core.memory import by_hand, memories
 from core.memory.changes import Edit, Owner
 from core.sessions import speaker_clocks

@@ -12,7 +12,8 @@ from uuid_utils.compat import uuid7
 from core.consolidation import judge
 from core.errors import Invalid, NotFound, Problem
 from core.events.publishing import Author
-from core.inference.embedders import Embedder, embed_sound
+from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.memory import by_hand, memories, updates, writer
 from core.memory.changes import Merge, Owner, Vector
 from core.screening import screen

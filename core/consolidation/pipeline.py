@@ -21,7 +21,8 @@ from core.consolidation.batch import Answers, Vectors
 from core.consolidation.candidate_screening import Screened
 from core.consolidation.judge import Pair, Thresholds
 from core.consolidation.llm_judge import Opinion
-from core.inference.embedders import Embedder, embed_sound
+from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.memoize import memo_scope
 from core.memory import identity, memories, nearest_vectors, neighbours, tombstones
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector

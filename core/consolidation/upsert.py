@@ -11,7 +11,7 @@ from sqlalchemy import text
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
 from core.events.publishing import Author
-from core.inference.embedders import embed_sound
+from core.inference.sound_vectors import embed_sound
 from core.memory import identity, versions, writer
 from core.memory.changes import Add, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Use
 from core.memory.versions import Citation

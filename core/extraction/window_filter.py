@@ -9,7 +9,7 @@ from enum import StrEnum
 from core.consolidation.pipeline import Consolidation
 from core.extraction import informativeness, novelty
 from core.extraction.protocol import Window
-from core.inference.embedders import embed_sound
+from core.inference.sound_vectors import embed_sound
 from core.memoize import memo_scope
 from core.memory import memories
 from core.memory.changes import Owner

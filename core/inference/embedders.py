@@ -10,17 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol, Self
 
 import numpy as np
-import structlog
 from numpy.typing import NDArray
 
-from core import logs, metrics
+from core import metrics
 from core.baton import REQUESTS
 from core.errors import Never
 from core.inference import embedding_model
 from core.inference.local_models.catalog import DIMENSION
 from core.memoize import DigestCache, digest
-
-log = structlog.get_logger()
 
 Floats = NDArray[np.float32]
 
@@ -139,16 +136,6 @@ class CachedEmbedder:
                 self._kept.put(key, row.copy())
             found |= fresh
         return np.array([found[key] for key in keys], dtype=np.float32).reshape(len(texts), self.dimension)
-
-
-def embed_sound(embedder: Embedder, texts: Sequence[str]) -> Floats:
-    """Return one row for each text; zeros where the vector is broken, so that the text is found by its words alone."""
-    try:
-        return embedder.embed(texts)
-    except BrokenVectors as broken:
-        log.warning("embedding.broken", **logs.fault(broken))
-        nothing = np.zeros(embedder.dimension, dtype=np.float32)
-        return np.array([broken.good.get(text, nothing) for text in texts], dtype=np.float32)
 
 
 def unit_rows(rows: Floats) -> Floats:

@@ -15,7 +15,7 @@ from core.errors import Conflict, Later
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.inference.embedders import embed_sound
+from core.inference.sound_vectors import embed_sound
 from core.memory import identity, writer
 from core.memory.changes import Add, Archive, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Restore
 from core.mirror import diff, markdown, sync_state

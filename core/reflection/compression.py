@@ -18,7 +18,8 @@ from core.events.publishing import Author
 from core.inference import ask
 from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
-from core.inference.embedders import Embedder, embed_sound
+from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.inference.structured_output import ModelAnswer
 from core.language.terms import has_han
 from core.memory import announcements, identity, memories, writer

@@ -17,7 +17,8 @@ from sqlalchemy import text
 
 from core.consolidation import judge
 from core.events.publishing import Author
-from core.inference.embedders import Embedder, embed_sound
+from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.memory import identity, memories, nearest_vectors, neighbours, writer
 from core.memory.changes import Change, Derive, Link, Owner, Part, Replace, Vector
 from core.reflection import clustering, generalization, recurrence

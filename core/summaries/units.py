@@ -26,7 +26,8 @@ from core.extraction.protocol import ExtractedUnit
 from core.index import search_index, unit_entries
 from core.index.search_index import Unembedded
 from core.index.unit_entries import UnitEntry
-from core.inference.embedders import Embedder, embed_sound
+from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.sessions import sessions, speaker_clocks
 from core.storage.db import Tx, recordset
 from core.summaries import segmentation, unit_llm_text, unit_rule_text

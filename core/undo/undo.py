@@ -20,7 +20,8 @@ from core.errors import Conflict, Invalid, NotFound, Problem
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
-from core.inference.embedders import Embedder, embed_sound
+from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.memory import announcements, memories, retention, updates, verdicts, versions, writer
 from core.memory.changes import Add, Owner, Vector
 from core.memory.rows import MemoryRow

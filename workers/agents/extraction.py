@@ -18,7 +18,7 @@ from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
 from core.extraction.session import MessageRange, SessionReader
 from core.inference.client import OnCall
-from core.inference.embedders import embed_sound
+from core.inference.sound_vectors import embed_sound
 from core.sessions import speaker_clocks
 from core.storage.db import Tx
 from core.summaries import units

@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.consolidation import candidate_screening
-from core.inference.embedders import embed_sound
+from core.inference.sound_vectors import embed_sound
 from core.memory import memories, restoration, retention, tombstones, updates
 from core.memory.restoration import RestoredMemory, RestoredVersion
 from core.reflection import profile

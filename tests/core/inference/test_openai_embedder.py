@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.errors import Later, Never
-from core.inference.embedders import BrokenVectors, CachedEmbedder, embed_sound
+from core.inference.embedders import BrokenVectors, CachedEmbedder
 from core.inference.openai_embedder import OpenAIEmbedder
 from tests.core.inference.vector_endpoint import Answer, endpoint, vectors
 
@@ -137,18 +137,3 @@ def test_the_cache_keeps_the_good_vectors_of_an_answer() -> None:
         cached.embed(["a", "b"])
     assert set(raised.value.good) == {"a", "b"}
     assert [body["input"] for body in seen] == [["a"], ["bad", "b"]]
-
-
-def test_a_text_with_a_broken_vector_has_zeros_for_it_and_the_others_have_theirs() -> None:
-    def answer(body: dict[str, Any]) -> Answer:
-        status, headers, value = vectors(body)
-        for item in value["data"]:
-            if body["input"][item["index"]].startswith("bad"):
-                item["embedding"] = None
-        return status, headers, value
-
-    with endpoint(answer) as (url, _):
-        embedder = CachedEmbedder(OpenAIEmbedder(url, "", "m", 3))
-        rows = embed_sound(embedder, ["a", "bad", "b"])
-        assert not embed_sound(embedder, ["bad", "bad too"]).any()
-    assert [bool(row.any()) for row in rows] == [True, False, True]
