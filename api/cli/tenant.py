@@ -140,7 +140,7 @@ def list_secrets(as_json: AsJson = False) -> None:
 def set_secret(name: Name, host: SecretHosts = None, as_json: AsJson = False) -> None:
     """Store a secret; its value is read from standard input and so does not appear in the shell history.
 
-    Example: imprint tenant secrets set crm-token --host api.crm.example < token.txt
+    Example: imprint tenant secrets set crm-token --host hooks.example.com < token.txt
     """
     value = _from_stdin(f"The value of {name}: ")
     with open_client() as client:
