@@ -96,4 +96,4 @@ def count_changes(counts: Mapping[str, int]) -> None:
 def note_call(tools: Tools, job: Job, call: Call) -> None:
     """Record a call of a model at once: it is paid for even if the job fails."""
     with tools.db.tenant(job.tenant_id) as tx:
-        costs.record(tx, tools.settings, job.tenant_id, job.id, call)
+        costs.record(tx, tools.settings, job.tenant_id, job.id, call, job.lease)

@@ -6,6 +6,7 @@ import errno
 import gc
 import resource
 import socket
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -34,6 +35,11 @@ OTHER_FILES: Final = 100
 
 BACKLOG: Final = 2048
 """Connections that may wait to be accepted."""
+
+SWITCH_SECONDS: Final = 0.001
+"""Time after which a thread that computes lets another have the interpreter; Python's own is 5 ms. A request waits for
+that several times: on the event loop, and after each answer of the database.
+"""
 
 
 def run(settings: Settings, processes: int) -> None:
@@ -118,6 +124,7 @@ def _serve(
     """Run one process of the API; `place`: its place among several."""
     for one in counted:
         metrics.serve(one)
+    sys.setswitchinterval(SWITCH_SECONDS)
     at = place or _Place(Balance(1))
     counts = None if at.counts is None else ProcessCounts(at.counts, at.slot)
     application = http.create(settings, broker_url(settings), vectors, counts)

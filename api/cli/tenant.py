@@ -75,6 +75,10 @@ NoChannels = Annotated[list[str] | None, typer.Option("--no-channel", help="A ch
 Signing = Annotated[
     bool, typer.Option("--signing-secret", help="Read the signing secret (`whsec_…`) from standard input.")
 ]
+SecretHosts = Annotated[
+    list[str] | None,
+    typer.Option("--host", help="The only host to which it may be sent. Repeatable; without it: as before, or all."),
+]
 Name = Annotated[str, typer.Argument(help="Name by which rules reference it: a-z, 0-9 and _ . -")]
 
 
@@ -133,14 +137,14 @@ def list_secrets(as_json: AsJson = False) -> None:
 
 
 @secrets.command("set")
-def set_secret(name: Name, as_json: AsJson = False) -> None:
+def set_secret(name: Name, host: SecretHosts = None, as_json: AsJson = False) -> None:
     """Store a secret; its value is read from standard input and so does not appear in the shell history.
 
-    Example: imprint tenant secrets set crm-token < token.txt
+    Example: imprint tenant secrets set crm-token --host hooks.example.com < token.txt
     """
     value = _from_stdin(f"The value of {name}: ")
     with open_client() as client:
-        answer = client.put(f"/v1/tenant/secrets/{name}", {"value": value})
+        answer = client.put(f"/v1/tenant/secrets/{name}", {"value": value} | ({"hosts": host} if host else {}))
     if as_json:
         show_json(answer)
     else:

@@ -182,7 +182,8 @@ def post_bulk(deps: Deps, caller: Writer, asked: BulkRequest, idempotency_key: I
 def _each(run: _Run, one: Callable[[_Run, UUID], BulkRow]) -> None:
     """Do one row after the other until the time is over; one that is refused stops no other."""
     began = time.monotonic()
-    hidden = _hidden(run)  # Read before the first row, which may erase others.
+    # Read before the first row, which may erase others.
+    hidden = audience.unreadable_memories(run.deps, run.caller, run.asked.ids)
     for memory_id in run.asked.ids:
         if run.rows and time.monotonic() - began > SECONDS:
             return
@@ -192,17 +193,6 @@ def _each(run: _Run, one: Callable[[_Run, UUID], BulkRow]) -> None:
             run.rows.append(one(run, memory_id))
         except (NotFound, Conflict, Invalid) as error:
             run.rows.append(_refused(memory_id, error))
-
-
-def _hidden(run: _Run) -> dict[UUID, NotFound]:
-    """Return the memories that the caller cannot read, with what is answered about each."""
-    hidden: dict[UUID, NotFound] = {}
-    for memory_id in run.asked.ids:
-        try:
-            audience.require_memories(run.deps, run.caller, [memory_id])
-        except NotFound as error:
-            hidden[memory_id] = error
-    return hidden
 
 
 def _refused(memory_id: UUID, error: ImprintError) -> BulkRow:

@@ -25,6 +25,7 @@ from core.consolidation.conflicts import Choice, Decision, MemoryConflict
 from core.errors import Invalid
 from core.events import dispatch_control, dispatch_queries
 from core.events.dispatch_control import SignedRemark
+from core.inference.sound_vectors import embed_sound
 from core.memory import memories
 from core.screening import output
 from core.storage.db import Tx
@@ -137,7 +138,7 @@ def _with_vector(deps: Dependencies, decided: Decision) -> tuple[Decision, Any]:
     if decided.content is None:
         return decided, None
     words = manual_merge.screened(decided.content, deps.settings.secrets)
-    return replace(decided, content=words), deps.embedder.embed([words])[0]
+    return replace(decided, content=words), embed_sound(deps.embedder, [words])[0]
 
 
 def _shown(tx: Tx, found: Sequence[MemoryConflict]) -> list[Json]:

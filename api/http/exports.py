@@ -15,6 +15,8 @@ from api.ingress.audience import ReaderDeps
 from api.ingress.dependencies import Dependencies, Reader
 from api.ingress.large_json import Route
 from api.ingress.raw_access import Raw
+from api.ingress.route_bounds import Bounds, with_bounds
+from core.baton import REQUESTS
 from core.sessions.known_owners import Kind
 from core.tenancy.tenants import Caller
 from core.transfer import export
@@ -26,12 +28,15 @@ IN_MEMORY: Final = 1 << 20
 
 PIECE: Final = 1 << 16
 
+COSTLY: Final = Bounds(costly=True)
+
 ZIP: Final = {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}
 
 
 @router.get(
     "/users/{user_id:path}/export", response_class=StreamingResponse, responses={200: ZIP}, operation_id="exportUser"
 )
+@with_bounds(COSTLY)
 def get_export(deps: ReaderDeps, caller: Reader, user_id: str, raw: Raw = False) -> StreamingResponse:
     """Export all that is stored of a user, as a zip of JSON lines: what they said, memories, documents, plans, profile.
 
@@ -43,6 +48,7 @@ def get_export(deps: ReaderDeps, caller: Reader, user_id: str, raw: Raw = False)
 @router.get(
     "/groups/{group_id:path}/export", response_class=StreamingResponse, responses={200: ZIP}, operation_id="exportGroup"
 )
+@with_bounds(COSTLY)
 def get_group_export(deps: ReaderDeps, caller: Reader, group_id: str, raw: Raw = False) -> StreamingResponse:
     """Export all that is stored of a group, as a zip of JSON lines: what was said to it, memories, documents, profile.
 
@@ -56,7 +62,8 @@ def _archive(deps: Dependencies, caller: Caller, kind: Kind, name: str, *, raw: 
         unscreened.allow(deps, caller, "export", **{f"{kind}_id": name})
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115 - open until it has been sent
     try:
-        export.write(deps.db, caller.tenant_id, name, file, kind=kind, raw=raw)
+        with REQUESTS.carried(caller.tenant_id):
+            export.write(deps.db, caller.tenant_id, name, file, kind=kind, raw=raw)
         length = file.tell()
         file.seek(0)
     except BaseException:

@@ -16,6 +16,7 @@ from api.ingress.large_json import Route
 from core.forgetting import restoring, undo_window
 from core.forgetting.undo_window import Forgetting
 from core.index import search_index
+from core.inference.sound_vectors import embed_sound
 from core.memory import receipts
 from core.storage.db import Tx
 from core.tenancy.tenants import Caller
@@ -64,6 +65,6 @@ def _embed(deps: Dependencies, caller: Caller, sessions: Sequence[str]) -> None:
             rows = search_index.rows_to_embed(tx, sessions, salt="")
         if not rows:
             return
-        vectors = deps.embedder.embed([row.text for row in rows])
+        vectors = embed_sound(deps.embedder, [row.text for row in rows])
         with deps.db.tenant(caller.tenant_id) as tx:
             search_index.put_vectors(tx, rows, vectors)

@@ -131,7 +131,7 @@ def post_import(
         answer = _restore(deps, caller, raw, user_id, ends_at, dry_run=dry_run)
         response.status_code = 200 if dry_run else 202
         return answer
-    with tempfile.TemporaryDirectory() as folder, REQUESTS.carried():
+    with tempfile.TemporaryDirectory() as folder, REQUESTS.carried(caller.tenant_id):
         path = Path(folder) / "upload"
         path.write_bytes(raw)
 

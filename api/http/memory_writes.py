@@ -30,6 +30,7 @@ from core.events.request_ids import Requests, Via
 from core.extraction import stated as extraction_stated
 from core.extraction.edits import UNSERVED
 from core.extraction.stated import ATTEMPTS, RequestedStatement, StatementOutcome
+from core.inference.sound_vectors import embed_sound
 from core.memory import by_hand, memories
 from core.memory.changes import Edit, Owner
 from core.sessions import speaker_clocks
@@ -262,7 +263,7 @@ def _change(at: Dependencies, who: Caller, row: Any, fields: Json, reason: str) 
     if row.trust == Trust.QUARANTINED and fields.get("trust", row.trust) not in UNSERVED:
         fields = {"content": row.content, **fields}
     words = fields.get("content", row.content)
-    vector = at.embedder.embed([words])[0] if fields.keys() & {"content", "occurred_at"} else None
+    vector = embed_sound(at.embedder, [words])[0] if fields.keys() & {"content", "occurred_at"} else None
     edit = Edit(row.id, row.version, fields, reason, vector)
     with at.db.tenant(who.tenant_id) as tx:
         apply_edit(tx, who, row, edit)

@@ -30,7 +30,7 @@ from core.expiry import forecast
 from core.index import embedding_change
 from core.settings import secret_names
 from core.storage.db import Tx
-from core.tenancy import destinations, extraction, limits, retention, secrets, tenants, vault
+from core.tenancy import destinations, extraction, limits, retention, secrets, tenants
 from core.tenancy.retention import Retention
 from core.tenancy.tenants import Caller
 from core.types import Json
@@ -94,6 +94,15 @@ class SecretPut(RequestBody):
     """A secret to store."""
 
     value: Annotated[SecretStr, Field(description="Value of the header, such as `Bearer …`; never shown")]
+    hosts: Annotated[
+        list[Host] | None,
+        Field(
+            min_length=1,
+            max_length=20,
+            description="The only hosts to which it may be sent, written as those of `PUT /v1/tenant/webhooks`; "
+            "omitted: those that it has, or all that the tenant allows",
+        ),
+    ] = None
 
 
 @router.get("/tenant/webhooks", operation_id="getDestinations", responses=answers(Destinations))
@@ -133,10 +142,9 @@ def get_secret(deps: Deps, caller: Reader, name: SecretName) -> Json:
 @router.put("/tenant/secrets/{name}", operation_id="putSecret", responses=answers(Secret))
 def put_secret(deps: Deps, caller: Admin, name: SecretName, asked: SecretPut) -> Json:
     """Store a secret, replacing one of the same name; rules reference it as `{"secret": "…"}`."""
-    sealer, value = vault.load(deps.settings), asked.value.get_secret_value()
+    value, by = asked.value.get_secret_value(), author(caller).name
     with deps.db.tenant(caller.tenant_id) as tx:
-        done = secrets.put(tx, sealer, caller.tenant_id, "header", name, value, by=author(caller).name)
-    return done.as_json()
+        return destinations.put_secret(tx, deps.settings, caller.tenant_id, name, value, asked.hosts, by=by).as_json()
 
 
 @router.delete("/tenant/secrets/{name}", status_code=204, operation_id="deleteSecret")

@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.ingress import audience, bodies, dependencies, error_responses
+from api.ingress import audience, bodies, dependencies, error_responses, shared_counts
 from api.ingress.bodies import Headers
 from api.ingress.dependencies import ADMITTED, Admitted, Dependencies
 from api.ingress.fair_share import LARGE_BYTES, LargeBodies, Turns
@@ -41,15 +41,17 @@ class AdmissionControl:
         self._app = app
         self._deps = deps
         self._table = table
+        self._counts = counts or shared_counts.alone()
         self._in_flight = InFlight(counts)
-        self._turns, self._large = Turns(deps.settings.database_pool), LargeBodies()
+        self._turns = Turns(deps.settings.database_pool, self._counts.has_company)
+        self._large = LargeBodies(self._counts.has_company)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         size = bodies.announced_size(scope["headers"])
-        unread, admission = size != 0, _Admission(self._in_flight, self._turns, self._large)
+        unread, admission = size != 0, _Admission(self._in_flight, self._counts, self._turns, self._large)
         try:
             access, caller = await self._admit(scope, size)
             most = access.body_bytes(self._deps.settings)
@@ -95,10 +97,10 @@ class AdmissionControl:
 class _Admission:
     """The share of a tenant's limits and of the process's turns that a request holds, released once."""
 
-    __slots__ = ("_access", "_began", "_caller", "_held", "_in_flight", "_large", "_line", "_turn", "_turns")
+    __slots__ = ("_access", "_began", "_caller", "_counts", "_held", "_in_flight", "_large", "_line", "_turn", "_turns")
 
-    def __init__(self, in_flight: InFlight, turns: Turns, large: LargeBodies) -> None:
-        self._in_flight, self._turns, self._large = in_flight, turns, large
+    def __init__(self, in_flight: InFlight, counts: ProcessCounts, turns: Turns, large: LargeBodies) -> None:
+        self._in_flight, self._counts, self._turns, self._large = in_flight, counts, turns, large
         self._line: asyncio.Lock | None = None
         self._began = 0.0
         self._caller: Caller | None = None
@@ -117,12 +119,18 @@ class _Admission:
     async def wait(self) -> None:
         """Wait for a turn. What only waits for others needs none: it holds nothing."""
         if self._caller is not None and self._access is not None and self._access.counted not in WAITING:
-            self._large.note(self._caller.tenant_id)
-            if self._held >= LARGE_BYTES:
-                self._line = await self._large.take(self._caller.tenant_id, self._access.counted)
+            self._counts.see(self._caller.tenant_id)
+            if kind := self._kind(self._caller.tenant_id, self._access):
+                self._line = await self._large.take(self._caller.tenant_id, kind)
                 self._began = asyncio.get_running_loop().time()
             await self._turns.take(self._caller.tenant_id)
             self._turn = True
+
+    def _kind(self, tenant_id: str, access: RouteAccess) -> str:
+        """Return with which requests of the tenant this one takes turns; empty: with none."""
+        if self._held >= LARGE_BYTES:
+            return access.counted
+        return "costly" if access.costly and self._counts.has_company(tenant_id) else ""
 
     def watch(self, send: Send) -> Send:
         """Return a `send` that ends the turn with the first byte of the answer: a slow reader holds no thread."""

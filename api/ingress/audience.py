@@ -12,9 +12,9 @@ from pydantic import Field
 
 from api.ingress.dependencies import Dependencies, Deps, any_caller
 from core import errors
-from core.errors import Invalid, Problem
+from core.errors import Invalid, NotFound, Problem
 from core.events.parsing import Label
-from core.memory import memories
+from core.memory import memories, receipts
 from core.sessions import sessions
 from core.tenancy.tenants import MOST_LABELS, Caller
 
@@ -111,9 +111,17 @@ def require_memories(
     deps: Dependencies, caller: Caller, ids: Collection[UUID], asked: Collection[str] | None = None
 ) -> None:
     """Refuse to change memories that the reader with these labels cannot read, as if they were not there. NotFound."""
+    for error in unreadable_memories(deps, caller, ids, asked).values():
+        raise error
+
+
+def unreadable_memories(
+    deps: Dependencies, caller: Caller, ids: Collection[UUID], asked: Collection[str] | None = None
+) -> dict[UUID, NotFound]:
+    """Return those of the memories that the reader cannot read, in their order, with what is answered about each."""
     with for_reader(deps, caller, asked).db.tenant(caller.tenant_id) as tx:
-        for memory_id in ids:
-            memories.get(tx, memory_id)
+        readable = memories.of_ids(tx, list(ids))
+        return {one: receipts.absent(tx, one) for one in ids if one not in readable}
 
 
 def require_message(

@@ -58,7 +58,7 @@ class DirectCalls:
             return
         admitted: Admitted = scope[ADMITTED]
         caller = admitted.caller
-        work = partial(copy_context().run, _call, endpoint, self._deps.of(caller), caller, *asked)
+        work = partial(copy_context().run, _call, caller.tenant_id, endpoint, self._deps.of(caller), caller, *asked)
         try:
             answer = await asyncio.get_running_loop().run_in_executor(self._threads, work)
         except Exception as error:  # noqa: BLE001 - whatever goes wrong is answered, as the framework does
@@ -66,9 +66,9 @@ class DirectCalls:
         await answer(scope, receive, send)
 
 
-def _call(endpoint: Endpoint, *args: object) -> Response:
+def _call(tenant_id: str, endpoint: Endpoint, *args: object) -> Response:
     """Call an endpoint as one of several threads that compute in turn."""
-    with REQUESTS.carried():
+    with REQUESTS.carried(tenant_id):
         return endpoint(*args)
 
 

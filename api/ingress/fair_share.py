@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
+from collections.abc import Callable
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -22,32 +23,23 @@ WAIT_SECONDS: Final = 30.0
 LARGE_BYTES: Final = 64 * 1024
 """Bytes of a body from which parsing and checking it may hold up other requests."""
 
-COMPANY_SECONDS: Final = 5.0
-"""Time after its last request for which a tenant counts as company of the others."""
-
 MOST_REST_SECONDS: Final = 2.0
 
-LATEST: Final = 2
-"""Tenants whose last request is remembered: enough to know whether one of them is alone."""
+
+Company = Callable[[str], bool]
+"""Whether another tenant than this has sent a request a short time ago."""
 
 
 class LargeBodies:
-    """Requests with large bodies: one at a time of each tenant, with a rest between them while others are there.
+    """Requests with large bodies, and costly ones: one at a time of each tenant, beside others with a rest between.
 
     Parsing holds the interpreter for tens of milliseconds. Beside other tenants the rest is as long as the request
     took, so that a tenant's large requests take half of a process at most.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, company: Company) -> None:
+        self._company = company
         self._lines: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._seen: dict[str, float] = {}
-
-    def note(self, tenant_id: str) -> None:
-        """Note that a tenant sends a request."""
-        self._seen.pop(tenant_id, None)
-        self._seen[tenant_id] = asyncio.get_running_loop().time()
-        if len(self._seen) > LATEST:
-            del self._seen[next(iter(self._seen))]
 
     async def take(self, tenant_id: str, kind: str = "requests") -> asyncio.Lock:
         """Wait until no other large request of the tenant and of that kind is worked on. Later: that took too long."""
@@ -61,10 +53,8 @@ class LargeBodies:
 
     def give_back(self, tenant_id: str, line: asyncio.Lock, seconds: float) -> None:
         """End a large request that took so long."""
-        loop = asyncio.get_running_loop()
-        since = loop.time() - COMPANY_SECONDS
-        if any(tenant != tenant_id and at > since for tenant, at in self._seen.items()):
-            loop.call_later(min(seconds, MOST_REST_SECONDS), line.release)
+        if self._company(tenant_id):
+            asyncio.get_running_loop().call_later(min(seconds, MOST_REST_SECONDS), line.release)
         else:
             line.release()
 
@@ -73,18 +63,23 @@ _BUSY: Final = "All concurrent requests of this tenant take long. Send the reque
 
 
 class Turns:
-    """A limited number of turns; at most `most` of them for one tenant."""
+    """A limited number of turns; for one tenant all but one, and beside other tenants a quarter of the pool.
 
-    def __init__(self, pool: int) -> None:
+    More at once would not answer its requests sooner, but would be that many between which processor and database
+    divide their time, so that a single request of another tenant would get that small a part.
+    """
+
+    def __init__(self, pool: int, company: Company) -> None:
         """`pool`: connections of the process. One stays free for keys, settles and records of searches."""
         self._free = max(1, pool - 1)
-        self._most = max(1, pool - 2)
+        self._most, self._most_beside = max(1, pool - 2), max(min(2, pool - 2), pool // 4, 1)
+        self._company = company
         self._held: Counter[str] = Counter()
         self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
 
     async def take(self, tenant_id: str) -> None:
         """Wait for a turn; `give_back` ends it. Later: none became free in time."""
-        if self._free and self._held[tenant_id] < self._most and tenant_id not in self._waiting:
+        if self._free and self._may_have(tenant_id) and tenant_id not in self._waiting:
             self._grant(tenant_id)
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -106,6 +101,11 @@ class Turns:
             del self._held[tenant_id]
         self._wake()
 
+    def _may_have(self, tenant_id: str) -> bool:
+        """Return whether a tenant may have another turn."""
+        held = self._held[tenant_id]
+        return held < self._most_beside or (held < self._most and not self._company(tenant_id))
+
     def _grant(self, tenant_id: str) -> None:
         self._free -= 1
         self._held[tenant_id] += 1
@@ -113,7 +113,7 @@ class Turns:
     def _wake(self) -> None:
         while self._free:
             # Of several with equally few, the one that has waited longest: a dict keeps their order.
-            able = [tenant for tenant in self._waiting if self._held[tenant] < self._most]
+            able = [tenant for tenant in self._waiting if self._may_have(tenant)]
             if not able:
                 return
             following = min(able, key=self._held.__getitem__)

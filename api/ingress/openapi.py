@@ -6,6 +6,7 @@ that of the annotation. Here every operation gets the refusals of the service, i
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -97,13 +98,18 @@ PARAMETERS: Final = {
 class DocumentedApi(FastAPI):
     """An application whose OpenAPI document is completed."""
 
+    _document: Json | None = None
+    _building: Final = threading.Lock()
+
     def openapi(self) -> Json:
-        """Return the document; it is built once."""
-        if self.openapi_schema is None:
-            summarise(self.routes)
-            self.openapi_schema = super().openapi()
-            _complete(self.openapi_schema, set(_public(self)))
-        return self.openapi_schema
+        """Return the document; it is built once, and nobody is shown it before it is complete."""
+        with self._building:
+            if self._document is None:
+                summarise(self.routes)
+                document = super().openapi()
+                _complete(document, set(_public(self)))
+                self._document = document
+            return self._document
 
 
 def summarise(routes: Iterable[BaseRoute]) -> None:

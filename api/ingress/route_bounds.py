@@ -37,13 +37,15 @@ Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 class Bounds:
     """Bounds of a route: the size of a body, the limit its requests count towards, and whether it needs no key.
 
-    `public_body`: bytes of a body that a route without a key takes.
+    `public_body`: bytes of a body that a route without a key takes. `costly`: its requests take seconds of the
+    processor, so that beside other tenants one is worked on at a time.
     """
 
     body: Callable[[Settings], int] = lambda _settings: BODY_BYTES
     counted: Counted = "requests"
     public: bool = False
     public_body: int = 0
+    costly: bool = False
 
 
 DEFAULT: Final = Bounds()
@@ -68,6 +70,7 @@ class RouteAccess:
     body_bytes: Callable[[Settings], int]
     counted: Counted
     public: bool
+    costly: bool = False
 
 
 class _RouteEntry:
@@ -136,7 +139,7 @@ def _access(route: RouteContext) -> RouteAccess:
         )
     scope = None if bounds.public else needed.pop()
     body = (lambda _settings: bounds.public_body) if bounds.public else bounds.body
-    return RouteAccess(route.original_route, scope, body, bounds.counted, bounds.public)
+    return RouteAccess(route.original_route, scope, body, bounds.counted, bounds.public, bounds.costly)
 
 
 def _needs(dependant: Dependant) -> Iterator[Needs]:

@@ -1,4 +1,4 @@
-"""Numbers by name of processes that serve from the same sockets, in memory that they share.
+"""Numbers by name of processes that serve from the same sockets, and their latest tenants, in memory that they share.
 
 Each process writes its own part and reads those of the others, so nothing is locked. Of a process that was killed the
 parent empties the part.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import time
 from typing import Final
 
 import numpy as np
@@ -21,19 +22,31 @@ FREE: Final = 0
 
 BYTES: Final = 8
 
+LATEST: Final = 2
+"""Tenants of one process that are remembered: enough to know whether one of them is alone."""
+
+COMPANY_SECONDS: Final = 5.0
+"""Time after its last request for which a tenant counts as company of the others."""
+
 
 class SharedCounts:
-    """The parts of all processes: 64-bit digests of names, and their numbers."""
+    """The parts of all processes: 64-bit digests of names, and their numbers.
+
+    `tenants`: digests of the latest ones; `seen`: when their last request began, in nanoseconds.
+    """
 
     def __init__(self, slots: int) -> None:
         """Allocate zeros; make it before the fork."""
-        self.keys: NDArray[np.uint64] = _zeros(slots).view(np.uint64)
-        self.numbers: NDArray[np.int64] = _zeros(slots)
+        self.keys: NDArray[np.uint64] = _zeros(slots, PLACES).view(np.uint64)
+        self.numbers: NDArray[np.int64] = _zeros(slots, PLACES)
+        self.tenants: NDArray[np.uint64] = _zeros(slots, LATEST).view(np.uint64)
+        self.seen: NDArray[np.int64] = _zeros(slots, LATEST)
 
     def clear(self, slot: int) -> None:
         """Empty the part of a process that has ended."""
         self.keys[slot] = FREE
         self.numbers[slot] = 0
+        self.seen[slot] = 0
 
 
 class ProcessCounts:
@@ -68,10 +81,29 @@ class ProcessCounts:
         found[self._slot] = False
         return int(self._shared.numbers[found].sum())
 
+    def see(self, tenant_id: str) -> None:
+        """Note that a tenant sends a request."""
+        tenants, seen = self._shared.tenants[self._slot], self._shared.seen[self._slot]
+        key = np.uint64(_key(tenant_id))
+        places = np.flatnonzero(tenants == key)
+        place = places[0] if len(places) else seen.argmin()
+        tenants[place], seen[place] = key, time.monotonic_ns()
 
-def _zeros(slots: int) -> NDArray[np.int64]:
-    memory = mmap.mmap(-1, BYTES * slots * PLACES)
-    return np.frombuffer(memory, dtype=np.int64).reshape(slots, PLACES)
+    def has_company(self, tenant_id: str) -> bool:
+        """Return whether another tenant has sent a request within the last seconds, to whichever process."""
+        since = time.monotonic_ns() - int(COMPANY_SECONDS * 1e9)
+        others = self._shared.tenants != np.uint64(_key(tenant_id))
+        return bool((others & (self._shared.seen > since)).any())
+
+
+def alone() -> ProcessCounts:
+    """Return the part of a process that shares nothing."""
+    return ProcessCounts(SharedCounts(1), 0)
+
+
+def _zeros(slots: int, places: int) -> NDArray[np.int64]:
+    memory = mmap.mmap(-1, BYTES * slots * places)
+    return np.frombuffer(memory, dtype=np.int64).reshape(slots, places)
 
 
 def _key(name: str) -> int:

@@ -13,6 +13,7 @@ from core.consolidation import judge
 from core.errors import Invalid, NotFound, Problem
 from core.events.publishing import Author
 from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.memory import by_hand, memories, updates, writer
 from core.memory.changes import Merge, Owner, Vector
 from core.screening import screen
@@ -88,7 +89,7 @@ def prepare(
     with db.tenant(tenant_id) as tx:
         rows = _rows(tx, ids, versions)
     change_id = uuid7()
-    vector = embedder.embed([content])[0] if content else None
+    vector = embed_sound(embedder, [content])[0] if content else None
     changes = merges(rows[0], rows[1:], reason or REASON, change_id, content, vector)
     return PreparedMerge(rows, changes, change_id, reworded=bool(content))
 

@@ -22,6 +22,7 @@ from core.consolidation.candidate_screening import Screened
 from core.consolidation.judge import Pair, Thresholds
 from core.consolidation.llm_judge import Opinion
 from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.memoize import memo_scope
 from core.memory import identity, memories, nearest_vectors, neighbours, tombstones
 from core.memory.changes import Add, Change, Confirm, Dispute, Edit, Ignore, Merge, Owner, Replace, Vector
@@ -101,7 +102,7 @@ def _consolidate(
         [candidate_screening.screened(candidate) for candidate in candidates], consolidation.secrets
     )
     contents = list(dict.fromkeys(c.content for c in accepted))
-    vectors = dict(zip(contents, consolidation.embedder.embed(contents), strict=True)) if contents else {}
+    vectors = dict(zip(contents, embed_sound(consolidation.embedder, contents), strict=True)) if contents else {}
     judging = partial(batch.decide, thresholds=consolidation.thresholds, explicit=explicit)
     reopen = partial(consolidation.db.tenant, tenant_id)
     accepted = accepted if explicit else [judge.normalized_slot(candidate) for candidate in accepted]

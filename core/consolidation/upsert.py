@@ -11,6 +11,7 @@ from sqlalchemy import text
 from core.consolidation import pipeline
 from core.consolidation.pipeline import Consolidation
 from core.events.publishing import Author
+from core.inference.sound_vectors import embed_sound
 from core.memory import identity, versions, writer
 from core.memory.changes import Add, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Use
 from core.memory.versions import Citation
@@ -70,7 +71,7 @@ def upsert(
         return PendingUpsert(tenant_id, owner, [Ignore(distinct, "Its name holds a secret.")])
     hostile = distinct.trust is Trust.QUARANTINED
     vector = (
-        None if hostile else consolidation.embedder.embed([distinct.content])[0]
+        None if hostile else embed_sound(consolidation.embedder, [distinct.content])[0]
     )  # A quarantined memory has no vector.
     if row is None:
         return PendingUpsert(tenant_id, owner, [Add(distinct, reason, vector)])

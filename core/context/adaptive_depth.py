@@ -87,6 +87,9 @@ _CUES: Final = (
     ),
 )
 
+READ: Final = 2_000
+"""Characters of a query that are read; a longer text tells a story around the question."""
+
 _ASKED: Final = re.compile(
     r"\b(?:who|whose|whom|what|when|where|which|why|how)\b"
     r"|谁|什么|何时|什么时候|哪里|哪儿|哪个|哪些|怎么|怎样|为什么|多少|几(?=[个次年天])",
@@ -100,6 +103,7 @@ _NAME: Final = re.compile(r"(?<=[a-z,;] )[A-Z][a-z]+")
 
 def depth(query: str) -> Depth:
     """Return the number of memories that `query` (English, Chinese) asks for by its words."""
+    query = query[:READ]
     found = [(cue.adds, cue.reason) for cue in _CUES if cue.pattern.search(query)]
     found += [finding for finding in (_things(query), _conjunctions(query), _names(query), _length(query)) if finding]
     k = min(MOST, FEWEST + sum(adds for adds, _ in found))

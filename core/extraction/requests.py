@@ -36,6 +36,10 @@ CONFIDENCE = 0.9
 """Confidence of a requested statement, which was not inferred from a conversation; each confirmation adds to it."""
 
 
+UNREVIEWED: Final = "unreviewed"
+"""Tag of a statement of another service that nobody has approved: it does not speak with the system's voice."""
+
+
 class Wish(BaseModel):
     """Payload of a request. Fields that are not given are read from `content`, as far as it says them."""
 
@@ -225,16 +229,18 @@ def _apply_wish(read: Candidate, wish: Wish) -> Candidate:
     if wish.attribute is not None or wish.category not in {None, read.category}:
         read = _without_slot(read)
     explicit = {name: value for name in GIVEN if (value := getattr(wish, name)) is not None}
+    is_reviewed = UNREVIEWED not in wish.tags
+    is_order = (wish.category or read.category) is Category.INSTRUCTION
     kind = wish.kind or (KINDS.get(wish.category, Kind.SEMANTIC) if wish.category else read.kind)
     return replace(
         read,
         kind=kind,
         confidence=CONFIDENCE,
-        trust=Trust.CONFIRMED,
+        trust=Trust.CONFIRMED if is_reviewed or not is_order else Trust.CANDIDATE,
         tags=tuple(dict.fromkeys(wish.tags)),
         audience_labels=tuple(sorted(set(wish.audience_labels))),
         structured=read.structured | wish.structured,
-        pinned=wish.pinned,
+        pinned=wish.pinned and is_reviewed,
         **explicit,
     )
 

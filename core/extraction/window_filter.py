@@ -9,6 +9,7 @@ from enum import StrEnum
 from core.consolidation.pipeline import Consolidation
 from core.extraction import informativeness, novelty
 from core.extraction.protocol import Window
+from core.inference.sound_vectors import embed_sound
 from core.memoize import memo_scope
 from core.memory import memories
 from core.memory.changes import Owner
@@ -84,7 +85,9 @@ def _novelties_of(
     with consolidation.db.tenant(tenant_id) as tx:
         if not memories.count(tx, owner.user_id):
             return {}
-    vectors = consolidation.embedder.embed([message.content[:EMBEDDED_CHARACTERS] for message in messages.values()])
+    vectors = embed_sound(
+        consolidation.embedder, [message.content[:EMBEDDED_CHARACTERS] for message in messages.values()]
+    )
     scope = {"group": owner.group_id, "labels": list(labels), "anywhere": False}
     with consolidation.db.tenant(tenant_id) as tx:
         near, rows = memories.nearest_active(tx, owner.user_id, vectors, memories.NEIGHBOURS, scope)

@@ -24,8 +24,9 @@ NEAR = 0.5  # what a term counts that was said one message away
 FURTHER = 0.25  # and two away; a third and a fourth bring nothing once the vectors are there
 NEIGHBOUR_TERMS = 20  # the most terms a neighbour counts for, spread over all of its own: a long answer drowns no one
 EVERYDAY = 20_000  # finds of a character in the dictionary's texts; rec@10 is the same from 5,000 to 50,000
-READ = 2_000  # characters of a query whose words are looked for
+READ = 2_000  # characters of a query that are embedded and whose words are looked for
 TERMS = 256  # of these words the first, each of which costs a pass over the index
+VARIANTS = 512  # likewise of their other forms: more than 500 characters have
 MOST_TERMS = 4000  # entries of one vector: pgvector stores 16,000, and what is rarer in so long a text tells little
 
 
@@ -60,11 +61,12 @@ NOTHING: Final = QueryTerms()
 
 def query_terms(question: str) -> QueryTerms:
     """Return the terms of a query, and the other forms by which its words may be stored."""
+    question = question[:READ]
     simple = han_variants.simplified(question)
     words = asked_terms(simple)
     # Rows that were indexed by traditional characters are not written again.
     as_written = set(terms(question)) - set(words) if simple != question else set()
-    return QueryTerms(words, [*inflection.of_question(question), *sorted(as_written)])
+    return QueryTerms(words, [*inflection.of_question(question), *sorted(as_written)][:VARIANTS])
 
 
 def asked_terms(question: str) -> list[str]:
@@ -73,7 +75,7 @@ def asked_terms(question: str) -> list[str]:
     Chinese adds forms that another wording would use: the characters of its words alone (房租, 租了个一居室), and
     words of characters that its own segmentation separates (受了什么伤, 受伤). So no row of the index is rewritten.
     """
-    found = terms(question[:READ])[:TERMS]
+    found = terms(question)[:TERMS]
     if not has_han(question):
         return found
     kept = [term for term in found if term not in _ASKING]

@@ -251,13 +251,18 @@ def _beside(position: int, distance: int, count: int) -> list[int]:
     return [index for index in (position - distance, position + distance) if 0 <= index < count]
 
 
+def _literal(vector: NDArray[np.float32]) -> str | None:
+    """Write a vector; None for zeros, which stand for none: the cosine of zeros is no number."""
+    return vector_literal(vector) if vector.any() else None
+
+
 def _vector_values(rows: Sequence[Unembedded], vectors: NDArray[np.float32]) -> dict[str, object]:
     return {
         "types": [row.type for row in rows],
         "sessions": [row.session_id for row in rows],
         "refs": [row.ref for row in rows],
         "moments": [row.occurred_at for row in rows],
-        "vectors": [vector_literal(v) for v in vectors],
+        "vectors": [_literal(vector) for vector in vectors],
     }
 
 
@@ -274,7 +279,7 @@ def _as_json(row: Row) -> dict[str, object]:
     return {
         **{name: getattr(row, name) for name in same},
         "terms": sparse_literal(row.weights),
-        "embedding": None if row.vector is None else vector_literal(row.vector),
+        "embedding": None if row.vector is None else _literal(row.vector),
     }
 
 

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from core.baton import REQUESTS, Baton
 from core.inference.embedders import Embedder, Floats
 
 BATCH_TEXTS: Final = 8
@@ -22,6 +23,9 @@ BATCH_TEXTS: Final = 8
 
 SHORT: Final = 400
 """Characters of a text that may share a pass, some hundred tokens: others would wait for a longer one."""
+
+PATIENCE_S: Final = 30.0
+"""Longest wait for a pass of a long text, of which each takes a core for 50 ms."""
 
 
 @dataclass(slots=True, eq=False)
@@ -37,7 +41,8 @@ class _WaitingText:
 class BatchingEmbedder:
     """Batches the texts of several threads into as many passes as there are cores; the rest goes into the next pass.
 
-    A text does not wait for others: if a pass is free it starts at once, so that a single caller loses no time.
+    A text does not wait for others: if a pass is free it starts at once, so that a single caller loses no time. Long
+    texts have one pass at a time, for which tenants take turns.
     """
 
     def __init__(self, inner: Embedder, passes: int | None = None) -> None:
@@ -47,6 +52,7 @@ class BatchingEmbedder:
         self._free = passes or os.cpu_count() or 1
         self._waiting: list[_WaitingText] = []
         self._lock = threading.Lock()
+        self._long = Baton(PATIENCE_S)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return one row for each text, unbatched. Raises what `inner` raises."""
@@ -55,7 +61,8 @@ class BatchingEmbedder:
     def embed_queries(self, texts: Sequence[str]) -> Floats:
         """Return one row for each question; several, or a long one, are not batched. Raises what `inner` raises."""
         if len(texts) != 1 or len(texts[0]) > SHORT:
-            return self._inner.embed_queries(texts)
+            with self._long.carried(REQUESTS.tenant):
+                return self._inner.embed_queries(texts)
         mine = _WaitingText(texts[0])
         with self._lock:
             mine.leads = self._free > 0

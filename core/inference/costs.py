@@ -47,12 +47,17 @@ def used_up(tx: Tx, tokens_per_day: int | None, cost_per_day: float | None) -> t
     return what, spent.ends_at
 
 
-def record(tx: Tx, settings: Settings, tenant_id: str, dispatch_id: UUID, call: Call) -> None:
-    """Record a call of a model with its cost. `dispatch_id`: an id of its own if no dispatch asked."""
+def record(
+    tx: Tx, settings: Settings, tenant_id: str, dispatch_id: UUID, call: Call, lease: UUID | None = None
+) -> None:
+    """Record a call of a model with its cost. `dispatch_id`: an id of its own if no dispatch asked.
+
+    The answer is stored for the holder of the dispatch's lease alone.
+    """
     prices = settings.llm_input_price, settings.llm_output_price
     cost = (call.input_tokens * prices[0] + call.output_tokens * prices[1]) / TOKENS_PRICED
     values: Json = {name: getattr(call, name) for name in Call.__slots__}
-    tx.execute(_CALL, values | {"tenant": tenant_id, "dispatch": dispatch_id, "cost": cost})
+    tx.execute(_CALL, values | {"tenant": tenant_id, "dispatch": dispatch_id, "lease": lease, "cost": cost})
 
 
 def of(
@@ -117,11 +122,12 @@ _CALL = text("""
     INSERT INTO model_calls (tenant_id, dispatch_id, rule, target, model, prompt, input_tokens, output_tokens, cost,
                              latency_ms, outcome, answer)
     SELECT :tenant, :dispatch, d.rule, d.target, :model, :prompt, :input_tokens, :output_tokens, :cost, :latency_ms,
-           :outcome, CASE WHEN d.status = 'running' THEN cast(:answer AS text) END
-    FROM (VALUES (cast(:dispatch AS uuid))) AS c (id) LEFT JOIN dispatches d ON d.id = c.id
+           :outcome, CASE WHEN d.status = 'running' AND d.lease = :lease THEN cast(:answer AS text) END
+    FROM (VALUES (1)) AS c LEFT JOIN (SELECT * FROM dispatches WHERE id = :dispatch FOR SHARE) AS d ON true
 """)
-"""The answer is not stored if the dispatch was cancelled meanwhile, for example by an erasure. Rule and agent are
-copied, so that costs by either are summed up from the calls alone.
+"""The answer is not stored if the dispatch was cancelled or began again meanwhile: an erasure does so, because what the
+attempt had read may be erased. One that is not committed yet is waited for. Rule and agent are copied, so that costs by
+either are summed up from the calls alone.
 """
 
 FIGURES: Final = ("calls", "input_tokens", "output_tokens", "cost", "latency_ms_p95")

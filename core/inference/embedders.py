@@ -52,10 +52,11 @@ class BrokenVectors(Never):
     `good`: the vectors of the other texts; `reasons`: what is wrong with the rest, both by text.
     """
 
-    def __init__(self, who: str, good: Mapping[str, Floats], reasons: Mapping[str, str]) -> None:
-        self.who, self.good, self.reasons = who, good, reasons
+    def __init__(self, who: str, good: Mapping[str, Floats], reasons: Mapping[str, str], advice: str = "") -> None:
+        """`advice`: what to do about it."""
+        self.who, self.good, self.reasons, self.advice = who, good, reasons, advice
         first = next(iter(reasons.values()))
-        super().__init__(f"{who} returned {len(reasons)} of {len(good) + len(reasons)} vectors broken: {first}")
+        super().__init__(f"{who} returned {len(reasons)} of {len(good) + len(reasons)} vectors broken: {first}{advice}")
 
 
 class Symmetric(ABC):
@@ -130,7 +131,7 @@ class CachedEmbedder:
                 for text, row in broken.good.items():
                     self._kept.put(digest(self._tenant_id, kind, text), row.copy())
                 cached = {text: found[key] for key, text in zip(keys, texts, strict=True) if key in found}
-                raise BrokenVectors(broken.who, {**cached, **broken.good}, broken.reasons) from broken
+                raise BrokenVectors(broken.who, {**cached, **broken.good}, broken.reasons, broken.advice) from broken
             for key, row in fresh.items():
                 self._kept.put(key, row.copy())
             found |= fresh

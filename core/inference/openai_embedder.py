@@ -44,7 +44,9 @@ class OpenAIEmbedder(Symmetric):
             broken |= {start + position: fault for position, fault in faults.items()}
         if broken:
             good = {text: rows[position] for position, text in enumerate(texts) if position not in broken}
-            raise BrokenVectors(self.name, good, {texts[position]: fault for position, fault in broken.items()})
+            advice = "" if good else f"; IMPRINT_EMBEDDING_DIMENSION says {self.dimension}."
+            reasons = {texts[position]: fault for position, fault in broken.items()}
+            raise BrokenVectors(self.name, good, reasons, advice)
         return rows
 
     def _ask(self, texts: list[str]) -> object:
@@ -69,17 +71,12 @@ class OpenAIEmbedder(Symmetric):
         return body["data"]
 
     def _checked(self, data: object, count: int) -> tuple[Floats, dict[int, str]]:
-        """Return the rows of an answer, and by position what is wrong with one. Never: none has the right length."""
+        """Return the rows of an answer, and by position what is wrong with one."""
         rows, vectors = np.zeros((count, self.dimension), dtype=np.float32), _by_index(data)
         faults = {n: fault for n in range(count) if (fault := _fault(vectors.get(n), self.dimension))}
-        if len(faults) == count:
-            lengths = sorted({len(row) for row in vectors.values() if isinstance(row, list)})
-            raise Never(
-                f"{self.name} returned {len(vectors)} vectors of length {lengths} for {count} texts "
-                f"({faults[0]}); IMPRINT_EMBEDDING_DIMENSION says {self.dimension}."
-            )
         sound = [n for n in range(count) if n not in faults]
-        rows[sound] = unit_rows(np.array([vectors[n] for n in sound], dtype=np.float32))
+        if sound:
+            rows[sound] = unit_rows(np.array([vectors[n] for n in sound], dtype=np.float32))
         return rows, faults
 
 

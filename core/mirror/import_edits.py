@@ -15,6 +15,7 @@ from core.errors import Conflict, Later
 from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
+from core.inference.sound_vectors import embed_sound
 from core.memory import identity, writer
 from core.memory.changes import Add, Archive, Change, Confirm, Edit, Ignore, Merge, Owner, Replace, Restore
 from core.mirror import diff, markdown, sync_state
@@ -230,7 +231,7 @@ def _embed(consolidation: Consolidation, wanted: Sequence[Change]) -> list[Chang
     texts = {c.id: str(c.fields["content"]) for c in wanted if isinstance(c, Edit) and "content" in c.fields}
     if not texts:
         return list(wanted)
-    vectors = dict(zip(texts, consolidation.embedder.embed(list(texts.values())), strict=True))
+    vectors = dict(zip(texts, embed_sound(consolidation.embedder, list(texts.values())), strict=True))
     return [replace(c, vector=vectors[c.id]) if isinstance(c, Edit) and c.id in vectors else c for c in wanted]
 
 

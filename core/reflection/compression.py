@@ -19,6 +19,7 @@ from core.inference import ask
 from core.inference.ask import ModelRefused, Prompt
 from core.inference.client import ChatClient, OnCall
 from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.inference.structured_output import ModelAnswer
 from core.language.terms import has_han
 from core.memory import announcements, identity, memories, writer
@@ -137,7 +138,7 @@ def plan(
     made = [([group[index] for index in core.parts], core.content) for group, core in _cores(rows, page, condenser)]
     if page.archived:
         made = _unsaid(db, tenant_id, page.user_id, made)
-    vectors = embedder.embed([content for _, content in made]) if made else ()
+    vectors = embed_sound(embedder, [content for _, content in made]) if made else ()
     by_owner: defaultdict[Owner, list[Change]] = defaultdict(list)
     for (parts, content), vector in zip(made, vectors, strict=True):
         away = _archive_core(content, parts, vector, evidence) if page.archived else [_derive(content, parts, vector)]

@@ -18,6 +18,7 @@ from sqlalchemy import text
 from core.consolidation import judge
 from core.events.publishing import Author
 from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.memory import identity, memories, nearest_vectors, neighbours, writer
 from core.memory.changes import Change, Derive, Link, Owner, Part, Replace, Vector
 from core.reflection import clustering, generalization, recurrence
@@ -218,7 +219,7 @@ def _changes(
     by_owner: defaultdict[Owner, list[Change]] = defaultdict(list)
     if not findings:
         return by_owner
-    vectors = embedder.embed([finding.content for finding, _ in findings])
+    vectors = embed_sound(embedder, [finding.content for finding, _ in findings])
     with db.tenant(tenant_id) as tx:
         cited_ids = [row.id for finding, _ in findings for row in finding.members[: finding.cited_count]]
         evidence = memories.evidence(tx, cited_ids + [existing.id for _, existing in findings if existing is not None])

@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy import text
 
 from core import metrics
-from core.index.bm25 import NOTHING, QueryTerms, document_weights, index_terms, query_terms, query_weights
+from core.index.bm25 import NOTHING, READ, QueryTerms, document_weights, index_terms, query_terms, query_weights
 from core.index.resident import cache
 from core.index.resident import filling as cache_filling
 from core.index.resident.arrays import Floats, Places
@@ -219,11 +219,11 @@ def _ranked(
 
 
 def _vector(embedder: Embedder, question: Question) -> Floats | None:
-    """Embed the query, before any transaction is open."""
+    """Embed the beginning of the query, before any transaction is open."""
     if question.method == "keyword" or not question.query.strip():
         return None
     with metrics.EMBED.time():
-        vector: Floats = embedder.embed_queries([question.query])[0]
+        vector: Floats = embedder.embed_queries([question.query[:READ]])[0]
     return vector
 
 
@@ -479,7 +479,7 @@ def _raise_newest(
     """Raise memories above the messages that they outdate, and of the contradicting messages the newest."""
     pairs = [(message_key(row.session_id, row.message_id), str(row.id)) for row in followed]
     scores = ranking.raise_successors(found, scores, pairs) if pairs else scores
-    newer = [(alike[one], alike[later]) for one, later in succession.successors(question.query, spoken)]
+    newer = [(alike[one], alike[later]) for one, later in succession.successors(question.query[:READ], spoken)]
     return succession.raise_later(scores, newer) if alike else scores
 
 

@@ -27,6 +27,7 @@ from core.index import search_index, unit_entries
 from core.index.search_index import Unembedded
 from core.index.unit_entries import UnitEntry
 from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.sessions import sessions, speaker_clocks
 from core.storage.db import Tx, recordset
 from core.summaries import segmentation, unit_llm_text, unit_rule_text
@@ -185,7 +186,7 @@ def plan(
     transaction may be open. Raises Later or Never from the embedder.
     """
     lacking = _messages_to_embed(session_slice)
-    made = embedder.embed([row.text for row in lacking]) if lacking else ()
+    made = embed_sound(embedder, [row.text for row in lacking]) if lacking else ()
     embedded = list(zip(lacking, made, strict=True))
     metrics.VECTORS.labels("stored").inc(len(session_slice.vectors))
     vectors = {**session_slice.vectors, **{row.ref: vector for row, vector in embedded}}
@@ -315,7 +316,7 @@ def _earlier(unit: AudienceSlice) -> EarlierModelText | None:
 def _embedded(drafts: Sequence[UnitDraft], embedder: Embedder) -> list[UnitDraft]:
     """Return the drafts with their vectors, where somebody said something."""
     texts = list(dict.fromkeys(draft.told for draft in drafts if draft.told))
-    vectors = dict(zip(texts, embedder.embed(texts), strict=True)) if texts else {}
+    vectors = dict(zip(texts, embed_sound(embedder, texts), strict=True)) if texts else {}
     return [replace(draft, vector=vectors.get(draft.told)) for draft in drafts]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -23,6 +23,7 @@ from core.settings.secret_names import MASK
 from core.storage.db import Tx
 from core.tenancy import secrets as tenancy_secrets
 from core.tenancy import vault
+from core.tenancy.secrets import TenantSecret
 from core.tenancy.tenants import DEFAULT
 from core.types import Json
 
@@ -38,12 +39,20 @@ SIGNING_BYTES: Final = range(24, 65)
 
 @dataclass(frozen=True, slots=True)
 class Outlets:
-    """Destinations of a tenant: entries of `core.settings.hosts`, names of channels and of secrets, queues."""
+    """Destinations of a tenant: entries of `core.settings.hosts`, names of channels and of secrets, queues.
+
+    `secret_hosts`: entries to which alone a secret may be sent, by its name.
+    """
 
     hosts: Sequence[str] = ()
     channels: Sequence[str] = ()
     queues: Sequence[str] = ()
     secrets: Sequence[str] = ()
+    secret_hosts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def may_send(self, secret: str, address: str) -> bool:
+        """Return whether a secret may be sent to an address that the tenant allows."""
+        return secret not in self.secret_hosts or settings_hosts.allows(self.secret_hosts[secret], address)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +75,13 @@ def of(tx: Tx, settings: Settings, tenant_id: str) -> Outlets:
     channels = {one.name for one in tenancy_secrets.all_of(tx, "channel")} | _channels_in_settings(
         settings, tenant_id
     ).keys()
+    stored = tenancy_secrets.all_of(tx, "header")
     return Outlets(
         hosts=settings_hosts.allowed_by(own, settings.webhook_hosts),
         channels=sorted(channels),
         queues=queues(settings, tenant_id),
-        secrets=[one.name for one in tenancy_secrets.all_of(tx, "header")],
+        secrets=[secret.name for secret in stored],
+        secret_hosts={secret.name: secret.hosts for secret in stored if secret.hosts},
     )
 
 
@@ -136,6 +147,20 @@ def put(tx: Tx, settings: Settings, tenant_id: str, wanted: OutletChanges, *, by
     elif wanted.signing is not None:
         keys = " ".join(wanted.signing.split())
         tenancy_secrets.put(tx, vault.load(settings), tenant_id, "signing", SIGNING, keys, by=by)
+
+
+def put_secret(
+    tx: Tx, settings: Settings, tenant_id: str, name: str, value: str, hosts: Sequence[str] | None, *, by: str
+) -> TenantSecret:
+    """Store the secret of a header. `hosts`: the only ones to which it may be sent; None: as before, or all.
+
+    Invalid: it could not be sent in a header, or an entry is malformed or beyond what the operator allows.
+    """
+    problems = list(_problems(settings, OutletChanges(hosts=hosts)))
+    if problems:
+        raise Invalid(problems)
+    hint = None if hosts is None else " ".join(hosts)
+    return tenancy_secrets.put(tx, vault.load(settings), tenant_id, "header", name, value, by=by, hint=hint)
 
 
 def signing_fault(keys: str) -> str | None:

@@ -34,7 +34,10 @@ PRINTABLE: Final = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 
 @dataclass(frozen=True, slots=True)
 class TenantSecret:
-    """A secret without its value. `hint`: the part that is not secret, such as a channel's scheme and host."""
+    """A secret without its value.
+
+    `hint`: of a channel its scheme and host; of a header the hosts to which it may be sent, with spaces between them.
+    """
 
     name: str
     hint: str | None
@@ -42,11 +45,17 @@ class TenantSecret:
     updated_at: datetime
     updated_by: str
 
+    @property
+    def hosts(self) -> list[str] | None:
+        """The only hosts to which a header's secret may be sent; None: all that the tenant allows."""
+        return self.hint.split() if self.hint else None
+
     def as_json(self) -> Json:
-        """Return name and history, with dots in place of the value."""
+        """Return name, hosts and history of a header's secret, with dots in place of the value."""
         return {
             "name": self.name,
             "value": MASK,
+            "hosts": self.hosts,
             "created_at": self.created_at,
             "updated_at": self.updated_at,
             "updated_by": self.updated_by,
@@ -69,7 +78,10 @@ def get(tx: Tx, kind: Kind, name: str) -> TenantSecret:
 def put(
     tx: Tx, vault: Vault, tenant_id: str, kind: Kind, name: str, value: str, *, by: str, hint: str | None = None
 ) -> TenantSecret:
-    """Store a secret, replacing an earlier one of its name. Invalid: it could not be sent in a header."""
+    """Store a secret, replacing an earlier one of its name, whose hint stays unless another one is given.
+
+    Invalid: it could not be sent in a header.
+    """
     if len(value) > CHARACTERS or not PRINTABLE.fullmatch(value):
         detail = f"must be 1 to {CHARACTERS} printable ASCII characters, without spaces at its ends"
         raise Invalid([Problem("/value", detail)])
@@ -130,7 +142,8 @@ _PUT = text(f"""
     INSERT INTO secrets AS s (tenant_id, kind, name, sealed, hint, updated_by)
     VALUES (:tenant, :kind, :name, :sealed, :hint, :by)
     ON CONFLICT (tenant_id, kind, name) DO UPDATE SET
-        sealed = excluded.sealed, hint = excluded.hint, updated_at = clock_timestamp(), updated_by = excluded.updated_by
+        sealed = excluded.sealed, hint = coalesce(excluded.hint, s.hint), updated_at = clock_timestamp(),
+        updated_by = excluded.updated_by
     RETURNING {_SHOWN}
 """)
 

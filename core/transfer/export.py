@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any, Final
 
 from pydantic_core import from_json
 from sqlalchemy import text
 
+from core.baton import REQUESTS
 from core.errors import NotFound
 from core.screening import output
 from core.sessions.known_owners import KINDS, Kind
@@ -36,10 +37,17 @@ def write(
         tx.execute(_UTC)
         for file in FILES:
             rows = _profile(tx, kind, name) if file == "profile" else _rows(tx, _STATEMENTS[kind][file], name)
-            archive.write_lines(file, rows if raw else map(_screened, rows))
+            archive.write_lines(file, _in_turn(rows if raw else map(_screened, rows)))
     about: Json = {f"{kind}_id": name, "raw": raw} | ({"format": GROUP_FORMAT} if kind == "group" else {})
     if not any(archive.close(about).values()):
         raise NotFound(f"Nothing is stored about a {kind} {name!r}, so there is nothing to export. Check the name.")
+
+
+def _in_turn(rows: Iterable[Json]) -> Iterator[Json]:
+    """Yield rows; between two of them another request may compute."""
+    for row in rows:
+        yield row
+        REQUESTS.give_way()
 
 
 def _rows(tx: Tx, query: str, name: str) -> Iterator[Json]:

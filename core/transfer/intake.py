@@ -11,6 +11,7 @@ from typing import Final
 
 from core.events import identifiers
 from core.events.parsing import NAME_CHARACTERS
+from core.extraction.requests import UNREVIEWED
 from core.language import unnamed_user
 from core.transfer.records import Conversation, Note, Statement, Turn
 from core.types import Json
@@ -116,7 +117,7 @@ def _fields(owner: Owner, group: str | None) -> Json:
 def _requested(statement: Statement, owner: Owner) -> Json:
     kept = {name: value for name, value in statement.metadata.items() if name in FIELDS}
     other = {name: value for name, value in statement.metadata.items() if name not in FIELDS}
-    tags = [*statement.tags, "imported", *([] if statement.trusted else ["unreviewed"])]
+    tags = [*statement.tags, "imported", *([] if statement.trusted else [UNREVIEWED])]
     content = statement.content if "subject" in kept else unnamed_user.about(statement.content, owner.user_id)
     payload = {**owner.fields(), **kept, "content": content, "tags": list(dict.fromkeys(tags))}
     if other:

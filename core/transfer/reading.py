@@ -92,6 +92,7 @@ class Reading:
     def _entries(self, file: Opened, others: list[str]) -> Iterator[Entry]:
         """Yield the objects of a file; where something else stands is added to `others`."""
         for number, value in enumerate(_values(file)):
+            self.allowance.go_on()
             where = f"{file.name}#/{number}"
             if isinstance(value, dict):
                 yield Entry(where, value, self.include_forbidden)

@@ -21,6 +21,7 @@ from core.events import publishing
 from core.events.log import Emission
 from core.events.publishing import Author
 from core.inference.embedders import Embedder
+from core.inference.sound_vectors import embed_sound
 from core.memory import announcements, memories, retention, updates, verdicts, versions, writer
 from core.memory.changes import Add, Owner, Vector
 from core.memory.rows import MemoryRow
@@ -99,7 +100,7 @@ def carry_out(
 ) -> Undone:
     """Undo a change: plan, embed, write; no transaction is open while embedding."""
     planned = plan(db, tenant_id, change_id, keep=keep)
-    vectors = embedder.embed(planned.texts) if planned.texts else np.empty((0, 0), dtype=np.float32)
+    vectors = embed_sound(embedder, planned.texts) if planned.texts else np.empty((0, 0), dtype=np.float32)
     with db.tenant(tenant_id) as tx:
         return write(tx, planned, vectors, author, reason)
 

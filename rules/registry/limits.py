@@ -99,7 +99,7 @@ def _beyond(action: Action, pointer: str, allowed: Outlets) -> Iterator[Problem]
         if secret_scanner.find_secrets(action.url):
             yield Problem(f"{pointer}/url", f"the address holds a credential; send it in a header: {_PUT_IT_AWAY}")
         for name, value in action.headers.items():
-            yield from _header(f"{pointer}/headers/{escape_step(name)}", name, value, allowed)
+            yield from _header(f"{pointer}/headers/{escape_step(name)}", name, value, action.url, allowed)
     elif isinstance(action, CeleryTask) and action.queue not in allowed.queues:
         yield Problem(f"{pointer}/queue", _not_allowed(f"sends to the queue `{action.queue}`", allowed.queues, _QUEUES))
     elif isinstance(action, Notify) and action.channel not in {LOG, *allowed.channels}:
@@ -114,12 +114,18 @@ _PUT_IT_AWAY: Final = (
 )
 
 
-def _header(pointer: str, name: str, value: str | SecretName, allowed: Outlets) -> Iterator[Problem]:
+_BOUND: Final = "an admin of the tenant changes that (`imprint tenant secrets set NAME --host`)"
+
+
+def _header(pointer: str, name: str, value: str | SecretName, url: str, allowed: Outlets) -> Iterator[Problem]:
     """Refuse a credential in a rule, because rules are read, exported, versioned and shown to approvers."""
     if isinstance(value, SecretName):
         if value.secret not in allowed.secrets:
             put = f"store it with `imprint tenant secrets set {value.secret}`"
             yield Problem(f"{pointer}/secret", f"there is no secret `{value.secret}` in this tenant; {put}")
+        elif not allowed.may_send(value.secret, url):
+            only = ", ".join(f"`{host}`" for host in allowed.secret_hosts[value.secret])
+            yield Problem(f"{pointer}/secret", f"`{value.secret}` may be sent to {only} alone; {_BOUND}")
     elif masking.is_credential(name, value):
         yield Problem(
             pointer,

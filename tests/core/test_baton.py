@@ -23,24 +23,29 @@ class Runner:
         self.said: list[str] = []
         self._threads: list[threading.Thread] = []
 
-    def start(self, work: Callable[[], object]) -> None:
+    def start(self, work: Callable[[], object], tenant_id: str = "") -> None:
         """Start a thread, and wait until it carries the baton or waits for it."""
-        waiting = len(self.baton._starting)
+        waiting = starting(self.baton)
         begun = threading.Event()
 
         def run() -> None:
-            with self.baton.carried():
+            with self.baton.carried(tenant_id):
                 begun.set()
                 work()
 
         self._threads.append(threading.Thread(target=run))
         self._threads[-1].start()
-        wait_for(lambda: begun.is_set() or len(self.baton._starting) != waiting, every=0.001)
+        wait_for(lambda: begun.is_set() or starting(self.baton) != waiting, every=0.001)
 
     def join(self) -> None:
         for one in self._threads:
             one.join(SOON)
             assert not one.is_alive()
+
+
+def starting(baton: Baton) -> int:
+    """Return how many threads wait to begin."""
+    return sum(len(line.starting) for line in baton._lines.values())
 
 
 def test_it_is_passed_on_in_the_order_in_which_it_was_asked_for() -> None:
@@ -95,7 +100,7 @@ def test_what_has_begun_goes_on_before_what_begins() -> None:
     runner.start(between)
     runner.start(lambda: runner.said.append("begins"))
     back.set()
-    wait_for(lambda: bool(runner.baton._returning), every=0.001)
+    wait_for(lambda: bool(runner.baton._lines[""].returning), every=0.001)
     gate.set()
     runner.join()
     assert runner.said == ["between", "begun", "begins"]
@@ -176,8 +181,7 @@ def test_many_threads_never_compute_two_at_a_time() -> None:
         list(pool.map(work, range(48)))
     assert most == 1
     assert not baton._taken
-    assert not baton._starting
-    assert not baton._returning
+    assert not any(baton._lines.values())
 
 
 def test_a_long_computation_gives_way_to_who_waits_and_goes_on() -> None:
@@ -195,3 +199,67 @@ def test_a_long_computation_gives_way_to_who_waits_and_goes_on() -> None:
     runner.join()
     assert runner.said == ["long begins", "short", "long ends"]
     assert may_end.is_set()
+
+
+def test_a_tenant_that_has_computed_little_goes_before_the_many_threads_of_another() -> None:
+    runner, gate = Runner(Baton(SOON)), threading.Event()
+    runner.start(lambda: gate.wait(SOON), "noisy")
+    for n in range(5):
+        runner.start(lambda n=n: runner.said.append(f"noisy {n}"), "noisy")  # type: ignore[misc]
+    runner.start(lambda: runner.said.append("quiet"), "quiet")
+    gate.set()
+    runner.join()
+    assert runner.said == ["quiet", *(f"noisy {n}" for n in range(5))]
+
+
+def test_even_before_those_that_have_begun() -> None:
+    runner, away, back, gate = Runner(Baton(SOON)), threading.Event(), threading.Event(), threading.Event()
+
+    def begun() -> None:
+        with runner.baton.passed_on():
+            away.set()
+            back.wait(SOON)
+        runner.said.append("noisy")
+
+    def between() -> None:
+        assert away.wait(SOON)
+        gate.wait(SOON)
+
+    runner.start(begun, "noisy")
+    runner.start(between, "noisy")
+    runner.start(lambda: runner.said.append("quiet"), "quiet")
+    back.set()
+    wait_for(lambda: bool(runner.baton._lines["noisy"].returning), every=0.001)
+    gate.set()
+    runner.join()
+    assert runner.said == ["quiet", "noisy"]
+
+
+def test_tenants_that_all_want_to_compute_get_equal_time() -> None:
+    baton, spent, over = Baton(SOON), {"long": 0.0, "short": 0.0}, threading.Event()
+
+    def work(tenant_id: str, seconds: float) -> None:
+        with baton.carried(tenant_id):
+            while not over.is_set():
+                time.sleep(seconds)
+                spent[tenant_id] += seconds
+                baton.give_way()
+
+    with ThreadPoolExecutor(8) as pool:
+        for _ in range(4):
+            pool.submit(work, "long", 0.02)
+            pool.submit(work, "short", 0.004)
+        wait_for(lambda: sum(spent.values()) > 0.8, every=0.01)
+        over.set()
+    assert 0.5 < spent["long"] / spent["short"] < 2
+
+
+def test_it_remembers_no_tenant_that_is_gone() -> None:
+    baton = Baton(SOON)
+    with baton.carried("here"):
+        assert baton.tenant == "here"
+    for n in range(10):
+        with baton.carried(f"{n}"):
+            pass
+    assert len(baton._lines) <= 1
+    assert baton.tenant == ""

@@ -15,7 +15,7 @@ from core.storage.db import Database
 from core.types import Json
 from tests.doors import Doors, key_of, opened
 from tests.factories import a_job, tools
-from tests.outlets import open_to
+from tests.outlets import entry_of, open_to
 from tests.samples import TENANT, accept, event
 from tests.workers.receiver import Other
 from tests.works import at_work
@@ -51,6 +51,41 @@ def test_a_named_secret_is_sent_and_stands_nowhere(settings: Settings, app: Data
     with app.tenant(TENANT) as tx:
         for table in ("rules", "rule_versions", "dispatches", "events", "decisions"):
             assert tx.execute(text(f"SELECT count(*) FROM {table} t WHERE t::text LIKE '%CANARY%'")).scalar_one() == 0
+
+
+def test_a_secret_of_one_host_is_sent_to_no_other(settings: Settings, other: Other) -> None:
+    given = open_to(settings, other.url, "https://hooks.example.com")
+    bound = {"value": TOKEN, "hosts": ["hooks.example.com"]}
+    with opened(given) as door:
+        assert door.ask("PUT", "/v1/tenant/secrets/crm-token", json=bound).json()["hosts"] == ["hooks.example.com"]
+        assert door.post("/v1/rules", rule("https://hooks.example.com/x", NAMED)).status_code == 201
+        refused = door.post("/v1/rules", rule(other.url, NAMED, name="elsewhere"))
+        assert refused.status_code == 422
+        assert refused.json()["errors"][0]["pointer"] == "/actions/0/headers/Authorization/secret"
+        assert "`hooks.example.com` alone" in refused.json()["errors"][0]["detail"]
+        assert (
+            door.ask("PUT", "/v1/tenant/secrets/crm-token", json={"value": "Bearer new"}).json()["hosts"]
+            == bound["hosts"]
+        )
+    job = a_job(url=other.url, headers={}, payload=None, secrets={"Authorization": "crm-token"})
+    with pytest.raises(Never, match="may not be sent to"):
+        outbound.send_webhook(tools(given), job)
+    assert not other.got
+    with opened(given) as door:
+        own = {"value": TOKEN, "hosts": [entry_of(other.url)]}
+        assert door.ask("PUT", "/v1/tenant/secrets/crm-token", json=own).status_code == 200
+    outbound.send_webhook(tools(given), job)
+    assert other.got[0].headers["authorization"] == TOKEN
+
+
+@pytest.mark.parametrize("entry", ["not a host", "beyond.example.com"])
+def test_a_host_of_a_secret_is_one_that_the_operator_allows(settings: Settings, other: Other, entry: str) -> None:
+    with opened(open_to(settings, other.url)) as door:
+        refused = door.ask(
+            "PUT", "/v1/tenant/secrets/crm-token", json={"value": TOKEN, "hosts": [entry_of(other.url), entry]}
+        )
+        assert refused.json()["errors"][0]["pointer"] == "/hosts/1"
+        assert door.get("/v1/tenant/secrets").json()["items"] == []
 
 
 READ = ["/v1/rules", "/v1/rules/crm", "/v1/rules/export", "/v1/rules/crm/versions", "/v1/dispatches", "/v1/events"]

@@ -18,6 +18,7 @@ from core.extraction.configured_extractor import RuleExtractor
 from core.extraction.protocol import ExtractedUnit, Extractor, Reading, Window
 from core.extraction.session import MessageRange, SessionReader
 from core.inference.client import OnCall
+from core.inference.sound_vectors import embed_sound
 from core.sessions import speaker_clocks
 from core.storage.db import Tx
 from core.summaries import units
@@ -69,7 +70,7 @@ def take_feedback(tools: Tools, job: Job) -> Outcome:
     """Confirm, weaken or correct the memory that the event's feedback names."""
     with tools.db.tenant(job.tenant_id) as tx:
         row = feedback.read(tx, job.event)
-    due = feedback.decide(row, job.event, lambda words: tools.embedder.embed([words])[0], tools.settings.secrets)
+    due = feedback.decide(row, job.event, lambda words: embed_sound(tools.embedder, [words])[0], tools.settings.secrets)
     if due is None:
         return Outcome(Report({"changed": False, "reason": "The memory says so already."}))
     return Outcome(due, (), count_changes)

@@ -24,6 +24,7 @@ from core.settings import hosts
 from core.storage.db import Tx
 from core.tenancy import destinations, vault
 from core.tenancy import secrets as tenancy_secrets
+from core.tenancy.destinations import Outlets
 from core.types import Event, Json
 from workers.delivery import webhook_client
 from workers.delivery.webhook_client import WebhookRequest
@@ -67,18 +68,26 @@ def send_webhook(tools: Tools, job: Job) -> Outcome:
     content = _event_json(job.event, job.params.get("gathered")) if given is None else given
     address = str(url.copy_with(query=None, fragment=None))
     headers = job.params.get("headers") or {}
-    secrets = _secret_headers(names, known)
+    secrets = _secret_headers(names, known, allowed, str(url))
     parcel = WebhookRequest(f"The webhook at {url.host}", address, url, content, headers, signing, secrets)
     return webhook_client.deliver(tools, job, parcel, {})
 
 
-def _secret_headers(names: Mapping[str, str], known: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the values of headers that name secrets. Never: the tenant has no such secret."""
+def _secret_headers(
+    names: Mapping[str, str], known: Mapping[str, str], allowed: Outlets, address: str
+) -> Mapping[str, str]:
+    """Return the values of headers that name secrets. Never: there is no such secret, or it is for other hosts."""
     missing = sorted(set(names.values()) - known.keys())
     if missing:
         raise Never(
             f"There is no secret {missing[0]!r} in this tenant any more. Store it with `imprint tenant secrets set "
             f"{missing[0]}`, then replay this dispatch."
+        )
+    elsewhere = sorted(name for name in names.values() if not allowed.may_send(name, address))
+    if elsewhere:
+        raise Never(
+            f"The secret {elsewhere[0]!r} may not be sent to `{hosts.display(address)}`. An admin of the tenant "
+            f"changes that with `imprint tenant secrets set {elsewhere[0]} --host`."
         )
     return {header: known[name] for header, name in names.items()}
 

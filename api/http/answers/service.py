@@ -403,6 +403,7 @@ class Secret(Answer):
 
     name: str
     value: str = Field(description="Dots")
+    hosts: list[str] | None = Field(description="The only hosts to which it may be sent; null: all that are allowed")
     created_at: datetime
     updated_at: datetime
     updated_by: str | None

@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import text
 
 from core.consolidation import candidate_screening
+from core.inference.sound_vectors import embed_sound
 from core.memory import memories, restoration, retention, tombstones, updates
 from core.memory.restoration import RestoredMemory, RestoredVersion
 from core.reflection import profile
@@ -163,7 +164,7 @@ class _Standing:
 def _vectors(context: Context, wanted: Sequence[RestoredMemory]) -> dict[UUID, Any]:
     served = [one for one in wanted if one.fields["trust"] not in updates.UNBELIEVED]
     contents = list(dict.fromkeys(one.fields["content"] for one in served))
-    found = dict(zip(contents, context.embedder.embed(contents), strict=True)) if contents else {}
+    found = dict(zip(contents, embed_sound(context.embedder, contents), strict=True)) if contents else {}
     return {one.id: found[one.fields["content"]] for one in served}
 
 

@@ -69,7 +69,14 @@ def _typed(line: MemoryLine) -> Json:
 
 def _changed(screened: Screened) -> Json:
     one = candidate_screening.quarantined(screened.candidate) if _newly_hostile(screened) else screened.candidate
+    one = _without_authority(one)
     return {name: getattr(one, name) for name in SCREENED} | {"tags": list(one.tags)}
+
+
+def _without_authority(candidate: Candidate) -> Candidate:
+    """Return a statement that does not speak with the system's voice until a person of this installation lets it."""
+    is_order = candidate.category is Category.INSTRUCTION and candidate.trust is Trust.CONFIRMED
+    return replace(candidate, pinned=False, trust=Trust.CANDIDATE if is_order else candidate.trust)
 
 
 def _newly_hostile(screened: Screened) -> bool:

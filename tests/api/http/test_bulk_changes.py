@@ -11,6 +11,7 @@ from httpx import Response
 from sqlalchemy import text
 
 from api.http import bulk_changes
+from api.ingress import audience
 from core.config import Settings
 from core.storage.db import Database
 from core.storage.tables import TENANT_TABLES
@@ -200,3 +201,14 @@ def test_a_key_that_only_reads_changes_nothing(door: Doors, settings: Settings, 
     reader = key_of(settings, TENANT, ("read",))
     for action in ("pin", "erase"):
         assert door.post(PATH, {"action": action, "ids": ids, "dry_run": True}, key=reader).status_code == 403
+
+
+def test_which_rows_may_be_read_is_read_at_once(door: Doors, ids: list[str]) -> None:
+    def readings(*names: str) -> int:
+        with mock.patch.object(audience, "for_reader", wraps=audience.for_reader) as opened:
+            answer = bulk(door, "pin", list(names))
+        assert outcomes(answer)[-1] == ("refused", 404)
+        return opened.call_count
+
+    gone = str(uuid4())
+    assert readings(gone) == readings(*ids, gone)

@@ -54,7 +54,7 @@ def a_talk(count: int, words: str = "x") -> bytes:
 
 
 @pytest.mark.parametrize("raw", [False, True])
-def test_export_import_export_gives_the_same_bytes_and_a_second_import_changes_nothing(
+def test_an_export_of_what_was_imported_is_the_same_but_for_its_authority_and_a_second_import_changes_nothing(
     door: Doors, app: Database, works: Works, raw: bool
 ) -> None:
     a_rich_user(door, app, works)
@@ -68,10 +68,23 @@ def test_export_import_export_gives_the_same_bytes_and_a_second_import_changes_n
     job = restored(door, works, first)
     assert (job["status"], job["report"]["left_out"], job["report"]["known"]) == ("done", {}, {})
     assert job["progress"] == {"done": sum(job["report"]["lines"].values()), "lines": job["progress"]["done"]}
-    assert archive_of(app, tenant=OTHER, raw=raw) == first
+    second = archive_of(app, tenant=OTHER, raw=raw)
+    assert lines(second) == {**found, "memories": [without_authority(one) for one in found["memories"]]}
     again = restored(door, works, first)
     assert (again["status"], again["report"]["restored"], again["report"]["left_out"]) == ("done", {}, {})
-    assert archive_of(app, tenant=OTHER, raw=raw) == first
+    assert archive_of(app, tenant=OTHER, raw=raw) == second
+
+
+def without_authority(memory: Json) -> Json:
+    """Return a memory as it is restored: not pinned, and no instruction confirmed, in no version."""
+    orders = memory["category"] == "instruction" and memory["trust"] == "confirmed"
+    changed = memory | {"pinned": False} | ({"trust": "candidate"} if orders else {})
+    if "versions" not in memory:
+        return changed
+    snapshots = [one["snapshot"] for one in memory["versions"]]
+    plain = [without_authority(was) if {"category", "trust", "pinned"} <= was.keys() else was for was in snapshots]
+    versions = [one | {"snapshot": was} for one, was in zip(memory["versions"], plain, strict=True)]
+    return changed | {"versions": versions}
 
 
 def test_what_is_restored_is_found_at_once_and_nothing_is_learnt_or_told_of_it(

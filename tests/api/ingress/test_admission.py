@@ -12,11 +12,12 @@ from core.config import Settings
 from core.events import parsing
 from core.events.parsing import Incoming
 from core.settings.limits import TenantLimits
+from core.transfer import export
 from tests.api.posting import problem
 from tests.commands import served
-from tests.doors import OTHER, opened
+from tests.doors import OTHER, key_of, opened
 from tests.production import wait_for
-from tests.samples import event
+from tests.samples import event, said
 
 
 def test_a_backlog_above_the_limit_is_429_with_retry_after(settings: Settings) -> None:
@@ -57,3 +58,31 @@ def test_large_bodies_of_a_tenant_are_worked_on_one_at_a_time_and_small_ones_bes
         small_done.set()
         assert [future.result().status_code for future in sent] == [202] * 4
     assert together == [1] * 4
+
+
+@pytest.mark.parametrize(("beside", "most"), [(True, 1), (False, 4)])
+def test_beside_another_tenant_exports_are_worked_on_one_at_a_time(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, beside: bool, most: int
+) -> None:
+    together, running, may_end = list[int](), list[int](), threading.Event()
+    write = export.write
+
+    def observed(*given: Any, **more: Any) -> None:
+        running.append(1)
+        together.append(len(running))
+        assert may_end.wait(20)
+        running.pop()
+        write(*given, **more)
+
+    monkeypatch.setattr(export, "write", observed)
+    with served(settings) as (url, key), ThreadPoolExecutor(4) as clients:
+        headers = {"authorization": f"Bearer {key}"}
+        assert httpx.post(f"{url}/v1/events", json=[said("I have a boat.")], headers=headers).status_code == 202
+        if beside:
+            other = {"authorization": f"Bearer {key_of(settings, OTHER)}"}
+            assert httpx.get(f"{url}/v1/events", headers=other).status_code == 200
+        sent = [clients.submit(httpx.get, f"{url}/v1/users/ada/export", headers=headers) for _ in range(4)]
+        wait_for(lambda: len(running) == most)
+        may_end.set()
+        assert [future.result().status_code for future in sent] == [200] * 4
+    assert max(together) == most

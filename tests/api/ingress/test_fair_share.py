@@ -12,6 +12,10 @@ from api.ingress.fair_share import LargeBodies, Turns
 from core.errors import Later
 
 
+def alone(_tenant_id: str) -> bool:
+    return False
+
+
 def run(work: object) -> None:
     asyncio.run(work)  # type: ignore[arg-type]
 
@@ -23,7 +27,7 @@ async def soon() -> None:
 
 def test_one_tenant_never_has_all_turns() -> None:
     async def work() -> None:
-        shared = Turns(8)
+        shared = Turns(8, alone)
         waiting = [asyncio.create_task(shared.take("busy")) for _ in range(20)]
         await soon()
         assert sum(task.done() for task in waiting) == 6
@@ -36,9 +40,27 @@ def test_one_tenant_never_has_all_turns() -> None:
     run(work())
 
 
+@pytest.mark.parametrize(("pool", "turns"), [(2, 1), (3, 1), (8, 2), (32, 8)])
+def test_beside_others_a_tenant_has_a_quarter_of_the_turns(pool: int, turns: int) -> None:
+    async def work() -> None:
+        company = {"busy"}
+        shared = Turns(pool, company.__contains__)
+        waiting = [asyncio.create_task(shared.take("busy")) for _ in range(40)]
+        await soon()
+        assert sum(task.done() for task in waiting) == turns
+        company.clear()
+        shared.give_back("busy")
+        await soon()
+        assert sum(task.done() for task in waiting) == max(pool - 2, 1) + 1
+        for task in waiting:
+            task.cancel()
+
+    run(work())
+
+
 def test_the_next_turn_goes_to_who_has_the_fewest() -> None:
     async def work() -> None:
-        shared, order = Turns(4), []
+        shared, order = Turns(4, alone), []
 
         async def ask(tenant: str) -> None:
             await shared.take(tenant)
@@ -60,7 +82,7 @@ def test_the_next_turn_goes_to_who_has_the_fewest() -> None:
 
 def test_who_goes_away_while_waiting_takes_no_turn_along() -> None:
     async def work() -> None:
-        shared = Turns(3)
+        shared = Turns(3, alone)
         await shared.take("a")
         gone = asyncio.create_task(shared.take("a"))
         await soon()
@@ -76,7 +98,7 @@ def test_who_goes_away_while_waiting_takes_no_turn_along() -> None:
 
 def test_a_turn_that_comes_as_its_waiter_goes_is_given_on() -> None:
     async def work() -> None:
-        shared = Turns(3)
+        shared = Turns(3, alone)
         await shared.take("a")
         gone = asyncio.create_task(shared.take("a"))
         await soon()
@@ -92,7 +114,7 @@ def test_a_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fair_share, "WAIT_SECONDS", 0.01)
 
     async def work() -> None:
-        shared = Turns(1)
+        shared = Turns(1, alone)
         await shared.take("a")
         with pytest.raises(Later):
             await shared.take("a")
@@ -104,7 +126,7 @@ def test_a_wait_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_large_requests_of_a_tenant_come_one_at_a_time_and_of_others_beside_it() -> None:
     async def work() -> None:
-        large, done = LargeBodies(), list[str]()
+        large, done = LargeBodies(alone), list[str]()
 
         async def request(tenant: str) -> None:
             line = await large.take(tenant)
@@ -125,14 +147,13 @@ def test_large_requests_of_a_tenant_come_one_at_a_time_and_of_others_beside_it()
 
 def test_beside_another_tenant_a_large_request_is_followed_by_a_rest_as_long() -> None:
     async def work() -> None:
-        large, loop = LargeBodies(), asyncio.get_running_loop()
-        large.note("busy")
+        company = set[str]()
+        large, loop = LargeBodies(company.__contains__), asyncio.get_running_loop()
         large.give_back("busy", await large.take("busy"), 10.0)
         began = loop.time()
         line = await large.take("busy")
         assert loop.time() - began < 0.1, "alone there is nobody to rest for"
-        large.note("quiet")
-        large.note("busy")
+        company.add("busy")
         large.give_back("busy", line, 0.2)
         began = loop.time()
         await large.take("busy")
@@ -147,7 +168,7 @@ def test_who_waits_too_long_for_the_large_requests_before_it_is_told_to_come_aga
     monkeypatch.setattr(fair_share, "WAIT_SECONDS", 0.01)
 
     async def work() -> None:
-        large = LargeBodies()
+        large = LargeBodies(alone)
         line = await large.take("busy")
         with pytest.raises(Later):
             await large.take("busy")

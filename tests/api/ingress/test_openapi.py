@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
 
+import pytest
+
+from api.ingress import openapi
+from api.ingress.openapi import DocumentedApi
 from core.types import Json
 from tests.doors import Doors
 
@@ -34,3 +41,23 @@ def test_publishing_has_a_body_with_an_example(door: Doors) -> None:
     assert event["properties"]["payload"]
     example = body["content"]["application/json"]["example"]
     assert door.post("/v1/events", example).status_code == 202
+
+
+def test_nobody_is_shown_the_document_before_it_is_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    app, entered, go_on = DocumentedApi(title="T", version="1"), threading.Event(), threading.Event()
+    complete = openapi._complete
+
+    def slow(*given: Any) -> None:
+        entered.set()
+        assert go_on.wait(30)
+        complete(*given)
+
+    monkeypatch.setattr(openapi, "_complete", slow)
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(app.openapi)
+        assert entered.wait(30)
+        second = pool.submit(lambda: "securitySchemes" in app.openapi().get("components", {}))
+        wait([second], timeout=0.2)
+        go_on.set()
+        assert second.result(30)
+        assert first.result(30) is app.openapi()

@@ -6,6 +6,7 @@ from uuid import UUID
 
 import pytest
 
+from api.ingress import shared_counts
 from api.ingress.in_flight import InFlight
 from api.ingress.shared_counts import PLACES, ProcessCounts, SharedCounts
 from core.settings.limits import LimitReached, TenantLimits
@@ -96,3 +97,36 @@ def _admitting(shared: SharedCounts, slot: int, caller: Caller, result: int) -> 
             admitted += 1
     os.write(result, bytes([admitted]))
     os._exit(0)
+
+
+def test_a_tenant_is_alone_until_another_sends_a_request_to_whichever_process() -> None:
+    shared = SharedCounts(2)
+    first, second = ProcessCounts(shared, 0), ProcessCounts(shared, 1)
+    first.see("busy")
+    assert not first.has_company("busy")
+    first.see("quiet")
+    first.see("busy")
+    assert [one.has_company("busy") for one in (first, second)] == [True, True]
+    shared.clear(0)
+    first.see("busy")
+    assert not first.has_company("busy")
+    second.see("busy")
+    assert not first.has_company("busy")
+    assert first.has_company("quiet")
+    second.see("quiet")
+    assert first.has_company("busy")
+
+
+def test_company_is_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_counts, "COMPANY_SECONDS", 0.0)
+    counts = shared_counts.alone()
+    counts.see("quiet")
+    assert not counts.has_company("busy")
+
+
+def test_of_many_tenants_the_latest_are_remembered() -> None:
+    counts = shared_counts.alone()
+    for tenant in ("a", "b", "c", "a", "a"):
+        counts.see(tenant)
+    counts.see("a")
+    assert counts.has_company("a"), "c came after b"

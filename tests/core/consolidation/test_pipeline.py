@@ -22,6 +22,7 @@ from core.memory.changes import Add, Change, Confirm, Edit, Ignore, Merge, Owner
 from core.storage.db import Database
 from core.types import Candidate, Category, Evidence, Topic, Trust
 from core.undo import undo
+from tests.core.inference.vector_endpoint import BROKEN, breaking
 from tests.samples import TENANT
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -399,3 +400,22 @@ def test_the_sweep_merges_nothing_across_groups(consolidation: Consolidation) ->
     in_group(consolidation, None, stated("Ada likes coffee.", 1))
     swept = dedup_sweep.sweep(consolidation.db, TENANT, "ada", consolidation.thresholds)
     assert (swept.compared, list(swept.merges)) == (2, [])
+
+
+@pytest.mark.parametrize("vector", BROKEN)
+@pytest.mark.parametrize("others", [["Ada has a boat."], []])
+def test_a_broken_vector_costs_its_statement_the_vector_and_nothing_else(
+    app: Database, vector: object, others: list[str]
+) -> None:
+    with breaking(vector, "Ada plays the cello.") as embedder:
+        learning = Consolidation(app, embedder)
+        learn(learning, *(stated(words) for words in ["Ada plays the cello.", *others]))
+        again = judged(learning, stated("Ada plays the cello.", 1))
+    assert [type(change) for change in again] == [Confirm]
+    with app.tenant(TENANT) as tx:
+        rows = tx.execute(
+            text("""
+            SELECT m.content, i.embedding IS NOT NULL AS embedded FROM memories m
+            JOIN search_index i ON i.type = 'memory' AND i.ref = m.id::text""")
+        )
+        assert dict(rows.all()) == {"Ada plays the cello.": False, **dict.fromkeys(others, True)}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.context.adaptive_depth import FEWEST, MOST, depth
+from core.context.adaptive_depth import FEWEST, MOST, READ, depth
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,8 @@ def test_a_further_question_never_takes_depth_away(query, more):
 def test_the_most_that_can_be_asked_gets_the_most():
     query = "Compare how many books Ada and Bob have read every year since 2019, and why? List all of them."
     assert depth(query).k == MOST
+
+
+def test_of_a_long_query_the_beginning_is_read():
+    story = "Who lives in Lisbon? " + "and " * READ
+    assert depth(story + "why? " * 100) == depth(story)

@@ -11,6 +11,7 @@ from core.index.bm25 import (
     MOST_TERMS,
     READ,
     TERMS,
+    VARIANTS,
     asked_terms,
     document_weights,
     message_terms,
@@ -157,9 +158,20 @@ def test_a_question_of_pages_costs_what_its_words_cost() -> None:
 
 def test_of_a_long_question_the_first_words_are_looked_for() -> None:
     short = " ".join(f"w{number}" for number in range(READ // 6))
-    assert asked_terms(short) == terms(short)[:TERMS]
+    assert query_terms(short).words == terms(short)[:TERMS]
     story = "cello " + " ".join(f"word{number}" for number in range(1_300))
-    asked = asked_terms(story)
-    assert asked[0] == "cello"
-    assert len(asked) <= TERMS
-    assert asked_terms("好" * READ + "成都") == asked_terms("好" * READ)
+    words = query_terms(story).words
+    assert words[0] == "cello"
+    assert len(words) <= TERMS
+    assert query_terms("好" * READ + "成都") == query_terms("好" * READ)
+
+
+@pytest.mark.parametrize("word", ["сестра переехала ", "누나가 ", "妹妹搬家了，", "姊妹搬家了，", "Schwester für "])
+def test_what_follows_the_beginning_of_a_long_question_costs_nothing(word: str) -> None:
+    question = (word * READ)[:READ]
+    assert query_terms(question + word * 1_000) == query_terms(question)
+
+
+def test_a_long_question_has_not_more_forms_than_are_looked_for() -> None:
+    syllables = "".join(chr(0xAC00 + 7 * number) for number in range(READ))
+    assert len(query_terms(syllables).variants) == VARIANTS

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.baton import REQUESTS
 from core.errors import Never
 from core.inference.batching_embedder import BATCH_TEXTS, SHORT, BatchingEmbedder
 from core.inference.embedders import Embedder, Floats, HashEmbedder
@@ -171,3 +172,26 @@ def test_whoever_asks_what_and_when_gets_what_they_would_alone(said: list[list[s
             assert np.array_equal(np.concatenate(rows), ALONE.embed(texts))
     assert embedder._free == passes
     assert not embedder._waiting
+
+
+def test_long_texts_are_embedded_one_at_a_time_and_those_of_another_tenant_next(crowd: Crowd) -> None:
+    def ask(tenant_id: str, text: str) -> Floats:
+        with REQUESTS.carried(tenant_id), REQUESTS.passed_on():
+            return crowd.embedder.embed_queries([text])
+
+    def texts() -> list[str]:
+        return [text.strip() for one in crowd.model.passes for text in one]
+
+    crowd.model.open.clear()
+    asked = [crowd._pool.submit(ask, "noisy", "noisy" + " " * SHORT)]
+    until(lambda: texts() == ["noisy"])
+    asked += [crowd._pool.submit(ask, "noisy", f"noisy {n}" + " " * SHORT) for n in range(3)]
+    until(lambda: len(crowd.embedder._long._lines["noisy"].starting) == 3)
+    asked.append(crowd._pool.submit(ask, "quiet", "quiet" + " " * SHORT))
+    until(lambda: "quiet" in crowd.embedder._long._lines)
+    assert texts() == ["noisy"]
+    crowd.model.open.set()
+    for one in asked:
+        one.result(SECONDS)
+    assert texts()[:2] == ["noisy", "quiet"]
+    assert len(texts()) == 5

@@ -14,6 +14,7 @@ from core.documents import documents, preparation
 from core.documents.preparation import SentDocument
 from core.events.publishing import Author
 from core.index import search_index
+from core.index.bm25 import READ
 from core.inference.embedders import HashEmbedder, Symmetric
 from core.memory import writer
 from core.memory.changes import Owner
@@ -352,3 +353,16 @@ def test_rows_at_hand_with_vectors_of_another_length_are_read_anew(app: Database
     for dimension in (384, 64, 384):
         answer = query.search(app, TENANT, Question("tea", "ada"), HashEmbedder(dimension))
         assert contents(answer.results) == ["Ada drinks tea."]
+
+
+def test_of_a_long_query_the_beginning_is_embedded(app: Database) -> None:
+    class Noting(HashEmbedder):
+        def embed(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
+            embedded.extend(texts)
+            return super().embed(texts)
+
+    embedded: list[str] = []
+    add = remember(app, "Ada plays the cello.")
+    answer = query.search(app, TENANT, a_question("cello " * 1_500, "ada"), Noting())
+    assert [len(text) for text in embedded] == [READ]
+    assert [result.ranked.hit.key for result in answer.results] == [str(add.id)]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from core.transfer import intake
 from core.transfer.intake import Owner
+from core.transfer.opened import Allowance
 from core.transfer.reading import NAMES, Reading
 from core.transfer.records import Conversation, Record, Skipped, Statement
 from core.types import Json
@@ -115,3 +116,16 @@ def test_entries_of_two_formats_in_one_file_are_both_read(tmp_path: Path) -> Non
 
 def test_the_names_of_formats_are_those_of_the_table() -> None:
     assert set(GOOD) | {"imprint", "markdown"} == set(NAMES)
+
+
+def test_between_two_objects_of_a_file_others_may_compute(tmp_path: Path) -> None:
+    class Counting(Allowance):
+        def go_on(self) -> None:
+            nonlocal turns
+            turns += 1
+
+    turns = 0
+    said = "".join(json.dumps({"role": "user", "content": f"I have {n} dogs."}) + "\n" for n in range(500))
+    (tmp_path / "messages.jsonl").write_text(said)
+    list(Reading(tmp_path, allowance=Counting()).records())
+    assert turns >= 500

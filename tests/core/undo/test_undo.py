@@ -18,6 +18,7 @@ from core.storage.db import Database
 from core.types import Json, Trust
 from core.undo import undo
 from tests.core.changing import KINDS, PERSON, Bench, absorbed, an_add, ids_of
+from tests.core.inference.vector_endpoint import BROKEN, breaking
 from tests.factories import EMBEDDER, NOON, a_candidate, events_since
 from tests.samples import TENANT
 
@@ -248,3 +249,17 @@ def test_what_was_set_apart_does_not_come_in_by_undoing_that_it_was_ignored(ada:
     with pytest.raises(Conflict, match="review"):
         ada.undo(ignored.change_id)
     assert ada.rows("active") == []
+
+
+@pytest.mark.parametrize("vector", BROKEN)
+def test_a_broken_vector_does_not_keep_an_edit_from_being_undone(ada: Bench, app: Database, vector: object) -> None:
+    add = an_add("Ada has 1 dog.", 1)
+    ada.apply(add)
+    edit = Edit(add.id, 1, {"content": "Ada has 2 dogs."}, "because", EMBEDDER.embed(["Ada has 2 dogs."])[0])
+    ada.apply(edit)
+    with breaking(vector, "Ada has 1 dog.") as embedder:
+        undo.carry_out(app, embedder, TENANT, edit.change_id, PERSON)
+    with app.tenant(TENANT) as tx:
+        assert memories.get(tx, add.id).content == "Ada has 1 dog."
+        embedding = text("SELECT embedding FROM search_index WHERE type = 'memory' AND ref = :ref")
+        assert tx.execute(embedding, {"ref": str(add.id)}).scalar_one() is None
