@@ -561,3 +561,20 @@ def test_in_a_group_each_wish_and_preference_is_that_of_its_member(door: Doors) 
     own, others = words.index("## User Preferences"), words.index("## Preferences of Other Members")
     assert own < words.index("Bob loves capers.") < others < words.index("- ana: Ana loves olives.")
     assert "- ana: ana's standing instruction: Please answer me in short sentences." in words
+
+
+def test_what_a_context_finds_is_narrowed_by_fields(door: Doors, app: Database) -> None:
+    for shop in ("north", "south"):
+        content = f"I buy green tea in the {shop} shop."
+        accept_all(app, [said(content, session=f"at-{shop}", message_id="m1", metadata={"shop": shop})])
+    carry_out(app, a_memory("Ada drinks green tea daily.", structured={"cups": 3}))
+    whole = context(door, query="green tea", format="text")["text"]
+    assert all(words in whole for words in ("north shop", "south shop", "Ada drinks green tea daily."))
+    north = context(door, query="green tea", format="text", metadata={"shop": "north"})["text"]
+    assert "north shop" in north
+    assert "south shop" not in north
+    assert "Ada drinks" not in north
+    cups = context(door, query="green tea", format="text", structured={"cups": [3, 4]})["text"]
+    assert "Ada drinks green tea daily." in cups
+    assert "shop" not in cups
+    context(door, status=422, query="green tea", structured={})
