@@ -59,7 +59,7 @@ def search(deps: Dependencies, caller: Caller, asked: FindRequest) -> list[Json]
     found = [best for owner in searched for best in _best_of(deps, caller, asked, owner, now)]
     found.sort(key=lambda one: -one["score"])
     best = found[: asked.top_k]
-    _note(deps, caller, best)
+    _note(deps, caller, best, asked.query)
     return [shapes.only(one, asked.fields) for one in best]
 
 
@@ -195,13 +195,14 @@ def _scored(found: SearchResult, memory: Json) -> Json:
     }
 
 
-def _note(deps: Dependencies, caller: Caller, found: Sequence[Json]) -> None:
+def _note(deps: Dependencies, caller: Caller, found: Sequence[Json], words: str) -> None:
     """Record what was shown, for echoes and counts of use."""
     by_owner: dict[str, list[Served]] = {}
     for memory in found:
         by_owner.setdefault(shapes.owner_of(memory), []).append(Served(memory["memory"], UUID(memory["id"])))
     for owner, served in by_owner.items():
-        deps.recalls.note(Asker(caller.tenant_id, owner, None), served, announced=deps.settings.announce_recalls)
+        asker, announced = Asker(caller.tenant_id, owner, None), deps.settings.announce_recalls
+        deps.recalls.note(asker, served, announced=announced, query=words)
     deps.hits.note(caller.tenant_id, hit=bool(found))
 
 

@@ -118,7 +118,9 @@ def post_context(at: Deps, who: Reader, asked: ContextRequest) -> Response:
     built = builder.build(reads, who.tenant_id, _to_query(at, asked))
     served = served_texts(built)
     asker = Asker(who.tenant_id, asked.user_id, asked.group_id)
-    at.recalls.note(asker, served, announced=at.settings.announce_recalls)
+    at.recalls.note(
+        asker, served, announced=at.settings.announce_recalls, query=asked.query, session_id=asked.session_id
+    )
     content = {
         **built.rendered,
         "sections": [_section(one) for one in built.sheet.sections],

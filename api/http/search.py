@@ -184,7 +184,13 @@ def _note_recalls(
         by_user[answer.owners.get(id(one), asked.user_id)].append(_as_served(one))
     for user_id, served in by_user.items():
         asker = Asker(who.tenant_id, user_id, asked.group_id)
-        at.recalls.note(asker, [*served, *outside], announced=at.settings.announce_recalls)
+        at.recalls.note(
+            asker,
+            [*served, *outside],
+            announced=at.settings.announce_recalls,
+            query=asked.query,
+            session_id=asked.session_id,
+        )
 
 
 def _page(answer: _Answer, asked: SearchRequest, cursor: Cursor | None, limit: int) -> tuple[list[SearchResult], bool]:

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
+from core import metrics
 from core.config import Settings
 from core.context import assembly, formats, guidance, pinned_texts, profile_lines, projects, stable_selection
 from core.context import reader as context_reader
@@ -143,6 +144,11 @@ class Context:
     results: Sequence[query.SearchResult]
 
     @property
+    def truncated(self) -> bool:
+        """True if something was left out for the limit alone."""
+        return any(one.for_room for section in self.sheet.sections for one in section.left_out)
+
+    @property
     def prefix_hash(self) -> str:
         """Hash of the sections before the conversation; equal while their content is."""
         return hashlib.sha256(formats.join_sections(self.sheet, STABLE).encode()).hexdigest()
@@ -175,7 +181,10 @@ def build(deps: ContextDeps, tenant_id: str, request: ContextQuery) -> Context:
     if assembled.chosen is not None and request.session_id is not None and assembled.chosen != sources.earlier:
         with deps.db.tenant(tenant_id) as tx:
             stable_selection.keep(tx, tenant_id, request.session_id, request.reader, assembled.chosen)
-    return Context(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
+    built = Context(assembled, rendered, tokens, request.limit, packer.counter, chosen_depth, results)
+    metrics.CONTEXTS.labels("yes" if built.truncated else "no").inc()
+    metrics.CONTEXT_TOKENS.observe(built.tokens)
+    return built
 
 
 def _read(

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from prometheus_client import REGISTRY
 from sqlalchemy import text
 
 from core.memory.changes import Archive, Link, Pin
@@ -578,3 +579,20 @@ def test_what_a_context_finds_is_narrowed_by_fields(door: Doors, app: Database) 
     assert "Ada drinks green tea daily." in cups
     assert "shop" not in cups
     context(door, status=422, query="green tea", structured={})
+
+
+def sample(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+def test_contexts_are_counted_with_their_tokens_and_what_the_limit_left_out(door: Doors, app: Database) -> None:
+    for n in range(12):
+        carry_out(app, a_memory(f"Ada keeps {n + 3} kinds of green tea from valley number {n} in her cupboard."))
+    names = ("imprint_context_tokens_count", "imprint_context_tokens_sum")
+    count, tokens = map(sample, names)
+    cut, whole = (sample("imprint_contexts_total", truncated=one) for one in ("yes", "no"))
+    small, large = (context(door, query="green tea", max_tokens=limit) for limit in (100, 8_000))
+    assert sample(names[0]) == count + 2
+    assert sample(names[1]) == tokens + small["total_tokens"] + large["total_tokens"]
+    assert sample("imprint_contexts_total", truncated="yes") == cut + 1
+    assert sample("imprint_contexts_total", truncated="no") == whole + 1
