@@ -173,7 +173,7 @@ def _add_step(tree: Tree, step: Json) -> None:
 
 def _author(step: Json) -> str:
     """Return the author of a change: an agent, a key, a file."""
-    return escape(str(step["author"]["name"]))
+    return escape(str(step["author"].get("key_name") or step["author"]["name"]))
 
 
 def _about(memory: Json) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from operator import attrgetter
 from typing import Annotated, Any, Final
 from uuid import UUID
@@ -13,7 +13,7 @@ from fastapi import APIRouter, Query, Response
 from fastapi import Body as JsonBody
 from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
-from api import provenance
+from api import authors, provenance
 from api.http.answers.memories import FetchedMemories, Memory, MemoryHistory, MemoryOrigin, MemoryPage, MemoryWithUnits
 from api.ingress import audience, paging
 from api.ingress.answers import answers
@@ -236,7 +236,10 @@ def get_history(
     """List all versions of a memory, oldest first."""
     with deps.db.tenant(caller.tenant_id) as tx:
         memories.get(tx, memory_id)
-        return paging.cut(memories.history(tx, memory_id), asdict, attrgetter("version"), after, limit)
+        versions = memories.history(tx, memory_id)
+        named = authors.with_key_names(tx, [version.author for version in versions])
+    shown = [replace(version, author=author) for version, author in zip(versions, named, strict=True)]
+    return paging.cut(shown, asdict, attrgetter("version"), after, limit)
 
 
 @router.get("/memories/{memory_id}/why", operation_id="explainMemory", responses=answers(MemoryOrigin))
