@@ -308,7 +308,7 @@ def _in_steps(newest: RecentWindow, most: int) -> RecentWindow:
     last = newest.messages[-1].position if newest.messages else 0
     behind = max(0, -(-(last - most) // step) * step)
     first = sum(message.position <= behind for message in newest.messages)
-    return RecentWindow(newest.messages[first:], newest.ends[first:], newest.marks[first:])
+    return RecentWindow(newest.messages[first:], newest.marks[first:])
 
 
 def _search(
