@@ -48,8 +48,8 @@ def unindexed_query(reader: Mapping[str, Any]) -> BoundStatement:
 
 
 def hits(rows: Iterable[Any], query_terms: Mapping[int, float]) -> list[Hit]:
-    """Return the messages read as hits, scored by their own words as the index would."""
-    return [_hit(sessions.message_of(row), query_terms) for row in rows]
+    """Return the messages read as hits, scored by their own words as the index would; those without words are none."""
+    return [_hit(sessions.message_of(row), query_terms) for row in rows if row.content.strip()]
 
 
 def lexical(query_terms: Mapping[int, float], weights: Mapping[int, float]) -> float:

@@ -352,3 +352,11 @@ def test_rows_at_hand_with_vectors_of_another_length_are_read_anew(app: Database
     for dimension in (384, 64, 384):
         answer = query.search(app, TENANT, Question("tea", "ada"), HashEmbedder(dimension))
         assert contents(answer.results) == ["Ada drinks tea."]
+
+
+def test_a_message_without_words_is_no_result_before_and_after_it_is_indexed(app: Database, works: Works) -> None:
+    accept(app, said("Green tea.", message_id="m1"), said("", message_id="m2", role="assistant"))
+    accept(app, said(" \n", message_id="m3", role="assistant"))
+    for _ in range(2):
+        assert contents(search(app, "green tea")) == ["Green tea."]
+        works.settle(flush=False)
