@@ -28,6 +28,7 @@ from core.events.doorbell import Doorbell
 from core.events.log import Announcement
 from core.loop import Loop
 from core.storage.db import Database, Tx
+from core.storage.tables import ANNOUNCES_ERASURE
 from core.tenancy import retention
 from core.types import Json
 
@@ -291,9 +292,16 @@ def _without_erased(tx: Tx, due: Sequence[Recall]) -> list[Recall]:
 
 
 def _with_kept_queries(tx: Tx, tenant_id: str, due: Sequence[Recall]) -> list[Recall]:
-    """Drop queries that are not kept: of sessions with a time of their own, and where sessions leave at their end."""
+    """Drop queries that are not kept.
+
+    Those of users and groups erased since, of sessions with a time of their own, and all where sessions leave at their
+    end.
+    """
     if not any(recall.queries for recall in due):
         return [*due]
+    subjects = sorted({subject for recall in due for subject in _subjects(recall.asker)})
+    erased = set(tx.execute(_ERASED_LATELY, {"subjects": subjects, "seconds": 2 * SPACED_SECONDS}).scalars())
+    due = [one._replace(queries=()) if erased.intersection(_subjects(one.asker)) else one for one in due]
     if retention.get(tx, tenant_id).sessions_days == 0:
         return [one._replace(queries=()) for one in due]
     sessions = {each.session_id for one in due for each in one.queries if each.session_id is not None}
@@ -302,6 +310,12 @@ def _with_kept_queries(tx: Tx, tenant_id: str, due: Sequence[Recall]) -> list[Re
         one._replace(queries=[each for each in one.queries if each.session_id is None or each.session_id in kept])
         for one in due
     ]
+
+
+def _subjects(asker: Asker) -> list[str]:
+    """Return the subjects of the events that would announce the erasure of an asker."""
+    names = (("user", asker.user_id), ("group", asker.group_id))
+    return [f"{kind}:{name}" for kind, name in names if name is not None]
 
 
 def _recalled_for(query: str | None, session_id: str | None, served: Sequence[Served]) -> list[RecalledFor]:
@@ -349,6 +363,11 @@ def _note(tx: Tx, tenant_id: str, taken: Sequence[Recall]) -> None:
 
 
 _THERE = text("SELECT id FROM memories WHERE id = ANY(:ids) AND status <> 'erased'")
+
+_ERASED_LATELY = text(f"""
+    SELECT subject FROM events WHERE {ANNOUNCES_ERASURE} AND subject IS NOT NULL AND subject = ANY(:subjects)
+      AND received_at > clock_timestamp() - make_interval(secs => :seconds)
+""")
 
 _KEPT = text("""
     SELECT i.id FROM unnest(cast(:ids AS text[])) AS i (id)

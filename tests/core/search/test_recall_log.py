@@ -15,14 +15,16 @@ from sqlalchemy import text
 from core.config import Settings
 from core.consolidation import echo
 from core.consolidation.echo import Served
+from core.erasure import user as user_erasure
 from core.events.doorbell import Doorbell, broker_url
+from core.memory.changes import Owner
 from core.search import recall_log
 from core.search.recall_log import LONGEST, SPACED_SECONDS, Asker, Recall, Recorded, Spacing, announcements_of
 from core.storage.db import Database
 from core.tenancy import retention
 from core.tenancy.retention import Retention
 from tests.doors import OTHER, key_of, opened
-from tests.factories import a_memory, carry_out
+from tests.factories import PERSON, a_memory, carry_out
 from tests.faults.model import serving
 from tests.production import wait_for
 from tests.samples import TENANT, accept, ended, event, said
@@ -298,8 +300,9 @@ def told(app: Database) -> list[Any]:
 
 
 def test_an_event_tells_for_which_queries_its_memories_were_recalled(
-    settings: Settings, app: Database, cat: UUID
+    settings: Settings, app: Database, cat: UUID, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(recall_log, "GATHER_SECONDS", 3600)
     carry_out(app, a_memory("Ada plays the cello."))
     with opened(settings) as door:
         for query in ("the cat", "Who  has\na cat?", "the cat"):
@@ -338,3 +341,18 @@ def test_no_query_is_kept_where_conversations_leave_at_their_end(settings: Setti
     with opened(settings) as door:
         door.post("/v1/search", {"user_id": "ada", "query": "cat"})
     assert [(one["memory_ids"], "queries" in one) for one in told(app)] == [([str(cat)], False)] * 2
+
+
+def test_the_query_of_a_user_who_is_erased_meanwhile_is_not_told(
+    settings: Settings, app: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall_log, "GATHER_SECONDS", 3600)
+    carry_out(app, a_memory("The club keeps a cat."), owner=Owner("bob", "club"))
+    accept(app, said("Hello.", user="ada"))
+    with opened(settings) as door:
+        for user in ("ada", "eve"):
+            asked = {"user_id": user, "group_id": "club", "query": f"cat of {user}"}
+            assert door.post("/v1/search", asked).json()["results"]
+        with app.tenant(TENANT) as tx:
+            user_erasure.erase(tx, TENANT, "ada", PERSON, settings)
+    assert {one["user_id"]: "queries" in one for one in told(app)} == {"ada": False, "eve": True}
